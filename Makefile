@@ -1,0 +1,42 @@
+# make demo   run the main job: three learners on real data, a table and a picture
+# make test   run the whole test suite
+# make lint   check style; make types: check types; make format: rewrite style
+# Each target makes the virtual environment it needs; PYTHON and VENV may be set.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test lint types format bench-exact clean
+
+demo: $(VENV)/.plot
+	$(BIN)/trickless demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.lint
+	$(BIN)/mypy
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench-exact: $(VENV)/.plot
+	$(BIN)/python benchmarks/exact_kernel.py
+
+# One stamp an extra of pyproject.toml: $(VENV)/.test has the package and its extra "test".
+$(VENV)/.%: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	touch $@
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("trickless needs Python 3.11 or later, but $(PYTHON) is %d.%d. Remedy: make PYTHON=python3.11 ..." % v[:2])'
+	$(PYTHON) -m venv $(VENV)
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache

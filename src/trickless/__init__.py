@@ -1,0 +1,48 @@
+"""Kernel-quality learning without the kernel trick.
+
+A *neuron* is a function ψ(x; w) whose w can be drawn at random. A network of infinitely many of
+them is a kernel machine, which three learners learn from drawn neurons alone:
+
+====================  =========================================================================
+the learners
+kitchen_sinks         draw K neurons, solve for their weights (Rahimi & Recht 2008)
+doubly_stochastic     fresh rows and fresh neurons at every step (Dai et al. 2014)
+shrinking_gradient    online, for any bounded ψ, with a regret guarantee (Livni et al. 2017)
+what they are made of
+neurons               families (ψ, μ): what is drawn, and how it is evaluated
+_stream               (neurons, seed) → block b of drawn weights
+_network              the finite weighted sum of neurons, the only predictor
+_expansion            support points and coefficients, and estimates of what they predict
+_least_squares        mergeable statistics, ridge regression and its regularisation path
+_losses               value, derivative and link
+how data reach them
+_estimator            from X, y to targets and batches; from decision values to answers
+_validation           every check of user input
+_blocks               row blocks, threads, array namespaces
+_growing              rows that are appended to
+to try it
+cli, _demo            the command ``trickless demo``
+_datasets             real data, fetched and verified
+====================  =========================================================================
+"""
+
+from trickless._expansion import Expansion
+from trickless._network import Network
+from trickless._stream import NeuronStream
+from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DoublyStochasticClassifier",
+    "DoublyStochasticRegressor",
+    "Expansion",
+    "KitchenSinksClassifier",
+    "KitchenSinksRegressor",
+    "Network",
+    "NeuronStream",
+    "ShrinkingGradientClassifier",
+    "ShrinkingGradientRegressor",
+]

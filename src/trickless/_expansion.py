@@ -1,0 +1,193 @@
+"""The expansion f = Σ α_i Φ(x_i), and unbiased estimates of what it predicts.
+
+Its prediction ⟨f, Φ(x)⟩ = E_w[f(w) ψ(x; w)], with f(w) = Σ_i α_i ψ(x_i; w), is an expectation over
+neurons, so it can be sampled. Both ways of sampling it draw neurons and give each one a coefficient
+that depends on no x. So each *is* a finite network, whose value at any x is an unbiased estimate.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless._blocks import map_blocks, row_blocks
+from trickless._network import Network
+from trickless._stream import BLOCK, StoredNeurons, draw, pick
+from trickless._validation import check_value, choice, integer
+from trickless.neurons import Neurons, Weights
+
+_PILOT = 16
+
+METHOD = choice("auto", "full", "index", remedy="'auto' chooses the cheaper for the same error")
+N_NEURONS = integer(1, "more neurons give a smaller standard error, for example n_neurons=1000")
+
+
+class Expansion:
+    r"""A function given by support points and coefficients.
+
+    .. math:: f = \sum_{i=1}^{t} \alpha_i \Phi(x_i), \qquad
+        \langle f, \Phi(x) \rangle = \sum_i \alpha_i k(x_i, x)
+
+    Parameters
+    ----------
+    neurons : Neurons
+        A fitted family.
+    support : array or CSR matrix of shape (t, n_features)
+        The support points x_i.
+    alpha : array of shape (t, n_outputs)
+        Their coefficients.
+    n_jobs : int, optional
+        Threads.
+    mean_square : float, optional
+        An estimate of E |f(w)|², if one is at hand from other neurons; it saves "auto" a pilot.
+
+    Notes
+    -----
+    *Index sampling* (Livni et al. 2017, Algorithm 2) draws :math:`i \propto |\alpha_i|` afresh for
+    each neuron; the variance at one x is at most :math:`\|\alpha\|_1^2 / m`, for one activation of
+    the support a neuron. *Full sums* evaluate f(w) over the whole support; the variance is at most
+    :math:`E f(w)^2 / m = \|f\|^2 / m`, for t activations a neuron. With several outputs,
+    :math:`|\alpha_i|` is the Euclidean norm of row i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trickless import Expansion
+    >>> from trickless.neurons import Gaussian
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 3))
+    >>> neurons = Gaussian(length_scale=1.0).fit(X, rng)
+    >>> f = Expansion(neurons, X, rng.standard_normal((50, 1)))
+    >>> value, error = f.estimate(X[:2], n_neurons=4000, method="full", rng=rng)
+    >>> exact = neurons.kernel(X[:2], X) @ f.alpha
+    >>> bool((np.abs(value - exact) < 5 * error).all())
+    True
+    """
+
+    def __init__(
+        self,
+        neurons: Neurons,
+        support: Any,
+        alpha: np.ndarray,
+        n_jobs: int | None = None,
+        mean_square: float | None = None,
+    ) -> None:
+        self.neurons = neurons
+        self.support = support
+        self.alpha = alpha
+        self.n_jobs = n_jobs
+        self.mean_square = mean_square
+
+    def values(self, weights: Weights) -> np.ndarray:
+        """f(w) = Σ_i α_i ψ(x_i; w) for each of n neurons, shape (n, width, n_outputs)."""
+        n, width, outputs = len(weights[0]), self.neurons.width, self.alpha.shape[1]
+        alpha = self.alpha.astype(self.support.dtype, copy=False)
+
+        def partial(rows: slice) -> np.ndarray:
+            X = self.support[rows]
+            total = np.empty((n, width, outputs), dtype=alpha.dtype)
+            for some in row_blocks(n, BLOCK):
+                Z = self.neurons.activate(X, pick(weights, some))
+                f = (Z.T @ alpha[rows]).reshape(width, -1, outputs)
+                total[some] = f.transpose(1, 0, 2)
+            return total
+
+        total = np.zeros((n, width, outputs))
+        for part in map_blocks(partial, row_blocks(self.support.shape[0]), self.n_jobs):
+            total += part
+        return total
+
+    def freeze(self, n_neurons: int, rng: np.random.Generator, method: str = "full") -> Network:
+        """Sample an ordinary finite network whose expectation is this expansion.
+
+        Parameters
+        ----------
+        n_neurons : int
+            How many neurons the network gets. Its standard error falls like 1/√n_neurons, and its
+            cost for a row does not depend on the size of the support.
+        rng : numpy.random.Generator
+            Source of the neurons.
+        method : {"full", "index", "auto"}, default="full"
+            Full sums give the smaller error. "auto" chooses as if for one row.
+
+        Returns
+        -------
+        Network
+        """
+        check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
+        check_value("Expansion", "method", method, METHOD)
+        return self._sample(n_neurons, rng, method, n_rows=1)
+
+    def estimate(
+        self, X: Any, n_neurons: int, rng: np.random.Generator, method: str = "auto"
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Unbiased estimate of ⟨f, Φ(x)⟩ for each row, from freshly drawn neurons.
+
+        The neurons are shared by the rows: the estimate of each row is unbiased and has the error
+        returned for it, but the errors of different rows are correlated.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        n_neurons : int
+            How many neurons to draw.
+        rng : numpy.random.Generator
+            Source of the neurons.
+        method : {"auto", "full", "index"}, default="auto"
+            "auto" takes the one with the smaller product of variance and number of activations.
+
+        Returns
+        -------
+        value, standard_error : arrays of shape (n_rows, n_outputs)
+        """
+        check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
+        check_value("Expansion", "method", method, METHOD)
+        return self._sample(n_neurons, rng, method, n_rows=X.shape[0]).estimate(X)
+
+    def _sample(
+        self, n_neurons: int, rng: np.random.Generator, method: str, n_rows: int
+    ) -> Network:
+        size = np.linalg.norm(self.alpha, axis=1)
+        if method == "auto":
+            method = self._cheaper(size.sum(), n_rows, rng)
+        weights = draw(self.neurons, rng, n_neurons, self.support.dtype)
+        if not size.any():
+            coef = np.zeros((n_neurons, self.neurons.width, self.alpha.shape[1]))
+        elif method == "index":
+            coef = self._index_values(weights, size, rng) / n_neurons
+        else:
+            values = self.values(weights)
+            self.mean_square = float((values**2).sum()) / n_neurons
+            coef = values / n_neurons
+        coef = coef.astype(self.support.dtype)
+        return Network(self.neurons, StoredNeurons(weights), coef, n_jobs=self.n_jobs)
+
+    def _index_values(
+        self, weights: Weights, size: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """‖α‖₁ (α_i / |α_i|) ψ(x_i; w), with i ∝ |α_i| drawn for each neuron."""
+        n = len(weights[0])
+        total = np.cumsum(size)
+        index = np.searchsorted(total, rng.random(n) * total[-1], side="right")  # Alg. 2, line 2
+        index = np.minimum(index, np.flatnonzero(size)[-1])  # rounding at the upper end
+        direction = total[-1] * self.alpha[index] / size[index, None]
+
+        def pairs(some: slice) -> np.ndarray:
+            return self.neurons.activate_pairs(self.support[index[some]], pick(weights, some))
+
+        psi = np.concatenate(map_blocks(pairs, row_blocks(n, BLOCK), self.n_jobs))
+        return psi[:, :, None] * direction[:, None, :]  # Alg. 2, line 4
+
+    def _cheaper(self, norm_1: float, n_rows: int, rng: np.random.Generator) -> str:
+        """The method with the smaller variance × activations for ``n_rows`` rows.
+
+        E |f(w)|² comes from other neurons than those of the estimate, so that the choice does not
+        depend on them and leaves the estimate unbiased.
+        """
+        if self.mean_square is None:
+            pilot = self.values(draw(self.neurons, rng, _PILOT, self.support.dtype))
+            self.mean_square = float((pilot**2).sum()) / _PILOT
+        index = norm_1**2 * (1 + n_rows)
+        full = self.mean_square * (self.support.shape[0] + n_rows)
+        return "index" if index < full else "full"

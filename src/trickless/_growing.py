@@ -1,0 +1,73 @@
+"""Rows that are appended to, in amortised constant time a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+
+class Growing:
+    """A dense array that grows along its first axis."""
+
+    def __init__(self) -> None:
+        self._buffer: np.ndarray | None = None
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def append(self, rows: np.ndarray) -> None:
+        """Append rows; the buffer doubles when it is full."""
+        need = self._length + len(rows)
+        if self._buffer is None:
+            self._buffer = np.array(rows)
+        elif need > len(self._buffer):
+            larger = np.empty((max(need, 2 * len(self._buffer)), *rows.shape[1:]), rows.dtype)
+            larger[: self._length] = self.rows
+            self._buffer = larger
+        self._buffer[self._length : need] = rows
+        self._length = need
+
+    @property
+    def rows(self) -> np.ndarray:
+        """All rows so far: a view, to be written to in place."""
+        if self._buffer is None:
+            raise ValueError("nothing has been appended yet")
+        return self._buffer[: self._length]
+
+    def __getstate__(self) -> dict[str, Any]:
+        buffer = None if self._buffer is None else self.rows.copy()
+        return {"_buffer": buffer, "_length": self._length}
+
+
+class GrowingSparse:
+    """A CSR matrix that grows by rows."""
+
+    def __init__(self) -> None:
+        self._data, self._indices, self._ends = Growing(), Growing(), Growing()
+        self._n_columns = 0
+
+    def __len__(self) -> int:
+        return max(len(self._ends) - 1, 0)
+
+    def append(self, rows: Any) -> None:
+        """Append the rows of a CSR matrix."""
+        if len(self._ends) == 0:
+            self._ends.append(np.zeros(1, dtype=np.int64))
+        self._n_columns = rows.shape[1]
+        self._ends.append(rows.indptr[1:].astype(np.int64) + len(self._data))
+        self._data.append(rows.data)
+        self._indices.append(rows.indices.astype(np.int64))
+
+    @property
+    def rows(self) -> Any:
+        """All rows so far as a CSR matrix that shares their memory."""
+        arrays = self._data.rows, self._indices.rows, self._ends.rows
+        return scipy.sparse.csr_matrix(arrays, shape=(len(self), self._n_columns), copy=False)
+
+
+def growing_like(X: Any) -> Growing | GrowingSparse:
+    """An empty buffer for rows of this kind."""
+    return GrowingSparse() if scipy.sparse.issparse(X) else Growing()

@@ -1,0 +1,172 @@
+"""Least squares from mergeable sufficient statistics, and the regularisation path from the same.
+
+All that ridge regression needs of the data is a Gram matrix and a few sums, which add up over row
+blocks, batches and machines. One eigendecomposition of the centred Gram matrix then gives the
+solution and its generalised cross-validation score for every strength of regularisation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+GRID_PER_DECADE = 4
+
+
+class Statistics:
+    """Sums over rows that determine the least squares solution.
+
+    Parameters
+    ----------
+    n_columns, n_outputs : int
+        Numbers of activations and of targets a row.
+
+    Attributes
+    ----------
+    gram : array of shape (n_columns, n_columns)
+        Σ z zᵀ.
+    cross : array of shape (n_columns, n_outputs)
+        Σ z yᵀ.
+    z_sum, y_sum : arrays of shape (n_columns,), (n_outputs,)
+        Σ z and Σ y.
+    y_square : array of shape (n_outputs,)
+        Σ y².
+    weight, weight_square : float
+        Σ 1, or Σ w and Σ w² of the sample weights w, by which all the sums above are weighted.
+    """
+
+    def __init__(self, n_columns: int, n_outputs: int) -> None:
+        self.gram = np.zeros((n_columns, n_columns))
+        self.cross = np.zeros((n_columns, n_outputs))
+        self.z_sum = np.zeros(n_columns)
+        self.y_sum = np.zeros(n_outputs)
+        self.y_square = np.zeros(n_outputs)
+        self.weight = 0.0
+        self.weight_square = 0.0
+
+    def add(self, Z: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> None:
+        """Add rows of activations and targets.
+
+        The product ZᵀZ is made in the precision of Z and summed over calls in float64; everything
+        else is float64 throughout.
+        """
+        weight = np.ones(len(Z)) if sample_weight is None else sample_weight
+        with_weight = np.column_stack([y * weight[:, None], weight])
+        sums = with_weight.T @ Z.astype(np.float64)
+        self.cross += sums[:-1].T
+        self.z_sum += sums[-1]
+        self.y_sum += with_weight[:, :-1].sum(axis=0)
+        self.y_square += (with_weight[:, :-1] * y).sum(axis=0)
+        self.weight += weight.sum()
+        self.weight_square += (weight**2).sum()
+        if sample_weight is not None:
+            Z = Z * np.sqrt(weight, dtype=Z.dtype)[:, None]
+        self.gram += Z.T @ Z
+
+    def merge(self, other: Statistics) -> None:
+        """Add the rows of another set of statistics."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+    def centred(self) -> Moments:
+        """Means, and covariances about them."""
+        z_mean, y_mean = self.z_sum / self.weight, self.y_sum / self.weight
+        covariance = self.gram / self.weight
+        covariance -= np.outer(z_mean, z_mean)
+        return Moments(
+            covariance=covariance,
+            cross=self.cross / self.weight - np.outer(z_mean, y_mean),
+            y_variance=np.maximum(self.y_square / self.weight - y_mean**2, 0),
+            z_mean=z_mean,
+            y_mean=y_mean,
+            mean_square=float(np.trace(self.gram)) / self.weight,
+            n=max(self.weight, self.weight**2 / self.weight_square),
+        )
+
+
+class Moments(NamedTuple):
+    """Centred second moments, what they are centred at, and the number of rows.
+
+    The number of rows is the sum of the weights, as if they counted repetitions; or Kish's
+    effective number (Σ w)² / Σ w² where that is larger, as for weights that sum to 1.
+    """
+
+    covariance: np.ndarray
+    cross: np.ndarray
+    y_variance: np.ndarray
+    z_mean: np.ndarray
+    y_mean: np.ndarray
+    mean_square: float
+    n: float
+
+
+class Solution(NamedTuple):
+    """Coefficients (n_columns, n_outputs), intercept (n_outputs,) and the ridge that gave them."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    ridge: float
+
+
+def solve(moments: Moments, ridge: float) -> Solution:
+    """Minimise mean (y − b − ⟨z, β⟩)² + ridge · |β|² at a given ridge.
+
+    Raises
+    ------
+    scipy.linalg.LinAlgError
+        If the covariance plus the ridge is not positive definite to working precision.
+    """
+    matrix = moments.covariance.copy()
+    matrix.flat[:: len(matrix) + 1] += ridge
+    factor = linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
+    coef = linalg.cho_solve(factor, moments.cross, check_finite=False)
+    return _with_intercept(moments, coef, ridge)
+
+
+def solve_by_gcv(moments: Moments, precision: float) -> Solution:
+    r"""The same at the ridge that minimises the generalised cross-validation score.
+
+    .. math:: GCV(ρ) = \frac{RSS(ρ) / n}{(1 - df(ρ) / n)^2}, \qquad
+        df(ρ) = 1 + \sum_j λ_j / (λ_j + ρ)
+
+    Parameters
+    ----------
+    moments : Moments
+    precision : float
+        Relative rounding error of the activations.
+
+    Notes
+    -----
+    The grid of ridges ends at the largest eigenvalue and starts where the answer is still sound,
+    relative to the mean square of a row: at ``precision``, the size of the noise that rounded
+    activations put under the spectrum, or at 1.5e-8, the square root of the rounding error of
+    float64, where the normal equations lose half of their digits; whichever is larger.
+
+    References
+    ----------
+    .. [1] G. H. Golub, M. Heath and G. Wahba, "Generalized cross-validation as a method for
+       choosing a good ridge parameter", Technometrics 21, 1979.
+    """
+    eigenvalues, vectors = linalg.eigh(moments.covariance, driver="evd", check_finite=False)
+    eigenvalues = np.maximum(eigenvalues, 0)
+    rotated = vectors.T @ moments.cross
+    floor = max(precision, np.sqrt(np.finfo(np.float64).eps)) * moments.mean_square
+    ceiling = max(eigenvalues[-1], floor)
+    count = 1 + int(np.ceil(GRID_PER_DECADE * np.log10(ceiling / floor))) if ceiling > floor else 1
+    grid = np.geomspace(floor, ceiling, count)
+    shrunk = 1 / (eigenvalues[:, None] + grid)
+    freedom = 1 + (eigenvalues[:, None] * shrunk).sum(axis=0)
+    power = (rotated**2).sum(axis=1)
+    residual = moments.y_variance.sum() - power @ (2 * shrunk - eigenvalues[:, None] * shrunk**2)
+    residual = np.maximum(residual, precision * moments.y_variance.sum())
+    with np.errstate(divide="ignore"):
+        score = np.where(freedom < moments.n, residual / (1 - freedom / moments.n) ** 2, np.inf)
+    best = len(grid) - 1 - int(np.argmin(score[::-1]))  # the strongest ridge among equals
+    coef = vectors @ (rotated * shrunk[:, best, None])
+    return _with_intercept(moments, coef, float(grid[best]))
+
+
+def _with_intercept(moments: Moments, coef: np.ndarray, ridge: float) -> Solution:
+    return Solution(coef, moments.y_mean - moments.z_mean @ coef, ridge)

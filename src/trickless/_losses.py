@@ -1,0 +1,158 @@
+"""Losses: value, derivative and link.
+
+Decision values f and targets y have shape (n_rows, n_outputs). Targets of a classifier are ±1: one
+column for two classes, one column a class otherwise. The names are scikit-learn's.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy.special import expit, log_softmax, softmax
+
+
+class Loss(ABC):
+    """A convex loss.
+
+    Attributes
+    ----------
+    curvature : float
+        Upper bound of the second derivative; 1 for piecewise linear losses, whose derivative is
+        bounded instead. Steps up to 1 / curvature are stable for neurons bounded by 1.
+    has_link : bool
+        Whether decision values determine probabilities.
+    """
+
+    curvature: float = 1.0
+    has_link: bool = False
+
+    @abstractmethod
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Loss of each row, summed over outputs: shape (n_rows,)."""
+
+    @abstractmethod
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Derivative with respect to f: shape (n_rows, n_outputs)."""
+
+    def probability(self, f: np.ndarray) -> np.ndarray:
+        """Link: the probability of each class at decision values f, shape (n_rows, n_classes).
+
+        One output stands for two classes. Several are taken one against the rest and normalised.
+        """
+        positive = self._positive(f)
+        if f.shape[1] == 1:
+            return np.hstack([1 - positive, positive])
+        total = positive.sum(axis=1, keepdims=True)
+        uniform = np.full_like(positive, 1 / f.shape[1])
+        return np.divide(positive, total, out=uniform, where=total > 0)
+
+    def _positive(self, f: np.ndarray) -> np.ndarray:
+        """P(y = +1) where f minimises the expected loss."""
+        raise NotImplementedError
+
+
+class Squared(Loss):
+    """½ (f − y)²; its minimiser at ±1 targets is 2p − 1."""
+
+    has_link = True
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return 0.5 * ((f - y) ** 2).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return f - y
+
+    def _positive(self, f: np.ndarray) -> np.ndarray:
+        return np.clip((1 + f) / 2, 0, 1)
+
+
+class EpsilonInsensitive(Loss):
+    """max(0, |f − y| − ε), the loss of support vector regression."""
+
+    def __init__(self, epsilon: float = 0.1) -> None:
+        self.epsilon = epsilon
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.maximum(np.abs(f - y) - self.epsilon, 0).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.sign(f - y) * (np.abs(f - y) > self.epsilon)
+
+
+class Hinge(Loss):
+    """max(0, 1 − y f), the loss of support vector machines."""
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.maximum(1 - y * f, 0).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return -y * (y * f < 1)
+
+
+class SquaredHinge(Loss):
+    """max(0, 1 − y f)²; its minimiser is 2p − 1."""
+
+    curvature = 2.0
+    has_link = True
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return (np.maximum(1 - y * f, 0) ** 2).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return -2 * y * np.maximum(1 - y * f, 0)
+
+    def _positive(self, f: np.ndarray) -> np.ndarray:
+        return np.clip((1 + f) / 2, 0, 1)
+
+
+class Logistic(Loss):
+    """log(1 + exp(−y f)); its minimiser is log(p / (1 − p))."""
+
+    curvature = 0.25
+    has_link = True
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.logaddexp(0, -y * f).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return -y * expit(-y * f)
+
+    def _positive(self, f: np.ndarray) -> np.ndarray:
+        return expit(f)
+
+
+class Softmax(Loss):
+    """−log softmax(f) at the one class whose target is +1."""
+
+    curvature = 0.5
+    has_link = True
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return -(log_softmax(f, axis=1) * (y > 0)).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return softmax(f, axis=1) - (y > 0)
+
+    def probability(self, f: np.ndarray) -> np.ndarray:
+        return softmax(f, axis=1)
+
+
+REGRESSION_LOSSES = ("squared_error", "epsilon_insensitive")
+CLASSIFICATION_LOSSES = ("log_loss", "hinge", "squared_hinge", "squared_error")
+
+
+def make_loss(name: str, n_outputs: int = 1, epsilon: float = 0.1) -> Loss:
+    """The loss of this name; ``"log_loss"`` is the logistic loss for one output, else softmax."""
+    match name:
+        case "squared_error":
+            return Squared()
+        case "epsilon_insensitive":
+            return EpsilonInsensitive(epsilon)
+        case "hinge":
+            return Hinge()
+        case "squared_hinge":
+            return SquaredHinge()
+        case "log_loss":
+            return Logistic() if n_outputs == 1 else Softmax()
+    raise ValueError(f"loss={name!r} is not a known loss")

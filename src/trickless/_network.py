@@ -1,0 +1,133 @@
+"""The finite weighted sum Σ c_j ψ(x; w_j): the only predictor in the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from trickless._blocks import map_blocks, row_blocks
+from trickless._stream import BLOCK
+from trickless.neurons import Neurons, Weights
+
+_PIECES_AT_ONCE = 16
+
+
+class Source(Protocol):
+    """Where weights come from: memory, or a seed."""
+
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Weights]]:
+        """The neurons from ``start`` to ``stop`` in pieces of at most a block."""
+
+
+class Network:
+    r"""A finite weighted sum of neurons.
+
+    .. math:: f(x) = b + \sum_{j=1}^{n} c_j \cdot \psi(x; w_j)
+
+    Rows go through in blocks on several threads, and neurons in blocks inside them, so memory does
+    not grow with the product of the two.
+
+    Parameters
+    ----------
+    neurons : Neurons
+        The family that evaluates the weights.
+    source : NeuronStream or StoredNeurons
+        Where the weights come from.
+    coef : array of shape (n_neurons, width, n_outputs)
+        Coefficients c.
+    intercept : array of shape (n_outputs,)
+        Constants b.
+    n_jobs : int, optional
+        Threads.
+    """
+
+    def __init__(
+        self,
+        neurons: Neurons,
+        source: Source,
+        coef: np.ndarray,
+        intercept: np.ndarray | float = 0.0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.neurons = neurons
+        self.source = source
+        self.coef = coef
+        self.intercept = intercept
+        self.n_jobs = n_jobs
+
+    @property
+    def n_neurons(self) -> int:
+        """Number of neurons in the sum."""
+        return self.coef.shape[0]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of values that a row is given."""
+        return self.coef.shape[2]
+
+    def __call__(self, X: Any) -> np.ndarray:
+        """Values of the network.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 array of shape (n_rows, n_outputs)
+        """
+        total = np.zeros((X.shape[0], self.n_outputs)) + self.intercept
+        for group in self._groups():
+
+            def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
+                for weights, coef in group:
+                    total[rows] += self.neurons.activate(X[rows], weights) @ _columns(coef)
+
+            map_blocks(add, row_blocks(X.shape[0]), self.n_jobs)
+        return total
+
+    def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Values of the network, and their standard errors as sums over independent draws.
+
+        The error is that of the network as an estimate of its own expectation over w, and so has a
+        meaning only where coefficient j depends on w_j and on no other draw, as in a frozen
+        expansion.
+
+        Returns
+        -------
+        value, standard_error : float64 arrays of shape (n_rows, n_outputs)
+        """
+        m = self.n_neurons
+        total = np.zeros((X.shape[0], self.n_outputs))
+        squares = np.zeros_like(total)
+        for group in self._groups():
+
+            def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
+                for weights, coef in group:
+                    Z = self.neurons.activate(X[rows], weights)
+                    Z = Z.reshape(Z.shape[0], self.neurons.width, -1)
+                    for output in range(self.n_outputs):
+                        each = np.einsum("rkn,nk->rn", Z, coef[:, :, output])
+                        total[rows, output] += each.sum(axis=1, dtype=np.float64)
+                        squares[rows, output] += np.einsum("rn,rn->r", each, each)
+
+            map_blocks(add, row_blocks(X.shape[0]), self.n_jobs)
+        spread = np.maximum(squares - total**2 / m, 0)
+        error = np.sqrt(spread * m / (m - 1)) if m > 1 else np.full_like(total, np.inf)
+        return total + self.intercept, error
+
+    def _groups(self) -> Iterator[list[tuple[Weights, np.ndarray]]]:
+        """Weights and coefficients, a few blocks at a time."""
+        step = _PIECES_AT_ONCE * BLOCK
+        for start in range(0, self.n_neurons, step):
+            stop = min(start + step, self.n_neurons)
+            yield [
+                (weights, self.coef[where]) for where, weights in self.source.pieces(start, stop)
+            ]
+
+
+def _columns(coef: np.ndarray) -> np.ndarray:
+    """Coefficients (n, width, n_outputs) in the order of a block's columns."""
+    return coef.transpose(1, 0, 2).reshape(-1, coef.shape[2])

@@ -1,0 +1,184 @@
+"""The neuron stream: w_1, w_2, ... as a pure function of (neurons, seed).
+
+Neurons come in blocks of a fixed size, and block b is drawn from a generator seeded by (seed, b)
+alone. So weights need not be stored: any block comes back, on any thread and any machine, in any
+order. The block size is part of a model; a chunk size is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from trickless._validation import check_drawn
+from trickless.neurons import Neurons, Weights
+
+#: Neurons per block of a stream: the unit of randomness.
+BLOCK = 256
+
+
+class Purpose(IntEnum):
+    """What randomness is for; each purpose has generators of its own below one seed."""
+
+    BLOCKS = 0
+    FIT = 1
+    SHUFFLE = 2
+    ROUNDS = 3
+    FREEZE = 4
+
+
+def as_seed(random_state: Any) -> int:
+    """An integer seed from ``None``, an integer, a RandomState or a Generator."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, int | np.integer) and random_state >= 0:
+        return int(random_state)
+    raise ValueError(
+        f"random_state={random_state!r}, but it must be None, a non-negative integer, a "
+        "numpy.random.Generator or a numpy.random.RandomState. Remedy: random_state=0 makes the "
+        "result reproducible."
+    )
+
+
+def generator(seed: int, purpose: Purpose, index: int = 0) -> np.random.Generator:
+    """The generator for one purpose and index below a seed."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(int(purpose), index))
+    return np.random.Generator(np.random.SFC64(sequence))
+
+
+def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weights:
+    """Draw n neurons in double precision, then convert floating-point arrays to ``dtype``."""
+    weights = neurons.draw(rng, n)
+    check_drawn(type(neurons).__name__, weights, n)
+    return tuple(
+        array.astype(dtype, copy=False)
+        if isinstance(array, np.ndarray) and np.issubdtype(array.dtype, np.floating)
+        else array
+        for array in weights
+    )
+
+
+def pick(weights: Weights, where: slice) -> Weights:
+    """The weights of some of the neurons."""
+    return tuple(array[where] for array in weights)
+
+
+def blocks_between(start: int, stop: int) -> Iterator[tuple[int, slice]]:
+    """Blocks that neurons ``start`` to ``stop`` fall into, and their places inside each block."""
+    for b in range(start // BLOCK, -(-stop // BLOCK)):
+        first = b * BLOCK
+        yield b, slice(max(start - first, 0), min(stop - first, BLOCK))
+
+
+class StoredNeurons:
+    """Weights kept in memory, with the interface of a stream."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = weights
+
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Weights]]:
+        """The neurons from ``start`` to ``stop`` in pieces of at most a block."""
+        for b, inside in blocks_between(start, stop):
+            where = slice(b * BLOCK + inside.start, b * BLOCK + inside.stop)
+            yield where, pick(self.weights, where)
+
+
+class NeuronStream:
+    """Neurons that come back from a seed.
+
+    Parameters
+    ----------
+    neurons : Neurons
+        A fitted family.
+    seed : int
+        Non-negative seed.
+    dtype : dtype
+        Precision of the floating-point weights.
+    cache_bytes : int
+        How many bytes of weights may be kept in memory. The first blocks are kept, since every
+        pass goes through the blocks in order; what does not fit is drawn again when needed, with
+        the same result.
+    """
+
+    def __init__(
+        self, neurons: Neurons, seed: int, dtype: Any = np.float32, cache_bytes: int = 2**28
+    ) -> None:
+        self.neurons = neurons
+        self.seed = seed
+        self.dtype = np.dtype(dtype)
+        self.cache_bytes = cache_bytes
+        self._cache: dict[int, Weights] = {}
+        self._cached_bytes = 0
+        self._fingerprint: list[float] | None = None
+        self._verified = True
+
+    def block(self, b: int) -> Weights:
+        """Weights of block b, a pure function of (neurons, seed, b)."""
+        if not self._verified:
+            self._verify()
+        weights = self._cache.get(b)
+        return self._remember(b, self._draw(b)) if weights is None else weights
+
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Weights]]:
+        """The neurons from ``start`` to ``stop`` in pieces of at most a block.
+
+        Yields
+        ------
+        where : slice
+            Which neurons.
+        weights : tuple of arrays
+            Their weights.
+        """
+        for b, inside in blocks_between(start, stop):
+            where = slice(b * BLOCK + inside.start, b * BLOCK + inside.stop)
+            yield where, pick(self.block(b), inside)
+
+    def fingerprint(self) -> list[float]:
+        """Summary of block 0 that survives rounding and shows any other change."""
+        if self._fingerprint is None:
+            self._fingerprint = _summary(self._draw(0))
+        return self._fingerprint
+
+    def _draw(self, b: int) -> Weights:
+        rng = generator(self.seed, Purpose.BLOCKS, b)
+        return draw(self.neurons, rng, BLOCK, self.dtype)
+
+    def _remember(self, b: int, weights: Weights) -> Weights:
+        size = sum(array.nbytes for array in weights)
+        if self._cached_bytes + size <= self.cache_bytes and b not in self._cache:
+            self._cache[b] = weights
+            self._cached_bytes += size
+        return weights
+
+    def _verify(self) -> None:
+        now, then = _summary(self._draw(0)), self._fingerprint
+        if then is None or len(now) != len(then) or not np.allclose(now, then, rtol=1e-4):
+            raise RuntimeError(
+                f"{type(self.neurons).__name__}: the neurons that seed {self.seed} gives today are "
+                "not those that the model was fitted with, so its coefficients do not belong to "
+                "them (NumPy or the family has changed). Remedy: predict with the versions that "
+                "fitted the model, or fit it again."
+            )
+        self._verified = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.fingerprint()
+        return self.__dict__ | {"_cache": {}, "_cached_bytes": 0, "_verified": False}
+
+
+def _summary(weights: Weights) -> list[float]:
+    """Size, norm and a fixed projection of each array."""
+    summary: list[float] = []
+    for array in weights:
+        values = np.asarray(array, dtype=np.float64).ravel()
+        direction = np.cos(np.arange(values.size))
+        norm = float(np.linalg.norm(values))
+        summary += [values.size, norm, float(direction @ values) / (norm or 1.0) + 2.0]
+    return summary

@@ -1,0 +1,64 @@
+"""Families of neurons, a family a file.
+
+========================  =====================================================  ==================
+family                    one neuron                                             kernel
+========================  =====================================================  ==================
+:class:`Gaussian`         cosine and sine at a normal frequency                  Gaussian
+:class:`Laplace`          cosine and sine at a Cauchy frequency                  exp(-distance)
+:class:`Stumps`           sign of one coordinate against a threshold             closed form
+:class:`Dense`            tanh, erf, sigmoid, step or relu of a random affine    erf, step, relu
+:class:`Coordinates`      one coordinate                                         inner product
+========================  =====================================================  ==================
+
+Subclass :class:`Neurons` for one of your own.
+"""
+
+from __future__ import annotations
+
+from trickless.neurons._base import Neurons, Weights
+from trickless.neurons._coordinates import Coordinates
+from trickless.neurons._dense import Dense
+from trickless.neurons._fourier import Gaussian, Laplace
+from trickless.neurons._stumps import Stumps
+
+#: Families that can be asked for by name, with their default parameters.
+FAMILIES: dict[str, type[Neurons]] = {
+    "gaussian": Gaussian,
+    "laplace": Laplace,
+    "stumps": Stumps,
+    "dense": Dense,
+    "coordinates": Coordinates,
+}
+
+__all__ = [
+    "FAMILIES",
+    "Coordinates",
+    "Dense",
+    "Gaussian",
+    "Laplace",
+    "Neurons",
+    "Stumps",
+    "Weights",
+    "make_neurons",
+]
+
+
+def make_neurons(neurons: Neurons | str) -> Neurons:
+    """The family itself, or the default of the family with this name.
+
+    Examples
+    --------
+    >>> from trickless.neurons import make_neurons
+    >>> make_neurons("stumps")
+    Stumps()
+    """
+    if isinstance(neurons, Neurons):
+        return neurons
+    if isinstance(neurons, str) and neurons in FAMILIES:
+        return FAMILIES[neurons]()
+    names = ", ".join(repr(name) for name in FAMILIES)
+    error = ValueError if isinstance(neurons, str) else TypeError
+    raise error(
+        f"neurons={neurons!r} is not a known family. Remedy: use one of {names}, or an instance of "
+        "a subclass of trickless.neurons.Neurons (an instance, not the class itself)."
+    )

@@ -1,0 +1,163 @@
+"""The one abstraction: a function that can be drawn at random and evaluated on inputs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from trickless._validation import Rule, check_parameters
+
+#: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
+Weights = tuple[Any, ...]
+
+_PAIRS_AT_ONCE = 8
+
+
+class Neurons(BaseEstimator, ABC):
+    r"""A family of neurons: a function :math:`\psi(x; w)` and a distribution :math:`\mu` of w.
+
+    It stands for the kernel :math:`k(x, x') = E_{w \sim \mu}[\psi(x; w) \cdot \psi(x'; w)]`,
+    which never has to be known. To add a family, subclass this class and write :meth:`draw` and
+    :meth:`activate`; everything in the package then works with it.
+
+    Attributes
+    ----------
+    width : int
+        How many numbers one neuron gives (2 for a cosine-sine pair). Class attribute.
+    bound : float
+        Supremum of the Euclidean norm of those numbers. The guarantees of the learners assume 1.
+    accepts_sparse : bool
+        Whether :meth:`activate` takes SciPy CSR matrices.
+
+    Examples
+    --------
+    A random hyperplane through the origin:
+
+    >>> import numpy as np
+    >>> from trickless import KitchenSinksClassifier
+    >>> from trickless.neurons import Neurons
+    >>> class Halfspaces(Neurons):
+    ...     def draw(self, rng, n):
+    ...         return (rng.standard_normal((n, self.n_features_in_)),)
+    ...     def activate(self, X, weights):
+    ...         (directions,) = weights
+    ...         return np.sign(X @ directions.T)
+    >>> X = np.random.default_rng(0).standard_normal((200, 2))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> model = KitchenSinksClassifier(Halfspaces(), n_neurons=300, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    width: int = 1
+    bound: float = 1.0
+    accepts_sparse: bool = False
+
+    _rules: ClassVar[dict[str, Rule]] = {}
+
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Neurons:
+        """Resolve what depends on data, such as the number of inputs or a length scale.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Inputs, already validated.
+        rng : numpy.random.Generator
+            Source of randomness for subsampling.
+        sample_weight : array of shape (n_rows,), optional
+            Positive weights of the rows; 2 counts as the row twice.
+
+        Returns
+        -------
+        Neurons
+            This object.
+        """
+        check_parameters(self, self._rules)
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        """Draw n independent w from the distribution.
+
+        Returns
+        -------
+        tuple of arrays
+            Each with n entries along the first axis. Floating-point arrays are drawn in double
+            precision; they are converted to the learner's precision afterwards.
+        """
+
+    @abstractmethod
+    def activate(self, X: Any, weights: Weights) -> Any:
+        """Evaluate n neurons on rows of inputs.
+
+        Returns
+        -------
+        array of shape (n_rows, width * n)
+            Column ``k * n + j`` holds the k-th number of neuron j.
+        """
+
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        """Evaluate neuron i on row i only, for as many rows as neurons.
+
+        The default evaluates small squares and keeps their diagonals, at ``8 / 1`` of the cost of
+        the pairs alone; a family overrides it where pairs can be evaluated directly.
+
+        Returns
+        -------
+        array of shape (n, width)
+        """
+        n = X.shape[0]
+        pairs = np.empty((n, self.width), dtype=X.dtype)
+        for start in range(0, n, _PAIRS_AT_ONCE):
+            some = slice(start, min(start + _PAIRS_AT_ONCE, n))
+            side = some.stop - start
+            square = self.activate(X[some], tuple(array[some] for array in weights))
+            square = square.reshape(side, self.width, side)
+            pairs[some] = np.diagonal(square, axis1=0, axis2=2).T
+        return pairs
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Closed form of the kernel, for tests and reference, where there is one.
+
+        Parameters
+        ----------
+        X : array of shape (n_x, n_features)
+        Y : array of shape (n_y, n_features), optional
+            Default: ``X``.
+
+        Returns
+        -------
+        array of shape (n_x, n_y)
+
+        Raises
+        ------
+        NotImplementedError
+            If no closed form is known for this family.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} has no closed-form kernel; estimate it as the mean of "
+            "activate(X, w) * activate(Y, w) over drawn w."
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+
+def sample_rows(
+    X: Any, rng: np.random.Generator, size: int, sample_weight: Any = None
+) -> tuple[Any, np.ndarray]:
+    """At most ``size`` rows of X and their weights.
+
+    All rows with their own weights where they fit; else rows drawn in proportion to their weights,
+    each with weight 1.
+    """
+    n = X.shape[0]
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    if n <= size:
+        return X, weight
+    rows = np.sort(rng.choice(n, size, replace=False, p=weight / weight.sum()))
+    return X[rows], np.ones(size)

@@ -1,0 +1,48 @@
+"""Coordinates: a neuron that reads one uniformly drawn input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless._blocks import namespace
+from trickless._validation import positive
+from trickless.neurons._base import Weights
+from trickless.neurons._projected import Projected
+
+
+class Coordinates(Projected):
+    r"""One coordinate of the input, clipped to the bound.
+
+    .. math:: \psi(x; j) = \mathrm{clip}(x_j / c, -1, 1), \qquad j \sim U\{1, \dots, d\}
+
+    The kernel is the scaled inner product :math:`\frac{1}{d} \sum_j \psi(x; j) \psi(x'; j)`:
+    linear learning that looks at few attributes of each row, the experiment of [1]_.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        The value c at which a coordinate is clipped.
+
+    References
+    ----------
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite-layer networks: without the
+       kernel trick", ICML 2017, section 6.
+    """
+
+    _rules = {"scale": positive("scale=1.0 suits inputs in [-1, 1]")}
+
+    def __init__(self, scale: float = 1.0) -> None:
+        self.scale = scale
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        return (rng.integers(self.n_features_in_, size=n),)
+
+    def respond(self, t: Any) -> Any:
+        return namespace(t).clip(t / self.scale, -1, 1)
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        X = self.respond(np.asarray(X))
+        Y = X if Y is None else self.respond(np.asarray(Y))
+        return X @ Y.T / self.n_features_in_

@@ -1,0 +1,151 @@
+"""Random hidden units: a nonlinearity of a random affine function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.special
+from scipy.sparse import csr_matrix, hstack, issparse
+
+from trickless._blocks import namespace
+from trickless._validation import choice, non_negative, positive
+from trickless.neurons._base import Weights
+from trickless.neurons._projected import Projected
+
+
+class Dense(Projected):
+    r"""Hidden units of a fully connected layer with random weights.
+
+    .. math:: \psi(x; w) = \sigma(\langle w, \tilde x \rangle), \qquad
+        \tilde x = (x / s, b), \; w \sim N(0, I_{d+1})
+
+    Parameters
+    ----------
+    activation : {"tanh", "erf", "sigmoid", "step", "relu"}, default="tanh"
+        The nonlinearity. "step" is 1 for positive arguments and 0 otherwise. "relu" alone is
+        unbounded, so there :math:`\tilde x` and w are scaled to length 1 (w is then uniform on the
+        sphere), which keeps its values in [0, 1].
+    length_scale : float, default=1.0
+        The divisor s of the inputs. Larger values give smoother functions.
+    bias_scale : float, default=1.0
+        The standard deviation b of the offset.
+
+    Notes
+    -----
+    Closed-form kernels: erf (arcsine, [1]_), step and relu (arc-cosine of order 0 and 1, [2]_).
+
+    References
+    ----------
+    .. [1] C. K. I. Williams, "Computing with infinite networks", NIPS 1996.
+    .. [2] Y. Cho and L. K. Saul, "Kernel methods for deep learning", NIPS 2009.
+    """
+
+    _rules = {
+        "activation": choice(
+            "tanh", "erf", "sigmoid", "step", "relu", remedy="activation='tanh' is a good default"
+        ),
+        "length_scale": positive("length_scale=1.0 suits standardised inputs"),
+        "bias_scale": non_negative("bias_scale=1.0 is the default"),
+    }
+
+    def __init__(
+        self, activation: str = "tanh", length_scale: float = 1.0, bias_scale: float = 1.0
+    ) -> None:
+        self.activation = activation
+        self.length_scale = length_scale
+        self.bias_scale = bias_scale
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        w = rng.standard_normal((n, self.n_features_in_ + 1))
+        if _ACTIVATIONS[self.activation].on_sphere:
+            w /= np.linalg.norm(w, axis=1, keepdims=True)
+        return (w,)
+
+    def prepare(self, X: Any) -> Any:
+        X = _append_constant(X / self.length_scale, self.bias_scale)
+        return _unit_rows(X) if _ACTIVATIONS[self.activation].on_sphere else X
+
+    def respond(self, t: Any) -> Any:
+        return _ACTIVATIONS[self.activation].function(t)
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        closed_form = _ACTIVATIONS[self.activation].kernel
+        if closed_form is None:
+            return super().kernel(X, Y)
+        X = self.prepare(np.asarray(X, dtype=np.float64))
+        Y = X if Y is None else self.prepare(np.asarray(Y, dtype=np.float64))
+        return closed_form(X, Y)
+
+
+def _append_constant(X: Any, value: float) -> Any:
+    """Append a column of one value to dense or sparse rows."""
+    if issparse(X):
+        return hstack([X, csr_matrix(np.full((X.shape[0], 1), value, dtype=X.dtype))]).tocsr()
+    xp = namespace(X)
+    return xp.concat((X, xp.full_like(X[:, :1], value)), axis=1)
+
+
+def _unit_rows(X: Any) -> Any:
+    """Scale dense or sparse rows to length 1; rows of zeros stay."""
+    if issparse(X):
+        norm = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)))
+        return X.multiply(1 / np.where(norm > 0, norm, 1)).tocsr().astype(X.dtype)
+    xp = namespace(X)
+    norm = xp.linalg.vector_norm(X, axis=1, keepdims=True)
+    return X / xp.where(norm > 0, norm, xp.ones_like(norm))
+
+
+def _cosines(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Cosines of the angles between rows."""
+    return np.clip(_unit_rows(X) @ _unit_rows(Y).T, -1, 1)
+
+
+def _arcsine(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Williams 1996, eq. 11."""
+    x, y = 1 + 2 * (X**2).sum(1), 1 + 2 * (Y**2).sum(1)
+    return 2 / np.pi * np.arcsin(2 * (X @ Y.T) / np.sqrt(x[:, None] * y[None, :]))
+
+
+def _arc_cosine_0(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """P(both positive) = (π − θ) / 2π; half of Cho and Saul 2009, eq. 6 with n = 0."""
+    return (np.pi - np.arccos(_cosines(X, Y))) / (2 * np.pi)
+
+
+def _arc_cosine_1(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Half of Cho and Saul 2009, eq. 6 with n = 1; /d since w has length 1, not length √d."""
+    cosine = _cosines(X, Y)
+    angle = np.arccos(cosine)
+    return (np.sin(angle) + (np.pi - angle) * cosine) / (2 * np.pi * X.shape[1])
+
+
+def _erf(t: Any) -> Any:
+    return getattr(namespace(t), "erf", scipy.special.erf)(t)
+
+
+def _sigmoid(t: Any) -> Any:
+    return 0.5 + 0.5 * namespace(t).tanh(0.5 * t)
+
+
+def _step(t: Any) -> Any:
+    return namespace(t).astype(t > 0, t.dtype)
+
+
+def _relu(t: Any) -> Any:
+    return namespace(t).clip(t, 0, 1)
+
+
+class _Activation(NamedTuple):
+    function: Callable[[Any], Any]
+    kernel: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    on_sphere: bool = False
+
+
+_ACTIVATIONS = {
+    "tanh": _Activation(lambda t: namespace(t).tanh(t)),
+    "erf": _Activation(_erf, _arcsine),
+    "sigmoid": _Activation(_sigmoid),
+    "step": _Activation(_step, _arc_cosine_0),
+    "relu": _Activation(_relu, _arc_cosine_1, on_sphere=True),
+}

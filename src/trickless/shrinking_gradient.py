@@ -1,0 +1,536 @@
+"""Shrinking Gradient: online learning of an infinite-layer network from samples of its neurons.
+
+R. Livni, D. Carmon and A. Globerson, "Learning infinite-layer networks: without the kernel trick",
+ICML 2017. Two misprints are corrected here. Algorithm 1 prints the coefficient of a new support
+point with the opposite sign, which would ascend the loss; the analysis takes a step against the
+gradient (E_t − y_t) Φ(x_t), so the coefficient is η (y_t − E_t). And the theorem states the step
+B/√T, while its proof uses B/(2√T); the latter is used here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless._estimator import Classification, Learner, Regression
+from trickless._expansion import METHOD, Expansion
+from trickless._growing import Growing, growing_like
+from trickless._losses import Loss, Squared
+from trickless._network import Network
+from trickless._stream import Purpose, generator
+from trickless._validation import anything, check_range, choice, either, integer, positive
+from trickless.neurons import Neurons
+
+#: Estimates of at least SHRINK_AT × norm_bound divide the coefficients by SHRINK_BY.
+SHRINK_AT = 16
+SHRINK_BY = 4
+#: Decaying schedules start at half the step that would fit a row exactly.
+LARGEST_STEP = 1 / 2
+_RESCALE_BELOW = 1e-100
+
+
+class _Coefficients:
+    """Coefficients α that shrink as a whole, and their average over rounds.
+
+    Each output has a scale s of its own, so that a shrink costs one multiplication however large
+    the support is: α_i = s a_i. With S the sum of s over rounds, the sum of α_i over the rounds
+    since i was added is a_i (S − S_i), where S_i is what S was when i was added.
+    """
+
+    def __init__(self, n_outputs: int) -> None:
+        self._raw, self._since = Growing(), Growing()
+        self._raw.append(np.zeros((0, n_outputs)))
+        self._since.append(np.zeros((0, n_outputs)))
+        self._scale = np.ones(n_outputs)
+        self._scale_sum = np.zeros(n_outputs)
+        self.n_rounds = 0
+
+    def count_rounds(self, n: int) -> None:
+        """Count n rounds with the current coefficients."""
+        self.n_rounds += n
+        self._scale_sum += n * self._scale
+
+    def append(self, alpha: np.ndarray) -> None:
+        """Append coefficients of new support points, shape (n, n_outputs)."""
+        self._raw.append(alpha / self._scale)
+        self._since.append(np.tile(self._scale_sum, (len(alpha), 1)))
+
+    def shrink(self, outputs: np.ndarray) -> None:
+        """Divide the coefficients of the outputs that are marked."""
+        self._scale[outputs] /= SHRINK_BY
+        tiny = self._scale < _RESCALE_BELOW
+        if tiny.any():
+            scale = self._scale[tiny]
+            self._raw.rows[:, tiny] *= scale
+            self._since.rows[:, tiny] /= scale
+            self._scale_sum[tiny] /= scale
+            self._scale[tiny] = 1.0
+
+    def last(self) -> np.ndarray:
+        """Coefficients after the last round."""
+        return self._raw.rows * self._scale
+
+    def average(self) -> np.ndarray:
+        """Coefficients averaged over the rounds, each as it was before the round."""
+        return self._raw.rows * (self._scale_sum - self._since.rows) / max(self.n_rounds, 1)
+
+
+class _ShrinkingGradient(Learner):
+    """Algorithm 1 on mini-batches, one expansion for all outputs."""
+
+    _rules = Learner._rules | {
+        "n_samples": integer(1, "n_samples=512 draws of w a round is the default"),
+        "norm_bound": positive("norm_bound=10.0 competes with functions of norm up to 10"),
+        "step_size": either(
+            positive("step_size='auto' is norm_bound / 2, which the 'sqrt' schedule divides by √t"),
+            choice("auto", remedy=""),
+        ),
+        "schedule": choice(
+            "sqrt", "inverse", "constant", remedy="schedule='sqrt' needs no number of rounds"
+        ),
+        "estimator": METHOD,
+        "batch_size": either(
+            integer(1, "batch_size='auto' keeps the sum of the steps of a batch stable"),
+            choice("auto", remedy=""),
+        ),
+        "average": anything(
+            "True or False",
+            "average=True predicts with the average over rounds",
+            lambda v: isinstance(v, bool | np.bool_),
+        ),
+        "shuffle": anything(
+            "True or False",
+            "shuffle=True lets fit visit the rows in a random order",
+            lambda v: isinstance(v, bool | np.bool_),
+        ),
+    }
+
+    def __init__(
+        self,
+        neurons: Neurons | str = "gaussian",
+        n_neurons: int = 10_000,
+        *,
+        n_samples: int = 512,
+        norm_bound: float = 10.0,
+        step_size: float | str = "auto",
+        schedule: str = "sqrt",
+        estimator: str = "auto",
+        batch_size: int | str = "auto",
+        average: bool = True,
+        shuffle: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = "float32",
+    ) -> None:
+        self.neurons = neurons
+        self.n_neurons = n_neurons
+        self.n_samples = n_samples
+        self.norm_bound = norm_bound
+        self.step_size = step_size
+        self.schedule = schedule
+        self.estimator = estimator
+        self.batch_size = batch_size
+        self.average = average
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.dtype = dtype
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Learn in one online pass over the rows.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
+
+        Returns
+        -------
+        self
+        """
+        X, targets, _ = self._receive(X, y, None, first=True)
+        order = np.arange(X.shape[0])
+        if self.shuffle:
+            order = generator(self.seed_, Purpose.SHUFFLE).permutation(order)
+        self._learn(X[order], targets[order])
+        self._freeze()
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        first = not hasattr(self, "_coefficients")
+        X, targets, _ = self._receive(X, y, None, first=first, classes=classes)
+        self._learn(X, targets)
+        return self
+
+    def _initialise(self, n_outputs: int) -> None:
+        self._support: Any = None
+        self._coefficients = _Coefficients(n_outputs)
+        self._online: list[tuple[int, float]] = []
+        self._mean_square: tuple[int, float | None] = (0, None)
+        self._check_step()
+
+    def _check_step(self) -> None:
+        bound = self.neurons_.bound
+        eta, batch = self.step_size, self.batch_size
+        rows = batch if isinstance(batch, int) else 1
+        if self.schedule == "constant":
+            if isinstance(eta, str):
+                raise ValueError(
+                    f"{type(self).__name__}: schedule='constant' with step_size='auto', but a "
+                    "constant step must be given. Remedy: step_size=0.05, or schedule='sqrt'."
+                )
+        else:
+            eta = LARGEST_STEP if isinstance(eta, str) else min(eta, LARGEST_STEP)
+        if eta * rows * bound**2 > 1:
+            raise ValueError(
+                f"{type(self).__name__}: batch_size={batch!r} with steps up to {eta:g} lets the "
+                f"summed step of a batch reach {eta * rows * bound**2:g}, and above 1 it may "
+                "diverge. Remedy: batch_size='auto', or a step_size of at most "
+                f"{1 / (rows * bound**2):g} with schedule='constant'."
+            )
+
+    def _step_size(self) -> float:
+        """η for the next round."""
+        t = self._coefficients.n_rounds + 1
+        first = self.norm_bound / 2 if isinstance(self.step_size, str) else self.step_size
+        if self.schedule == "constant":
+            return first
+        decay = np.sqrt(t) if self.schedule == "sqrt" else t
+        return min(first / decay, LARGEST_STEP)
+
+    def _learn(self, X: Any, targets: np.ndarray, weight: Any = None) -> None:
+        start, n_rows = 0, X.shape[0]
+        with self._progress(n_rows, "row") as bar:
+            while start < n_rows:
+                eta = self._step_size()
+                limit = max(1, int(1 / (eta * self.neurons_.bound**2)))
+                size = limit if isinstance(self.batch_size, str) else self.batch_size
+                rows = slice(start, min(start + size, n_rows))
+                self._round(X[rows], targets[rows], eta)
+                bar.update(rows.stop - start)
+                start = rows.stop
+        self._frozen: Network | None = None
+
+    def _round(self, X: Any, targets: np.ndarray, eta: float) -> None:
+        """One round of Algorithm 1 for each row of a batch, all with the estimates of f_t."""
+        estimates = self._estimate(X)  # Alg. 1, line 4
+        self._online.append((len(targets), float(self._error(estimates, targets).mean())))
+        self._coefficients.count_rounds(len(targets))
+        small = np.abs(estimates) < SHRINK_AT * self.norm_bound  # line 5
+        self._coefficients.shrink(~small.all(axis=0))  # line 8
+        self._coefficients.append(np.where(small, eta * (targets - estimates), 0))  # line 6
+        if self._support is None:
+            self._support = growing_like(X)
+        self._support.append(X)
+
+    def _estimate(self, X: Any) -> np.ndarray:
+        """E_t ≈ ⟨f_t, Φ(x)⟩ from neurons drawn for this round alone (Algorithm 2)."""
+        t = self._coefficients.n_rounds
+        if t == 0:
+            return np.zeros((X.shape[0], self._coefficients.last().shape[1]))
+        rng = generator(self.seed_, Purpose.ROUNDS, t)
+        f = self._expansion(self._coefficients.last())
+        at, f.mean_square = self._mean_square
+        if t > 2 * at:  # what was measured on half of the support or less is measured again
+            f.mean_square = None
+        estimates, _ = f.estimate(X, self.n_samples, rng, self.estimator)
+        if f.mean_square != self._mean_square[1]:
+            self._mean_square = t, f.mean_square
+        return estimates
+
+    def _expansion(self, alpha: np.ndarray) -> Expansion:
+        return Expansion(self.neurons_, self._support.rows, alpha, self.n_jobs)
+
+    @property
+    def expansion_(self) -> Expansion:
+        """The expansion that predicts: the average over rounds, or the last."""
+        c = self._coefficients
+        return self._expansion(c.average() if self.average else c.last())
+
+    @property
+    def network_(self) -> Network:
+        """The expansion frozen into a finite network of ``n_neurons`` neurons."""
+        return self._freeze()
+
+    def _freeze(self) -> Network:
+        """Freeze the expansion, once for all predictions from the same rows."""
+        if self._frozen is None:
+            rng = generator(self.seed_, Purpose.FREEZE)
+            self._frozen = self.expansion_.freeze(self.n_neurons, rng)
+        return self._frozen
+
+    @property
+    def online_error_(self) -> np.ndarray:
+        """Number of rows and mean error of each batch, before it was learned: (n_batches, 2)."""
+        return np.array(self._online)
+
+
+class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
+    r"""Online regression with Shrinking Gradient.
+
+    Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons, each row of
+    the stream adding one support point. Round t estimates the prediction
+    :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from ``n_samples`` freshly drawn neurons; if
+    :math:`|E_t| < 16 B` it appends :math:`\alpha_t = \eta_t (y_t - E_t)`, else it divides all
+    coefficients by 4. For steps of order :math:`B / \sqrt{T}` the regret against every function of
+    norm up to B is :math:`O(B \sqrt{T})`, whatever the neurons, as long as they are bounded by 1.
+
+    Rows are learned in mini-batches that share their neurons, small enough for the sum of their
+    steps to be stable. The guarantee assumes targets in [-1, 1], to which y is mapped from a range
+    that is declared or taken from the first batch.
+
+    Parameters
+    ----------
+    neurons : Neurons or str, default="gaussian"
+        The family of neurons, or the name of one.
+    n_neurons : int, default=10_000
+        Neurons of the finite network into which the expansion is frozen for prediction.
+    n_samples : int, default=512
+        Draws of w a round, from which the estimates of its predictions are made (m in the paper).
+    norm_bound : float, default=10.0
+        The norm B of the functions competed with, on targets scaled to [-1, 1].
+    step_size : float or "auto", default="auto"
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+    schedule : {"sqrt", "inverse", "constant"}, default="sqrt"
+        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
+        1/2 (a step of 1 fits a row exactly).
+    estimator : {"auto", "full", "index"}, default="auto"
+        How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
+    batch_size : int or "auto", default="auto"
+        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
+        ``batch_size * step * bound**2`` stays below 1.
+    average : bool, default=True
+        Whether to predict with the average of f over the rounds, which the guarantee for new data
+        is about, or with the last f.
+    shuffle : bool, default=True
+        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
+    y_range : "auto" or (float, float), default="auto"
+        The interval that holds every target; it is mapped linearly to [-1, 1]. "auto" takes the
+        smallest and the largest of the first batch. A target outside raises a ValueError.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of all neurons and of the order of rows.
+    n_jobs : int or None, default=None
+        Threads. None uses as many as BLAS would, -1 every core.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of activations and support points.
+
+    Attributes
+    ----------
+    expansion_ : Expansion
+        Support points and coefficients, for targets scaled to [-1, 1].
+    y_range_ : tuple of (array, array)
+        Lower and upper ends of the targets' range, each of shape (n_outputs,).
+    online_error_ : array of shape (n_batches, 2)
+        Number of rows of each batch and their mean squared error, on targets scaled to [-1, 1],
+        before they were learned.
+    network_ : Network
+        The frozen network that predicts.
+    neurons_ : Neurons
+        The fitted family.
+    n_features_in_ : int
+        Number of inputs.
+
+    References
+    ----------
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite-layer networks: without the
+       kernel trick", ICML 2017, Algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trickless import ShrinkingGradientRegressor
+    >>> X = np.random.default_rng(0).uniform(-2, 2, (2000, 1))
+    >>> y = np.sin(2 * X[:, 0])
+    >>> model = ShrinkingGradientRegressor(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+    """
+
+    _rules = _ShrinkingGradient._rules | {
+        "y_range": anything(
+            "'auto' or a pair (low, high) with low < high",
+            "y_range='auto' takes it from the first batch",
+            lambda v: v == "auto" if isinstance(v, str) else len(v) == 2 and v[0] < v[1],
+        ),
+    }
+
+    def __init__(
+        self,
+        neurons: Neurons | str = "gaussian",
+        n_neurons: int = 10_000,
+        *,
+        n_samples: int = 512,
+        norm_bound: float = 10.0,
+        step_size: float | str = "auto",
+        schedule: str = "sqrt",
+        estimator: str = "auto",
+        batch_size: int | str = "auto",
+        average: bool = True,
+        shuffle: bool = True,
+        y_range: Any = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = "float32",
+    ) -> None:
+        super().__init__(
+            neurons,
+            n_neurons,
+            n_samples=n_samples,
+            norm_bound=norm_bound,
+            step_size=step_size,
+            schedule=schedule,
+            estimator=estimator,
+            batch_size=batch_size,
+            average=average,
+            shuffle=shuffle,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            dtype=dtype,
+        )
+        self.y_range = y_range
+
+    def _targets(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
+        """Map targets to [-1, 1]."""
+        targets = super()._targets(y, classes, first)
+        if first:
+            low, high = (
+                (targets.min(axis=0), targets.max(axis=0))
+                if isinstance(self.y_range, str)
+                else (np.full(targets.shape[1], float(end)) for end in self.y_range)
+            )
+            self.y_range_ = low, high
+        check_range(type(self).__name__, targets, *self.y_range_)
+        middle, half = self._scale()
+        return (targets - middle) / half
+
+    def _scale(self) -> tuple[np.ndarray, np.ndarray]:
+        """Middle and half-width of the range; half-width 1 where all targets are the same."""
+        low, high = self.y_range_
+        return (low + high) / 2, np.where(high > low, (high - low) / 2, 1.0)
+
+    @property
+    def network_(self) -> Network:
+        """The frozen network, in the units of y."""
+        middle, half = self._scale()
+        unit = self._freeze()
+        coef = (unit.coef * half).astype(unit.coef.dtype)
+        return Network(unit.neurons, unit.source, coef, middle, self.n_jobs)
+
+    def partial_fit(self, X: Any, y: Any) -> ShrinkingGradientRegressor:
+        """Go on learning from more rows, in the order given.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y)
+
+
+class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
+    r"""Online classification with Shrinking Gradient.
+
+    Learns ±1 targets by the squared loss, one class against the rest in one expansion
+    :math:`f = \sum_i \alpha_i \Phi(x_i)`, each row of the stream adding one support point. Round t
+    estimates the prediction :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from ``n_samples``
+    freshly drawn neurons; if :math:`|E_t| < 16 B` it appends
+    :math:`\alpha_t = \eta_t (y_t - E_t)`, else it divides all coefficients by 4. For steps of
+    order :math:`B / \sqrt{T}` the regret against every function of norm up to B is
+    :math:`O(B \sqrt{T})`, whatever the neurons, as long as they are bounded by 1.
+
+    Rows are learned in mini-batches that share their neurons, small enough for the sum of their
+    steps to be stable.
+
+    Parameters
+    ----------
+    neurons : Neurons or str, default="gaussian"
+        The family of neurons, or the name of one.
+    n_neurons : int, default=10_000
+        Neurons of the finite network into which the expansion is frozen for prediction.
+    n_samples : int, default=512
+        Draws of w a round, from which the estimates of its predictions are made (m in the paper).
+    norm_bound : float, default=10.0
+        The norm B of the functions competed with.
+    step_size : float or "auto", default="auto"
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+    schedule : {"sqrt", "inverse", "constant"}, default="sqrt"
+        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
+        1/2 (a step of 1 fits a row exactly).
+    estimator : {"auto", "full", "index"}, default="auto"
+        How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
+    batch_size : int or "auto", default="auto"
+        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
+        ``batch_size * step * bound**2`` stays below 1.
+    average : bool, default=True
+        Whether to predict with the average of f over the rounds, which the guarantee for new data
+        is about, or with the last f.
+    shuffle : bool, default=True
+        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of all neurons and of the order of rows.
+    n_jobs : int or None, default=None
+        Threads. None uses as many as BLAS would, -1 every core.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of activations and support points.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels.
+    expansion_ : Expansion
+        Support points and coefficients.
+    online_error_ : array of shape (n_batches, 2)
+        Number of rows of each batch and the share misclassified before they were learned.
+    network_ : Network
+        The frozen network that predicts.
+    neurons_ : Neurons
+        The fitted family.
+    n_features_in_ : int
+        Number of inputs.
+
+    References
+    ----------
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite-layer networks: without the
+       kernel trick", ICML 2017, Algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from trickless import ShrinkingGradientClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = ShrinkingGradientClassifier(random_state=0).fit(X[:1000], y[:1000])
+    >>> bool(model.score(X[1000:], y[1000:]) > 0.85)
+    True
+    """
+
+    def _loss(self, n_outputs: int) -> Loss:
+        return Squared()
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> ShrinkingGradientClassifier:
+        """Go on learning from more rows, in the order given.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+        classes : array of shape (n_classes,), optional
+            All labels that may occur; used in the first call. Default: those of the first batch.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, classes)
