@@ -58,7 +58,7 @@ ADULT_NUMBERS = (0, 2, 4, 10, 11, 12)
 
 
 def cache_folder() -> Path:
-    """Where archives are kept: ``$TRICKLESS_CACHE``, or ``trickless`` in the user's cache folder."""
+    """Where archives are kept: ``$TRICKLESS_CACHE``, else in the user's cache folder."""
     default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "trickless"
     return Path(os.environ.get("TRICKLESS_CACHE", default))
 
@@ -96,7 +96,7 @@ def fetch(archive: Archive, timeout: float = 120) -> Path:
 
 
 def load_adult() -> tuple[np.ndarray, np.ndarray]:
-    """The Adult census data, training part: 32,561 people, 14 columns, who earns over $50,000.
+    """The Adult census data, training part: 32,561 people, and who earns over $50,000.
 
     Returns
     -------

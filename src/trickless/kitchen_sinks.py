@@ -87,8 +87,7 @@ class _KitchenSinks(Learner):
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         n_columns = len(self.statistics_.gram)
         width = self.neurons_.width
-        itemsize = np.dtype(self.dtype).itemsize
-        panel_rows = max(BLOCK, PANEL_BYTES // (itemsize * n_columns))
+        panel_rows = max(BLOCK, PANEL_BYTES // (8 * n_columns))
         with self._progress(X.shape[0], "row") as bar:
             for panel in row_blocks(X.shape[0], panel_rows):
                 rows = X[panel]

@@ -88,11 +88,18 @@ def _append_constant(X: Any, value: float) -> Any:
 
 
 def _unit_rows(X: Any) -> Any:
-    """Scale dense or sparse rows to length 1; rows of zeros stay."""
+    """Scale dense or sparse rows to length 1; rows of zeros stay.
+
+    Rows are divided by their largest entry first, so that no square overflows.
+    """
     if issparse(X):
+        largest = abs(X).max(axis=1).toarray()
+        X = X.multiply(1 / np.where(largest > 0, largest, 1)).tocsr()
         norm = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)))
-        return X.multiply(1 / np.where(norm > 0, norm, 1)).tocsr().astype(X.dtype)
+        return X.multiply(1 / np.where(norm > 0, norm, 1)).tocsr()
     xp = namespace(X)
+    largest = xp.max(xp.abs(X), axis=1, keepdims=True)
+    X = X / xp.where(largest > 0, largest, xp.ones_like(largest))
     norm = xp.linalg.vector_norm(X, axis=1, keepdims=True)
     return X / xp.where(norm > 0, norm, xp.ones_like(norm))
 

@@ -1,0 +1,229 @@
+"""The main job: three learners and two references on the Adult census data.
+
+Prints a table and writes a picture, with the numbers of both beside it as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_digits
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from tqdm.auto import tqdm
+
+from trickless._datasets import ADULT_NUMBERS, FetchError, load_adult
+from trickless._estimator import Learner
+from trickless._report import circumstances, measured
+from trickless.doubly_stochastic import DoublyStochasticClassifier
+from trickless.kitchen_sinks import KitchenSinksClassifier
+from trickless.shrinking_gradient import ShrinkingGradientClassifier
+
+SEEDS = (0, 1, 2)
+FIRST_ROWS = 100
+SIZES = {
+    "stumps": (25, 50, 100, 200, 500, 1000, 2000),
+    "gaussian": (25, 50, 100, 200, 500, 1000),
+}
+
+
+class Data(NamedTuple):
+    """A split of a data set into rows to learn from and rows to test on."""
+
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+class Row(NamedTuple):
+    """A row of the table."""
+
+    model: str
+    error: float
+    fit_seconds: float
+    predict_seconds: float
+    neurons: int | None
+    fit_peak_mib: float
+
+
+def run(folder: Path) -> list[Row]:
+    """Run the demo and write ``trickless-demo.png`` and ``trickless-demo.json`` to a folder."""
+    data = load()
+    print(
+        f"{data.name}: {len(data.y):,} rows to learn from, {len(data.y_test):,} to test on, ",
+        end="",
+    )
+    print(f"{data.X.shape[1]} columns")
+    rows, online = compare(data)
+    print(table(rows), flush=True)
+    sweep = sweep_sizes(data)
+    results = {
+        "data": {"name": data.name, "train": data.X.shape, "test": data.X_test.shape},
+        "circumstances": circumstances(),
+        "table": [row._asdict() for row in rows],
+        "sizes": sweep,
+        "online": online,
+    }
+    (folder / "trickless-demo.json").write_text(json.dumps(results, indent=1) + "\n")
+    picture = folder / "trickless-demo.png"
+    draw(sweep, rows, online, data.name, len(data.y)).savefig(picture, dpi=110)
+    print(f"wrote {picture} and {picture.with_suffix('.json').name}")
+    return rows
+
+
+def load() -> Data:
+    """The Adult data, one-hot and standardised, split 80/20; digits where no registry answers."""
+    try:
+        X, y = load_adult()
+        name = "Adult census data"
+        strings = [column for column in range(X.shape[1]) if column not in ADULT_NUMBERS]
+        one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        encode: Any = ColumnTransformer(
+            [
+                ("numbers", StandardScaler(), list(ADULT_NUMBERS)),
+                ("strings", make_pipeline(one_hot, StandardScaler()), strings),
+            ]
+        )
+    except FetchError as error:
+        print(f"The Adult data could not be fetched ({error}).")
+        print("Going on with the digits that come with scikit-learn: even against odd.")
+        X, digit = load_digits(return_X_y=True)
+        y = digit % 2 == 0
+        name, encode = "scikit-learn's digits", StandardScaler()
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.2, stratify=y, random_state=0)
+    X, X_test = encode.fit_transform(X), encode.transform(X_test)
+    return Data(name, X.astype(np.float32), y, X_test.astype(np.float32), y_test)
+
+
+def compare(data: Data) -> tuple[list[Row], dict[str, Any]]:
+    """Fit and time every model; the rows of the table, and the learners' online error."""
+    models = {
+        "Kitchen Sinks, stumps": KitchenSinksClassifier("stumps", 2000, random_state=0),
+        "Kitchen Sinks, Gaussian": KitchenSinksClassifier("gaussian", 1000, random_state=0),
+        "Doubly Stochastic, stumps": DoublyStochasticClassifier("stumps", random_state=0),
+        "Shrinking Gradient, stumps": ShrinkingGradientClassifier("stumps", random_state=0),
+        "LogisticRegression": LogisticRegression(max_iter=1000),
+        "AdaBoost, 200 stumps": AdaBoostClassifier(
+            DecisionTreeClassifier(max_depth=1), n_estimators=200, random_state=0
+        ),
+    }
+    rows, online = [], {}
+    spawn = get_context("spawn")  # a process a model, so that none finds memory of another
+    with ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as process:
+        for name, model in tqdm(models.items(), desc="models", unit="model"):
+            row, curve = process.submit(fit_and_predict, name, model, data).result()
+            rows.append(row)
+            if curve is not None:
+                online[name] = curve
+    return rows, online
+
+
+def fit_and_predict(name: str, model: Any, data: Data) -> tuple[Row, dict[str, Any] | None]:
+    """Fit one model, measured: its row of the table and, of an online learner, its error so far."""
+    ours = isinstance(model, Learner)
+    if ours:
+        model.set_params(verbose=True)
+    with measured() as fit:
+        model.fit(data.X, data.y)
+    with measured() as predict:
+        wrong = model.predict(data.X_test) != data.y_test
+    neurons = model.network_.n_neurons if ours else None
+    error = float(wrong.mean())
+    row = Row(name, error, fit.seconds, predict.seconds, neurons, fit.peak_mib)
+    if not hasattr(model, "online_error_"):
+        return row, None
+    n, error_of_step = model.online_error_.T
+    so_far = np.cumsum(n * error_of_step) / np.cumsum(n)
+    return row, {"rows": np.cumsum(n).astype(int).tolist(), "error": so_far.round(5).tolist()}
+
+
+def sweep_sizes(data: Data) -> dict[str, Any]:
+    """Test error of Kitchen Sinks along the number of neurons, for several seeds."""
+    sweep: dict[str, Any] = {}
+    with tqdm(total=len(SEEDS) * sum(map(len, SIZES.values())), desc="sizes", unit="fit") as bar:
+        for family, sizes in SIZES.items():
+            errors = []
+            for size in sizes:
+                bar.set_postfix_str(f"{size} {family}")
+                of_size = []
+                for seed in SEEDS:
+                    model = KitchenSinksClassifier(family, size, random_state=seed)
+                    wrong = model.fit(data.X, data.y).predict(data.X_test) != data.y_test
+                    of_size.append(float(wrong.mean()))
+                    bar.update()
+                errors.append(of_size)
+            sweep[family] = {"neurons": list(sizes), "error": errors}
+    return sweep
+
+
+def table(rows: list[Row]) -> str:
+    """The rows as text."""
+    lines = [
+        "",
+        f"{'model':<28}{'error':>8}{'fit':>9}{'predict':>10}{'neurons':>9}{'peak of fit':>13}",
+    ]
+    for row in rows:
+        neurons = "–" if row.neurons is None else f"{row.neurons:,}"
+        lines.append(
+            f"{row.model:<28}{row.error:>7.2%} {row.fit_seconds:>7.2f}s"
+            f" {row.predict_seconds:>8.2f}s{neurons:>9}{row.fit_peak_mib:>9.0f} MiB"
+        )
+    return "\n".join([*lines, ""])
+
+
+def draw(
+    sweep: dict[str, Any], rows: list[Row], online: dict[str, Any], name: str, n_rows: int
+) -> Figure:
+    """The picture: error against number of neurons, and online error against rows seen."""
+    colours = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
+    figure = Figure(figsize=(11, 4.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for colour, (family, curve) in zip(colours, sweep.items(), strict=False):
+        errors = 100 * np.array(curve["error"])
+        left.plot(curve["neurons"], errors.mean(axis=1), "o-", color=colour, label=family)
+        left.fill_between(
+            curve["neurons"], errors.min(axis=1), errors.max(axis=1), color=colour, alpha=0.2, lw=0
+        )
+    for style, row in zip((":", "--"), (row for row in rows if row.neurons is None), strict=True):
+        left.axhline(100 * row.error, color="grey", ls=style, lw=1, label=row.model)
+    left.set(
+        xscale="log",
+        xlabel="neurons drawn",
+        ylabel="test error (%)",
+        title=f"Kitchen Sinks (band: {len(SEEDS)} seeds)",
+    )
+    left.legend(frameon=False)
+    for colour, (model, curve) in zip(colours[2:], online.items(), strict=False):
+        right.plot(curve["rows"], 100 * np.array(curve["error"]), color=colour, label=model)
+    right.axvline(n_rows, color="grey", ls=":", lw=1, label="one pass over the rows")
+    settled = [
+        100 * error
+        for curve in online.values()
+        for rows_seen, error in zip(curve["rows"], curve["error"], strict=True)
+        if rows_seen >= FIRST_ROWS
+    ]
+    right.set(
+        xscale="log",
+        xlim=(FIRST_ROWS, None),
+        ylim=(min(settled) - 1, max(settled) + 1),
+        xlabel="rows learned from",
+        ylabel="mean error before each step, so far (%)",
+        title="Online error",
+    )
+    right.legend(frameon=False)
+    figure.suptitle(f"trickless on {name}")
+    return figure

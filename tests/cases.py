@@ -1,0 +1,56 @@
+"""The families and learners over which laws are tested."""
+
+import numpy as np
+
+from trickless import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
+from trickless.neurons import Coordinates, Dense, Gaussian, Laplace, Stumps
+
+ACTIVATIONS = ("tanh", "erf", "sigmoid", "step", "relu")
+
+#: One of each family and option, by name.
+FAMILIES = {
+    "gaussian": Gaussian(),
+    "laplace": Laplace(),
+    "stumps": Stumps(),
+    "stumps-normal": Stumps(thresholds="normal"),
+    "coordinates": Coordinates(scale=2.0),
+} | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}
+
+REGRESSORS = (
+    KitchenSinksRegressor(n_neurons=60),
+    DoublyStochasticRegressor(n_neurons=400),
+    ShrinkingGradientRegressor(n_neurons=300, n_samples=50),
+)
+CLASSIFIERS = (
+    KitchenSinksClassifier(n_neurons=60),
+    DoublyStochasticClassifier(n_neurons=400),
+    ShrinkingGradientClassifier(n_neurons=300, n_samples=50),
+)
+LEARNERS = REGRESSORS + CLASSIFIERS
+
+
+def name_of(learner):
+    return type(learner).__name__
+
+
+def inputs(rows, columns, seed=0):
+    return np.random.default_rng(seed).standard_normal((rows, columns))
+
+
+def problem(learner, rows=120, columns=4, seed=0):
+    """Rows and targets that suit a regressor (one output) or a classifier (three classes)."""
+    X = inputs(rows, columns, seed)
+    f = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+    return (X, f) if name_of(learner).endswith("Regressor") else (X, np.digitize(f, [-0.7, 0.7]))
+
+
+def answers(learner, X):
+    """What the learner says of rows, as numbers."""
+    return (learner.decision_function if hasattr(learner, "classes_") else learner.predict)(X)

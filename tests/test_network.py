@@ -1,0 +1,73 @@
+"""The finite weighted sum, against the sum written out."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from cases import FAMILIES, inputs
+from trickless import Network, NeuronStream
+from trickless._blocks import ROWS_PER_BLOCK
+from trickless._stream import BLOCK, StoredNeurons
+from trickless.neurons import Gaussian
+
+
+def random_network(neurons, n_neurons, n_outputs, seed=0, **options):
+    stream = NeuronStream(neurons, seed, "float64", **options)
+    coef = np.random.default_rng(seed).standard_normal((n_neurons, neurons.width, n_outputs))
+    return Network(neurons, stream, coef, intercept=np.arange(n_outputs) + 0.5)
+
+
+def written_out(network, X):
+    total = np.zeros((len(X), network.n_outputs)) + network.intercept
+    for where, weights in network.source.pieces(0, network.n_neurons):
+        for j in range(where.stop - where.start):
+            Z = network.neurons.activate(X, tuple(a[j : j + 1] for a in weights))
+            total += Z @ network.coef[where.start + j]
+    return total
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_value_is_the_weighted_sum(name):
+    neurons = clone(FAMILIES[name]).fit(inputs(30, 3), np.random.default_rng(0))
+    network = random_network(neurons, BLOCK + 9, 2)
+    X = inputs(7, 3, seed=1)
+    expected = written_out(network, X)
+    np.testing.assert_allclose(network(X), expected, atol=1e-9)
+    value, error = network.estimate(X)
+    np.testing.assert_allclose(value, expected, atol=1e-9)
+    assert error.shape == value.shape
+
+
+def test_rows_threads_and_cache_change_nothing():
+    neurons = Gaussian(length_scale=2.0).fit(inputs(5, 3), np.random.default_rng(0))
+    n_neurons = 18 * BLOCK + 3
+    network = random_network(neurons, n_neurons, 1)
+    uncached = random_network(neurons, n_neurons, 1, cache_bytes=0)
+    X = inputs(2 * ROWS_PER_BLOCK + 3, 3)
+    whole = network(X)
+    for n_jobs in (1, 3):
+        network.n_jobs = uncached.n_jobs = n_jobs
+        np.testing.assert_allclose(network(X), whole, rtol=1e-12, atol=1e-10)
+        np.testing.assert_allclose(uncached(X), whole, rtol=1e-12, atol=1e-10)
+    rows = np.concatenate([network(X[i : i + 100]) for i in range(0, len(X), 100)])
+    np.testing.assert_allclose(rows, whole, rtol=1e-12, atol=1e-10)
+
+
+def test_standard_error_is_that_of_a_sum_of_independent_terms():
+    neurons = Gaussian(length_scale=2.0).fit(inputs(5, 3), np.random.default_rng(0))
+    network = random_network(neurons, 300, 2)
+    X = inputs(4, 3)
+    weights = tuple(
+        np.concatenate(a) for a in zip(*(w for _, w in network.source.pieces(0, 300)), strict=True)
+    )
+    Z = neurons.activate(X, weights).reshape(4, 2, 300)
+    each = np.einsum("rkn,nko->rno", Z, network.coef)
+    _, error = network.estimate(X)
+    np.testing.assert_allclose(error, each.std(axis=1, ddof=1) * np.sqrt(300), rtol=1e-9)
+
+
+def test_one_neuron_has_no_known_error():
+    neurons = Gaussian(length_scale=2.0).fit(inputs(5, 3), np.random.default_rng(0))
+    weights = neurons.draw(np.random.default_rng(0), 1)
+    network = Network(neurons, StoredNeurons(weights), np.ones((1, 2, 1)))
+    assert np.isinf(network.estimate(inputs(3, 3))[1]).all()

@@ -1,0 +1,178 @@
+"""Every family: its kernel, its bound, its shapes."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.stats import binomtest
+from sklearn.base import clone
+
+from cases import FAMILIES, inputs
+from trickless.neurons import Coordinates, Dense, Gaussian, Laplace, Neurons, Stumps, make_neurons
+
+N = 60_000
+
+WITH_KERNEL = {
+    "gaussian": lambda s: Gaussian(length_scale=s),
+    "laplace": lambda s: Laplace(length_scale=s),
+    "stumps": lambda s: Stumps(),
+    "stumps-normal": lambda s: Stumps(thresholds="normal"),
+    "coordinates": lambda s: Coordinates(scale=s),
+    "erf": lambda s: Dense("erf", length_scale=s, bias_scale=0.7),
+    "step": lambda s: Dense("step", length_scale=s, bias_scale=0.7),
+    "relu": lambda s: Dense("relu", length_scale=s, bias_scale=0.7),
+}
+
+
+def products(neurons, X, Y, rng, n=N):
+    """ψ(x; w) · ψ(y; w) of n drawn neurons, for rows x, y in pairs: shape (rows, n)."""
+    w = neurons.draw(rng, n)
+    a = neurons.activate(X, w).reshape(len(X), neurons.width, n)
+    b = neurons.activate(Y, w).reshape(len(Y), neurons.width, n)
+    return (a * b).sum(axis=1)
+
+
+@pytest.mark.parametrize("scale", [0.7, 3.0])
+@pytest.mark.parametrize("d", [1, 3, 10])
+@pytest.mark.parametrize("name", WITH_KERNEL)
+def test_mean_of_products_is_the_kernel(name, d, scale):
+    rng = np.random.default_rng(1)
+    train = scale * inputs(200, d)
+    X, Y = train[:6], np.vstack([train[6:9], train[:3] + 0.1])
+    neurons = WITH_KERNEL[name](scale).fit(train, rng)
+    each = products(neurons, X, Y, rng)
+    error = each.std(axis=1, ddof=1) / np.sqrt(N)
+    truth = np.diag(neurons.kernel(X, Y))
+    assert (error < 0.01).all()
+    assert (np.abs(each.mean(axis=1) - truth) <= 5 * error + 1e-12).all()
+
+
+@pytest.mark.parametrize("name", WITH_KERNEL)
+def test_kernel_of_one_argument_is_that_of_the_rows_with_themselves(name):
+    X = inputs(8, 3)
+    neurons = WITH_KERNEL[name](1.0).fit(X, np.random.default_rng(0))
+    np.testing.assert_allclose(neurons.kernel(X), neurons.kernel(X, X), atol=1e-12)
+
+
+def test_relu_kernel_test_sees_a_wrong_normalisation():
+    """The Monte Carlo test has the power to tell 1/(d + 1) from 1/d at d = 10."""
+    rng = np.random.default_rng(0)
+    X = inputs(6, 10)
+    neurons = Dense("relu").fit(X, rng)
+    each = products(neurons, X, X, rng)
+    error = each.std(axis=1, ddof=1) / np.sqrt(N)
+    wrong = np.diag(neurons.kernel(X)) * 11 / 10
+    assert (np.abs(each.mean(axis=1) - wrong) > 5 * error).all()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_activations_have_the_declared_shape_dtype_and_bound(name):
+    rng = np.random.default_rng(0)
+    neurons = clone(FAMILIES[name]).fit(inputs(50, 3), rng)
+    hostile = np.array([[0, 0, 0], [1e30, -1e30, 1e30], [1e-310, 0, 5], [-0.0, 1e-30, -1e5]])
+    for dtype, slack in (("float32", 1e-6), ("float64", 1e-12)):
+        X = np.vstack([hostile, inputs(20, 3)]).astype(dtype)
+        weights = tuple(
+            w.astype(dtype) if w.dtype.kind == "f" else w for w in neurons.draw(rng, 70)
+        )
+        Z = neurons.activate(X, weights)
+        assert Z.shape == (24, neurons.width * 70)
+        assert Z.dtype == dtype
+        assert np.isfinite(Z).all()
+        norms = np.linalg.norm(Z.reshape(24, neurons.width, 70), axis=1)
+        assert norms.max() <= neurons.bound + slack
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_pairs_are_the_diagonal_of_all_activations(name, sparse):
+    rng = np.random.default_rng(0)
+    X = inputs(21, 4)
+    neurons = clone(FAMILIES[name]).fit(X, rng)
+    weights = neurons.draw(rng, 21)
+    every = neurons.activate(X, weights).reshape(21, neurons.width, 21)
+    rows = scipy.sparse.csr_matrix(X) if sparse else X
+    expected = np.diagonal(every, axis1=0, axis2=2).T
+    np.testing.assert_allclose(neurons.activate_pairs(rows, weights), expected, atol=1e-12)
+    default = Neurons.activate_pairs(neurons, X, weights)
+    np.testing.assert_allclose(default, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_sparse_rows_give_what_dense_rows_give(name):
+    X = inputs(40, 5) * (inputs(40, 5, seed=1) > 0.5)
+    sparse = scipy.sparse.csr_matrix(X)
+    dense_fit = clone(FAMILIES[name]).fit(X, np.random.default_rng(0))
+    sparse_fit = clone(FAMILIES[name]).fit(sparse, np.random.default_rng(0))
+    weights = dense_fit.draw(np.random.default_rng(1), 30)
+    for a, b in zip(weights, sparse_fit.draw(np.random.default_rng(1), 30), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9)
+    np.testing.assert_allclose(
+        sparse_fit.activate(sparse, weights), dense_fit.activate(X, weights), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("family", [Gaussian, Laplace])
+def test_median_length_scale_is_the_median_distance_of_distinct_rows(family):
+    X = np.array([[0.0], [1.0], [3.0], [3.0]])
+    rng = np.random.default_rng(0)
+    assert family().fit(X, rng).length_scale_ == 2.0  # of 1, 2, 2, 3, 3
+    weighted = family().fit(X[:3], rng, np.array([1.0, 1.0, 2.0]))
+    assert weighted.length_scale_ == 2.0
+    assert family().fit(np.ones((5, 2)), rng).length_scale_ == 1.0
+
+
+def test_median_of_many_rows_comes_from_a_sample():
+    X = inputs(5000, 3)
+    a = Gaussian().fit(X, np.random.default_rng(0)).length_scale_
+    exact = Gaussian().fit(X[:1000], np.random.default_rng(0)).length_scale_
+    assert a != exact
+    assert abs(a / exact - 1) < 0.1
+
+
+def test_stumps_from_data_always_split_a_column_that_can_be_split():
+    X = np.column_stack([np.repeat([0.0, 5.0], [99, 1]), np.linspace(0, 1e-6, 100), np.ones(100)])
+    rng = np.random.default_rng(0)
+    neurons = Stumps().fit(X, rng)
+    column, threshold = neurons.draw(rng, 300)
+    Z = neurons.activate(X, (column, threshold))
+    split = np.abs(Z.mean(axis=0)) < 1
+    np.testing.assert_array_equal(split, column != 2)
+
+
+def test_stumps_and_coordinates_draw_columns_uniformly():
+    for neurons in (Stumps(), Coordinates()):
+        rng = np.random.default_rng(0)
+        column = neurons.fit(inputs(20, 4), rng).draw(rng, 4000)[0]
+        for j in range(4):
+            assert binomtest(int((column == j).sum()), 4000, 0.25).pvalue > 1e-6
+
+
+def test_names_stand_for_families_and_wrong_ones_are_refused():
+    assert isinstance(make_neurons("laplace"), Laplace)
+    neurons = Gaussian()
+    assert make_neurons(neurons) is neurons
+    with pytest.raises(ValueError, match=r"neurons='gausian'.*'gaussian'"):
+        make_neurons("gausian")
+    with pytest.raises(TypeError, match="instance, not the class"):
+        make_neurons(Gaussian)
+
+
+@pytest.mark.parametrize(
+    ("neurons", "message"),
+    [
+        (Gaussian(length_scale=-1.0), "Gaussian: length_scale=-1.0.*above 0.*Remedy"),
+        (Gaussian(length_scale="mean"), "length_scale='mean'"),
+        (Stumps(thresholds="uniform"), "thresholds='uniform'.*'data' or 'normal'"),
+        (Dense("gelu"), "activation='gelu'"),
+        (Dense(bias_scale=-2.0), "bias_scale=-2.0"),
+        (Coordinates(scale=0), "scale=0"),
+    ],
+)
+def test_bad_parameters_are_named(neurons, message):
+    with pytest.raises(ValueError, match=message):
+        neurons.fit(inputs(5, 2), np.random.default_rng(0))
+
+
+def test_a_family_without_a_closed_form_says_so():
+    with pytest.raises(NotImplementedError, match="Dense has no closed-form kernel"):
+        Dense("tanh").kernel(inputs(2, 2))
