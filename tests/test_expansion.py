@@ -58,7 +58,7 @@ def test_variance_stays_below_the_bounds_of_the_theory():
 def test_frozen_network_predicts_what_the_expansion_does():
     f = expansion(t=60)
     X = inputs(50, 3, seed=5)
-    for method in METHODS:
+    for method in ("index", "full"):
         network = f.freeze(4000, np.random.default_rng(0), method)
         assert network.n_neurons == 4000
         value, error = network.estimate(X)
@@ -77,23 +77,25 @@ def test_values_are_the_sums_over_the_support():
         np.testing.assert_allclose(threaded.values(weights), expected, atol=1e-9)
 
 
-def test_auto_takes_the_cheaper_method():
+def test_auto_takes_the_cheaper_method_for_one_error():
     """One sign and a nearly constant kernel favour index sampling; mixed signs full sums."""
     rng = np.random.default_rng(0)
-    X = inputs(400, 3)
+    X, x = inputs(400, 3), inputs(20, 3, seed=1)
     neurons = Gaussian(length_scale=50.0).fit(X, rng)
-    x = inputs(20, 3, seed=1)
     for alpha, winner in ((np.ones((400, 1)), "index"), (rng.choice([-1.0, 1], (400, 1)), "full")):
         f = Expansion(neurons, X, alpha)
-        assert f._cheaper(np.abs(alpha).sum(), 20, rng) == winner
-        cost = {"index": 1 + 20, "full": 400 + 20}
-        work = {
+        method, n_neurons = f._cheaper(50, 20, rng)
+        assert method == winner
+        # As many draws as give index sampling's bound |α|₁²/m the value of full sums' |f|²/50.
+        wanted = 50 * np.abs(alpha).sum() ** 2 / f.mean_square if winner == "index" else 50
+        assert n_neurons == np.ceil(wanted)
+        variance = {
             method: np.mean(
-                [f.estimate(x, 50, np.random.default_rng(s), method)[1] ** 2 for s in range(40)]
+                [f.estimate(x, 50, np.random.default_rng(s), method)[1] ** 2 for s in range(60)]
             )
-            * cost[method]
-            for method in cost
+            for method in ("index", "full")
         }
+        work = {"index": variance["index"] * (1 + 20), "full": variance["full"] * (400 + 20)}
         assert min(work, key=work.get) == winner
 
 

@@ -86,16 +86,17 @@ class Learner(BaseEstimator):
         check_parameters(self, self._rules)
         neurons = make_neurons(self.neurons)
         regression = isinstance(self, RegressorMixin)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=self.dtype,
-            multi_output=regression,
-            y_numeric=regression,
-            reset=first,
-        )
+        with np.errstate(over="ignore"):  # what overflows in float32 is refused as infinite
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                accept_sparse="csr",
+                dtype=self.dtype,
+                multi_output=regression,
+                y_numeric=regression,
+                reset=first,
+            )
         check_sparse(name, neurons, X)
         weight = check_weights(name, sample_weight, X)
         if weight is not None and not weight.all():
@@ -111,7 +112,8 @@ class Learner(BaseEstimator):
     def _decide(self, X: Any) -> np.ndarray:
         """Decision values, shape (n_rows, n_outputs)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=self.dtype, reset=False)
+        with np.errstate(over="ignore"):
+            X = validate_data(self, X, accept_sparse="csr", dtype=self.dtype, reset=False)
         check_sparse(type(self).__name__, self.neurons_, X)
         return self.network_(X)
 
@@ -123,8 +125,9 @@ class Learner(BaseEstimator):
 
         Where ``neurons`` is a name, it is replaced by the family that it stands for first.
         """
-        if isinstance(self.neurons, str) and any(key.startswith("neurons__") for key in params):
-            self.neurons = make_neurons(params.pop("neurons", self.neurons))
+        neurons = params.get("neurons", self.neurons)
+        if isinstance(neurons, str) and any(key.startswith("neurons__") for key in params):
+            params["neurons"] = make_neurons(neurons)
         return super().set_params(**params)
 
     def __sklearn_tags__(self) -> Tags:

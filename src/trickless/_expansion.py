@@ -19,7 +19,8 @@ from trickless.neurons import Neurons, Weights
 
 _PILOT = 16
 
-METHOD = choice("auto", "full", "index", remedy="'auto' chooses the cheaper for the same error")
+METHOD = choice("auto", "full", "index", remedy="'auto' takes the cheaper for the same error")
+FROZEN = choice("full", "index", remedy="'full' gives the smaller standard error")
 N_NEURONS = integer(1, "more neurons give a smaller standard error, for example n_neurons=1000")
 
 
@@ -108,16 +109,16 @@ class Expansion:
             cost for a row does not depend on the size of the support.
         rng : numpy.random.Generator
             Source of the neurons.
-        method : {"full", "index", "auto"}, default="full"
-            Full sums give the smaller error. "auto" chooses as if for one row.
+        method : {"full", "index"}, default="full"
+            Full sums give the smaller standard error, index sampling is sooner done.
 
         Returns
         -------
         Network
         """
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
-        check_value("Expansion", "method", method, METHOD)
-        return self._sample(n_neurons, rng, method, n_rows=1)
+        check_value("Expansion", "method", method, FROZEN)
+        return self._sample(n_neurons, rng, method)
 
     def estimate(
         self, X: Any, n_neurons: int, rng: np.random.Generator, method: str = "auto"
@@ -135,7 +136,8 @@ class Expansion:
         rng : numpy.random.Generator
             Source of the neurons.
         method : {"auto", "full", "index"}, default="auto"
-            "auto" takes the one with the smaller product of variance and number of activations.
+            "auto" gives the standard error of full sums over ``n_neurons`` neurons, by index
+            sampling of as many more as that takes where those need fewer activations in all.
 
         Returns
         -------
@@ -143,14 +145,12 @@ class Expansion:
         """
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
         check_value("Expansion", "method", method, METHOD)
-        return self._sample(n_neurons, rng, method, n_rows=X.shape[0]).estimate(X)
-
-    def _sample(
-        self, n_neurons: int, rng: np.random.Generator, method: str, n_rows: int
-    ) -> Network:
-        size = np.linalg.norm(self.alpha, axis=1)
         if method == "auto":
-            method = self._cheaper(size.sum(), n_rows, rng)
+            method, n_neurons = self._cheaper(n_neurons, X.shape[0], rng)
+        return self._sample(n_neurons, rng, method).estimate(X)
+
+    def _sample(self, n_neurons: int, rng: np.random.Generator, method: str) -> Network:
+        size = np.linalg.norm(self.alpha, axis=1)
         weights = draw(self.neurons, rng, n_neurons, self.support.dtype)
         if not size.any():
             coef = np.zeros((n_neurons, self.neurons.width, self.alpha.shape[1]))
@@ -179,8 +179,8 @@ class Expansion:
         psi = np.concatenate(map_blocks(pairs, row_blocks(n, BLOCK), self.n_jobs))
         return psi[:, :, None] * direction[:, None, :]  # Alg. 2, line 4
 
-    def _cheaper(self, norm_1: float, n_rows: int, rng: np.random.Generator) -> str:
-        """The method with the smaller variance × activations for ``n_rows`` rows.
+    def _cheaper(self, m: int, n_rows: int, rng: np.random.Generator) -> tuple[str, int]:
+        """Method with the fewest activations for the error of m full sums, and its neurons.
 
         E |f(w)|² comes from other neurons than those of the estimate, so that the choice does not
         depend on them and leaves the estimate unbiased.
@@ -188,6 +188,9 @@ class Expansion:
         if self.mean_square is None:
             pilot = self.values(draw(self.neurons, rng, _PILOT, self.support.dtype))
             self.mean_square = float((pilot**2).sum()) / _PILOT
+        norm_1 = np.linalg.norm(self.alpha, axis=1).sum()
         index = norm_1**2 * (1 + n_rows)
         full = self.mean_square * (self.support.shape[0] + n_rows)
-        return "index" if index < full else "full"
+        if index >= full:
+            return "full", m
+        return "index", max(m, int(np.ceil(m * norm_1**2 / self.mean_square)))

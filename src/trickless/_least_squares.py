@@ -166,8 +166,8 @@ def solve_by_gcv(moments: Moments, precision: float) -> Solution:
     power = (rotated**2).sum(axis=1)
     residual = moments.y_variance.sum() - power @ (2 * shrunk - eigenvalues[:, None] * shrunk**2)
     residual = np.maximum(residual, _CANCELLATION * moments.y_variance.sum())
-    with np.errstate(divide="ignore"):
-        score = np.where(freedom < moments.n, residual / (1 - freedom / moments.n) ** 2, np.inf)
+    left = 1 - freedom / moments.n
+    score = np.divide(residual, left**2, out=np.full_like(left, np.inf), where=left > 0)
     best = len(grid) - 1 - int(np.argmin(score[::-1]))  # the strongest ridge among equals
     coef = vectors @ (rotated * shrunk[:, best, None])
     return _with_intercept(moments, coef, float(grid[best]))

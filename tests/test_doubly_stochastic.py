@@ -1,0 +1,154 @@
+"""Doubly Stochastic Gradients against a literal transcription, on the same draws."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import naive
+from cases import inputs
+from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless._losses import make_loss
+from trickless.neurons import Gaussian, Stumps
+
+
+def blocks_of(model, sizes):
+    """The neurons of each step, one by one."""
+    stops = np.cumsum(sizes)
+    return [
+        [
+            tuple(a[j : j + 1] for a in weights)
+            for where, weights in model.stream_.pieces(stop - size, stop)
+            for j in range(where.stop - where.start)
+        ]
+        for size, stop in zip(sizes, stops, strict=True)
+    ]
+
+
+def psi_of(model):
+    return lambda x, w: model.neurons_.activate(x[None, :], w)[0]
+
+
+@pytest.mark.parametrize("neurons", [Gaussian(1.0), Stumps()])
+@pytest.mark.parametrize(
+    ("learner", "loss", "classes"),
+    [
+        (DoublyStochasticRegressor, "squared_error", 0),
+        (DoublyStochasticRegressor, "epsilon_insensitive", 0),
+        (DoublyStochasticClassifier, "log_loss", 2),
+        (DoublyStochasticClassifier, "log_loss", 3),
+        (DoublyStochasticClassifier, "hinge", 3),
+        (DoublyStochasticClassifier, "squared_hinge", 2),
+        (DoublyStochasticClassifier, "squared_error", 3),
+    ],
+)
+def test_steps_are_those_of_the_algorithm(learner, loss, classes, neurons):
+    X = inputs(24, 3)
+    f = np.sin(2 * X[:, 0]) + X[:, 1]
+    y = np.digitize(f, np.linspace(-1, 1, classes + 1)[1:-1]) if classes else f + 7
+    model = learner(
+        neurons,
+        loss=loss,
+        alpha=0.03,
+        step_size=0.8,
+        batch_size=4,
+        neurons_per_step=100,  # steps cross the blocks of the stream
+        random_state=0,
+        dtype="float64",
+    )
+    model.partial_fit(X, y, *([np.unique(y)] if classes else []))
+    targets = model._targets(y, None, first=False) - model.intercept_
+    slope = make_loss(loss, targets.shape[1], epsilon=0.1).derivative
+    coef = naive.doubly_stochastic(
+        [(X[i : i + 4], targets[i : i + 4]) for i in range(0, 24, 4)],
+        blocks_of(model, [100] * 6),
+        psi_of(model),
+        lambda f_x, y_x: slope(f_x[None], y_x[None])[0],
+        [0.8 / (1 + 0.8 * 0.03 * i) for i in range(6)],
+        alpha=0.03,
+    )
+    np.testing.assert_allclose(model.coef_, coef.reshape(model.coef_.shape), atol=1e-10)
+    assert model.intercept_ == pytest.approx(y[:24].mean() if not classes else 0)
+    assert model.n_steps_ == 6
+
+
+def test_fit_draws_as_many_neurons_as_asked_and_visits_every_row():
+    X = inputs(50, 3)
+    model = DoublyStochasticRegressor(
+        Gaussian(1.0), 110, batch_size=20, neurons_per_step=32, random_state=0
+    ).fit(X, X[:, 0])
+    assert len(model.coef_) == 110
+    assert model.n_steps_ == 4
+    assert model.online_error_[:, 0].tolist() == [20, 20, 10, 20]
+    batches = model._batches(50)
+    assert sorted(np.concatenate([next(batches) for _ in range(3)])) == list(range(50))
+
+
+def test_first_step_is_stable_for_every_loss():
+    X = inputs(300, 2)
+    y = (X[:, 0] > 0).astype(int)
+    for loss, first in (("log_loss", 4), ("squared_error", 1), ("squared_hinge", 0.5)):
+        model = DoublyStochasticClassifier(Gaussian(1.0), 640, loss=loss, random_state=0)
+        model.fit(X, y)
+        assert model._step_size(make_loss(loss)) == pytest.approx(first, rel=1e-3)
+        assert model.score(X, y) > 0.9
+
+
+def test_the_schedule_tends_to_theta_over_i_with_theta_alpha_one():
+    model = DoublyStochasticRegressor(Gaussian(1.0), 32, alpha=0.5, random_state=0)
+    model.fit(inputs(10, 2), np.arange(10.0))
+    model.n_steps_ = 10**6
+    assert model._step_size(make_loss("squared_error")) * 0.5 * 10**6 == pytest.approx(1, rel=1e-5)
+    model.set_params(schedule="constant", step_size=0.3)
+    assert model._step_size(make_loss("squared_error")) == 0.3
+
+
+def test_neurons_from_the_seed_and_from_the_cache_give_one_model():
+    X = inputs(100, 3)
+    options = {"n_neurons": 1500, "neurons_per_step": 300, "random_state": 0}
+    cached = DoublyStochasticRegressor(Gaussian(1.0), **options).fit(X, X[:, 0])
+    redrawn = DoublyStochasticRegressor(Gaussian(1.0), **options, cache_bytes=0).fit(X, X[:, 0])
+    np.testing.assert_array_equal(cached.coef_, redrawn.coef_)
+    assert not redrawn.stream_._cache
+    np.testing.assert_array_equal(cached.predict(X), redrawn.predict(X))
+
+
+def test_a_model_is_its_coefficients_and_a_seed():
+    X = inputs(60, 400)
+    model = DoublyStochasticRegressor("gaussian", 5000, random_state=0).fit(X, X[:, 0])
+    pickled = pickle.dumps(model)
+    assert len(pickled) < model.coef_.nbytes + 20_000
+    again = pickle.loads(pickled)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    again.partial_fit(X, X[:, 0])
+    model.partial_fit(X, X[:, 0])
+    np.testing.assert_allclose(again.predict(X), model.predict(X), rtol=1e-6)
+
+
+def test_it_converges_to_kernel_ridge_regression():
+    """On a problem with strong regularisation the known minimiser is reached."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 2))
+    y = np.sin(X[:, 0])
+    y -= y.mean()
+    neurons, alpha = Gaussian(1.0), 0.1
+    K = neurons.fit(X, rng).kernel(X)
+    exact = K @ np.linalg.solve(K + 200 * alpha * np.eye(200), y)
+    distance = [
+        np.sqrt(
+            np.mean(
+                (
+                    DoublyStochasticRegressor(
+                        neurons, n, alpha=alpha, batch_size=200, neurons_per_step=64, random_state=0
+                    )
+                    .fit(X, y)
+                    .predict(X)
+                    - exact
+                )
+                ** 2
+            )
+        )
+        for n in (1600, 25_600)
+    ]
+    assert distance[1] < 0.03
+    assert distance[1] < distance[0] / 2

@@ -1,0 +1,48 @@
+"""Buffers that rows are appended to."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from cases import inputs
+from trickless._growing import Growing, growing_like
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_come_back_as_they_were_appended(sparse):
+    X = inputs(100, 4) * (inputs(100, 4, seed=1) > 0)
+    rows = scipy.sparse.csr_matrix(X) if sparse else X
+    buffer = growing_like(rows)
+    assert len(buffer) == 0
+    for part in np.split(np.arange(100), [1, 2, 5, 40, 40, 99]):
+        buffer.append(rows[part])
+        got = buffer.rows.toarray() if sparse else buffer.rows
+        np.testing.assert_array_equal(got, X[: len(buffer)])
+    assert len(buffer) == 100
+    again = pickle.loads(pickle.dumps(buffer))
+    again.append(rows[:3])
+    got = again.rows.toarray() if sparse else again.rows
+    np.testing.assert_array_equal(got, np.vstack([X, X[:3]]))
+
+
+def test_appending_copies_a_bounded_number_of_times():
+    buffer = Growing()
+    bases = set()
+    for _ in range(1000):
+        buffer.append(np.ones((1, 2)))
+        bases.add(id(buffer._buffer))
+    assert len(bases) < 15
+
+
+def test_a_pickle_has_no_spare_room():
+    buffer = Growing()
+    buffer.append(np.ones((600, 10)))
+    buffer.append(np.ones((1, 10)))
+    assert len(pickle.dumps(buffer)) < 601 * 80 + 500
+
+
+def test_an_empty_buffer_has_no_rows_to_give():
+    with pytest.raises(ValueError, match="nothing has been appended"):
+        _ = Growing().rows

@@ -1,0 +1,143 @@
+"""What holds for every family and every learner."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+
+import trickless._blocks
+from cases import CLASSIFIERS, FAMILIES, LEARNERS, REGRESSORS, answers, inputs, name_of, problem
+
+every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def make(learner, family, **options):
+    return clone(learner).set_params(neurons=FAMILIES[family], random_state=0, **options)
+
+
+@every_family
+@every_learner
+def test_the_same_seed_gives_the_same_model(learner, family):
+    X, y = problem(learner)
+    model = make(learner, family).fit(X, y)
+    expected = answers(model, X)
+    np.testing.assert_array_equal(answers(clone(model).fit(X, y), X), expected)
+    np.testing.assert_array_equal(answers(pickle.loads(pickle.dumps(model)), X), expected)
+    other = answers(make(learner, family).set_params(random_state=1).fit(X, y), X)
+    assert not np.allclose(other, expected)
+
+
+@every_family
+@every_learner
+def test_threads_and_row_blocks_change_nothing(learner, family, monkeypatch):
+    X, y = problem(learner)
+    expected = answers(make(learner, family, dtype="float64").fit(X, y), X)
+    scale = np.abs(expected).max()
+    for n_jobs, rows in ((1, 512), (2, 50), (3, 7)):
+        monkeypatch.setattr(trickless._blocks.row_blocks, "__defaults__", (rows,))
+        model = make(learner, family, dtype="float64", n_jobs=n_jobs).fit(X, y)
+        np.testing.assert_allclose(answers(model, X), expected, atol=1e-6 * scale)
+
+
+@every_family
+@every_learner
+def test_single_and_double_precision_agree(learner, family):
+    X, y = problem(learner)
+    # GCV on a nearly noise-free problem may take the floor of its grid, which precision decides.
+    options = {"alpha": 1e-4} if "alpha" in learner.get_params() else {}
+    single = answers(make(learner, family, dtype="float32", **options).fit(X, y), X)
+    double = answers(make(learner, family, dtype="float64", **options).fit(X, y), X)
+    np.testing.assert_allclose(single, double, atol=2e-3 * np.abs(double).max())
+
+
+@every_family
+@every_learner
+def test_sparse_rows_give_the_model_of_dense_rows(learner, family):
+    X, y = problem(learner)
+    X = X * (inputs(*X.shape, seed=9) > -0.5)
+    dense = make(learner, family, dtype="float64").fit(X, y)
+    sparse = make(learner, family, dtype="float64").fit(scipy.sparse.csr_matrix(X), y)
+    expected = answers(dense, X)
+    atol = 1e-6 * np.abs(expected).max()
+    np.testing.assert_allclose(answers(sparse, X), expected, atol=atol)
+    np.testing.assert_allclose(answers(sparse, scipy.sparse.csc_matrix(X)), expected, atol=atol)
+
+
+@pytest.mark.parametrize(
+    "learner", [m for m in LEARNERS if not name_of(m).startswith("Shrinking")], ids=name_of
+)
+@every_family
+def test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row(learner, family):
+    X, y = problem(learner)
+    weight = np.arange(len(X)) % 3
+    repeat = np.repeat(np.arange(len(X)), weight)
+    weighted = make(learner, family, dtype="float64").fit(X, y, sample_weight=weight)
+    repeated = make(learner, family, dtype="float64").fit(X[repeat], y[repeat])
+    expected = answers(repeated, X)
+    np.testing.assert_allclose(answers(weighted, X), expected, atol=1e-6 * np.abs(expected).max())
+
+
+@every_learner
+def test_outputs_have_the_shape_of_targets(learner):
+    X, y = problem(learner)
+    if learner in REGRESSORS:
+        for targets in (y, y[:, None], np.column_stack([y, -y, 2 * y])):
+            assert clone(learner).fit(X, targets).predict(X[:5]).shape == (5, *targets.shape[1:])
+    else:
+        labels = np.array(["a", "b", "c"])[y]
+        model = clone(learner).fit(X, labels)
+        assert set(model.predict(X)) <= set("abc")
+        assert model.decision_function(X).shape == (len(X), 3)
+        assert clone(learner).fit(X, y > 0).decision_function(X).shape == (len(X),)
+
+
+@pytest.mark.parametrize("learner", REGRESSORS, ids=name_of)
+def test_outputs_of_a_regressor_are_learned_apart(learner):
+    """Several outputs together give each the model that it gets on its own."""
+    X, y = problem(learner)
+    options = {"random_state": 0, "dtype": "float64"}
+    options |= {"alpha": 1e-3} if "alpha" in learner.get_params() else {"estimator": "full"}
+    both = clone(learner).set_params(**options).fit(X, np.column_stack([y, y**2]))
+    for output, target in enumerate((y, y**2)):
+        alone = clone(learner).set_params(**options).fit(X, target)
+        np.testing.assert_allclose(both.predict(X)[:, output], alone.predict(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("learner", CLASSIFIERS, ids=name_of)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_agree_with_predictions(learner, classes):
+    X, y = problem(learner)
+    y = y if classes == 3 else y > 0
+    model = clone(learner).set_params(random_state=0).fit(X, y)
+    p = model.predict_proba(X)
+    assert p.shape == (len(X), classes)
+    assert ((p >= 0) & (p <= 1)).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    sure = p.max(axis=1) > np.sort(p, axis=1)[:, -2]
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)][sure], model.predict(X)[sure])
+
+
+@every_learner
+def test_more_batches_go_on_where_the_first_stopped(learner):
+    X = inputs(300, 4)
+    y = X[:, 0] if learner in REGRESSORS else np.digitize(X[:, 0], [-0.4, 0.4])
+    model = clone(learner).set_params(random_state=0)
+    extra = {} if learner in REGRESSORS else {"classes": np.unique(y)}
+    if "y_range" in learner.get_params():
+        model.set_params(y_range=(-10, 10))
+    for rows in np.array_split(np.arange(300), 10):
+        model.partial_fit(X[rows], y[rows], **extra)
+        answers(model, X[:3])
+    assert model.score(X, y) > (0.3 if learner in REGRESSORS else 0.6)
+
+
+@every_learner
+def test_a_progress_bar_is_shown_on_request(learner, capsys):
+    X, y = problem(learner)
+    clone(learner).fit(X, y)
+    assert capsys.readouterr().err == ""
+    clone(learner).set_params(verbose=True).fit(X, y)
+    assert name_of(learner) in capsys.readouterr().err

@@ -1,0 +1,186 @@
+"""Shrinking Gradient against literal transcriptions of Algorithms 1 and 2, on the same draws."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import naive
+from cases import inputs
+from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless._stream import Purpose, generator
+from trickless.neurons import Gaussian, Stumps
+from trickless.shrinking_gradient import _Coefficients
+
+M = 20
+
+
+def draws_of(model, rounds):
+    """The (u, w) of Algorithm 2 in each round of batches of one row."""
+    every = []
+    for t in range(rounds):
+        rng = generator(model.seed_, Purpose.ROUNDS, t)
+        weights = model.neurons_.draw(rng, M)
+        u = rng.random(M)
+        every.append([(u[j], tuple(a[j : j + 1] for a in weights)) for j in range(M)])
+    return every
+
+
+def learned(X, y, n_samples=M, **options):
+    return ShrinkingGradientRegressor(
+        n_samples=n_samples,
+        batch_size=1,
+        y_range=(-1, 1),
+        random_state=0,
+        dtype="float64",
+        **options,
+    ).partial_fit(X, y)
+
+
+@pytest.mark.parametrize("norm_bound", [0.02, 10.0])  # at 0.02 the coefficients shrink often
+@pytest.mark.parametrize("estimator", ["index", "full"])
+@pytest.mark.parametrize("neurons", [Gaussian(1.0), Stumps()])
+def test_rounds_are_those_of_the_algorithms(neurons, estimator, norm_bound):
+    X = inputs(40, 3)
+    y = np.sin(2 * X[:, 0])
+    options = {"step_size": 0.4, "schedule": "constant", "norm_bound": norm_bound}
+    model = learned(X, y, neurons=neurons, estimator=estimator, **options)
+    alpha, history, estimates = naive.shrinking_gradient(
+        X,
+        y,
+        draws_of(model, 40),
+        lambda x, w: model.neurons_.activate(x[None, :], w)[0],
+        lambda t: 0.4,
+        norm_bound,
+        {"index": naive.index_estimate, "full": naive.full_estimate}[estimator],
+    )
+    shrinks = (np.abs(estimates) >= 16 * norm_bound).sum()
+    assert shrinks > 3 if norm_bound < 1 else shrinks == 0
+    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-10)
+    average = np.mean([np.pad(a, (0, 40 - len(a))) for a in history], axis=0)
+    np.testing.assert_allclose(model.expansion_.alpha[:, 0], average, atol=1e-10)
+    np.testing.assert_allclose(model.online_error_[:, 1], (estimates - y) ** 2, atol=1e-10)
+
+
+def test_the_step_descends():
+    """The printed sign of Algorithm 1 ascends the loss: the online error would not fall."""
+    X = inputs(600, 2)
+    model = learned(X, np.sin(X[:, 0]), neurons=Gaussian(1.0))
+    error = model.online_error_[:, 1]
+    assert error[-200:].mean() < 0.5 * error[:50].mean()
+
+
+def test_average_is_the_literal_average_however_often_coefficients_shrink():
+    rng = np.random.default_rng(0)
+    lazy = _Coefficients(2)
+    literal, total = np.zeros((0, 2)), np.zeros((900, 2))
+    for _ in range(900):
+        lazy.count_rounds(1)
+        total[: len(literal)] += literal
+        shrink = rng.random(2) < 0.5
+        lazy.shrink(shrink)
+        literal = literal / np.where(shrink, 4, 1)
+        new = rng.standard_normal((1, 2))
+        lazy.append(new)
+        literal = np.vstack([literal, new])
+    np.testing.assert_allclose(lazy.average(), total / 900, rtol=1e-10)
+    np.testing.assert_allclose(lazy.last(), literal, rtol=1e-10)
+    assert len(lazy._rounds_of_epoch[0]) > 400
+
+
+def test_it_stays_close_to_descent_with_the_exact_kernel():
+    X = inputs(1500, 2)
+    y = np.sin(X[:, 0]) * np.cos(X[:, 1])
+    m = 600
+    model = learned(X, y, m, neurons=Gaussian(1.0), step_size=0.2, schedule="constant")
+    alpha, predictions = naive.kernel_gradient(model.neurons_.kernel(X), y, lambda t: 0.2)
+    exact_error = ((predictions - y) ** 2)[-500:].mean()
+    f = model._expansion(model._coefficients.last())
+    exact_kernel = model.neurons_.kernel(X[-300:], X)
+    distance = exact_kernel @ f.alpha[:, 0] - exact_kernel @ alpha
+    assert np.sqrt((distance**2).mean()) < 0.2
+    # The estimate of a round has variance of at most |f|²/m beside the error of f itself.
+    norm_square = (f.alpha.T @ model.neurons_.kernel(X) @ f.alpha).item()
+    assert model.online_error_[-500:, 1].mean() < exact_error + 2 * norm_square / m
+
+
+def test_batches_agree_with_single_rows_when_steps_are_small():
+    X = inputs(400, 2)
+    y = np.sin(X[:, 0])
+    options = {"neurons": Gaussian(1.0), "step_size": 0.01, "schedule": "constant"}
+    one = learned(X, y, **options)
+    many = ShrinkingGradientRegressor(
+        n_samples=400, batch_size="auto", y_range=(-1, 1), random_state=0, **options
+    ).partial_fit(X, y)
+    assert len(many.online_error_) == 4
+    assert (many.online_error_[:, 0] == 100).all()
+    assert np.abs(one.predict(X) - many.predict(X)).max() < 0.3
+
+
+def test_automatic_batches_keep_the_summed_step_below_one():
+    X = inputs(5000, 2)
+    model = ShrinkingGradientRegressor(Gaussian(1.0), n_samples=5, random_state=0)
+    model.fit(X, np.sin(X[:, 0]))
+    rows = model.online_error_[:, 0].astype(int)
+    starts = np.cumsum(rows) - rows
+    steps = np.minimum(5 / np.sqrt(starts + 1), 0.5)
+    assert (rows * steps <= 1 + 1e-9).all()
+    assert (rows[:-1] >= np.floor(1 / steps[:-1])).all()
+
+
+def test_batches_too_large_for_the_step_are_refused():
+    options = {"batch_size": 64, "step_size": 0.05, "schedule": "constant"}
+    model = ShrinkingGradientRegressor(Gaussian(1.0), **options)
+    with pytest.raises(ValueError, match=r"batch_size=64 .*reach 3.2.*Remedy: batch_size='auto'"):
+        model.fit(inputs(10, 2), np.arange(10.0))
+    with pytest.raises(ValueError, match="constant step must be given"):
+        ShrinkingGradientRegressor(schedule="constant").fit(inputs(10, 2), np.arange(10.0))
+
+
+def test_targets_are_mapped_from_their_range_and_back():
+    X = inputs(800, 2)
+    y = np.sin(X[:, 0])
+    unit = ShrinkingGradientRegressor(Gaussian(1.0), y_range=(-1, 1), random_state=0).fit(X, y)
+    wide = ShrinkingGradientRegressor(Gaussian(1.0), y_range=(900, 1100), random_state=0)
+    wide.fit(X, 1000 + 100 * y)
+    np.testing.assert_allclose(wide.predict(X), 1000 + 100 * unit.predict(X), atol=1e-3)
+    auto = ShrinkingGradientRegressor(Gaussian(1.0), random_state=0).fit(X, 1000 + 100 * y)
+    low, high = auto.y_range_
+    assert (low[0], high[0]) == pytest.approx((1000 + 100 * y.min(), 1000 + 100 * y.max()))
+    assert auto.score(X, 1000 + 100 * y) > 0.9
+
+
+def test_targets_outside_the_range_are_refused():
+    X = inputs(10, 2)
+    with pytest.raises(ValueError, match=r"y holds 3 \(row 4\), outside of y_range=\(-1, 1\)"):
+        ShrinkingGradientRegressor(y_range=(-1, 1)).fit(X, [0, 0, 0, 0, 3, 0, 0, 0, 0, 0])
+    model = ShrinkingGradientRegressor().partial_fit(X, np.linspace(0, 1, 10))
+    before = model.predict(X)
+    with pytest.raises(ValueError, match=r"y holds 1.1.*Remedy: declare y_range"):
+        model.partial_fit(X, np.linspace(0, 1.5, 10))
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("average", [True, False])
+def test_prediction_is_that_of_the_expansion(average):
+    X = inputs(500, 2)
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = ShrinkingGradientClassifier(Gaussian(1.0), 20_000, average=average, random_state=0).fit(
+        X, y
+    )
+    exact = model.neurons_.kernel(X, model.expansion_.support) @ model.expansion_.alpha
+    value, error = model.network_.estimate(X.astype("float32"))
+    assert (np.abs(value - exact) < 5 * error).all()
+    np.testing.assert_allclose(model.decision_function(X), value, atol=1e-5)
+    assert model.score(X, y) > 0.85
+
+
+def test_a_stream_goes_on_after_a_pickle():
+    X = inputs(300, 2)
+    y = np.sin(X[:, 0])
+    options = {"y_range": (-1, 1), "batch_size": 1, "random_state": 0, "n_samples": 30}
+    whole = ShrinkingGradientRegressor(Gaussian(1.0), **options).partial_fit(X, y)
+    half = ShrinkingGradientRegressor(Gaussian(1.0), **options).partial_fit(X[:150], y[:150])
+    half.predict(X)
+    again = pickle.loads(pickle.dumps(half)).partial_fit(X[150:], y[150:])
+    np.testing.assert_allclose(again.predict(X), whole.predict(X), atol=1e-6)

@@ -1,0 +1,79 @@
+"""scikit-learn's own checks, and its tools on our estimators."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cases import LEARNERS, name_of, problem
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.neurons import Gaussian, Stumps
+
+# The checks compare predictions of one row and of many to seven digits, more than single
+# precision has; so they run in double precision.
+DOUBLE = [clone(learner).set_params(dtype="float64") for learner in LEARNERS]
+for estimator in DOUBLE:
+    if name_of(estimator).startswith("Doubly"):
+        estimator.set_params(n_neurons=2000)
+
+
+@parametrize_with_checks(DOUBLE)
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_parameters_of_neurons_are_parameters_of_the_learner():
+    X, y = problem(LEARNERS[0])
+    search = GridSearchCV(
+        KitchenSinksRegressor(Gaussian(), 50, random_state=0),
+        {"neurons__length_scale": [0.5, 2.0, "median"], "alpha": [1e-3, "auto"]},
+        cv=3,
+    ).fit(X, y)
+    assert search.best_params_["neurons__length_scale"] in (0.5, 2.0, "median")
+    assert len(set(search.cv_results_["mean_test_score"])) == 6
+
+
+def test_a_name_gives_way_to_the_family_when_its_parameter_is_set():
+    model = KitchenSinksClassifier("stumps").set_params(neurons__thresholds="normal")
+    assert isinstance(model.neurons, Stumps)
+    assert model.neurons.thresholds == "normal"
+    model.set_params(neurons="gaussian", neurons__length_scale=3.0)
+    assert model.neurons.length_scale == 3.0
+    with pytest.raises(ValueError, match="Invalid parameter 'length_scal'"):
+        KitchenSinksClassifier().set_params(neurons__length_scal=3.0)
+
+
+def test_models_do_not_share_neurons():
+    neurons = Gaussian()
+    a, b = (KitchenSinksRegressor(neurons, 20, random_state=0) for _ in range(2))
+    X, y = problem(a)
+    a.fit(X, y)
+    b.fit(100 * X, y)
+    assert b.neurons_.length_scale_ == pytest.approx(100 * a.neurons_.length_scale_, rel=1e-5)
+    assert not hasattr(neurons, "length_scale_")
+
+
+def test_pipelines_cross_validation_and_wrappers():
+    X, y = load_digits(return_X_y=True)
+    model = make_pipeline(StandardScaler(), KitchenSinksClassifier(n_neurons=300, random_state=0))
+    assert cross_val_score(model, X[:900], y[:900], cv=3, n_jobs=2).mean() > 0.9
+    wrapped = OneVsRestClassifier(KitchenSinksClassifier(n_neurons=100, random_state=0))
+    assert wrapped.fit(X[:500], y[:500]).score(X[500:], y[500:]) > 0.85
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+def test_data_frames_keep_their_names(learner):
+    X, y = problem(learner)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = clone(learner).set_params(random_state=0).fit(frame, y)
+    assert model.feature_names_in_.tolist() == list("abcd")
+    expected = clone(learner).set_params(random_state=0).fit(X, y).predict(X)
+    np.testing.assert_array_equal(model.predict(frame), expected)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[list("dcba")])

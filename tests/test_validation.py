@@ -1,0 +1,191 @@
+"""Bad input: the parameter, the value, the cause and the remedy are named."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from cases import CLASSIFIERS, LEARNERS, REGRESSORS, answers, inputs, name_of, problem
+from trickless import DoublyStochasticClassifier, KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.neurons import Gaussian, Neurons
+
+every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+
+WRONG = {
+    "n_neurons": [0, -5, 1.5, "many", None, True],
+    "neurons": ["gaussain", Gaussian, 3, None],
+    "random_state": [-1, "seed", 1.5],
+    "n_jobs": [0, 1.5, "all"],
+    "dtype": ["float16", "int", None, int],
+    "verbose": ["yes"],
+    "alpha": [-1.0, "best", np.nan, np.inf, None],
+    "step_size": [0, -1.0, "large", np.inf],
+    "schedule": ["cosine", None],
+    "batch_size": [0, -3, 2.5, "small"],
+    "neurons_per_step": [0, 2.5],
+    "cache_bytes": [-1, "1GB"],
+    "loss": ["l1", None],
+    "epsilon": [-0.1, "small"],
+    "n_samples": [0, 2.5],
+    "norm_bound": [0, -1.0, np.inf],
+    "estimator": ["best", None],
+    "average": ["yes", None],
+    "shuffle": ["no"],
+    "y_range": ["wide", (1, -1), (0, 1, 2), (0, np.inf), 3, None, ("a", "b")],
+}
+
+
+@every_learner
+def test_every_parameter_is_checked(learner):
+    X, y = problem(learner)
+    parameters = set(learner.get_params(deep=False))
+    assert parameters <= set(WRONG)
+    for name in parameters:
+        for value in WRONG[name]:
+            model = clone(learner).set_params(**{name: value})
+            with pytest.raises((ValueError, TypeError), match=rf"{name}=.*Remedy: ") as caught:
+                model.fit(X, y)
+            assert repr(value) in str(caught.value)
+
+
+@every_learner
+def test_rows_that_are_not_numbers_are_refused(learner):
+    X, y = problem(learner)
+    for bad, message in ((np.nan, "NaN"), (np.inf, "infinity"), (1e300, "too large for dtype")):
+        broken = X.copy()
+        broken[3, 1] = bad
+        with pytest.raises(ValueError, match=f"X contains .*{message}"):
+            clone(learner).fit(broken, y)
+        model = clone(learner).fit(X, y)
+        with pytest.raises(ValueError, match=f"X contains .*{message}"):
+            model.predict(broken)
+
+
+@every_learner
+def test_shapes_are_checked(learner):
+    X, y = problem(learner)
+    model = clone(learner)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        model.predict(X)
+    model.fit(X, y)
+    for call in (model.predict, lambda X: model.partial_fit(X, y)):
+        with pytest.raises(ValueError, match=r"X has 3 features, but .* is expecting 4"):
+            call(X[:, :3])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(X, y[:-1])
+    with pytest.raises(ValueError, match="0 sample"):
+        model.fit(X[:0], y[:0])
+    with pytest.raises(ValueError, match="0 feature"):
+        model.fit(X[:, :0], y)
+
+
+@every_learner
+def test_a_refused_batch_leaves_the_model_as_it_was(learner):
+    X, y = problem(learner)
+    model = clone(learner).set_params(random_state=0).fit(X, y)
+    before = answers(model, X)
+    bad_y = y.astype(float)
+    bad_y[0] = np.nan
+    for batch in ((X[:, :3], y), (np.full_like(X, np.nan), y), (X, bad_y)):
+        with pytest.raises(ValueError, match=r"features|NaN"):
+            model.partial_fit(*batch)
+        np.testing.assert_array_equal(answers(model, X), before)
+
+
+@pytest.mark.parametrize("learner", CLASSIFIERS, ids=name_of)
+def test_labels_are_checked(learner):
+    X, y = problem(learner)
+    with pytest.raises(ValueError, match=r"only one class, 1.*Remedy: check the split"):
+        clone(learner).fit(X, np.ones(len(X), dtype=int))
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        clone(learner).fit(X, y + 0.5 * X[:, 0])
+    model = clone(learner).partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match=r"label\(s\) \[7\].*classes \[0, 1, 2\].*Remedy"):
+        model.partial_fit(X, np.where(y == 0, 7, y))
+
+
+@pytest.mark.parametrize("learner", REGRESSORS, ids=name_of)
+def test_a_different_number_of_outputs_is_refused(learner):
+    X, y = problem(learner)
+    model = clone(learner).fit(X, y)
+    with pytest.raises(ValueError, match=r"y has 2 outputs, but the first batch had 1.*Remedy"):
+        model.partial_fit(X, np.column_stack([y, y]))
+
+
+@pytest.mark.parametrize(
+    "learner", [m for m in LEARNERS if not name_of(m).startswith("Shrinking")], ids=name_of
+)
+def test_weights_are_checked(learner):
+    X, y = problem(learner)
+    ones = np.ones(len(X))
+    for weight, message in (
+        (-ones, "[Nn]egative"),
+        (0 * ones, r"sample_weight is zero for all 120 rows.*Remedy"),
+        (ones[:-1], "shape"),
+        (np.nan * ones, "NaN"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(learner).fit(X, y, sample_weight=weight)
+
+
+class DenseOnly(Neurons):
+    def draw(self, rng, n):
+        return (rng.standard_normal((n, self.n_features_in_)),)
+
+    def activate(self, X, weights):
+        return np.tanh(X @ weights[0].T)
+
+
+@every_learner
+def test_sparse_rows_are_refused_where_the_family_cannot_take_them(learner):
+    X, y = problem(learner)
+    sparse = scipy.sparse.csr_matrix(X)
+    model = clone(learner).set_params(neurons=DenseOnly())
+    message = r"X is a sparse matrix of shape \(120, 4\).*neurons=DenseOnly.*Remedy: pass X.toarray"
+    with pytest.raises(TypeError, match=message):
+        model.fit(sparse, y)
+    model.fit(X, y)
+    with pytest.raises(TypeError, match=message):
+        model.predict(sparse)
+
+
+@every_learner
+def test_a_family_of_ones_own_works_everywhere(learner):
+    X, y = problem(learner)
+    model = clone(learner).set_params(neurons=DenseOnly(), random_state=0).fit(X, y)
+    assert np.isfinite(answers(model, X)).all()
+
+
+def test_losses_without_a_link_have_no_probabilities():
+    X, y = problem(CLASSIFIERS[0])
+    model = DoublyStochasticClassifier(n_neurons=64, loss="hinge").fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict_proba(X)
+
+
+def test_a_weight_can_leave_one_class():
+    X, y = problem(CLASSIFIERS[0])
+    with pytest.raises(ValueError, match="only one class"):
+        KitchenSinksClassifier(n_neurons=20).fit(X, y, sample_weight=(y == 1).astype(float))
+
+
+def test_unusual_but_sound_data_are_learned_from():
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal(30)
+    for X in (
+        np.ones((30, 3)),
+        np.repeat(inputs(3, 2), 10, axis=0),
+        inputs(30, 1),
+        np.asfortranarray(inputs(30, 3)),
+        inputs(60, 3)[::2],
+        rng.integers(0, 5, (30, 3)),
+        inputs(30, 3) > 0,
+        inputs(30, 3).astype("float16"),
+        1e-30 * inputs(30, 3),
+        1e12 * inputs(30, 3),
+    ):
+        for learner in REGRESSORS:
+            assert np.isfinite(clone(learner).fit(X, y).predict(X)).all()
+    assert KitchenSinksRegressor(n_neurons=20).fit([[1.0, 2.0]], [3.0]).predict([[0, 0]]) == 3
