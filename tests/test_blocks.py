@@ -1,5 +1,7 @@
 """Row blocks and threads."""
 
+import os
+import signal
 import threading
 import time
 
@@ -51,7 +53,7 @@ def test_many_callers_at_once_leave_the_count_as_it_was():
         for caller in callers:
             caller.join()
         assert blas_threads() == 2
-        assert _blas._holders == 0
+        assert not _blas._limits
 
 
 def test_an_error_in_a_block_reaches_the_caller_and_frees_blas():
@@ -71,11 +73,31 @@ def test_threads_follow_the_limits_around_them():
 
 
 def test_linear_algebra_runs_on_the_threads_asked_for():
-    with threadpool_limits(2, "blas"):
-        with linear_algebra(1):
-            assert blas_threads() == 1
-        with linear_algebra(None):
-            assert blas_threads() == 2
+    with threadpool_limits(4, "blas"):
+        for n_jobs, threads in ((1, 1), (3, 3), (None, 4), (9, 4)):
+            with linear_algebra(n_jobs):
+                assert blas_threads() == threads
+                with linear_algebra(2):
+                    assert blas_threads() == min(2, threads)
+                assert blas_threads() == threads
+        assert blas_threads() == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork is a system call of POSIX")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_is_not_held_up_by_its_parent():
+    with threadpool_limits(2, "blas"), _blas.at_most(1), _blas._lock:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)  # a deadlocked child ends itself
+            done = threading.Thread(target=lambda: os.write(writer, bytes([n_threads(None)])))
+            done.start()
+            done.join()
+            os._exit(0)
+        os.waitpid(child, 0)
+        os.close(writer)
+        assert os.read(reader, 1) == bytes([2])
 
 
 def test_all_blocks_are_done_even_without_results():

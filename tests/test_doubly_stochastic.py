@@ -79,9 +79,23 @@ def test_fit_draws_as_many_neurons_as_asked_and_visits_every_row():
     ).fit(X, X[:, 0])
     assert len(model.coef_) == 110
     assert model.n_steps_ == 4
-    assert model.online_error_[:, 0].tolist() == [20, 20, 10, 20]
+    assert model.online_error_[:, 0].tolist() == [20, 20, 20, 20]
     batches = model._batches(50)
-    assert sorted(np.concatenate([next(batches) for _ in range(3)])) == list(range(50))
+    rows = np.concatenate([next(batches) for _ in range(5)])
+    assert sorted(rows[:50]) == sorted(rows[50:]) == list(range(50))
+    assert rows[:50].tolist() != rows[50:].tolist()
+
+
+@pytest.mark.parametrize("n_rows", [512, 513])
+def test_a_row_more_than_a_batch_makes_no_difference(n_rows):
+    X = inputs(n_rows + 500, 2)
+    y = np.sin(X[:, 0]) + np.random.default_rng(0).standard_normal(len(X)) / 3
+    model = DoublyStochasticRegressor(Gaussian(1.0), 3200, random_state=0)
+    assert model.fit(X[:n_rows], y[:n_rows]).score(X[n_rows:], y[n_rows:]) > 0.6
+    streamed = DoublyStochasticRegressor(Gaussian(1.0), random_state=0)
+    for _ in range(60):
+        streamed.partial_fit(X[:n_rows], y[:n_rows])
+    assert streamed.score(X[n_rows:], y[n_rows:]) > 0.6
 
 
 def test_first_step_is_stable_for_every_loss():
@@ -152,3 +166,57 @@ def test_it_converges_to_kernel_ridge_regression():
     ]
     assert distance[1] < 0.03
     assert distance[1] < distance[0] / 2
+
+
+def test_weights_are_in_units_of_their_mean():
+    """One row a step: scaled by the weight of its row over the mean so far, where that is less."""
+    X = inputs(6, 2)
+    y = X[:, 0] + 1
+    weight = np.array([1.0, 1e-6, 2, 1, 0.5, 3])
+    options = {"batch_size": 1, "neurons_per_step": 5, "alpha": 0.0, "dtype": "float64"}
+    model = DoublyStochasticRegressor(Gaussian(1.0), random_state=0, **options)
+    for i in range(6):
+        before = model.predict(X[i : i + 1]) if i else y[:1]
+        model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weight[i : i + 1])
+        new = model.coef_[-5:]
+        psi = [model.neurons_(X[i : i + 1], w)[0] for w in blocks_of(model, [5] * (i + 1))[-1]]
+        share = min(1, weight[i] / weight[: i + 1].mean())
+        expected = -(before - y[i]) * share / 5 * np.array(psi)
+        np.testing.assert_allclose(new[:, :, 0], expected, atol=1e-12)
+
+
+def test_divergence_stops_and_names_a_stable_step():
+    X = inputs(300, 2)
+    y = X[:, 0] > 0
+    model = DoublyStochasticClassifier(
+        Gaussian(1.0), loss="squared_error", step_size=40.0, random_state=0
+    )
+    with pytest.raises(
+        ValueError, match=r"diverged after .*step_size=40.0.*Remedy: step_size='auto'"
+    ):
+        model.fit(X, y)
+    model.set_params(step_size="auto").fit(X, y)
+    before = model.decision_function(X)
+    model.set_params(step_size=40.0)
+    with pytest.raises(ValueError, match="diverged"):
+        for _ in range(200):
+            model.partial_fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert not np.array_equal(model.decision_function(X), before)
+
+
+def test_a_decay_of_more_than_everything_is_refused():
+    model = DoublyStochasticClassifier(alpha=2.0, schedule="constant")
+    with pytest.raises(ValueError, match=r"alpha=2.0 decays .*Remedy: a step_size below 0.5"):
+        model.fit(inputs(9, 2), np.arange(9) % 2)
+    model.set_params(schedule="inverse").fit(inputs(9, 2), np.arange(9) % 2)
+
+
+def test_a_network_taken_earlier_does_not_learn_on():
+    X = inputs(100, 2)
+    model = DoublyStochasticRegressor(Gaussian(1.0), 64, alpha=0.1, random_state=0).fit(X, X[:, 0])
+    network, coef = model.network_, model.coef_
+    before = network(X.astype("float32")), coef.copy()
+    model.partial_fit(X, X[:, 0])
+    np.testing.assert_array_equal(network(X.astype("float32")), before[0])
+    np.testing.assert_array_equal(coef, before[1])

@@ -80,9 +80,12 @@ def test_values_are_the_sums_over_the_support():
 def test_auto_takes_the_cheaper_method_for_one_error():
     """One sign and a nearly constant kernel favour index sampling; mixed signs full sums."""
     rng = np.random.default_rng(0)
-    X, x = inputs(400, 3), inputs(20, 3, seed=1)
+    X, x = inputs(4000, 3), inputs(20, 3, seed=1)
     neurons = Gaussian(length_scale=50.0).fit(X, rng)
-    for alpha, winner in ((np.ones((400, 1)), "index"), (rng.choice([-1.0, 1], (400, 1)), "full")):
+    for alpha, winner in (
+        (np.ones((4000, 1)), "index"),
+        (rng.choice([-1.0, 1], (4000, 1)), "full"),
+    ):
         f = Expansion(neurons, X, alpha)
         method, n_neurons = f._cheaper(50, 20, rng)
         assert method == winner
@@ -95,7 +98,7 @@ def test_auto_takes_the_cheaper_method_for_one_error():
             )
             for method in ("index", "full")
         }
-        work = {"index": variance["index"] * (1 + 20), "full": variance["full"] * (400 + 20)}
+        work = {"index": variance["index"] * (1 + 20), "full": variance["full"] * (4000 + 20)}
         assert min(work, key=work.get) == winner
 
 

@@ -135,3 +135,36 @@ def test_memory_of_activations_is_a_panel(monkeypatch):
     monkeypatch.undo()
     large = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X, y)
     np.testing.assert_allclose(small.predict(X), large.predict(X), atol=1e-5)
+
+
+def test_targets_far_from_zero_are_learned_as_well():
+    X = inputs(300, 3)
+    y = target(X)[:, 0]
+    near = KitchenSinksRegressor(Gaussian(1.0), 100, random_state=0).fit(X, y)
+    far = KitchenSinksRegressor(Gaussian(1.0), 100, random_state=0).fit(X, y + 1e9)
+    np.testing.assert_allclose(far.predict(X) - 1e9, near.predict(X), atol=1e-5)
+
+
+def test_an_interrupted_batch_counts_for_nothing(monkeypatch):
+    monkeypatch.setattr("trickless.kitchen_sinks.PANEL_BYTES", 1)
+    X = inputs(1000, 3)
+    y = target(X)
+    model = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X[:400], y[:400])
+    before = model.predict(X)
+    calls = iter(range(100))
+
+    def interrupted(self, X, weights, plain=Gaussian.activate):
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return plain(self, X, weights)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Gaussian, "activate", interrupted)
+        for call in (model.partial_fit, model.fit):
+            calls = iter(range(100))
+            with pytest.raises(KeyboardInterrupt):
+                call(X[400:], y[400:])
+    np.testing.assert_array_equal(model.predict(X), before)
+    model.partial_fit(X[400:], y[400:])
+    whole = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-6)

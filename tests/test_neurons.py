@@ -139,6 +139,33 @@ def test_stumps_from_data_always_split_a_column_that_can_be_split():
     np.testing.assert_array_equal(split, column != 2)
 
 
+def test_stumps_split_adjacent_numbers():
+    for dtype, pair in (("float32", [16777218, 16777220]), ("float64", [1, 1 + 2.0**-52])):
+        X = np.array(pair, dtype=dtype)[:, None]
+        rng = np.random.default_rng(0)
+        column, threshold = Stumps().fit(X, rng).draw(rng, 5)
+        Z = Stumps().activate(X, (column, threshold.astype(dtype)))
+        np.testing.assert_array_equal(Z, [[-1] * 5, [1] * 5])
+
+
+@pytest.mark.parametrize("activation", ["step", "relu"])
+def test_rows_of_zeros_without_a_bias_have_no_activation_and_no_kernel(activation):
+    X = np.vstack([np.zeros((2, 3)), inputs(2, 3)])
+    neurons = Dense(activation, bias_scale=0.0).fit(X, np.random.default_rng(0))
+    assert not neurons(X[:2], neurons.draw(np.random.default_rng(0), 50)).any()
+    assert not neurons.kernel(X)[:2].any()
+    assert (np.diag(neurons.kernel(X))[2:] > 0).all()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_sparse_activations_keep_the_precision_of_the_rows(name):
+    X = scipy.sparse.csr_matrix(inputs(9, 3).astype("float32"))
+    neurons = clone(FAMILIES[name]).fit(X, np.random.default_rng(0))
+    weights = neurons.draw(np.random.default_rng(0), 4)
+    weights = tuple(w.astype("float32") if w.dtype.kind == "f" else w for w in weights)
+    assert neurons.activate(X, weights).dtype == np.float32
+
+
 def test_stumps_and_coordinates_draw_columns_uniformly():
     for neurons in (Stumps(), Coordinates()):
         rng = np.random.default_rng(0)

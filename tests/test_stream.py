@@ -109,7 +109,7 @@ def test_seeds():
     assert as_seed(None) != as_seed(None)
     assert as_seed(np.random.default_rng(3)) == as_seed(np.random.default_rng(3))
     assert as_seed(np.random.RandomState(3)) == as_seed(np.random.RandomState(3))
-    for wrong in (-1, "a", 1.5):
+    for wrong in (-1, "a", 1.5, True):
         with pytest.raises((ValueError, TypeError), match=r"random_state=.*Remedy"):
             as_seed(wrong)
 

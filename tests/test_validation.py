@@ -7,7 +7,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from cases import CLASSIFIERS, LEARNERS, REGRESSORS, answers, inputs, name_of, problem
-from trickless import DoublyStochasticClassifier, KitchenSinksClassifier, KitchenSinksRegressor
+from trickless import (
+    DoublyStochasticClassifier,
+    Expansion,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+)
 from trickless.neurons import Gaussian, Neurons
 
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
@@ -189,3 +194,125 @@ def test_unusual_but_sound_data_are_learned_from():
         for learner in REGRESSORS:
             assert np.isfinite(clone(learner).fit(X, y).predict(X)).all()
     assert KitchenSinksRegressor(n_neurons=20).fit([[1.0, 2.0]], [3.0]).predict([[0, 0]]) == 3
+
+
+@every_learner
+def test_a_refused_fit_leaves_the_model_as_it_was(learner):
+    X, y = problem(learner)
+    model = clone(learner).set_params(random_state=0).fit(X, y)
+    before, state = answers(model, X), set(vars(model))
+    other = np.array(["a", "b"])[(y > 0).astype(int)] if learner in CLASSIFIERS else 1000 * y
+    with pytest.raises(TypeError, match="is a sparse matrix"):
+        clone(model).set_params(neurons=DenseOnly()).fit(scipy.sparse.csr_matrix(X), other)
+    model.set_params(random_state="x")
+    with pytest.raises(ValueError, match="random_state='x'"):
+        model.fit(X[:, :2], other)
+    np.testing.assert_array_equal(answers(model, X), before)
+    assert set(vars(model)) == state
+    never = clone(learner).set_params(neurons=DenseOnly())
+    with pytest.raises(TypeError, match="sparse"):
+        never.partial_fit(scipy.sparse.csr_matrix(X), y)
+    with pytest.raises(NotFittedError):
+        never.predict(X)
+    never.set_params(neurons="gaussian").partial_fit(X, y)
+
+
+@every_learner
+def test_parameters_that_shape_a_model_may_not_change_between_batches(learner):
+    X, y = problem(learner)
+    changes = {"dtype": "float64", "neurons": "laplace"}
+    if name_of(learner).startswith("Kitchen"):
+        changes["n_neurons"] = 7
+    if name_of(learner).startswith("Doubly"):
+        changes["loss"] = "squared_error" if learner in CLASSIFIERS else "epsilon_insensitive"
+    for name, value in changes.items():
+        model = clone(learner).set_params(random_state=0).fit(X, y)
+        before = answers(model, X)
+        model.set_params(**{name: value})
+        np.testing.assert_array_equal(answers(model, X), before)
+        with pytest.raises(ValueError, match=rf"{name}=.*begun with.*Remedy: set {name} back"):
+            model.partial_fit(X, y)
+
+
+@pytest.mark.parametrize("learner", CLASSIFIERS, ids=name_of)
+def test_classes_of_later_batches_must_agree(learner):
+    X, y = problem(learner)
+    model = clone(learner).partial_fit(X, y, classes=[0, 1, 2])
+    model.partial_fit(X, y, classes=[2, 1, 0])
+    with pytest.raises(ValueError, match=r"classes=\[0, 1, 2, 3\].*fixed the classes \[0, 1, 2\]"):
+        model.partial_fit(X, y, classes=[0, 1, 2, 3])
+    with pytest.raises(ValueError, match="classes holds no classes"):
+        clone(learner).partial_fit(X, y, classes=[])
+
+
+MISTAKES = {
+    "returned an array of shape": {"activate": lambda self, X, w: np.ones((1, len(w[0])))},
+    "returned a ndarray": {"draw": lambda self, rng, n: rng.standard_normal((n, 4))},
+    r"returned arrays of shapes \[\(4,\)\]": {"draw": lambda self, rng, n: (np.ones(4),)},
+    "not finite": {"activate": lambda self, X, w: np.nan * X @ w[0].T},
+    r"declares bound=1.0, but.*norm": {"activate": lambda self, X, w: 10 * np.tanh(X @ w[0].T)},
+    "width=0": {"width": 0},
+    "bound=-1": {"bound": -1},
+    "did not set n_features_in_": {"fit": lambda self, X, rng, sample_weight=None: self},
+}
+
+
+@pytest.mark.parametrize("message", MISTAKES)
+@every_learner
+def test_mistakes_in_a_family_are_explained(learner, message):
+    X, y = problem(learner)
+    family = type("Mistaken", (DenseOnly,), MISTAKES[message])()
+    with pytest.raises((TypeError, ValueError), match=rf"Mistaken.*{message}.*Remedy"):
+        clone(learner).set_params(neurons=family).fit(X, y)
+
+
+@every_learner
+def test_activations_of_integers_are_numbers_too(learner):
+    class Halfspaces(DenseOnly):
+        def activate(self, X, weights):
+            return (weights[0] @ X.T > 0).T
+
+    class Floats(Halfspaces):
+        def activate(self, X, weights):
+            return super().activate(X, weights).astype(X.dtype)
+
+    X, y = problem(learner)
+    models = [
+        clone(learner).set_params(neurons=family(), random_state=0).fit(X, y)
+        for family in (Halfspaces, Floats)
+    ]
+    np.testing.assert_array_equal(answers(models[0], X), answers(models[1], X))
+
+
+@every_learner
+def test_a_loss_of_digits_is_warned_of(learner):
+    X, y = problem(learner)
+    for column, offset in ((2, 1e8), (None, 1e9)):
+        far = X.copy() if column is not None else np.column_stack([X, np.full(len(X), offset)])
+        if column is not None:
+            far[:, column] += offset
+        with pytest.warns(
+            UserWarning, match=r"column [24] of X reaches 1e\+0.*Remedy: standardise"
+        ):
+            clone(learner).fit(far, y)
+        clone(learner).set_params(dtype="float64").fit(far, y)
+    clone(learner).fit(X + 100, y)
+
+
+def test_wrong_expansions_are_refused():
+    X = inputs(5, 2)
+    neurons = Gaussian().fit(X, np.random.default_rng(0))
+    for alpha in (np.ones(5), np.ones((4, 1))):
+        with pytest.raises(ValueError, match=r"Expansion: support has shape \(5, 2\) and alpha"):
+            Expansion(neurons, X, alpha)
+    with pytest.raises(TypeError, match="dtype int64"):
+        Expansion(neurons, np.ones((5, 2), dtype=int), np.ones((5, 1)))
+
+
+def test_a_network_checks_its_rows():
+    X, y = problem(REGRESSORS[0])
+    network = KitchenSinksRegressor("stumps", 20).fit(X, y).network_
+    with pytest.raises(ValueError, match="X has 8 columns, but the neurons were fitted on 4"):
+        network(np.hstack([X, X]))
+    with pytest.raises(ValueError, match="not finite"):
+        KitchenSinksRegressor("gaussian", 20).fit(X, y).network_(np.nan * X)

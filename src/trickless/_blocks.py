@@ -37,47 +37,58 @@ def row_blocks(n_rows: int, size: int = ROWS_PER_BLOCK) -> list[slice]:
 
 
 class _Blas:
-    """The process's BLAS thread count, set by nested and concurrent callers without a race.
+    """The process's BLAS thread count, lowered by nested and concurrent callers without a race.
 
-    OpenBLAS and MKL keep one count for the whole process, so of several threads that limit it at
-    once only the first may save the original count and only the last may put it back.
+    OpenBLAS and MKL keep one count for the whole process. The lowest of the limits held at a time
+    is in force, and the original count comes back with the end of the last of them.
     """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._holders = 0
-        self._limit: Any = None
-        self._original = 1
+        self._limits: list[int] = []
+        self._original: list[int] = []
 
     @cached_property
-    def _controller(self) -> ThreadpoolController:
-        return ThreadpoolController().select(user_api="blas")
+    def _libraries(self) -> list[Any]:
+        return ThreadpoolController().select(user_api="blas").lib_controllers
 
     def threads(self) -> int:
         """How many threads BLAS would use if nobody in this module held it down."""
         with self._lock:
-            if self._holders:
-                return self._original
-            return max((lib.num_threads for lib in self._controller.lib_controllers), default=1)
+            if self._limits:
+                return max(self._original, default=1)
+            return max((library.num_threads for library in self._libraries), default=1)
 
     @contextmanager
-    def single(self) -> Iterator[None]:
-        """Hold BLAS to one thread."""
+    def at_most(self, threads: int) -> Iterator[None]:
+        """Hold BLAS to a number of threads."""
         with self._lock:
-            if self._holders == 0:
-                self._original = self.threads()
-                self._limit = self._controller.limit(limits=1)
-            self._holders += 1
+            if not self._limits:
+                self._original = [library.num_threads for library in self._libraries]
+            self._limits.append(threads)
+            self._apply()
         try:
             yield
         finally:
             with self._lock:
-                self._holders -= 1
-                if self._holders == 0:
-                    self._limit.restore_original_limits()
+                self._limits.remove(threads)
+                self._apply()
+
+    def _apply(self) -> None:
+        for library, original in zip(self._libraries, self._original, strict=True):
+            library.set_num_threads(min([original, *self._limits]))
+
+    def after_fork(self) -> None:
+        """A child has none of the callers that held limits, and may not wait for their lock."""
+        self._lock = threading.RLock()
+        if self._limits:
+            self._limits = []
+            self._apply()
 
 
 _blas = _Blas()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_blas.after_fork)
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -95,10 +106,7 @@ def n_threads(n_jobs: int | None) -> int:
 @contextmanager
 def linear_algebra(n_jobs: int | None) -> Iterator[None]:
     """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads."""
-    if n_threads(n_jobs) == 1:
-        with _blas.single():
-            yield
-    else:
+    with _blas.at_most(n_threads(n_jobs)):
         yield
 
 
@@ -110,5 +118,5 @@ def map_blocks(
     if threads <= 1:
         with linear_algebra(n_jobs):
             return [function(block) for block in blocks]
-    with _blas.single(), ThreadPoolExecutor(threads) as pool:
+    with _blas.at_most(1), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(function, blocks))

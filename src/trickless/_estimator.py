@@ -7,6 +7,9 @@ into targets and decision values into answers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,30 +20,44 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
+from trickless._blocks import linear_algebra
 from trickless._losses import Loss
 from trickless._network import Network
-from trickless._stream import Purpose, as_seed, generator
+from trickless._stream import Purpose, as_seed, draw, generator
 from trickless._validation import (
     DTYPE,
     N_JOBS,
     Rule,
     anything,
     check_classes,
+    check_family,
+    check_fitted_family,
     check_known_labels,
+    check_overflow,
     check_parameters,
+    check_same_classes,
     check_sparse,
+    check_unchanged,
     check_weights,
     integer,
+    warn_of_resolution,
 )
 from trickless.neurons import Neurons, make_neurons
+
+_FLOATS = (np.float64, np.float32)
+_TRIAL_ROWS, _TRIAL_NEURONS = 64, 16
 
 
 class Learner(BaseEstimator):
     """Common parameters, validation and prediction of the learners.
 
     Subclasses store their parameters in ``__init__`` and implement ``_initialise`` (once the
-    inputs are known), ``_learn`` (a batch) and ``network_`` (the current network).
+    inputs are known), ``_learn_all`` and ``_learn`` (all rows, or a batch of a stream) and
+    ``network_`` (the current network).
     """
+
+    #: Parameters that may not change between the batches of one model.
+    _fixed: ClassVar[tuple[str, ...]] = ("neurons", "dtype")
 
     neurons: Neurons | str
     n_neurons: int
@@ -48,6 +65,7 @@ class Learner(BaseEstimator):
     n_jobs: int | None
     verbose: bool
     dtype: Any
+    neurons_: Neurons
 
     _rules: ClassVar[dict[str, Rule]] = {
         "n_neurons": integer(1, "it counts draws of w; n_neurons=1000 is a good start"),
@@ -69,53 +87,102 @@ class Learner(BaseEstimator):
         """The loss that is minimised; its link turns decision values into probabilities."""
         raise NotImplementedError
 
-    def _initialise(self, n_outputs: int) -> None:
+    def _targets(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
+        """Targets as a matrix, shape (n_rows, n_outputs)."""
+        raise NotImplementedError
+
+    def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        """Begin a model, given the first batch of targets."""
+        raise NotImplementedError
+
+    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        """Learn from all rows there are."""
         raise NotImplementedError
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        """Learn from a batch of rows."""
         raise NotImplementedError
 
-    def _targets(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
-        raise NotImplementedError
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        with self._begun_or_as_before(), linear_algebra(self._threads()):
+            self._learn_all(*self._receive(X, y, sample_weight, first=True))
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
+        if self.__sklearn_is_fitted__():
+            with linear_algebra(self._threads()):
+                self._learn(*self._receive(X, y, sample_weight, first=False, classes=classes))
+            return self
+        with self._begun_or_as_before(), linear_algebra(self._threads()):
+            self._learn(*self._receive(X, y, sample_weight, first=True, classes=classes))
+        return self
+
+    def _threads(self) -> int | None:
+        check_parameters(self, self._rules)
+        return self.n_jobs
+
+    @contextmanager
+    def _begun_or_as_before(self) -> Iterator[None]:
+        """If beginning a model fails, leave the object as it was."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _receive(
         self, X: Any, y: Any, sample_weight: Any, *, first: bool, classes: Any = None
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """Validate a batch; on the first, fix everything that later batches must agree with."""
-        name = type(self).__name__
-        check_parameters(self, self._rules)
-        neurons = make_neurons(self.neurons)
-        regression = isinstance(self, RegressorMixin)
-        with np.errstate(over="ignore"):  # what overflows in float32 is refused as infinite
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                accept_sparse="csr",
-                dtype=self.dtype,
-                multi_output=regression,
-                y_numeric=regression,
-                reset=first,
-            )
-        check_sparse(name, neurons, X)
-        weight = check_weights(name, sample_weight, X)
+        """Validate a batch; the first fixes everything that later batches must agree with."""
+        owner = type(self).__name__
+        if first:
+            self._begun_with = {name: deepcopy(getattr(self, name)) for name in self._fixed}
+            neurons = clone(make_neurons(self.neurons))
+        else:
+            for name, then in self._begun_with.items():
+                check_unchanged(owner, name, getattr(self, name), then)
+            neurons = self.neurons_
+        several = isinstance(self, RegressorMixin)
+        options = {"multi_output": several, "y_numeric": several, "reset": first}
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, **options)
+        check_sparse(owner, neurons, X)
+        weight = check_weights(owner, sample_weight, X)
         if weight is not None and not weight.all():
             kept = weight > 0
             X, y, weight = X[kept], y[kept], weight[kept]
         targets = self._targets(y, classes, first)
+        given, X = X, self._in_precision(X)
         if first:
+            warn_of_resolution(owner, given, self.dtype)
             self.seed_ = as_seed(self.random_state)
-            self.neurons_ = clone(neurons).fit(X, generator(self.seed_, Purpose.FIT), weight)
-            self._initialise(targets.shape[1])
+            neurons.fit(X, generator(self.seed_, Purpose.FIT), weight)
+            check_fitted_family(neurons)
+            trial = draw(neurons, generator(self.seed_, Purpose.TRIAL), _TRIAL_NEURONS, X.dtype)
+            check_family(neurons, X[:_TRIAL_ROWS], trial)
+            self.neurons_ = neurons
+            self._initialise(targets, weight)
         return X, targets, weight
 
     def _decide(self, X: Any) -> np.ndarray:
         """Decision values, shape (n_rows, n_outputs)."""
         check_is_fitted(self)
-        with np.errstate(over="ignore"):
-            X = validate_data(self, X, accept_sparse="csr", dtype=self.dtype, reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
         check_sparse(type(self).__name__, self.neurons_, X)
-        return self.network_(X)
+        with linear_algebra(self._threads()):
+            return self.network_(self._in_precision(X))
+
+    def _in_precision(self, X: Any) -> Any:
+        """Rows in the precision that the model was begun with."""
+        with np.errstate(over="ignore"):
+            converted = X.astype(self._begun_with["dtype"], copy=False)
+        if converted is not X:
+            check_overflow(type(self).__name__, converted, converted.dtype)
+        return converted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "neurons_")
 
     def _progress(self, total: int, unit: str) -> tqdm:
         return tqdm(total=total, unit=unit, desc=type(self).__name__, disable=not self.verbose)
@@ -195,8 +262,9 @@ class Classification(ClassifierMixin, Learner):
         name = type(self).__name__
         if first:
             labels = np.unique(y if classes is None else classes)
-            check_classes(name, labels)
+            check_classes(name, "y" if classes is None else "classes", labels)
             self.classes_ = labels
+        check_same_classes(name, classes, self.classes_)
         check_known_labels(name, np.unique(y), self.classes_)
         index = np.searchsorted(self.classes_, y)
         if len(self.classes_) == 2:

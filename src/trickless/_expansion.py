@@ -14,10 +14,13 @@ import numpy as np
 from trickless._blocks import map_blocks, row_blocks
 from trickless._network import Network
 from trickless._stream import BLOCK, StoredNeurons, draw, pick
-from trickless._validation import check_value, choice, integer
+from trickless._validation import check_expansion, check_value, choice, integer
 from trickless.neurons import Neurons, Weights
 
 _PILOT = 16
+#: Work of drawing one neuron, in activations: normal numbers are drawn some hundred times more
+#: slowly than they are multiplied.
+_DRAW = 100
 
 METHOD = choice("auto", "full", "index", remedy="'auto' takes the cheaper for the same error")
 FROZEN = choice("full", "index", remedy="'full' gives the smaller standard error")
@@ -34,7 +37,7 @@ class Expansion:
     ----------
     neurons : Neurons
         A fitted family.
-    support : array or CSR matrix of shape (t, n_features)
+    support : float32 or float64 array or CSR matrix of shape (t, n_features)
         The support points x_i.
     alpha : array of shape (t, n_outputs)
         Their coefficients.
@@ -74,6 +77,7 @@ class Expansion:
         n_jobs: int | None = None,
         mean_square: float | None = None,
     ) -> None:
+        check_expansion(support, alpha)
         self.neurons = neurons
         self.support = support
         self.alpha = alpha
@@ -89,7 +93,7 @@ class Expansion:
             X = self.support[rows]
             total = np.empty((n, width, outputs), dtype=alpha.dtype)
             for some in row_blocks(n, BLOCK):
-                Z = self.neurons.activate(X, pick(weights, some))
+                Z = self.neurons(X, pick(weights, some))
                 f = (Z.T @ alpha[rows]).reshape(width, -1, outputs)
                 total[some] = f.transpose(1, 0, 2)
             return total
@@ -136,8 +140,9 @@ class Expansion:
         rng : numpy.random.Generator
             Source of the neurons.
         method : {"auto", "full", "index"}, default="auto"
-            "auto" gives the standard error of full sums over ``n_neurons`` neurons, by index
-            sampling of as many more as that takes where those need fewer activations in all.
+            "auto" aims at the standard error of full sums over ``n_neurons`` neurons, and takes
+            index sampling with as many more as that needs, by the bounds on both variances, where
+            this is less work.
 
         Returns
         -------
@@ -180,17 +185,21 @@ class Expansion:
         return psi[:, :, None] * direction[:, None, :]  # Alg. 2, line 4
 
     def _cheaper(self, m: int, n_rows: int, rng: np.random.Generator) -> tuple[str, int]:
-        """Method with the fewest activations for the error of m full sums, and its neurons.
+        """Method with the least work for the error of m full sums, and its number of neurons.
 
-        E |f(w)|² comes from other neurons than those of the estimate, so that the choice does not
-        depend on them and leaves the estimate unbiased.
+        Work is counted in activations; drawing a neuron costs as much as ``_DRAW`` of them. Index
+        sampling may hold no more neurons than there are support points. E |f(w)|² comes from other
+        neurons than those of the estimate, so that the choice does not depend on them and leaves
+        the estimate unbiased.
         """
         if self.mean_square is None:
             pilot = self.values(draw(self.neurons, rng, _PILOT, self.support.dtype))
             self.mean_square = float((pilot**2).sum()) / _PILOT
+        t = self.support.shape[0]
         norm_1 = np.linalg.norm(self.alpha, axis=1).sum()
-        index = norm_1**2 * (1 + n_rows)
-        full = self.mean_square * (self.support.shape[0] + n_rows)
+        index = norm_1**2 * (_DRAW + 1 + n_rows)
+        full = self.mean_square * (_DRAW + t + n_rows)
         if index >= full:
             return "full", m
-        return "index", max(m, int(np.ceil(m * norm_1**2 / self.mean_square)))
+        needed = max(m, int(np.ceil(m * norm_1**2 / self.mean_square)))
+        return ("index", needed) if needed <= max(m, t) else ("full", m)

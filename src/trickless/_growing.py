@@ -18,6 +18,11 @@ class Growing:
     def __len__(self) -> int:
         return self._length
 
+    @staticmethod
+    def like(rows: Any) -> np.ndarray:
+        """Rows, sparse or dense, as this buffer keeps them."""
+        return rows.toarray() if scipy.sparse.issparse(rows) else rows
+
     def append(self, rows: np.ndarray) -> None:
         """Append rows; the buffer doubles when it is full."""
         need = self._length + len(rows)
@@ -51,6 +56,11 @@ class GrowingSparse:
 
     def __len__(self) -> int:
         return max(len(self._ends) - 1, 0)
+
+    @staticmethod
+    def like(rows: Any) -> Any:
+        """Rows, sparse or dense, as this buffer keeps them."""
+        return scipy.sparse.csr_matrix(rows)
 
     def append(self, rows: Any) -> None:
         """Append the rows of a CSR matrix."""

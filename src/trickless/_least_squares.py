@@ -14,6 +14,11 @@ from scipy import linalg
 
 GRID_PER_DECADE = 4
 
+#: The grid of ridges begins at this times the mean square of a row of activations ...
+_FLOOR = float(np.finfo(np.float32).eps)
+#: ... and ends at this times the largest eigenvalue.
+_CEILING = 100.0
+
 #: What rounding leaves of a residual variance, relative to the variance it is subtracted from.
 _CANCELLATION = 1e-13
 
@@ -23,15 +28,18 @@ class Statistics:
 
     Parameters
     ----------
-    n_columns, n_outputs : int
-        Numbers of activations and of targets a row.
+    n_columns : int
+        Number of activations of a row.
+    origin : array of shape (n_outputs,)
+        Subtracted from the targets, so that their variance keeps its digits where their mean is
+        large.
 
     Attributes
     ----------
     gram : array of shape (n_columns, n_columns)
         Σ z zᵀ.
     cross : array of shape (n_columns, n_outputs)
-        Σ z yᵀ.
+        Σ z yᵀ, where y stands for the targets less the origin, here and below.
     z_sum, y_sum : arrays of shape (n_columns,), (n_outputs,)
         Σ z and Σ y.
     y_square : array of shape (n_outputs,)
@@ -40,7 +48,9 @@ class Statistics:
         Σ 1, or Σ w and Σ w² of the sample weights w, by which all the sums above are weighted.
     """
 
-    def __init__(self, n_columns: int, n_outputs: int) -> None:
+    def __init__(self, n_columns: int, origin: np.ndarray) -> None:
+        n_outputs = len(origin)
+        self.origin = origin
         self.gram = np.zeros((n_columns, n_columns))
         self.cross = np.zeros((n_columns, n_outputs))
         self.z_sum = np.zeros(n_columns)
@@ -57,6 +67,7 @@ class Statistics:
         differently for each grouping of the rows.
         """
         Z = Z.astype(np.float64)
+        y = y - self.origin
         weight = np.ones(len(Z)) if sample_weight is None else sample_weight
         with_weight = np.column_stack([y * weight[:, None], weight])
         sums = with_weight.T @ Z
@@ -72,8 +83,14 @@ class Statistics:
 
     def merge(self, other: Statistics) -> None:
         """Add the rows of another set of statistics."""
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
+        shift = other.origin - self.origin
+        self.gram += other.gram
+        self.z_sum += other.z_sum
+        self.cross += other.cross + np.outer(other.z_sum, shift)
+        self.y_sum += other.y_sum + other.weight * shift
+        self.y_square += other.y_square + 2 * shift * other.y_sum + other.weight * shift**2
+        self.weight += other.weight
+        self.weight_square += other.weight_square
 
     def centred(self) -> Moments:
         """Means, and covariances about them."""
@@ -85,7 +102,7 @@ class Statistics:
             cross=self.cross / self.weight - np.outer(z_mean, y_mean),
             y_variance=np.maximum(self.y_square / self.weight - y_mean**2, 0),
             z_mean=z_mean,
-            y_mean=y_mean,
+            y_mean=y_mean + self.origin,
             mean_square=float(np.trace(self.gram)) / self.weight,
             n=max(self.weight, self.weight**2 / self.weight_square),
         )
@@ -108,11 +125,11 @@ class Moments(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Coefficients (n_columns, n_outputs), intercept (n_outputs,) and the ridge that gave them."""
+    """Coefficients (n_columns, n_outputs), intercept (n_outputs,) and ridges (n_outputs,)."""
 
     coef: np.ndarray
     intercept: np.ndarray
-    ridge: float
+    ridge: np.ndarray
 
 
 def solve(moments: Moments, ridge: float) -> Solution:
@@ -127,27 +144,24 @@ def solve(moments: Moments, ridge: float) -> Solution:
     matrix.flat[:: len(matrix) + 1] += ridge
     factor = linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
     coef = linalg.cho_solve(factor, moments.cross, check_finite=False)
-    return _with_intercept(moments, coef, ridge)
+    return _with_intercept(moments, coef, np.full(coef.shape[1], ridge))
 
 
-def solve_by_gcv(moments: Moments, precision: float) -> Solution:
+def solve_by_gcv(moments: Moments) -> Solution:
     r"""The same at the ridge that minimises the generalised cross-validation score.
 
     .. math:: GCV(ρ) = \frac{RSS(ρ) / n}{(1 - df(ρ) / n)^2}, \qquad
         df(ρ) = 1 + \sum_j λ_j / (λ_j + ρ)
 
-    Parameters
-    ----------
-    moments : Moments
-    precision : float
-        Relative rounding error of the activations.
+    Each output gets a ridge of its own; all of them come from one eigendecomposition.
 
     Notes
     -----
-    The grid of ridges ends at the largest eigenvalue and starts where the answer is still sound,
-    relative to the mean square of a row: at ``precision``, the size of the noise that rounded
-    activations put under the spectrum, or at 1.5e-8, the square root of the rounding error of
-    float64, where the normal equations lose half of their digits; whichever is larger.
+    The grid of ridges begins at the rounding error of single precision relative to the mean square
+    of a row. Below that, rounded activations would decide the answer, and beyond single precision
+    the normal equations themselves lose half of their digits. It is one grid for both precisions,
+    so that both give one model. It ends well above the largest eigenvalue, where a function of
+    pure noise is flat.
 
     References
     ----------
@@ -157,21 +171,20 @@ def solve_by_gcv(moments: Moments, precision: float) -> Solution:
     eigenvalues, vectors = linalg.eigh(moments.covariance, driver="evd", check_finite=False)
     eigenvalues = np.maximum(eigenvalues, 0)
     rotated = vectors.T @ moments.cross
-    floor = max(precision, np.sqrt(np.finfo(np.float64).eps)) * moments.mean_square
-    ceiling = max(eigenvalues[-1], floor)
-    count = 1 + int(np.ceil(GRID_PER_DECADE * np.log10(ceiling / floor))) if ceiling > floor else 1
-    grid = np.geomspace(floor, ceiling, count)
+    floor = _FLOOR * (moments.mean_square or 1.0)
+    decades = np.log10(max(_CEILING * eigenvalues[-1] / floor, 1))
+    grid = floor * 10 ** (np.arange(1 + np.ceil(GRID_PER_DECADE * decades)) / GRID_PER_DECADE)
     shrunk = 1 / (eigenvalues[:, None] + grid)
     freedom = 1 + (eigenvalues[:, None] * shrunk).sum(axis=0)
-    power = (rotated**2).sum(axis=1)
-    residual = moments.y_variance.sum() - power @ (2 * shrunk - eigenvalues[:, None] * shrunk**2)
-    residual = np.maximum(residual, _CANCELLATION * moments.y_variance.sum())
-    left = 1 - freedom / moments.n
-    score = np.divide(residual, left**2, out=np.full_like(left, np.inf), where=left > 0)
-    best = len(grid) - 1 - int(np.argmin(score[::-1]))  # the strongest ridge among equals
-    coef = vectors @ (rotated * shrunk[:, best, None])
-    return _with_intercept(moments, coef, float(grid[best]))
+    explained = (rotated**2).T @ (2 * shrunk - eigenvalues[:, None] * shrunk**2)
+    variance = moments.y_variance[:, None]
+    residual = np.maximum(variance - explained, _CANCELLATION * variance)
+    left = np.broadcast_to(1 - freedom / moments.n, residual.shape)
+    score = np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
+    best = len(grid) - 1 - np.argmin(score[:, ::-1], axis=1)  # the strongest among equals
+    coef = vectors @ (rotated * shrunk[:, best])
+    return _with_intercept(moments, coef, grid[best])
 
 
-def _with_intercept(moments: Moments, coef: np.ndarray, ridge: float) -> Solution:
+def _with_intercept(moments: Moments, coef: np.ndarray, ridge: np.ndarray) -> Solution:
     return Solution(coef, moments.y_mean - moments.z_mean @ coef, ridge)

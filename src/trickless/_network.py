@@ -9,6 +9,7 @@ import numpy as np
 
 from trickless._blocks import map_blocks, row_blocks
 from trickless._stream import BLOCK
+from trickless._validation import check_finite
 from trickless.neurons import Neurons, Weights
 
 _PIECES_AT_ONCE = 16
@@ -83,9 +84,10 @@ class Network:
 
             def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
                 for weights, coef in group:
-                    total[rows] += self.neurons.activate(X[rows], weights) @ _columns(coef)
+                    total[rows] += self.neurons(X[rows], weights) @ _columns(coef)
 
             map_blocks(add, row_blocks(X.shape[0]), self.n_jobs)
+        check_finite(type(self.neurons).__name__, total)
         return total
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -106,7 +108,7 @@ class Network:
 
             def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
                 for weights, coef in group:
-                    Z = self.neurons.activate(X[rows], weights)
+                    Z = self.neurons(X[rows], weights)
                     Z = Z.reshape(Z.shape[0], self.neurons.width, -1)
                     for output in range(self.n_outputs):
                         each = np.einsum("rkn,nk->rn", Z, coef[:, :, output])
@@ -114,6 +116,7 @@ class Network:
                         squares[rows, output] += np.einsum("rn,rn->r", each, each)
 
             map_blocks(add, row_blocks(X.shape[0]), self.n_jobs)
+        check_finite(type(self.neurons).__name__, total)
         spread = np.maximum(squares - total**2 / m, 0)
         error = np.sqrt(spread * m / (m - 1)) if m > 1 else np.full_like(total, np.inf)
         return total + self.intercept, error

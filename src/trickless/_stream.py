@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation import check_drawn
+from trickless._validation import check_drawn, is_integer
 from trickless.neurons import Neurons, Weights
 
 #: Neurons per block of a stream: the unit of randomness.
@@ -28,6 +28,7 @@ class Purpose(IntEnum):
     SHUFFLE = 2
     ROUNDS = 3
     FREEZE = 4
+    TRIAL = 5
 
 
 def as_seed(random_state: Any) -> int:
@@ -38,7 +39,7 @@ def as_seed(random_state: Any) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, int | np.integer) and random_state >= 0:
+    if is_integer(random_state) and random_state >= 0:
         return int(random_state)
     raise ValueError(
         f"random_state={random_state!r}, but it must be None, a non-negative integer, a "

@@ -5,6 +5,7 @@ Each message names the parameter, the value, the cause and the remedy.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -12,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import _check_sample_weight
+
+_RESOLUTION_ROWS = 1000
 
 
 class Rule(NamedTuple):
@@ -27,13 +30,14 @@ def _is_real(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
-def _is_integer(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer and not a boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
 
 
 def integer(low: int, remedy: str) -> Rule:
     """An integer of at least ``low``."""
-    return Rule(f"an integer of at least {low}", remedy, _is_integer, lambda v: v >= low)
+    return Rule(f"an integer of at least {low}", remedy, is_integer, lambda v: v >= low)
 
 
 def positive(remedy: str) -> Rule:
@@ -76,12 +80,12 @@ def is_range(value: Any) -> bool:
 N_JOBS = anything(
     "None or an integer other than 0",
     "n_jobs=None uses as many threads as BLAS, n_jobs=-1 every core",
-    lambda v: v is None or (_is_integer(v) and v != 0),
+    lambda v: v is None or (is_integer(v) and v != 0),
 )
 DTYPE = anything(
     "'float32' or 'float64'",
     "dtype='float32' is faster; dtype='float64' for badly scaled inputs",
-    lambda v: v in ("float32", "float64", np.float32, np.float64),
+    lambda v: isinstance(v, str | type | np.dtype) and v in ("float32", "float64"),
 )
 
 
@@ -129,13 +133,33 @@ def check_weights(owner: str, sample_weight: Any, X: Any) -> np.ndarray | None:
     return _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
-def check_classes(owner: str, classes: np.ndarray) -> None:
+def check_classes(owner: str, source: str, classes: np.ndarray) -> None:
     """A classifier needs two classes at least."""
     if len(classes) < 2:
+        held = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "no classes"
         raise ValueError(
-            f"{owner}: y holds only one class, {classes.tolist()[0]!r}, and a classifier needs at "
-            "least two classes. Remedy: check the split, or pass classes= with all labels to "
+            f"{owner}: {source} holds {held}, and a classifier needs at least two classes. Remedy: "
+            "check the split (rows of weight 0 do not count), or pass classes= with all labels to "
             "partial_fit."
+        )
+
+
+def check_same_classes(owner: str, classes: Any, fixed: np.ndarray) -> None:
+    """The classes given with a later batch must be those of the first."""
+    if classes is not None and not np.array_equal(np.unique(classes), fixed):
+        raise ValueError(
+            f"{owner}: classes={list(classes)!r}, but the first batch fixed the classes "
+            f"{fixed.tolist()}. Remedy: pass all labels in the first call of partial_fit, or leave "
+            "classes out of later ones."
+        )
+
+
+def check_unchanged(owner: str, name: str, now: Any, then: Any) -> None:
+    """Parameters that shape a model may not change between its batches."""
+    if repr(now) != repr(then):
+        raise ValueError(
+            f"{owner}: {name}={now!r}, but the model was begun with {name}={then!r}, and its "
+            f"coefficients belong to that. Remedy: set {name} back, or call fit to begin anew."
         )
 
 
@@ -152,7 +176,8 @@ def check_known_labels(owner: str, labels: np.ndarray, classes: np.ndarray) -> N
 
 def check_drawn(owner: str, weights: Any, n: int) -> None:
     """``Neurons.draw`` must return a tuple of arrays with n entries each."""
-    if not isinstance(weights, tuple) or any(len(array) != n for array in weights):
+    arrays = isinstance(weights, tuple) and len(weights) > 0
+    if not arrays or any(np.shape(array)[:1] != (n,) for array in weights):
         what = (
             f"arrays of shapes {[np.shape(array) for array in weights]}"
             if isinstance(weights, tuple)
@@ -161,6 +186,114 @@ def check_drawn(owner: str, weights: Any, n: int) -> None:
         raise TypeError(
             f"{owner}.draw(rng, n={n}) returned {what}, but it must return a tuple of arrays with "
             f"n entries along the first axis. Remedy: return (array,) for a single array."
+        )
+
+
+def check_activations(owner: str, Z: Any, n_rows: int, n: int, width: int) -> None:
+    """``Neurons.activate`` must return width * n numbers for each row."""
+    shape = getattr(Z, "shape", None)
+    if shape != (n_rows, width * n):
+        what = type(Z).__name__ if shape is None else f"an array of shape {tuple(shape)}"
+        raise TypeError(
+            f"{owner}.activate(X, weights) returned {what} for {n_rows} rows and {n} neurons of "
+            f"width {width}, but it must return an array of shape (n_rows, width * n) = "
+            f"({n_rows}, {width * n}). Remedy: one column for each number of each neuron; set the "
+            "class attribute width if a neuron gives more than one."
+        )
+
+
+def check_columns(owner: str, X: Any, n_features: int) -> None:
+    """Rows must have as many columns as a family was fitted on."""
+    if X.shape[1] != n_features:
+        raise ValueError(
+            f"{owner}: X has {X.shape[1]} columns, but the neurons were fitted on {n_features}. "
+            "Remedy: pass the same columns as in fit."
+        )
+
+
+def check_fitted_family(neurons: Any) -> None:
+    """A family's own ``fit`` must call that of the base class."""
+    if not hasattr(neurons, "n_features_in_"):
+        raise TypeError(
+            f"{type(neurons).__name__}.fit did not set n_features_in_. Remedy: call "
+            "super().fit(X, rng, sample_weight) in it."
+        )
+
+
+def check_family(neurons: Any, X: Any, weights: Any) -> None:
+    """A family must keep what it declares; tried on a few rows and neurons before learning."""
+    name = type(neurons).__name__
+    check_value(name, "width", neurons.width, integer(1, "width counts the numbers of a neuron"))
+    check_value(name, "bound", neurons.bound, positive("bound is the largest norm of a neuron"))
+    Z = np.asarray(neurons(X, weights))
+    norms = np.linalg.norm(Z.reshape(len(Z), neurons.width, -1), axis=1)
+    if not np.isfinite(norms).all():
+        raise ValueError(
+            f"{name}.activate(X, weights) gave values that are not finite for finite rows. Remedy: "
+            "keep overflows and divisions by zero out of it."
+        )
+    if norms.max(initial=0) > neurons.bound * (1 + 1e-4):
+        raise ValueError(
+            f"{name} declares bound={neurons.bound!r}, but a neuron gave a value of norm "
+            f"{norms.max():g}, and steps sized for the bound would diverge. Remedy: scale the "
+            "activations down, or declare the bound that they have."
+        )
+
+
+def check_expansion(support: Any, alpha: Any) -> None:
+    """Support points must be rows of real numbers, each with one row of coefficients."""
+    shapes = np.shape(support), np.shape(alpha)
+    if scipy.sparse.issparse(support):
+        shapes = support.shape, np.shape(alpha)
+    if len(shapes[0]) != 2 or len(shapes[1]) != 2 or shapes[0][0] != shapes[1][0]:
+        raise ValueError(
+            f"Expansion: support has shape {shapes[0]} and alpha {shapes[1]}, but they must be "
+            "(t, n_features) and (t, n_outputs). Remedy: pass alpha[:, None] for a single output."
+        )
+    if getattr(support, "dtype", None) not in (np.float32, np.float64):
+        raise TypeError(
+            f"Expansion: support has dtype {getattr(support, 'dtype', type(support).__name__)}, "
+            "but it must be a float32 or float64 array. Remedy: support.astype('float32')."
+        )
+
+
+def check_finite(owner: str, values: np.ndarray) -> None:
+    """What a network answers must be finite."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"{owner}: the network's values are not finite, so its activations or its coefficients "
+            "are not. Remedy: check the family's activations on these rows, and the step size."
+        )
+
+
+def check_overflow(owner: str, X: Any, dtype: Any) -> None:
+    """Finite inputs must stay finite in the precision of the activations."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"{owner}: X contains a value too large for dtype={np.dtype(dtype).name!r}, whose "
+            f"largest is {np.finfo(dtype).max:.1e}. Remedy: scale X (StandardScaler), or "
+            "dtype='float64'."
+        )
+
+
+def warn_of_resolution(owner: str, X: Any, dtype: Any) -> None:
+    """Warn where a large offset leaves inputs few digits in the precision of the activations."""
+    if scipy.sparse.issparse(X) or np.finfo(X.dtype).eps >= 1e-3:
+        return
+    rows = np.asarray(X[:: max(1, X.shape[0] // _RESOLUTION_ROWS)], dtype=np.float64)
+    largest = np.abs(rows).max(axis=0)
+    spread = np.sqrt((rows / (largest.max() or 1)).var(axis=0).sum()) * largest.max()
+    column = int(largest.argmax())
+    rounding = np.finfo(dtype).eps * largest[column]
+    if rounding > 1e-3 * spread > 0:
+        warnings.warn(
+            f"{owner}: column {column} of X reaches {largest[column]:g}, which "
+            f"dtype={np.dtype(dtype).name!r} rounds to within {rounding:.1g}, while the rows "
+            f"differ by about {spread:.1g} in all: predictions will be inaccurate. Remedy: "
+            "standardise X (StandardScaler), or dtype='float64'.",
+            UserWarning,
+            stacklevel=2,
         )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from trickless._estimator import Classification, Learner, Regression
 from trickless._growing import Growing
@@ -19,12 +20,17 @@ from trickless._stream import NeuronStream, Purpose, generator
 from trickless._validation import choice, either, integer, non_negative, positive
 from trickless.neurons import Neurons
 
+#: A mean loss this many times that of a constant is taken for divergence.
+_DIVERGED = 1e3
+
 
 class _DoublyStochastic(Learner):
     """Functional gradient descent on a fresh batch of rows and a fresh block of neurons a step."""
 
     loss: str
     epsilon: float = 0.0
+
+    _fixed = (*Learner._fixed, "loss")
 
     _rules = Learner._rules | {
         "alpha": non_negative("alpha=1e-6 regularises lightly"),
@@ -68,7 +74,9 @@ class _DoublyStochastic(Learner):
         self.cache_bytes = cache_bytes
 
     def _loss(self, n_outputs: int) -> Loss:
-        return make_loss(self.loss, n_outputs, self.epsilon)
+        # Before fit there is only the parameter; after it, what the model was begun with counts.
+        name = getattr(self, "_begun_with", {}).get("loss", self.loss)
+        return make_loss(name, n_outputs, self.epsilon)
 
     def _offset(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         """Constant that the network starts from."""
@@ -82,14 +90,17 @@ class _DoublyStochastic(Learner):
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows in the mean over a batch.
+            Weights of the rows, in units of their mean. The weights of a batch are scaled down
+            where they sum to more than its number of rows.
 
         Returns
         -------
         self
         """
-        X, targets, weight = self._receive(X, y, sample_weight, first=True)
-        self.intercept_ = self._offset(targets, weight)
+        return self._fit(X, y, sample_weight)
+
+    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        self._count(targets, weight)
         batches = self._batches(X.shape[0])
         with self._progress(self.n_neurons, "neuron") as bar:
             while (left := self.n_neurons - len(self._coef)) > 0:
@@ -98,34 +109,55 @@ class _DoublyStochastic(Learner):
                 k = min(self.neurons_per_step, left)
                 self._step(X[rows], targets[rows], part, k)
                 bar.update(k)
-        return self
 
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Any:
-        first = not hasattr(self, "stream_")
-        X, targets, weight = self._receive(X, y, sample_weight, first=first, classes=classes)
-        if first:
-            self.intercept_ = self._offset(targets, weight)
-        for start in range(0, X.shape[0], self.batch_size):
-            rows = slice(start, start + self.batch_size)
-            part = None if weight is None else weight[rows]
-            self._step(X[rows], targets[rows], part, self.neurons_per_step)
-        return self
+    def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        self._count(targets, weight)
+        n_batches = -(-X.shape[0] // self.batch_size)
+        with self._progress(X.shape[0], "row") as bar:
+            for rows in np.array_split(np.arange(X.shape[0]), n_batches):
+                part = None if weight is None else weight[rows]
+                size = len(rows) / self.batch_size
+                self._step(X[rows], targets[rows], part, self.neurons_per_step, size)
+                bar.update(len(rows))
+
+    def _count(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        """Count rows and their weights, whose mean is the unit of weight."""
+        self._n_rows += len(targets)
+        self._weight += len(targets) if weight is None else weight.sum()
 
     def _batches(self, n_rows: int) -> Iterator[np.ndarray]:
-        """Batches of rows, pass after pass, each pass in an order of its own."""
-        epoch = 0
+        """Batches of one size, or of all rows if there are fewer.
+
+        Each pass has an order of its own, and a batch may reach over the end of a pass.
+        """
+        size, epoch = min(self.batch_size, n_rows), 0
+        left = np.zeros(0, dtype=int)
         while True:
             order = generator(self.seed_, Purpose.SHUFFLE, epoch).permutation(n_rows)
-            for start in range(0, n_rows, self.batch_size):
-                yield order[start : start + self.batch_size]
+            left = np.concatenate([left, order])
+            while len(left) >= size:
+                yield left[:size]
+                left = left[size:]
             epoch += 1
 
-    def _initialise(self, n_outputs: int) -> None:
+    def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self.stream_ = NeuronStream(self.neurons_, self.seed_, self.dtype, self.cache_bytes)
+        self.intercept_ = self._offset(targets, weight)
         self._coef = Growing()
-        self._coef.append(np.zeros((0, self.neurons_.width, n_outputs), dtype=self.dtype))
+        shape = (0, self.neurons_.width, targets.shape[1])
+        self._coef.append(np.zeros(shape, dtype=self.dtype))
         self.n_steps_ = 0
+        self._n_rows, self._weight = 0, 0.0
         self._online: list[tuple[int, float]] = []
+        self._largest_loss = 0.0
+        gamma = self._step_size(self._loss(targets.shape[1]))
+        if self.schedule == "constant" and gamma * self.alpha >= 1:
+            raise ValueError(
+                f"{type(self).__name__}: step_size={self.step_size!r} (a first step of {gamma:g}) "
+                f"with alpha={self.alpha!r} decays earlier coefficients by 1 - step * alpha = "
+                f"{1 - gamma * self.alpha:g}, which must be above 0. Remedy: a step_size below "
+                f"{1 / self.alpha:g}, or a smaller alpha."
+            )
 
     def _step_size(self, loss: Loss) -> float:
         """γ_i for the step about to be taken."""
@@ -138,37 +170,76 @@ class _DoublyStochastic(Learner):
             return first
         return first / (1 + first * self.alpha * self.n_steps_)
 
-    def _step(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, k: int) -> None:
-        """One step of Algorithm 1 on a batch of rows and the next k neurons of the stream."""
+    def _step(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, k: int, size: float = 1.0
+    ) -> None:
+        """One step of Algorithm 1 on a batch of rows and the next k neurons of the stream.
+
+        A batch of a share ``size`` of the usual rows takes that share of the usual step.
+        """
         loss = self._loss(targets.shape[1])
-        gamma = self._step_size(loss)
-        f = self.network_(X)  # Alg. 1, line 4: predict with all earlier neurons
-        self._online.append((len(targets), float(self._error(f, targets).mean())))
-        share = np.full(len(targets), 1 / len(targets)) if weight is None else weight / weight.sum()
-        slope = loss.derivative(f, targets) * share[:, None]
+        gamma = size * self._step_size(loss)
+        f = self._network()(X)  # Alg. 1, line 4: predict with all earlier neurons
+        self._check_progress(loss, f, targets, gamma)
+        slope = loss.derivative(f, targets) * self._shares(targets, weight)[:, None]
+        new = []
         first = len(self._coef)
-        self._coef.rows[:] *= 1 - gamma * self.alpha  # Alg. 1, line 6: decay the earlier ones
-        for where, weights in self.stream_.pieces(first, first + k):  # line 3: neurons from a seed
-            Z = self.neurons_.activate(X, weights)
+        for _, weights in self.stream_.pieces(first, first + k):  # line 3: neurons from a seed
+            Z = self.neurons_(X, weights)
             gradient = Z.T @ slope.astype(Z.dtype)
-            new = -gamma / k * gradient.reshape(self.neurons_.width, -1, slope.shape[1])
-            self._coef.append(new.transpose(1, 0, 2))  # Alg. 1, line 5
-            assert len(self._coef) == where.stop
+            gradient = gradient.reshape(self.neurons_.width, -1, slope.shape[1])
+            new.append(-gamma / k * gradient.transpose(1, 0, 2))  # Alg. 1, line 5
+        self._online.append((len(targets), float(self._error(f, targets).mean())))
+        self._coef.rows[:] *= 1 - gamma * self.alpha  # Alg. 1, line 6: decay the earlier ones
+        self._coef.append(np.concatenate(new))
         self.n_steps_ += 1
+
+    def _shares(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Weights of the rows in the mean over a batch.
+
+        They are in units of the mean weight of all rows, so a light batch makes a small step; but
+        they never sum to more than 1, so a heavy one makes no larger step than is stable.
+        """
+        if weight is None:
+            return np.full(len(targets), 1 / len(targets))
+        shares = weight / (len(weight) * self._weight / self._n_rows)
+        return shares / max(1.0, shares.sum())
+
+    def _check_progress(self, loss: Loss, f: np.ndarray, y: np.ndarray, gamma: float) -> None:
+        """Stop before a step if the loss has grown far beyond that of predicting nothing."""
+        start = np.broadcast_to(self.intercept_, f.shape)
+        self._largest_loss = max(self._largest_loss, float(loss.value(start, y).mean()))
+        now = float(loss.value(f, y).mean())
+        if now > _DIVERGED * self._largest_loss > 0:
+            raise ValueError(
+                f"{type(self).__name__}: training diverged after {self.n_steps_} steps of about "
+                f"{gamma:g} (step_size={self.step_size!r}) the mean loss is {now:.3g}, where "
+                f"predicting a constant has {self._largest_loss:.3g}. Remedy: step_size='auto', "
+                f"which is {1 / (loss.curvature * self.neurons_.bound**2):g} here, or less; the "
+                "bound of the neurons must hold, too."
+            )
 
     @property
     def coef_(self) -> np.ndarray:
         """Coefficients of the neurons so far, shape (n_neurons, width, n_outputs)."""
-        return self._coef.rows
+        check_is_fitted(self)
+        return self._coef.rows.copy()
 
     @property
     def online_error_(self) -> np.ndarray:
         """Number of rows and mean error of each step, before it was taken, shape (n_steps, 2)."""
+        check_is_fitted(self)
         return np.array(self._online)
 
     @property
     def network_(self) -> Network:
         """The network of all neurons so far."""
+        check_is_fitted(self)
+        network = self._network()
+        network.coef = network.coef.copy()  # training goes on in place
+        return network
+
+    def _network(self) -> Network:
         return Network(self.neurons_, self.stream_, self._coef.rows, self.intercept_, self.n_jobs)
 
 
@@ -295,9 +366,11 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         return np.average(targets, axis=0, weights=weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> DoublyStochasticRegressor:
-        """Take one step for each ``batch_size`` rows, in the order given.
+        """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
-        Each step adds ``neurons_per_step`` neurons, however many there are already.
+        A batch of fewer rows takes a proportionally smaller step, so that rows count alike however
+        they are grouped; for a stream of small batches set ``batch_size`` to their size. Each step
+        adds ``neurons_per_step`` neurons, however many there are already.
 
         Parameters
         ----------
@@ -429,9 +502,11 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> DoublyStochasticClassifier:
-        """Take one step for each ``batch_size`` rows, in the order given.
+        """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
-        Each step adds ``neurons_per_step`` neurons, however many there are already.
+        A batch of fewer rows takes a proportionally smaller step, so that rows count alike however
+        they are grouped; for a stream of small batches set ``batch_size`` to their size. Each step
+        adds ``neurons_per_step`` neurons, however many there are already.
 
         Parameters
         ----------

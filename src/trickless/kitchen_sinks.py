@@ -14,11 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_blocks, row_blocks
 from trickless._estimator import Classification, Learner, Regression
-from trickless._least_squares import Solution, Statistics, solve, solve_by_gcv
+from trickless._least_squares import Moments, Solution, Statistics, solve, solve_by_gcv
 from trickless._losses import Loss, Squared
 from trickless._network import Network
 from trickless._stream import BLOCK, NeuronStream
-from trickless._validation import choice, either, integer, non_negative
+from trickless._validation import (
+    check_finite,
+    check_parameters,
+    choice,
+    either,
+    integer,
+    non_negative,
+)
 from trickless.neurons import Neurons
 
 #: Bytes of activations held at a time while statistics are summed.
@@ -28,6 +35,7 @@ PANEL_BYTES = 2**26
 class _KitchenSinks(Learner):
     """Least squares on activations, from statistics that add up over batches."""
 
+    _fixed = (*Learner._fixed, "n_neurons")
     _rules = Learner._rules | {
         "alpha": either(
             non_negative("alpha='auto' chooses it by generalised cross-validation"),
@@ -65,83 +73,88 @@ class _KitchenSinks(Learner):
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows; 2 counts as the row twice.
+            Weights of the rows; 2 counts as the row twice, also in the number of rows that
+            ``alpha="auto"`` goes by. Divide weights that stand for importance by their mean.
 
         Returns
         -------
         self
         """
-        self._learn(*self._receive(X, y, sample_weight, first=True))
-        self._solution()
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Any:
-        first = not hasattr(self, "statistics_")
-        self._learn(*self._receive(X, y, sample_weight, first=first, classes=classes))
-        return self
-
-    def _initialise(self, n_outputs: int) -> None:
+    def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self.stream_ = NeuronStream(self.neurons_, self.seed_, self.dtype, self.cache_bytes)
-        self.statistics_ = Statistics(self.n_neurons * self.neurons_.width, n_outputs)
+        self.statistics_ = self._no_rows(np.average(targets, axis=0, weights=weight))
+
+    def _no_rows(self, origin: np.ndarray) -> Statistics:
+        return Statistics(self._begun_with["n_neurons"] * self.neurons_.width, origin)
+
+    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        self._learn(X, targets, weight)
+        self._solution()
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        n_columns = len(self.statistics_.gram)
-        width = self.neurons_.width
+        statistics = self._no_rows(self.statistics_.origin)  # merged once the batch is through
+        n_columns, width = len(statistics.gram), self.neurons_.width
         panel_rows = max(BLOCK, PANEL_BYTES // (8 * n_columns))
         with self._progress(X.shape[0], "row") as bar:
             for panel in row_blocks(X.shape[0], panel_rows):
                 rows = X[panel]
-                Z = np.empty((rows.shape[0], n_columns), dtype=self.dtype)
+                Z = np.empty((rows.shape[0], n_columns), dtype=X.dtype)
 
                 def activate(some: slice, rows: Any = rows, Z: np.ndarray = Z) -> None:
-                    for where, weights in self.stream_.pieces(0, self.n_neurons):
+                    for where, weights in self.stream_.pieces(0, n_columns // width):
                         columns = slice(where.start * width, where.stop * width)
-                        Z[some, columns] = self.neurons_.activate(rows[some], weights)
+                        Z[some, columns] = self.neurons_(rows[some], weights)
 
                 map_blocks(activate, row_blocks(rows.shape[0]), self.n_jobs)
-                with linear_algebra(self.n_jobs):
-                    part = None if weight is None else weight[panel]
-                    self.statistics_.add(Z, targets[panel], part)
+                part = None if weight is None else weight[panel]
+                statistics.add(Z, targets[panel], part)
                 bar.update(rows.shape[0])
+        check_finite(type(self.neurons_).__name__, statistics.z_sum)
+        if self.statistics_.weight:
+            self.statistics_.merge(statistics)
+        else:
+            self.statistics_ = statistics
         self._solved: Solution | None = None
 
     def _solution(self) -> Solution:
         """The solution for the rows so far, made when it is first asked for."""
-        check_is_fitted(self, "statistics_")
+        check_is_fitted(self)
         if self._solved is None:
+            check_parameters(self, self._rules)
             moments = self.statistics_.centred()
+            auto = isinstance(self.alpha, str)
             with linear_algebra(self.n_jobs):
-                if self.alpha == "auto":
-                    self._solved = solve_by_gcv(moments, np.finfo(self.dtype).eps)
-                else:
-                    self._solved = self._solve_at(moments, float(self.alpha))
+                self._solved = solve_by_gcv(moments) if auto else self._solve_at(moments)
         return self._solved
 
-    def _solve_at(self, moments: Any, alpha: float) -> Solution:
+    def _solve_at(self, moments: Moments) -> Solution:
         try:
-            return solve(moments, alpha * self.n_neurons)
+            return solve(moments, self.alpha * self._begun_with["n_neurons"])
         except LinAlgError as error:
             raise ValueError(
-                f"{type(self).__name__}: alpha={alpha!r} is too small for these activations: their "
-                f"{len(moments.covariance)} columns over {self.statistics_.weight:g} rows are "
-                "linearly dependent to working precision. Remedy: a larger alpha, alpha='auto', or "
-                "fewer neurons."
+                f"{type(self).__name__}: alpha={self.alpha!r} is too small for these activations: "
+                f"their {len(moments.covariance)} columns over {self.statistics_.weight:g} rows "
+                "are linearly dependent to working precision. Remedy: a larger alpha, "
+                "alpha='auto', or fewer neurons."
             ) from error
 
     @property
-    def alpha_(self) -> float:
-        """The regularisation strength in use."""
-        return self._solution().ridge / self.n_neurons
+    def alpha_(self) -> Any:
+        """The regularisation strength in use, for each output if there are several."""
+        alpha = self._solution().ridge / self._begun_with["n_neurons"]
+        return float(alpha[0]) if len(alpha) == 1 else alpha
 
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the neurons, shape (n_neurons, width, n_outputs)."""
-        width = self.neurons_.width
         coef = self._solution().coef
+        width = self.neurons_.width
         return np.concatenate(
             [
                 coef[b.start * width : b.stop * width].reshape(width, -1, coef.shape[1])
-                for b in row_blocks(self.n_neurons, BLOCK)
+                for b in row_blocks(len(coef) // width, BLOCK)
             ],
             axis=1,
         ).transpose(1, 0, 2)
@@ -154,7 +167,7 @@ class _KitchenSinks(Learner):
     @property
     def network_(self) -> Network:
         """The network of the drawn neurons and their weights."""
-        coef = self.coef_.astype(self.dtype)
+        coef = self.coef_.astype(self.stream_.dtype)
         return Network(self.neurons_, self.stream_, coef, self.intercept_, self.n_jobs)
 
 
@@ -180,7 +193,7 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         with the rows.
     alpha : float or "auto", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
-        cross-validation, from the same statistics.
+        cross-validation from the same statistics, for each output apart.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -194,8 +207,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
 
     Attributes
     ----------
-    alpha_ : float
-        The regularisation strength in use.
+    alpha_ : float, or array of shape (n_outputs,)
+        The regularisation strength in use, for each output if there are several.
     coef_ : array of shape (n_neurons, width, n_outputs)
         Weights of the neurons.
     intercept_ : array of shape (n_outputs,)
@@ -264,7 +277,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         with the rows.
     alpha : float or "auto", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
-        cross-validation, from the same statistics.
+        cross-validation from the same statistics, for each output apart.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -280,8 +293,8 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     ----------
     classes_ : array of shape (n_classes,)
         The labels.
-    alpha_ : float
-        The regularisation strength in use.
+    alpha_ : float, or array of shape (n_outputs,)
+        The regularisation strength in use, for each output if there are several.
     coef_ : array of shape (n_neurons, width, n_outputs)
         Weights of the neurons.
     intercept_ : array of shape (n_outputs,)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from trickless._estimator import Classification, Learner, Regression
 from trickless._expansion import METHOD, Expansion
@@ -25,7 +26,7 @@ from trickless.neurons import Neurons
 #: Estimates of at least SHRINK_AT × norm_bound divide the coefficients by SHRINK_BY.
 SHRINK_AT = 16
 SHRINK_BY = 4
-#: Decaying schedules start at half the step that would fit a row exactly.
+#: Decaying schedules start at half the step that would fit a row exactly, for bound 1.
 LARGEST_STEP = 1 / 2
 
 
@@ -159,57 +160,54 @@ class _ShrinkingGradient(Learner):
         -------
         self
         """
-        X, targets, _ = self._receive(X, y, None, first=True)
+        return self._fit(X, y)
+
+    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         order = np.arange(X.shape[0])
         if self.shuffle:
             order = generator(self.seed_, Purpose.SHUFFLE).permutation(order)
-        self._learn(X[order], targets[order])
+        self._learn(X[order], targets[order], None)
         self._freeze()
-        return self
 
-    def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
-        first = not hasattr(self, "_coefficients")
-        X, targets, _ = self._receive(X, y, None, first=first, classes=classes)
-        self._learn(X, targets)
-        return self
-
-    def _initialise(self, n_outputs: int) -> None:
+    def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self._support: Any = None
-        self._coefficients = _Coefficients(n_outputs)
+        self._coefficients = _Coefficients(targets.shape[1])
         self._online: list[tuple[int, float]] = []
         self._mean_square: tuple[int, float | None] = (0, None)
-        self._check_step()
 
     def _check_step(self) -> None:
-        bound = self.neurons_.bound
-        eta, batch = self.step_size, self.batch_size
-        rows = batch if isinstance(batch, int) else 1
-        if self.schedule == "constant":
-            if isinstance(eta, str):
-                raise ValueError(
-                    f"{type(self).__name__}: schedule='constant' with step_size='auto', but a "
-                    "constant step must be given. Remedy: step_size=0.05, or schedule='sqrt'."
-                )
-        else:
-            eta = LARGEST_STEP if isinstance(eta, str) else min(eta, LARGEST_STEP)
-        if eta * rows * bound**2 > 1:
+        eta, rows = self._step_size(), self.batch_size
+        if isinstance(rows, str):
+            rows = 1
+        limit = 1 / self.neurons_.bound**2
+        if eta * rows > limit * (1 + 1e-9):
             raise ValueError(
-                f"{type(self).__name__}: batch_size={batch!r} with steps up to {eta:g} lets the "
-                f"summed step of a batch reach {eta * rows * bound**2:g}, and above 1 it may "
-                "diverge. Remedy: batch_size='auto', or a step_size of at most "
-                f"{1 / (rows * bound**2):g} with schedule='constant'."
+                f"{type(self).__name__}: batch_size={self.batch_size!r} with steps up to {eta:g} "
+                f"lets the summed step of a batch reach {eta * rows:g}, and above {limit:g} it "
+                "may diverge. Remedy: batch_size='auto', or a step_size of at most "
+                f"{limit / rows:g}."
             )
 
     def _step_size(self) -> float:
         """η for the next round."""
         t = self._coefficients.n_rounds + 1
-        first = self.norm_bound / 2 if isinstance(self.step_size, str) else self.step_size
         if self.schedule == "constant":
-            return first
+            if isinstance(self.step_size, str):
+                raise ValueError(
+                    f"{type(self).__name__}: schedule='constant' with step_size='auto', but a "
+                    "constant step must be given. Remedy: step_size=0.05, or schedule='sqrt'."
+                )
+            return self.step_size
+        first = self.norm_bound / 2 if isinstance(self.step_size, str) else self.step_size
         decay = np.sqrt(t) if self.schedule == "sqrt" else t
-        return min(first / decay, LARGEST_STEP)
+        return min(first / decay, LARGEST_STEP / self.neurons_.bound**2)
 
-    def _learn(self, X: Any, targets: np.ndarray, weight: Any = None) -> None:
+    def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        self._check_step()
+        self._frozen: Network | None = None
+        if self._support is None:
+            self._support = growing_like(X)
+        X = self._support.like(X)
         start, n_rows = 0, X.shape[0]
         with self._progress(n_rows, "row") as bar:
             while start < n_rows:
@@ -220,7 +218,6 @@ class _ShrinkingGradient(Learner):
                 self._round(X[rows], targets[rows], eta)
                 bar.update(rows.stop - start)
                 start = rows.stop
-        self._frozen: Network | None = None
 
     def _round(self, X: Any, targets: np.ndarray, eta: float) -> None:
         """One round of Algorithm 1 for each row of a batch, all with the estimates of f_t."""
@@ -228,11 +225,11 @@ class _ShrinkingGradient(Learner):
         self._online.append((len(targets), float(self._error(estimates, targets).mean())))
         self._coefficients.count_rounds(len(targets))
         small = np.abs(estimates) < SHRINK_AT * self.norm_bound  # line 5
-        self._coefficients.shrink(~small.all(axis=0))  # line 8
-        self._coefficients.append(np.where(small, eta * (targets - estimates), 0))  # line 6
-        if self._support is None:
-            self._support = growing_like(X)
+        if not small.all():
+            self._coefficients.shrink(~small.all(axis=0))  # line 8
+            self._mean_square = 0, None
         self._support.append(X)
+        self._coefficients.append(np.where(small, eta * (targets - estimates), 0))  # line 6
 
     def _estimate(self, X: Any) -> np.ndarray:
         """E_t ≈ ⟨f_t, Φ(x)⟩ from neurons drawn for this round alone (Algorithm 2)."""
@@ -255,6 +252,7 @@ class _ShrinkingGradient(Learner):
     @property
     def expansion_(self) -> Expansion:
         """The expansion that predicts: the average over rounds, or the last."""
+        check_is_fitted(self)
         c = self._coefficients
         return self._expansion(c.average() if self.average else c.last())
 
@@ -265,7 +263,8 @@ class _ShrinkingGradient(Learner):
 
     def _freeze(self) -> Network:
         """Freeze the expansion, once for all predictions from the same rows."""
-        if self._frozen is None:
+        check_is_fitted(self)
+        if self._frozen is None or self._frozen.n_neurons != self.n_neurons:
             rng = generator(self.seed_, Purpose.FREEZE)
             self._frozen = self.expansion_.freeze(self.n_neurons, rng)
         return self._frozen
@@ -273,6 +272,7 @@ class _ShrinkingGradient(Learner):
     @property
     def online_error_(self) -> np.ndarray:
         """Number of rows and mean error of each batch, before it was learned: (n_batches, 2)."""
+        check_is_fitted(self)
         return np.array(self._online)
 
 
@@ -546,4 +546,4 @@ class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
         -------
         self
         """
-        return self._partial_fit(X, y, classes)
+        return self._partial_fit(X, y, classes=classes)

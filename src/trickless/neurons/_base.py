@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from trickless._validation import Rule, check_parameters
+from trickless._blocks import namespace
+from trickless._validation import Rule, check_activations, check_columns, check_parameters
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
@@ -34,17 +35,17 @@ class Neurons(BaseEstimator, ABC):
 
     Examples
     --------
-    A random hyperplane through the origin:
+    Which side of a random hyperplane:
 
     >>> import numpy as np
     >>> from trickless import KitchenSinksClassifier
     >>> from trickless.neurons import Neurons
     >>> class Halfspaces(Neurons):
     ...     def draw(self, rng, n):
-    ...         return (rng.standard_normal((n, self.n_features_in_)),)
+    ...         return rng.standard_normal((n, self.n_features_in_)), rng.standard_normal(n)
     ...     def activate(self, X, weights):
-    ...         (directions,) = weights
-    ...         return np.sign(X @ directions.T)
+    ...         directions, offsets = weights
+    ...         return np.sign(X @ directions.T + offsets)
     >>> X = np.random.default_rng(0).standard_normal((200, 2))
     >>> y = X[:, 0] * X[:, 1] > 0
     >>> model = KitchenSinksClassifier(Halfspaces(), n_neurons=300, random_state=0).fit(X, y)
@@ -100,6 +101,17 @@ class Neurons(BaseEstimator, ABC):
             Column ``k * n + j`` holds the k-th number of neuron j.
         """
 
+    def __call__(self, X: Any, weights: Weights) -> Any:
+        """Activations, checked: of the shape they must have, and in the precision of X.
+
+        Everything in the package evaluates neurons through this.
+        """
+        name = type(self).__name__
+        check_columns(name, X, self.n_features_in_)
+        Z = self.activate(X, weights)
+        check_activations(name, Z, X.shape[0], len(weights[0]), self.width)
+        return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
+
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for as many rows as neurons.
 
@@ -115,7 +127,7 @@ class Neurons(BaseEstimator, ABC):
         for start in range(0, n, _PAIRS_AT_ONCE):
             some = slice(start, min(start + _PAIRS_AT_ONCE, n))
             side = some.stop - start
-            square = self.activate(X[some], tuple(array[some] for array in weights))
+            square = self(X[some], tuple(array[some] for array in weights))
             square = square.reshape(side, self.width, side)
             pairs[some] = np.diagonal(square, axis1=0, axis2=2).T
         return pairs

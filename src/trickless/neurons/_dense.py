@@ -64,8 +64,10 @@ class Dense(Projected):
         return (w,)
 
     def prepare(self, X: Any) -> Any:
-        X = _append_constant(X / self.length_scale, self.bias_scale)
-        return _unit_rows(X) if _ACTIVATIONS[self.activation].on_sphere else X
+        extended = _append_constant(X / self.length_scale, self.bias_scale)
+        if _ACTIVATIONS[self.activation].on_sphere:
+            extended = _unit_rows(extended)
+        return extended.astype(X.dtype) if issparse(X) else extended
 
     def respond(self, t: Any) -> Any:
         return _ACTIVATIONS[self.activation].function(t)
@@ -82,7 +84,7 @@ class Dense(Projected):
 def _append_constant(X: Any, value: float) -> Any:
     """Append a column of one value to dense or sparse rows."""
     if issparse(X):
-        return hstack([X, csr_matrix(np.full((X.shape[0], 1), value, dtype=X.dtype))]).tocsr()
+        return hstack([X, csr_matrix(np.full((X.shape[0], 1), value))]).tocsr()
     xp = namespace(X)
     return xp.concat((X, xp.full_like(X[:, :1], value)), axis=1)
 
@@ -93,9 +95,9 @@ def _unit_rows(X: Any) -> Any:
     Rows are divided by their largest entry first, so that no square overflows.
     """
     if issparse(X):
-        largest = abs(X).max(axis=1).toarray()
+        largest = abs(X).max(axis=1).toarray().reshape(-1, 1)
         X = X.multiply(1 / np.where(largest > 0, largest, 1)).tocsr()
-        norm = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)))
+        norm = np.sqrt(np.asarray(X.multiply(X).sum(axis=1))).reshape(-1, 1)
         return X.multiply(1 / np.where(norm > 0, norm, 1)).tocsr()
     xp = namespace(X)
     largest = xp.max(xp.abs(X), axis=1, keepdims=True)
@@ -104,9 +106,10 @@ def _unit_rows(X: Any) -> Any:
     return X / xp.where(norm > 0, norm, xp.ones_like(norm))
 
 
-def _cosines(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Cosines of the angles between rows."""
-    return np.clip(_unit_rows(X) @ _unit_rows(Y).T, -1, 1)
+def _angles(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Angles between rows, and whether neither is zero, where the units are 0 with certainty."""
+    angles = np.arccos(np.clip(_unit_rows(X) @ _unit_rows(Y).T, -1, 1))
+    return angles, np.logical_and.outer((X != 0).any(axis=1), (Y != 0).any(axis=1))
 
 
 def _arcsine(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -117,14 +120,15 @@ def _arcsine(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 def _arc_cosine_0(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """P(both positive) = (π − θ) / 2π; half of Cho and Saul 2009, eq. 6 with n = 0."""
-    return (np.pi - np.arccos(_cosines(X, Y))) / (2 * np.pi)
+    angle, nonzero = _angles(X, Y)
+    return nonzero * (np.pi - angle) / (2 * np.pi)
 
 
 def _arc_cosine_1(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Half of Cho and Saul 2009, eq. 6 with n = 1; /d since w has length 1, not length √d."""
-    cosine = _cosines(X, Y)
-    angle = np.arccos(cosine)
-    return (np.sin(angle) + (np.pi - angle) * cosine) / (2 * np.pi * X.shape[1])
+    angle, nonzero = _angles(X, Y)
+    kernel = np.sin(angle) + (np.pi - angle) * np.cos(angle)
+    return nonzero * kernel / (2 * np.pi * X.shape[1])
 
 
 def _erf(t: Any) -> Any:

@@ -60,7 +60,7 @@ class Stumps(Projected):
             n_rows = max(2, min(_THRESHOLD_ROWS, _THRESHOLD_VALUES // X.shape[1]))
             rows, _ = sample_rows(X, rng, n_rows, sample_weight)
             columns = (rows.toarray() if issparse(rows) else np.asarray(rows)).T
-            self.cuts_ = [_midpoints(column.astype(np.float64)) for column in columns]
+            self.cuts_ = [_midpoints(column) for column in columns]
         return self
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
@@ -69,7 +69,8 @@ class Stumps(Projected):
             return j, rng.standard_normal(n)
         u = rng.random(n)
         cuts = [self.cuts_[column] for column in j]
-        return j, np.array([cut[int(v * len(cut))] for cut, v in zip(cuts, u, strict=True)])
+        chosen = [cut[int(v * len(cut))] for cut, v in zip(cuts, u, strict=True)]
+        return j, np.array(chosen, dtype=np.float64)
 
     def respond(self, t: Any, threshold: Any) -> Any:
         xp = namespace(t)
@@ -95,6 +96,13 @@ class Stumps(Projected):
 
 
 def _midpoints(column: np.ndarray) -> np.ndarray:
-    """Midpoints of consecutive distinct values; the value itself where there is only one."""
+    """Cuts between consecutive distinct values; the value itself where there is only one.
+
+    The cut is the midpoint, or the lower value where the midpoint rounds to the upper one.
+    """
     values = np.unique(column)
-    return values if len(values) == 1 else values[:-1] + np.diff(values) / 2
+    if len(values) == 1:
+        return values
+    lower, upper = values[:-1], values[1:]
+    middle = lower + (upper - lower) / 2
+    return np.where(middle < upper, middle, lower)
