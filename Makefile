@@ -1,16 +1,25 @@
-# make demo   run the main job: three learners on real data, a table and a picture
-# make test   run the whole test suite
-# make lint   check style; make types: check types; make format: rewrite style
-# Each target makes the virtual environment it needs; PYTHON and VENV may be set.
+# make demo          run the main job: three learners on real data, a table and a picture
+# make test          run the whole test suite
+# make lint          check style and format
+# make types         check types
+# make format        rewrite style and format
+# make bench-demo    run the demo and keep its picture and numbers for the README
+# make bench-exact   compare Shrinking Gradient with descent on the exact kernel
+# make clean         remove what the other targets made
+#
+# Each target makes the virtual environment it needs. PYTHON and VENV may be set.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test lint types format bench-exact clean
+.PHONY: help demo test lint types format bench-demo bench-exact clean
 
 demo: $(VENV)/.plot
 	$(BIN)/trickless demo
+
+help:
+	@sed -n 's/^# \{0,1\}//p; /^$$/q' Makefile
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
@@ -25,6 +34,9 @@ types: $(VENV)/.lint
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+bench-demo: $(VENV)/.plot
+	$(BIN)/trickless demo --out benchmarks/results
 
 bench-exact: $(VENV)/.plot
 	$(BIN)/python benchmarks/exact_kernel.py
