@@ -5,6 +5,7 @@
 # make format        rewrite style and format
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
+# make tables        write the tables of README and docs from the stored results
 # make clean         remove what the other targets made
 #
 # Each target makes the virtual environment it needs. PYTHON and VENV may be set.
@@ -13,7 +14,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help demo test lint types format bench-demo bench-exact clean
+.PHONY: help demo test lint types format bench-demo bench-exact tables clean
 
 demo: $(VENV)/.plot
 	$(BIN)/trickless demo
@@ -40,6 +41,9 @@ bench-demo: $(VENV)/.plot
 
 bench-exact: $(VENV)/.plot
 	$(BIN)/python benchmarks/exact_kernel.py
+
+tables: $(VENV)/.plot
+	$(BIN)/python benchmarks/render.py
 
 # One stamp an extra of pyproject.toml: $(VENV)/.test has the package and its extra "test".
 $(VENV)/.%: pyproject.toml | $(VENV)/bin/python

@@ -1,0 +1,38 @@
+"""What README and docs say is so."""
+
+import re
+from pathlib import Path
+
+import pytest
+import render
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("page", render.PAGES)
+def test_tables_are_those_of_the_stored_results(page):
+    assert (ROOT / page).read_text() == render.rendered(page)
+
+
+def test_the_examples_of_the_readme_run(capsys):
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    assert len(examples) == 2
+    assert len(examples[0].splitlines()) == 12
+    for example in examples:
+        exec(compile(example, "README.md", "exec"), {})
+    printed = float(capsys.readouterr().out)
+    promised = re.search(r"# (0\.\d+)$", examples[0], flags=re.M)
+    assert printed == pytest.approx(float(promised[1]), abs=0.005)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/design.md"])
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!http)([^)#]+)", (ROOT / page).read_text()):
+        assert (ROOT / page).parent.joinpath(target).exists(), target
+
+
+def test_every_target_that_is_named_exists():
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.M)
+    for page in ("README.md", "CONTRIBUTING.md", "docs/design.md", "Makefile"):
+        named = re.findall(r"(?:`|^#? ?)make ([a-z-]+)", (ROOT / page).read_text(), flags=re.M)
+        assert set(named) <= set(targets), page
