@@ -37,7 +37,7 @@ format: $(VENV)/.lint
 	$(BIN)/ruff format .
 
 bench-demo: $(VENV)/.plot
-	$(BIN)/trickless demo --out benchmarks/results
+	$(BIN)/trickless demo --out benchmarks/results --repeats 3
 
 bench-exact: $(VENV)/.plot
 	$(BIN)/python benchmarks/exact_kernel.py

@@ -31,7 +31,7 @@ def where(result):
 def demo_table():
     result = results("trickless-demo")
     text = table([Row(**row) for row in result["table"]]).strip()
-    return f"```\n{text}\n```\n\n{where(result)}."
+    return f"```\n{text}\n```\n\nMedians of {result['repeats']} runs in turn. {where(result)}."
 
 
 def exact_table():

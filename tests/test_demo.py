@@ -74,6 +74,9 @@ def test_command_line_errors(tmp_path, capsys):
         cli.main(["demo", "--out", str(tmp_path / "missing")])
     assert "there is no such folder" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
+        cli.main(["demo", "--repeats", "0"])
+    assert "--repeats 0: must be at least 1" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
         cli.main([])
     with pytest.raises(SystemExit, match="0"):
         cli.main(["--version"])

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 import render
 
 ROOT = Path(__file__).parents[1]

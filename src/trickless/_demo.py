@@ -60,20 +60,24 @@ class Row(NamedTuple):
     fit_peak_mib: float
 
 
-def run(folder: Path) -> list[Row]:
-    """Run the demo and write ``trickless-demo.png`` and ``trickless-demo.json`` to a folder."""
+def run(folder: Path, repeats: int = 1) -> list[Row]:
+    """Run the demo and write ``trickless-demo.png`` and ``trickless-demo.json`` to a folder.
+
+    Every model is fitted ``repeats`` times, the models in turn; the table has medians.
+    """
     data = load()
     print(
         f"{data.name}: {len(data.y):,} rows to learn from, {len(data.y_test):,} to test on, ",
         end="",
     )
     print(f"{data.X.shape[1]} columns")
-    rows, online = compare(data)
+    rows, online = compare(data, repeats)
     print(table(rows), flush=True)
     sweep = sweep_sizes(data)
     results = {
         "data": {"name": data.name, "train": data.X.shape, "test": data.X_test.shape},
         "circumstances": circumstances(),
+        "repeats": repeats,
         "table": [row._asdict() for row in rows],
         "sizes": sweep,
         "online": online,
@@ -109,7 +113,7 @@ def load() -> Data:
     return Data(name, X.astype(np.float32), y, X_test.astype(np.float32), y_test)
 
 
-def compare(data: Data) -> tuple[list[Row], dict[str, Any]]:
+def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
     """Fit and time every model; the rows of the table, and the learners' online error."""
     models = {
         "Kitchen Sinks, stumps": KitchenSinksClassifier("stumps", 2000, random_state=0),
@@ -121,15 +125,30 @@ def compare(data: Data) -> tuple[list[Row], dict[str, Any]]:
             DecisionTreeClassifier(max_depth=1), n_estimators=200, random_state=0
         ),
     }
-    rows, online = [], {}
+    runs: dict[str, list[Row]] = {name: [] for name in models}
+    online = {}
     spawn = get_context("spawn")  # a process a model, so that none finds memory of another
-    with ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as process:
-        for name, model in tqdm(models.items(), desc="models", unit="model"):
-            row, curve = process.submit(fit_and_predict, name, model, data).result()
-            rows.append(row)
-            if curve is not None:
-                online[name] = curve
-    return rows, online
+    with (
+        ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as process,
+        tqdm(total=repeats * len(models), desc="models", unit="model") as bar,
+    ):
+        for _ in range(repeats):
+            for name, model in models.items():
+                row, curve = process.submit(fit_and_predict, name, model, data).result()
+                runs[name].append(row)
+                if curve is not None:
+                    online[name] = curve
+                bar.update()
+    return [median(rows) for rows in runs.values()], online
+
+
+def median(rows: list[Row]) -> Row:
+    """One row from several runs of a model: medians of what was measured."""
+    fit, predict, peak = (
+        float(np.median([getattr(row, field) for row in rows]))
+        for field in ("fit_seconds", "predict_seconds", "fit_peak_mib")
+    )
+    return rows[0]._replace(fit_seconds=fit, predict_seconds=predict, fit_peak_mib=peak)
 
 
 def fit_and_predict(name: str, model: Any, data: Data) -> tuple[Row, dict[str, Any] | None]:

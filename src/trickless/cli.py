@@ -27,7 +27,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="FOLDER",
         help="where trickless-demo.png and trickless-demo.json go (default: here)",
     )
+    demo.add_argument(
+        "--repeats",
+        type=int,
+        default=1,
+        metavar="N",
+        help="fit every model N times, the models in turn, and report medians (default: 1)",
+    )
     options = parser.parse_args(arguments)
+    if options.repeats < 1:
+        parser.error(f"--repeats {options.repeats}: must be at least 1")
     if not options.out.is_dir():
         parser.error(f"--out {options.out}: there is no such folder; make it first")
     try:
@@ -38,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
-    run(options.out)
+    run(options.out, options.repeats)
     return 0
 
 
