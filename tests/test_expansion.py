@@ -33,7 +33,7 @@ def exact(f, X):
 def test_estimates_are_unbiased_and_their_errors_honest(family, alpha, method):
     f = expansion(family, alpha)
     X = inputs(3, 3, seed=5)
-    runs = [f.estimate(X, 200, np.random.default_rng(s), method) for s in range(300)]
+    runs = [f.estimate(X, 200, method, s) for s in range(300)]
     values, errors = (np.array(array) for array in zip(*runs, strict=True))
     spread = values.std(axis=0, ddof=1)
     assert (np.abs(values.mean(axis=0) - exact(f, X)) < 5 * spread / np.sqrt(300)).all()
@@ -51,7 +51,7 @@ def test_variance_stays_below_the_bounds_of_the_theory():
     norm_1 = np.abs(one.alpha).sum()
     norm_2 = (one.alpha.T @ f.neurons.kernel(f.support) @ one.alpha).item() ** 0.5
     for method, norm in (("index", norm_1), ("full", norm_2)):
-        errors = [one.estimate(X, m, np.random.default_rng(s), method)[1] for s in range(30)]
+        errors = [one.estimate(X, m, method, s)[1] for s in range(30)]
         assert np.sqrt((np.array(errors) ** 2).mean(axis=0)).max() < norm / np.sqrt(m) * 1.1
 
 
@@ -59,7 +59,7 @@ def test_frozen_network_predicts_what_the_expansion_does():
     f = expansion(t=60)
     X = inputs(50, 3, seed=5)
     for method in ("index", "full"):
-        network = f.freeze(4000, np.random.default_rng(0), method)
+        network = f.freeze(4000, method, random_state=0)
         assert network.n_neurons == 4000
         value, error = network.estimate(X)
         np.testing.assert_allclose(network(X), value, atol=1e-9)
@@ -87,15 +87,15 @@ def test_auto_takes_the_cheaper_method_for_one_error():
         (rng.choice([-1.0, 1], (4000, 1)), "full"),
     ):
         f = Expansion(neurons, X, alpha)
-        method, n_neurons = f._cheaper(50, 20, rng)
+        method, n_neurons = f.cheaper(50, 20, 0)
         assert method == winner
         # As many draws as give index sampling's bound |α|₁²/m the value of full sums' |f|²/50.
+        f.mean_square = (alpha.T @ neurons.kernel(X) @ alpha).item()
         wanted = 50 * np.abs(alpha).sum() ** 2 / f.mean_square if winner == "index" else 50
-        assert n_neurons == np.ceil(wanted)
+        assert n_neurons == pytest.approx(np.ceil(wanted), rel=0.2)
+        assert f.cheaper(50, 20) == (winner, np.ceil(wanted))
         variance = {
-            method: np.mean(
-                [f.estimate(x, 50, np.random.default_rng(s), method)[1] ** 2 for s in range(60)]
-            )
+            method: np.mean([f.estimate(x, 50, method, s)[1] ** 2 for s in range(60)])
             for method in ("index", "full")
         }
         work = {"index": variance["index"] * (1 + 20), "full": variance["full"] * (4000 + 20)}
@@ -106,15 +106,25 @@ def test_an_expansion_of_zeros_is_zero():
     f = expansion()
     zero = Expansion(f.neurons, f.support, np.zeros_like(f.alpha))
     for method in METHODS:
-        value, error = zero.estimate(f.support[:3], 50, np.random.default_rng(0), method)
+        value, error = zero.estimate(f.support[:3], 50, method, 0)
         assert not value.any()
         assert not error.any()
 
 
 def test_wrong_arguments_are_named():
     f = expansion()
-    rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match="Expansion: n_neurons=0"):
-        f.estimate(f.support, 0, rng)
+        f.estimate(f.support, 0)
     with pytest.raises(ValueError, match=r"Expansion: method='best'.*'index'"):
-        f.freeze(10, rng, "best")
+        f.freeze(10, "best")
+
+
+def test_the_same_random_state_gives_the_same_estimate():
+    f = expansion()
+    X = inputs(3, 3)
+    values = [f.estimate(X, 50, random_state=seed)[0] for seed in (0, 0, 1, None)]
+    np.testing.assert_array_equal(values[0], values[1])
+    assert not np.array_equal(values[0], values[2])
+    assert not np.array_equal(values[0], values[3])
+    a, b = (f.freeze(50, random_state=np.random.default_rng(4))(X) for _ in range(2))
+    np.testing.assert_array_equal(a, b)

@@ -13,7 +13,7 @@ import numpy as np
 
 from trickless._blocks import map_blocks, row_blocks
 from trickless._network import Network
-from trickless._stream import BLOCK, StoredNeurons, draw, pick
+from trickless._stream import BLOCK, StoredNeurons, as_generator, draw, pick
 from trickless._validation import check_expansion, check_value, choice, integer
 from trickless.neurons import Neurons, Weights
 
@@ -63,7 +63,7 @@ class Expansion:
     >>> X = rng.standard_normal((50, 3))
     >>> neurons = Gaussian(length_scale=1.0).fit(X, rng)
     >>> f = Expansion(neurons, X, rng.standard_normal((50, 1)))
-    >>> value, error = f.estimate(X[:2], n_neurons=4000, method="full", rng=rng)
+    >>> value, error = f.estimate(X[:2], n_neurons=4000, method="full", random_state=0)
     >>> exact = neurons.kernel(X[:2], X) @ f.alpha
     >>> bool((np.abs(value - exact) < 5 * error).all())
     True
@@ -103,7 +103,7 @@ class Expansion:
             total += part
         return total
 
-    def freeze(self, n_neurons: int, rng: np.random.Generator, method: str = "full") -> Network:
+    def freeze(self, n_neurons: int, method: str = "full", random_state: Any = None) -> Network:
         """Sample an ordinary finite network whose expectation is this expansion.
 
         Parameters
@@ -111,10 +111,10 @@ class Expansion:
         n_neurons : int
             How many neurons the network gets. Its standard error falls like 1/√n_neurons, and its
             cost for a row does not depend on the size of the support.
-        rng : numpy.random.Generator
-            Source of the neurons.
         method : {"full", "index"}, default="full"
             Full sums give the smaller standard error, index sampling is sooner done.
+        random_state : int, Generator, RandomState or None, default=None
+            Source of the neurons.
 
         Returns
         -------
@@ -122,10 +122,10 @@ class Expansion:
         """
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
         check_value("Expansion", "method", method, FROZEN)
-        return self._sample(n_neurons, rng, method)
+        return self._sample(n_neurons, as_generator(random_state), method)
 
     def estimate(
-        self, X: Any, n_neurons: int, rng: np.random.Generator, method: str = "auto"
+        self, X: Any, n_neurons: int, method: str = "auto", random_state: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Unbiased estimate of ⟨f, Φ(x)⟩ for each row, from freshly drawn neurons.
 
@@ -137,12 +137,12 @@ class Expansion:
         X : array or CSR matrix of shape (n_rows, n_features)
         n_neurons : int
             How many neurons to draw.
-        rng : numpy.random.Generator
-            Source of the neurons.
         method : {"auto", "full", "index"}, default="auto"
             "auto" aims at the standard error of full sums over ``n_neurons`` neurons, and takes
             index sampling with as many more as that needs, by the bounds on both variances, where
             this is less work.
+        random_state : int, Generator, RandomState or None, default=None
+            Source of the neurons.
 
         Returns
         -------
@@ -150,8 +150,9 @@ class Expansion:
         """
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
         check_value("Expansion", "method", method, METHOD)
+        rng = as_generator(random_state)
         if method == "auto":
-            method, n_neurons = self._cheaper(n_neurons, X.shape[0], rng)
+            method, n_neurons = self.cheaper(n_neurons, X.shape[0], rng)
         return self._sample(n_neurons, rng, method).estimate(X)
 
     def _sample(self, n_neurons: int, rng: np.random.Generator, method: str) -> Network:
@@ -162,9 +163,7 @@ class Expansion:
         elif method == "index":
             coef = self._index_values(weights, size, rng) / n_neurons
         else:
-            values = self.values(weights)
-            self.mean_square = float((values**2).sum()) / n_neurons
-            coef = values / n_neurons
+            coef = self.values(weights) / n_neurons
         coef = coef.astype(self.support.dtype)
         return Network(self.neurons, StoredNeurons(weights), coef, n_jobs=self.n_jobs)
 
@@ -184,22 +183,38 @@ class Expansion:
         psi = np.concatenate(map_blocks(pairs, row_blocks(n, BLOCK), self.n_jobs))
         return psi[:, :, None] * direction[:, None, :]  # Alg. 2, line 4
 
-    def _cheaper(self, m: int, n_rows: int, rng: np.random.Generator) -> tuple[str, int]:
-        """Method with the least work for the error of m full sums, and its number of neurons.
+    def cheaper(self, n_neurons: int, n_rows: int, random_state: Any = None) -> tuple[str, int]:
+        """The method with the least work for the error of full sums, and how many neurons it needs.
 
         Work is counted in activations; drawing a neuron costs as much as ``_DRAW`` of them. Index
         sampling may hold no more neurons than there are support points. E |f(w)|² comes from other
-        neurons than those of the estimate, so that the choice does not depend on them and leaves
+        neurons than those of an estimate, so that the choice does not depend on them and leaves
         the estimate unbiased.
+
+        Parameters
+        ----------
+        n_neurons : int
+            Neurons whose full sums have the wanted error.
+        n_rows : int
+            Rows to predict.
+        random_state : int, Generator, RandomState or None, default=None
+            Source of the neurons from which E |f(w)|² is estimated if it is not at hand.
+
+        Returns
+        -------
+        method : {"full", "index"}
+        n_neurons : int
         """
-        if self.mean_square is None:
+        m, mean_square = n_neurons, self.mean_square
+        if mean_square is None:
+            rng = as_generator(random_state)
             pilot = self.values(draw(self.neurons, rng, _PILOT, self.support.dtype))
-            self.mean_square = float((pilot**2).sum()) / _PILOT
+            mean_square = float((pilot**2).sum()) / _PILOT
         t = self.support.shape[0]
         norm_1 = np.linalg.norm(self.alpha, axis=1).sum()
         index = norm_1**2 * (_DRAW + 1 + n_rows)
-        full = self.mean_square * (_DRAW + t + n_rows)
+        full = mean_square * (_DRAW + t + n_rows)
         if index >= full:
             return "full", m
-        needed = max(m, int(np.ceil(m * norm_1**2 / self.mean_square)))
+        needed = max(m, int(np.ceil(m * norm_1**2 / mean_square)))
         return ("index", needed) if needed <= max(m, t) else ("full", m)

@@ -54,6 +54,13 @@ def generator(seed: int, purpose: Purpose, index: int = 0) -> np.random.Generato
     return np.random.Generator(np.random.SFC64(sequence))
 
 
+def as_generator(random_state: Any) -> np.random.Generator:
+    """A Generator as it is, or the one seeded by ``None``, an integer or a RandomState."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return generator(as_seed(random_state), Purpose.ROUNDS)
+
+
 def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weights:
     """Draw n neurons in double precision, then convert floating-point arrays to ``dtype``."""
     weights = neurons.draw(rng, n)

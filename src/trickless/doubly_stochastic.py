@@ -29,6 +29,12 @@ class _DoublyStochastic(Learner):
 
     loss: str
     epsilon: float = 0.0
+    alpha: float
+    step_size: float | str
+    schedule: str
+    batch_size: int
+    neurons_per_step: int
+    cache_bytes: int
 
     _fixed = (*Learner._fixed, "loss")
 
@@ -43,35 +49,6 @@ class _DoublyStochastic(Learner):
         "neurons_per_step": integer(1, "neurons_per_step=32 is the default"),
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
     }
-
-    def __init__(
-        self,
-        neurons: Neurons | str = "gaussian",
-        n_neurons: int = 20_000,
-        *,
-        alpha: float = 1e-6,
-        step_size: float | str = "auto",
-        schedule: str = "inverse",
-        batch_size: int = 512,
-        neurons_per_step: int = 32,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-        dtype: Any = "float32",
-        cache_bytes: int = 2**28,
-    ) -> None:
-        self.neurons = neurons
-        self.n_neurons = n_neurons
-        self.alpha = alpha
-        self.step_size = step_size
-        self.schedule = schedule
-        self.batch_size = batch_size
-        self.neurons_per_step = neurons_per_step
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
 
     def _loss(self, n_outputs: int) -> Loss:
         # Before fit there is only the parameter; after it, what the model was begun with counts.
@@ -345,22 +322,20 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         dtype: Any = "float32",
         cache_bytes: int = 2**28,
     ) -> None:
-        super().__init__(
-            neurons,
-            n_neurons,
-            alpha=alpha,
-            step_size=step_size,
-            schedule=schedule,
-            batch_size=batch_size,
-            neurons_per_step=neurons_per_step,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            dtype=dtype,
-            cache_bytes=cache_bytes,
-        )
+        self.neurons = neurons
+        self.n_neurons = n_neurons
         self.loss = loss
         self.epsilon = epsilon
+        self.alpha = alpha
+        self.step_size = step_size
+        self.schedule = schedule
+        self.batch_size = batch_size
+        self.neurons_per_step = neurons_per_step
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.dtype = dtype
+        self.cache_bytes = cache_bytes
 
     def _offset(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         return np.average(targets, axis=0, weights=weight)
@@ -483,21 +458,19 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
         dtype: Any = "float32",
         cache_bytes: int = 2**28,
     ) -> None:
-        super().__init__(
-            neurons,
-            n_neurons,
-            alpha=alpha,
-            step_size=step_size,
-            schedule=schedule,
-            batch_size=batch_size,
-            neurons_per_step=neurons_per_step,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            dtype=dtype,
-            cache_bytes=cache_bytes,
-        )
+        self.neurons = neurons
+        self.n_neurons = n_neurons
         self.loss = loss
+        self.alpha = alpha
+        self.step_size = step_size
+        self.schedule = schedule
+        self.batch_size = batch_size
+        self.neurons_per_step = neurons_per_step
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.dtype = dtype
+        self.cache_bytes = cache_bytes
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None

@@ -241,10 +241,13 @@ class _ShrinkingGradient(Learner):
         at, f.mean_square = self._mean_square
         if t > 2 * at:  # what was measured on half of the support or less is measured again
             f.mean_square = None
-        estimates, _ = f.estimate(X, self.n_samples, rng, self.estimator)
-        if f.mean_square != self._mean_square[1]:
-            self._mean_square = t, f.mean_square
-        return estimates
+        method, m = self.estimator, self.n_samples
+        if method == "auto":
+            method, m = f.cheaper(m, X.shape[0], rng)
+        network = f.freeze(m, method, rng)
+        if method == "full":  # its coefficients are f(w) / m
+            self._mean_square = t, m * float((network.coef.astype(np.float64) ** 2).sum())
+        return network(X)
 
     def _expansion(self, alpha: np.ndarray) -> Expansion:
         return Expansion(self.neurons_, self._support.rows, alpha, self.n_jobs)
@@ -266,7 +269,7 @@ class _ShrinkingGradient(Learner):
         check_is_fitted(self)
         if self._frozen is None or self._frozen.n_neurons != self.n_neurons:
             rng = generator(self.seed_, Purpose.FREEZE)
-            self._frozen = self.expansion_.freeze(self.n_neurons, rng)
+            self._frozen = self.expansion_.freeze(self.n_neurons, random_state=rng)
         return self._frozen
 
     @property
