@@ -16,14 +16,14 @@ from trickless.shrinking_gradient import _Coefficients
 M = 20
 
 
-def draws_of(model, rounds):
+def draws_of(model, rounds, m=M):
     """The (u, w) of Algorithm 2 in each round of batches of one row."""
     every = []
     for t in range(rounds):
         rng = generator(model.seed_, Purpose.ROUNDS, t)
-        weights = model.neurons_.draw(rng, M)
-        u = rng.random(M)
-        every.append([(u[j], tuple(a[j : j + 1] for a in weights)) for j in range(M)])
+        weights = model.neurons_.draw(rng, m)
+        u = rng.random(m)
+        every.append([(u[j], tuple(a[j : j + 1] for a in weights)) for j in range(m)])
     return every
 
 
@@ -61,6 +61,41 @@ def test_rounds_are_those_of_the_algorithms(neurons, estimator, norm_bound):
     average = np.mean([np.pad(a, (0, 40 - len(a))) for a in history], axis=0)
     np.testing.assert_allclose(model.expansion_.alpha[:, 0], average, atol=1e-10)
     np.testing.assert_allclose(model.online_error_[:, 1], (estimates - y) ** 2, atol=1e-10)
+
+
+@pytest.mark.parametrize("estimator", ["index", "full"])
+def test_faithful_mode_takes_the_constants_of_the_theorem(estimator):
+    """T = 30 rounds against the ball of norm 0.1: η = 0.1/(2√30) and m = 19 by hand."""
+    X = inputs(30, 3)
+    y = np.sin(2 * X[:, 0])
+    options = {"schedule": "theorem", "horizon": 30, "norm_bound": 0.1, "estimator": estimator}
+    model = learned(X, y, neurons=Gaussian(1.0), **options)
+    alpha, _, _ = naive.shrinking_gradient(
+        X,
+        y,
+        draws_of(model, 30, m=19),
+        lambda x, w: model.neurons_.activate(x[None, :], w)[0],
+        lambda t: 0.1 / (2 * np.sqrt(30)),
+        0.1,
+        {"index": naive.index_estimate, "full": naive.full_estimate}[estimator],
+    )
+    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-12)
+    assert (model.online_error_[:, 0] == 1).all()
+    before = model.predict(X)
+    with pytest.raises(ValueError, match=r"horizon=30, but with this batch there are 31 rows"):
+        model.partial_fit(X[:1], y[:1])
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_faithful_mode_needs_a_horizon_long_enough():
+    X = inputs(30, 3)
+    y = np.sin(2 * X[:, 0])
+    with pytest.raises(ValueError, match=r"horizon=None.*Remedy: horizon=len\(X\)"):
+        learned(X, y, schedule="theorem")
+    with pytest.raises(
+        ValueError, match=r"horizon=30 .*below 1/8. Remedy: a horizon of at least 65"
+    ):
+        learned(X, y, schedule="theorem", horizon=30, norm_bound=2.0)
 
 
 def test_the_step_descends():

@@ -27,6 +27,7 @@ WRONG = {
     "alpha": [-1.0, "best", np.nan, np.inf, None],
     "step_size": [0, -1.0, "large", np.inf],
     "schedule": ["cosine", None],
+    "horizon": [0, 2.5, "long"],
     "batch_size": [0, -3, 2.5, "small"],
     "neurons_per_step": [0, 2.5],
     "cache_bytes": [-1, "1GB"],

@@ -8,6 +8,7 @@ the learners
 kitchen_sinks         draw K neurons, solve for their weights (Rahimi & Recht 2008)
 doubly_stochastic     fresh rows and fresh neurons at every step (Dai et al. 2014)
 shrinking_gradient    online, for any bounded ψ, with a regret guarantee (Livni et al. 2017)
+theory                the bounds and constants that the papers prescribe
 what they are made of
 neurons               families (ψ, μ): what is drawn, and how it is evaluated
 _stream               (neurons, seed) → block b of drawn weights

@@ -22,6 +22,7 @@ from trickless._network import Network
 from trickless._stream import Purpose, generator
 from trickless._validation import anything, check_range, choice, either, integer, is_range, positive
 from trickless.neurons import Neurons
+from trickless.theory import ShrinkingGradientConstants, shrinking_gradient_constants
 
 #: Estimates of at least SHRINK_AT × norm_bound divide the coefficients by SHRINK_BY.
 SHRINK_AT = 16
@@ -96,7 +97,15 @@ class _ShrinkingGradient(Learner):
             choice("auto", remedy=""),
         ),
         "schedule": choice(
-            "sqrt", "inverse", "constant", remedy="schedule='sqrt' needs no number of rounds"
+            "sqrt",
+            "inverse",
+            "constant",
+            "theorem",
+            remedy="schedule='sqrt' needs no number of rounds",
+        ),
+        "horizon": either(
+            integer(1, "it is the number of rows to come, for schedule='theorem'"),
+            anything("None", "", lambda value: value is None),
         ),
         "estimator": METHOD,
         "batch_size": either(
@@ -124,6 +133,7 @@ class _ShrinkingGradient(Learner):
         norm_bound: float = 10.0,
         step_size: float | str = "auto",
         schedule: str = "sqrt",
+        horizon: int | None = None,
         estimator: str = "auto",
         batch_size: int | str = "auto",
         average: bool = True,
@@ -139,6 +149,7 @@ class _ShrinkingGradient(Learner):
         self.norm_bound = norm_bound
         self.step_size = step_size
         self.schedule = schedule
+        self.horizon = horizon
         self.estimator = estimator
         self.batch_size = batch_size
         self.average = average
@@ -175,10 +186,26 @@ class _ShrinkingGradient(Learner):
         self._online: list[tuple[int, float]] = []
         self._mean_square: tuple[int, float | None] = (0, None)
 
-    def _check_step(self) -> None:
-        eta, rows = self._step_size(), self.batch_size
-        if isinstance(rows, str):
-            rows = 1
+    def _check_step(self, n_rows: int) -> None:
+        if self.schedule == "theorem":
+            if self.horizon is None:
+                raise ValueError(
+                    f"{type(self).__name__}: schedule='theorem' with horizon=None, but the theorem "
+                    "needs the number of rounds. Remedy: horizon=len(X), or schedule='sqrt'."
+                )
+            rounds = self._coefficients.n_rounds + n_rows
+            if rounds > self.horizon:
+                raise ValueError(
+                    f"{type(self).__name__}: horizon={self.horizon}, but with this batch there are "
+                    f"{rounds} rows, and the guarantee ends with the horizon. Remedy: a larger "
+                    "horizon from the start, or schedule='sqrt'."
+                )
+        if self.schedule == "constant" and isinstance(self.step_size, str):
+            raise ValueError(
+                f"{type(self).__name__}: schedule='constant' with step_size='auto', but a "
+                "constant step must be given. Remedy: step_size=0.05, or schedule='sqrt'."
+            )
+        eta, rows = self._step_size(), self._batch_rows()
         limit = 1 / self.neurons_.bound**2
         if eta * rows > limit * (1 + 1e-9):
             raise ValueError(
@@ -191,19 +218,28 @@ class _ShrinkingGradient(Learner):
     def _step_size(self) -> float:
         """η for the next round."""
         t = self._coefficients.n_rounds + 1
-        if self.schedule == "constant":
-            if isinstance(self.step_size, str):
-                raise ValueError(
-                    f"{type(self).__name__}: schedule='constant' with step_size='auto', but a "
-                    "constant step must be given. Remedy: step_size=0.05, or schedule='sqrt'."
-                )
-            return self.step_size
+        if self.schedule == "theorem":
+            return self._constants().step_size
         first = self.norm_bound / 2 if isinstance(self.step_size, str) else self.step_size
+        if self.schedule == "constant":
+            return first
         decay = np.sqrt(t) if self.schedule == "sqrt" else t
         return min(first / decay, LARGEST_STEP / self.neurons_.bound**2)
 
+    def _constants(self) -> ShrinkingGradientConstants:
+        assert self.horizon is not None
+        return shrinking_gradient_constants(self.horizon, self.norm_bound)
+
+    def _batch_rows(self) -> int:
+        """Rows of the next batch."""
+        if self.schedule == "theorem":
+            return 1
+        if not isinstance(self.batch_size, str):
+            return self.batch_size
+        return max(1, int(1 / (self._step_size() * self.neurons_.bound**2)))
+
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        self._check_step()
+        self._check_step(X.shape[0])
         self._frozen: Network | None = None
         if self._support is None:
             self._support = growing_like(X)
@@ -211,11 +247,8 @@ class _ShrinkingGradient(Learner):
         start, n_rows = 0, X.shape[0]
         with self._progress(n_rows, "row") as bar:
             while start < n_rows:
-                eta = self._step_size()
-                limit = max(1, int(1 / (eta * self.neurons_.bound**2)))
-                size = limit if isinstance(self.batch_size, str) else self.batch_size
-                rows = slice(start, min(start + size, n_rows))
-                self._round(X[rows], targets[rows], eta)
+                rows = slice(start, min(start + self._batch_rows(), n_rows))
+                self._round(X[rows], targets[rows], self._step_size())
                 bar.update(rows.stop - start)
                 start = rows.stop
 
@@ -241,7 +274,8 @@ class _ShrinkingGradient(Learner):
         at, f.mean_square = self._mean_square
         if t > 2 * at:  # what was measured on half of the support or less is measured again
             f.mean_square = None
-        method, m = self.estimator, self.n_samples
+        theorem = self.schedule == "theorem"
+        method, m = self.estimator, self._constants().n_samples if theorem else self.n_samples
         if method == "auto":
             method, m = f.cheaper(m, X.shape[0], rng)
         network = f.freeze(m, method, rng)
@@ -308,9 +342,13 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
         The norm B of the functions competed with, on targets scaled to [-1, 1].
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
-    schedule : {"sqrt", "inverse", "constant"}, default="sqrt"
+    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 (a step of 1 fits a row exactly).
+        1/2 (a step of 1 fits a row exactly). "theorem" takes the step and the number of draws that
+        Theorem 1 prescribes for ``horizon`` rounds of one row, in place of ``step_size``,
+        ``n_samples`` and ``batch_size``; see :func:`trickless.theory.shrinking_gradient_constants`.
+    horizon : int or None, default=None
+        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index"}, default="auto"
         How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
     batch_size : int or "auto", default="auto"
@@ -382,6 +420,7 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
         norm_bound: float = 10.0,
         step_size: float | str = "auto",
         schedule: str = "sqrt",
+        horizon: int | None = None,
         estimator: str = "auto",
         batch_size: int | str = "auto",
         average: bool = True,
@@ -399,6 +438,7 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
             norm_bound=norm_bound,
             step_size=step_size,
             schedule=schedule,
+            horizon=horizon,
             estimator=estimator,
             batch_size=batch_size,
             average=average,
@@ -480,9 +520,13 @@ class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
         The norm B of the functions competed with.
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
-    schedule : {"sqrt", "inverse", "constant"}, default="sqrt"
+    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 (a step of 1 fits a row exactly).
+        1/2 (a step of 1 fits a row exactly). "theorem" takes the step and the number of draws that
+        Theorem 1 prescribes for ``horizon`` rounds of one row, in place of ``step_size``,
+        ``n_samples`` and ``batch_size``; see :func:`trickless.theory.shrinking_gradient_constants`.
+    horizon : int or None, default=None
+        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index"}, default="auto"
         How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
     batch_size : int or "auto", default="auto"
