@@ -167,11 +167,16 @@ class Learner(BaseEstimator):
 
     def _decide(self, X: Any) -> np.ndarray:
         """Decision values, shape (n_rows, n_outputs)."""
+        X = self._rows(X)
+        with linear_algebra(self._threads()):
+            return self.network_(X)
+
+    def _rows(self, X: Any) -> Any:
+        """Rows to predict, validated."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
         check_sparse(type(self).__name__, self.neurons_, X)
-        with linear_algebra(self._threads()):
-            return self.network_(self._in_precision(X))
+        return self._in_precision(X)
 
     def _in_precision(self, X: Any) -> Any:
         """Rows in the precision that the model was begun with."""
@@ -235,8 +240,11 @@ class Regression(RegressorMixin, Learner):
         -------
         float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
         """
-        decisions = self._decide(X)
-        return decisions[:, 0] if self._squeeze else decisions
+        return self._as_y(self._decide(X))
+
+    def _as_y(self, values: np.ndarray) -> np.ndarray:
+        """Values of all outputs, in the shape that y had."""
+        return values[:, 0] if self._squeeze else values
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._blocks import linear_algebra
 from trickless._estimator import Classification, Learner, Regression
 from trickless._expansion import METHOD, Expansion
 from trickless._growing import Growing, growing_like
@@ -476,6 +477,30 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
         unit = self._freeze()
         coef = (unit.coef * half).astype(unit.coef.dtype)
         return Network(unit.neurons, unit.source, coef, middle, self.n_jobs)
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict targets, and say how far the prediction may be from the expansion's.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        return_std : bool, default=False
+            Whether to return standard errors as well.
+
+        Returns
+        -------
+        prediction : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
+        standard_error : array of the same shape, if ``return_std``
+            Monte Carlo standard error of the prediction, from having frozen the expansion into
+            ``n_neurons`` neurons, in the units of y. What the expansion itself has not learned is
+            not in it.
+        """
+        if not return_std:
+            return super().predict(X)
+        X = self._rows(X)
+        with linear_algebra(self._threads()):
+            value, error = self.network_.estimate(X)
+        return self._as_y(value), self._as_y(error)
 
     def partial_fit(self, X: Any, y: Any) -> ShrinkingGradientRegressor:
         """Go on learning from more rows, in the order given.
