@@ -1,6 +1,7 @@
 """Shrinking Gradient against online gradient descent with the exact kernel, on Adult.
 
-Both see the same rows in the same order with the same step sizes. The reference knows the kernel in
+Both see the same rows in the same order with the same schedule of steps; Shrinking Gradient holds
+the step over a mini-batch. The reference knows the kernel in
 closed form and evaluates it at every pair of rows; Shrinking Gradient has samples of neurons alone.
 
 Run as ``make bench-exact``; writes ``benchmarks/results/exact_kernel.json``.

@@ -1,5 +1,6 @@
 """Every family: its kernel, its bound, its shapes."""
 
+import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse
@@ -164,6 +165,17 @@ def test_sparse_activations_keep_the_precision_of_the_rows(name):
     weights = neurons.draw(np.random.default_rng(0), 4)
     weights = tuple(w.astype("float32") if w.dtype.kind == "f" else w for w in weights)
     assert neurons.activate(X, weights).dtype == np.float32
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name != "dense-erf"])
+def test_activations_need_only_the_array_api_standard(name):
+    """Computed with arrays that have nothing but the standard (erf is not in it)."""
+    X = inputs(9, 3)
+    neurons = clone(FAMILIES[name]).fit(X, np.random.default_rng(0))
+    weights = neurons.draw(np.random.default_rng(0), 4)
+    strict = neurons(array_api_strict.asarray(X), tuple(map(array_api_strict.asarray, weights)))
+    assert type(strict).__module__.startswith("array_api_strict")
+    np.testing.assert_allclose(np.asarray(strict), neurons(X, weights), atol=1e-12)
 
 
 def test_stumps_and_coordinates_draw_columns_uniformly():

@@ -96,6 +96,14 @@ def test_faithful_mode_needs_a_horizon_long_enough():
         ValueError, match=r"horizon=30 .*below 1/8. Remedy: a horizon of at least 65"
     ):
         learned(X, y, schedule="theorem", horizon=30, norm_bound=2.0)
+    with pytest.raises(ValueError, match=r"horizon=2000 .*draws in each round.*Remedy: a smaller"):
+        learned(X, y, schedule="theorem", horizon=2000, norm_bound=10.0)
+
+    class Doubled(Gaussian):
+        bound = 2.0
+
+    with pytest.raises(ValueError, match=r"bound 2, but the theorem holds for a bound of 1"):
+        learned(X, y, schedule="theorem", horizon=30, norm_bound=0.1, neurons=Doubled(1.0))
 
 
 def test_the_step_descends():
@@ -245,6 +253,9 @@ def test_the_frozen_network_follows_n_neurons():
     model.set_params(n_neurons=700)
     exact = model.neurons_.kernel(X, model.expansion_.support) @ model.expansion_.alpha
     assert model.network_.n_neurons == 700
+    averaged = model.predict(X)
+    assert np.abs(model.set_params(average=False).predict(X) - averaged).max() > 0.01
+    model.set_params(average=True)
     value, error = model._freeze().estimate(X.astype("float32"))
     assert (np.abs(value - exact) < 5 * error).all()
 

@@ -8,7 +8,7 @@ the learners
 kitchen_sinks         draw K neurons, solve for their weights (Rahimi & Recht 2008)
 doubly_stochastic     fresh rows and fresh neurons at every step (Dai et al. 2014)
 shrinking_gradient    online, for any bounded ψ, with a regret guarantee (Livni et al. 2017)
-theory                the bounds and constants that the papers prescribe
+theory                the constants that the theorems prescribe
 what they are made of
 neurons               families (ψ, μ): what is drawn, and how it is evaluated
 _stream               (neurons, seed) → block b of drawn weights
@@ -24,6 +24,7 @@ _growing              rows that are appended to
 to try it
 cli, _demo            the command ``trickless demo``
 _datasets             real data, fetched and verified
+_report               measured runs, and where they were made
 ====================  =========================================================================
 """
 

@@ -2,8 +2,8 @@
 
 Work over many rows is cut into blocks of a fixed number of rows, small enough for a block's
 activations to stay in the processor's cache. Each block runs on one thread with BLAS held to one
-thread inside it, and results are gathered in row order, so neither the number of threads nor the
-order in which they finish shows in an answer.
+thread inside it, and results are gathered in row order, so the number of threads and the
+order in which they finish do not show in an answer beyond rounding.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ into targets and decision values into answers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -56,6 +56,8 @@ class Learner(BaseEstimator):
     ``network_`` (the current network).
     """
 
+    #: Whether the learner relies on the bound of the neurons.
+    _bounded: ClassVar[bool] = True
     #: Parameters that may not change between the batches of one model.
     _fixed: ClassVar[tuple[str, ...]] = ("neurons", "dtype")
 
@@ -104,22 +106,18 @@ class Learner(BaseEstimator):
         raise NotImplementedError
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        with self._begun_or_as_before(), linear_algebra(self._threads()):
+        check_parameters(self, self._rules)
+        with self._begun_or_as_before(), linear_algebra(self.n_jobs):
             self._learn_all(*self._receive(X, y, sample_weight, first=True))
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
-        if self.__sklearn_is_fitted__():
-            with linear_algebra(self._threads()):
-                self._learn(*self._receive(X, y, sample_weight, first=False, classes=classes))
-            return self
-        with self._begun_or_as_before(), linear_algebra(self._threads()):
-            self._learn(*self._receive(X, y, sample_weight, first=True, classes=classes))
-        return self
-
-    def _threads(self) -> int | None:
         check_parameters(self, self._rules)
-        return self.n_jobs
+        first = not self.__sklearn_is_fitted__()
+        undone = self._begun_or_as_before() if first else nullcontext()
+        with undone, linear_algebra(self.n_jobs):
+            self._learn(*self._receive(X, y, sample_weight, first=first, classes=classes))
+        return self
 
     @contextmanager
     def _begun_or_as_before(self) -> Iterator[None]:
@@ -160,7 +158,7 @@ class Learner(BaseEstimator):
             neurons.fit(X, generator(self.seed_, Purpose.FIT), weight)
             check_fitted_family(neurons)
             trial = draw(neurons, generator(self.seed_, Purpose.TRIAL), _TRIAL_NEURONS, X.dtype)
-            check_family(neurons, X[:_TRIAL_ROWS], trial)
+            check_family(neurons, X[:_TRIAL_ROWS], trial, self._bounded)
             self.neurons_ = neurons
             self._initialise(targets, weight)
         return X, targets, weight
@@ -168,12 +166,13 @@ class Learner(BaseEstimator):
     def _decide(self, X: Any) -> np.ndarray:
         """Decision values, shape (n_rows, n_outputs)."""
         X = self._rows(X)
-        with linear_algebra(self._threads()):
+        with linear_algebra(self.n_jobs):
             return self.network_(X)
 
     def _rows(self, X: Any) -> Any:
         """Rows to predict, validated."""
         check_is_fitted(self)
+        check_parameters(self, self._rules)
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
         check_sparse(type(self).__name__, self.neurons_, X)
         return self._in_precision(X)
@@ -320,7 +319,9 @@ class Classification(ClassifierMixin, Learner):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, by the link of the loss.
 
-        Not available for losses that have none, such as the hinge.
+        Not available for losses that have none, such as the hinge. For squared losses it is the
+        decision value clipped to [0, 1], exact zeros included; where probabilities themselves
+        matter, wrap the model in scikit-learn's CalibratedClassifierCV.
 
         Parameters
         ----------

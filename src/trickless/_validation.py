@@ -1,4 +1,4 @@
-"""Every check of user input, and its wording.
+"""Checks of user input that several modules share, and their wording.
 
 Each message names the parameter, the value, the cause and the remedy.
 """
@@ -82,10 +82,19 @@ N_JOBS = anything(
     "n_jobs=None uses as many threads as BLAS, n_jobs=-1 every core",
     lambda v: v is None or (is_integer(v) and v != 0),
 )
+
+
+def _is_precision(value: Any) -> bool:
+    try:
+        return value is not None and np.dtype(value).name in ("float32", "float64")
+    except TypeError:
+        return False
+
+
 DTYPE = anything(
     "'float32' or 'float64'",
     "dtype='float32' is faster; dtype='float64' for badly scaled inputs",
-    lambda v: isinstance(v, str | type | np.dtype) and v in ("float32", "float64"),
+    _is_precision,
 )
 
 
@@ -156,7 +165,7 @@ def check_same_classes(owner: str, classes: Any, fixed: np.ndarray) -> None:
 
 def check_unchanged(owner: str, name: str, now: Any, then: Any) -> None:
     """Parameters that shape a model may not change between its batches."""
-    if repr(now) != repr(then):
+    if not _same(now, then):
         raise ValueError(
             f"{owner}: {name}={now!r}, but the model was begun with {name}={then!r}, and its "
             f"coefficients belong to that. Remedy: set {name} back, or call fit to begin anew."
@@ -172,6 +181,17 @@ def check_known_labels(owner: str, labels: np.ndarray, classes: np.ndarray) -> N
             f"{classes.tolist()} fixed by the first batch. Remedy: pass classes= with all labels "
             "to the first call of partial_fit."
         )
+
+
+def _same(now: Any, then: Any) -> bool:
+    """Whether two parameters are equal; objects that cannot be compared are if their types are."""
+    if hasattr(now, "get_params"):
+        mine, other = now.get_params(deep=False), getattr(then, "__dict__", {})
+        return type(now) is type(then) and all(_same(mine[key], other.get(key)) for key in mine)
+    if isinstance(now, np.ndarray) or isinstance(then, np.ndarray):
+        return np.array_equal(now, then)
+    incomparable = type(now).__eq__ is object.__eq__  # type: ignore[comparison-overlap]
+    return (incomparable and type(now) is type(then)) or bool(now == then)
 
 
 def check_drawn(owner: str, weights: Any, n: int) -> None:
@@ -220,8 +240,11 @@ def check_fitted_family(neurons: Any) -> None:
         )
 
 
-def check_family(neurons: Any, X: Any, weights: Any) -> None:
-    """A family must keep what it declares; tried on a few rows and neurons before learning."""
+def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
+    """A family must keep what it declares; tried on a few rows and neurons before learning.
+
+    The bound matters where steps are sized for it.
+    """
     name = type(neurons).__name__
     check_value(name, "width", neurons.width, integer(1, "width counts the numbers of a neuron"))
     check_value(name, "bound", neurons.bound, positive("bound is the largest norm of a neuron"))
@@ -232,11 +255,12 @@ def check_family(neurons: Any, X: Any, weights: Any) -> None:
             f"{name}.activate(X, weights) gave values that are not finite for finite rows. Remedy: "
             "keep overflows and divisions by zero out of it."
         )
-    if norms.max(initial=0) > neurons.bound * (1 + 1e-4):
+    if bounded and norms.max(initial=0) > neurons.bound * (1 + 1e-4):
         raise ValueError(
             f"{name} declares bound={neurons.bound!r}, but a neuron gave a value of norm "
             f"{norms.max():g}, and steps sized for the bound would diverge. Remedy: scale the "
-            "activations down, or declare the bound that they have."
+            "activations down, or set the class attribute bound to what they reach; Kitchen Sinks "
+            "takes unbounded neurons as well."
         )
 
 
@@ -293,7 +317,7 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any) -> None:
             f"differ by about {spread:.1g} in all: predictions will be inaccurate. Remedy: "
             "standardise X (StandardScaler), or dtype='float64'.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=5,  # the caller of fit or partial_fit
         )
 
 

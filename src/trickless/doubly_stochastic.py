@@ -41,10 +41,12 @@ class _DoublyStochastic(Learner):
     _rules = Learner._rules | {
         "alpha": non_negative("alpha=1e-6 regularises lightly"),
         "step_size": either(
-            positive("step_size='auto' is stable for every loss and bounded family"),
+            positive("step_size='auto' suits every loss and bounded family"),
             choice("auto", remedy=""),
         ),
-        "schedule": choice("inverse", "constant", remedy="schedule='inverse' has the guarantee"),
+        "schedule": choice(
+            "inverse", "constant", remedy="schedule='inverse' decays as the theorem asks"
+        ),
         "batch_size": integer(1, "batch_size=512 is the default"),
         "neurons_per_step": integer(1, "neurons_per_step=32 is the default"),
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
@@ -191,9 +193,9 @@ class _DoublyStochastic(Learner):
             raise ValueError(
                 f"{type(self).__name__}: training diverged after {self.n_steps_} steps of about "
                 f"{gamma:g} (step_size={self.step_size!r}) the mean loss is {now:.3g}, where "
-                f"predicting a constant has {self._largest_loss:.3g}. Remedy: step_size='auto', "
-                f"which is {1 / (loss.curvature * self.neurons_.bound**2):g} here, or less; the "
-                "bound of the neurons must hold, too."
+                f"predicting a constant has {self._largest_loss:.3g}. Remedy: a step_size below "
+                f"{1 / (loss.curvature * self.neurons_.bound**2):g}, or a larger batch_size or "
+                "neurons_per_step; the bound of the neurons must hold, too."
             )
 
     @property
@@ -247,11 +249,14 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         Regularisation strength, relative to the mean loss.
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`. "auto" is 1 / (curvature of the loss × bound²), which is
-        stable for every batch.
+        stable on average. The noise of k fresh neurons on b rows multiplies the squared error by
+        about :math:`1 + \gamma^2 / (k b)` a step, so ``neurons_per_step * batch_size`` should be
+        well above the number of steps.
     schedule : {"inverse", "constant"}, default="inverse"
-        "inverse" takes :math:`\gamma / (1 + \gamma \alpha i)`, which tends to
-        :math:`\theta / i` with :math:`\theta \alpha = 1`, a choice for which the paper proves
-        convergence at rate 1/i.
+        "inverse" takes :math:`\gamma / (1 + \gamma \alpha i)`. After about
+        :math:`1 / (\gamma \alpha)` steps (a million by default) it is :math:`\theta / i` with
+        :math:`\theta \alpha = 1`, a choice for which the paper proves convergence at rate 1/i;
+        before, it is nearly constant.
     batch_size : int, default=512
         Rows a step.
     neurons_per_step : int, default=32
@@ -385,11 +390,14 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
         Regularisation strength, relative to the mean loss.
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`. "auto" is 1 / (curvature of the loss × bound²), which is
-        stable for every batch.
+        stable on average. The noise of k fresh neurons on b rows multiplies the squared error by
+        about :math:`1 + \gamma^2 / (k b)` a step, so ``neurons_per_step * batch_size`` should be
+        well above the number of steps.
     schedule : {"inverse", "constant"}, default="inverse"
-        "inverse" takes :math:`\gamma / (1 + \gamma \alpha i)`, which tends to
-        :math:`\theta / i` with :math:`\theta \alpha = 1`, a choice for which the paper proves
-        convergence at rate 1/i.
+        "inverse" takes :math:`\gamma / (1 + \gamma \alpha i)`. After about
+        :math:`1 / (\gamma \alpha)` steps (a million by default) it is :math:`\theta / i` with
+        :math:`\theta \alpha = 1`, a choice for which the paper proves convergence at rate 1/i;
+        before, it is nearly constant.
     batch_size : int, default=512
         Rows a step.
     neurons_per_step : int, default=32

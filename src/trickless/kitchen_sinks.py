@@ -36,6 +36,7 @@ class _KitchenSinks(Learner):
     """Least squares on activations, from statistics that add up over batches."""
 
     _fixed = (*Learner._fixed, "n_neurons")
+    _bounded = False
     _rules = Learner._rules | {
         "alpha": either(
             non_negative("alpha='auto' chooses it by generalised cross-validation"),
@@ -91,7 +92,7 @@ class _KitchenSinks(Learner):
 
     def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self._learn(X, targets, weight)
-        self._solution()
+        _ = self.network_
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         statistics = self._no_rows(self.statistics_.origin)  # merged once the batch is through
@@ -117,6 +118,7 @@ class _KitchenSinks(Learner):
         else:
             self.statistics_ = statistics
         self._solved: Solution | None = None
+        self._network: Network | None = None
 
     def _solution(self) -> Solution:
         """The solution for the rows so far, made when it is first asked for."""
@@ -149,15 +151,12 @@ class _KitchenSinks(Learner):
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the neurons, shape (n_neurons, width, n_outputs)."""
-        coef = self._solution().coef
-        width = self.neurons_.width
-        return np.concatenate(
-            [
-                coef[b.start * width : b.stop * width].reshape(width, -1, coef.shape[1])
-                for b in row_blocks(len(coef) // width, BLOCK)
-            ],
-            axis=1,
-        ).transpose(1, 0, 2)
+        coef, width = self._solution().coef, self.neurons_.width
+        blocks = [
+            coef[b.start * width : b.stop * width].reshape(width, -1, coef.shape[1])
+            for b in row_blocks(len(coef) // width, BLOCK)
+        ]
+        return np.concatenate(blocks, axis=1).transpose(1, 0, 2)
 
     @property
     def intercept_(self) -> np.ndarray:
@@ -167,8 +166,12 @@ class _KitchenSinks(Learner):
     @property
     def network_(self) -> Network:
         """The network of the drawn neurons and their weights."""
-        coef = self.coef_.astype(self.stream_.dtype)
-        return Network(self.neurons_, self.stream_, coef, self.intercept_, self.n_jobs)
+        solution = self._solution()
+        if self._network is None:
+            coef = self.coef_.astype(self.stream_.dtype)
+            self._network = Network(self.neurons_, self.stream_, coef, solution.intercept)
+        self._network.n_jobs = self.n_jobs
+        return self._network
 
 
 class KitchenSinksRegressor(Regression, _KitchenSinks):
@@ -238,10 +241,12 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     """
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> KitchenSinksRegressor:
-        """Add a batch; any grouping and order of batches gives the model of one ``fit``.
+        """Add a batch.
 
-        What a family resolves from data, such as a median length scale, is resolved on the first
-        batch. The solve is put off until it is needed.
+        Any grouping and order of batches gives the model of one ``fit``, up to rounding, if the
+        family takes nothing from the data. Median length scales and the cuts of stumps are fixed by
+        the first batch: make it representative, or pass ``Gaussian(length_scale=...)``. The solve
+        is put off until it is needed.
 
         Parameters
         ----------
@@ -329,10 +334,12 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> KitchenSinksClassifier:
-        """Add a batch; any grouping and order of batches gives the model of one ``fit``.
+        """Add a batch.
 
-        What a family resolves from data, such as a median length scale, is resolved on the first
-        batch. The solve is put off until it is needed.
+        Any grouping and order of batches gives the model of one ``fit``, up to rounding, if the
+        family takes nothing from the data. Median length scales and the cuts of stumps are fixed by
+        the first batch: make it representative, or pass ``Gaussian(length_scale=...)``. The solve
+        is put off until it is needed.
 
         Parameters
         ----------

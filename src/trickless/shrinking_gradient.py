@@ -1,10 +1,10 @@
 """Shrinking Gradient: online learning of an infinite-layer network from samples of its neurons.
 
-R. Livni, D. Carmon and A. Globerson, "Learning infinite-layer networks: without the kernel trick",
-ICML 2017. Two misprints are corrected here. Algorithm 1 prints the coefficient of a new support
-point with the opposite sign, which would ascend the loss; the analysis takes a step against the
-gradient (E_t − y_t) Φ(x_t), so the coefficient is η (y_t − E_t). And the theorem states the step
-B/√T, while its proof uses B/(2√T); the latter is used here.
+R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the kernel trick",
+ICML 2017, PMLR 70:2198-2207. Two misprints are corrected here. Algorithm 1 prints the coefficient
+of a new support point with the opposite sign, which would ascend the loss; the analysis takes a
+step against the gradient (E_t − y_t) Φ(x_t), so the coefficient is η (y_t − E_t). And the theorem
+states the step B/√T, while its proof uses B/(2√T); the latter is used here.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ SHRINK_AT = 16
 SHRINK_BY = 4
 #: Decaying schedules start at half the step that would fit a row exactly, for bound 1.
 LARGEST_STEP = 1 / 2
+#: Draws that a round may hold in memory.
+_MOST_SAMPLES = 10**7
 
 
 class _Coefficients:
@@ -201,6 +203,19 @@ class _ShrinkingGradient(Learner):
                     f"{rounds} rows, and the guarantee ends with the horizon. Remedy: a larger "
                     "horizon from the start, or schedule='sqrt'."
                 )
+            if self.neurons_.bound > 1:
+                raise ValueError(
+                    f"{type(self).__name__}: schedule='theorem' with neurons of bound "
+                    f"{self.neurons_.bound:g}, but the theorem holds for a bound of 1. Remedy: "
+                    "scale the activations, or schedule='sqrt'."
+                )
+            if (m := self._constants().n_samples) > _MOST_SAMPLES:
+                raise ValueError(
+                    f"{type(self).__name__}: horizon={self.horizon} with "
+                    f"norm_bound={self.norm_bound!r} asks for {m:,} draws in each round, and no "
+                    f"more than {_MOST_SAMPLES:,} are held at a time. Remedy: a smaller norm_bound "
+                    "or horizon, or schedule='sqrt', which takes n_samples draws."
+                )
         if self.schedule == "constant" and isinstance(self.step_size, str):
             raise ValueError(
                 f"{type(self).__name__}: schedule='constant' with step_size='auto', but a "
@@ -242,6 +257,7 @@ class _ShrinkingGradient(Learner):
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self._check_step(X.shape[0])
         self._frozen: Network | None = None
+        self._frozen_as: tuple[int, bool] | None = None
         if self._support is None:
             self._support = growing_like(X)
         X = self._support.like(X)
@@ -254,7 +270,10 @@ class _ShrinkingGradient(Learner):
                 start = rows.stop
 
     def _round(self, X: Any, targets: np.ndarray, eta: float) -> None:
-        """One round of Algorithm 1 for each row of a batch, all with the estimates of f_t."""
+        """One round of Algorithm 1 for each row of a batch, all with the estimates of f_t.
+
+        An output shrinks once a batch if any of its estimates is large.
+        """
         estimates = self._estimate(X)  # Alg. 1, line 4
         self._online.append((len(targets), float(self._error(estimates, targets).mean())))
         self._coefficients.count_rounds(len(targets))
@@ -302,9 +321,11 @@ class _ShrinkingGradient(Learner):
     def _freeze(self) -> Network:
         """Freeze the expansion, once for all predictions from the same rows."""
         check_is_fitted(self)
-        if self._frozen is None or self._frozen.n_neurons != self.n_neurons:
+        wanted = self.n_neurons, self.average
+        if self._frozen is None or self._frozen_as != wanted:
             rng = generator(self.seed_, Purpose.FREEZE)
             self._frozen = self.expansion_.freeze(self.n_neurons, random_state=rng)
+            self._frozen_as = wanted
         return self._frozen
 
     @property
@@ -321,13 +342,17 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
     the stream adding one support point. Round t estimates the prediction
     :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from ``n_samples`` freshly drawn neurons; if
     :math:`|E_t| < 16 B` it appends :math:`\alpha_t = \eta_t (y_t - E_t)`, else it divides all
-    coefficients by 4. For steps of order :math:`B / \sqrt{T}` the regret against every function of
-    norm up to B is :math:`O(B \sqrt{T})`, whatever the neurons, as long as they are bounded by 1.
+    coefficients by 4. With the step and the number of draws of ``schedule="theorem"``, the expected
+    regret against every function of norm up to B is :math:`O(B \sqrt{T})` for all neurons bounded
+    by 1. The other schedules take far fewer draws, and are a heuristic.
+
+    The expansion keeps every row: memory is O(T) rows, and a round costs as many activations as
+    there are rows so far, times ``n_samples``.
 
     Rows are learned in mini-batches that share their neurons, small enough for the sum of their
-    steps to be stable. The noise of the estimates enters the coefficients: it multiplies the
-    squared norm of f by about :math:`1 + \eta_t^2 / m` a round, so :math:`\sum_t \eta_t^2 / m`
-    should stay well below 1 (it is 0.5 for the defaults after 26,000 rows). The guarantee assumes
+    steps to be stable. The noise of the estimates enters the coefficients: a batch whose steps sum
+    to s multiplies the squared norm of f by at most about :math:`1 + s^2 / m`, which later steps
+    have to take back. Raise ``n_samples`` if the online error grows. The guarantee assumes
     targets in [-1, 1], to which y is mapped from a range that is declared or taken from the first
     batch.
 
@@ -345,7 +370,8 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
     schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 (a step of 1 fits a row exactly). "theorem" takes the step and the number of draws that
+        1/2 (a step of 1 fits a row exactly). "constant" takes a ``step_size`` given as a number,
+        without that limit. "theorem" takes the step and the number of draws that
         Theorem 1 prescribes for ``horizon`` rounds of one row, in place of ``step_size``,
         ``n_samples`` and ``batch_size``; see :func:`trickless.theory.shrinking_gradient_constants`.
     horizon : int or None, default=None
@@ -354,7 +380,7 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
         How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * bound**2`` stays below 1.
+        ``batch_size * step * bound**2`` is at most 1.
     average : bool, default=True
         Whether to predict with the average of f over the rounds, which the guarantee for new data
         is about, or with the last f.
@@ -362,7 +388,8 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
         The interval that holds every target; it is mapped linearly to [-1, 1]. "auto" takes the
-        smallest and the largest of the first batch. A target outside raises a ValueError.
+        smallest and the largest of the first batch. A target outside raises a ValueError, so
+        declare the range of a stream.
     random_state : int, Generator, RandomState or None, default=None
         Seed of all neurons and of the order of rows.
     n_jobs : int or None, default=None
@@ -390,7 +417,7 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
 
     References
     ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite-layer networks: without the
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
        kernel trick", ICML 2017, Algorithms 1 and 2.
 
     Examples
@@ -481,6 +508,9 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict targets, and say how far the prediction may be from the expansion's.
 
+        The standard error is not a predictive standard deviation: it covers the sampling of
+        neurons, and neither the noise of y nor what has not been learned.
+
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
@@ -492,13 +522,12 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
         prediction : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
         standard_error : array of the same shape, if ``return_std``
             Monte Carlo standard error of the prediction, from having frozen the expansion into
-            ``n_neurons`` neurons, in the units of y. What the expansion itself has not learned is
-            not in it.
+            ``n_neurons`` neurons, in the units of y.
         """
         if not return_std:
             return super().predict(X)
         X = self._rows(X)
-        with linear_algebra(self._threads()):
+        with linear_algebra(self.n_jobs):
             value, error = self.network_.estimate(X)
         return self._as_y(value), self._as_y(error)
 
@@ -529,9 +558,9 @@ class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
     :math:`O(B \sqrt{T})`, whatever the neurons, as long as they are bounded by 1.
 
     Rows are learned in mini-batches that share their neurons, small enough for the sum of their
-    steps to be stable. The noise of the estimates enters the coefficients: it multiplies the
-    squared norm of f by about :math:`1 + \eta_t^2 / m` a round, so :math:`\sum_t \eta_t^2 / m`
-    should stay well below 1 (it is 0.5 for the defaults after 26,000 rows).
+    steps to be stable. The noise of the estimates enters the coefficients: a batch whose steps sum
+    to s multiplies the squared norm of f by at most about :math:`1 + s^2 / m`, which later steps
+    have to take back. Raise ``n_samples`` if the online error grows.
 
     Parameters
     ----------
@@ -547,7 +576,8 @@ class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
     schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 (a step of 1 fits a row exactly). "theorem" takes the step and the number of draws that
+        1/2 (a step of 1 fits a row exactly). "constant" takes a ``step_size`` given as a number,
+        without that limit. "theorem" takes the step and the number of draws that
         Theorem 1 prescribes for ``horizon`` rounds of one row, in place of ``step_size``,
         ``n_samples`` and ``batch_size``; see :func:`trickless.theory.shrinking_gradient_constants`.
     horizon : int or None, default=None
@@ -556,7 +586,7 @@ class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
         How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * bound**2`` stays below 1.
+        ``batch_size * step * bound**2`` is at most 1.
     average : bool, default=True
         Whether to predict with the average of f over the rounds, which the guarantee for new data
         is about, or with the last f.
@@ -588,7 +618,7 @@ class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
 
     References
     ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite-layer networks: without the
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
        kernel trick", ICML 2017, Algorithms 1 and 2.
 
     Examples

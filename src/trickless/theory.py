@@ -1,4 +1,4 @@
-"""Bounds and prescribed constants of the papers, as functions."""
+"""Constants that the papers prescribe, as functions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
 
     References
     ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite-layer networks: without the
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
        kernel trick", ICML 2017, Theorem 1. The step is that of the proof; the statement omits the
        factor 1/2.
 

@@ -24,6 +24,11 @@ class Neurons(BaseEstimator, ABC):
     which never has to be known. To add a family, subclass this class and write :meth:`draw` and
     :meth:`activate`; everything in the package then works with it.
 
+    ``draw`` may depend on its arguments and on what :meth:`fit` resolved, such as
+    ``n_features_in_``, and on nothing else: the same neurons have to come back from the same seed.
+    ``activate`` is called on blocks of rows from several threads at a time, and must treat rows
+    independently.
+
     Attributes
     ----------
     width : int
@@ -84,6 +89,13 @@ class Neurons(BaseEstimator, ABC):
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         """Draw n independent w from the distribution.
 
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            The only source of randomness.
+        n : int
+            How many.
+
         Returns
         -------
         tuple of arrays
@@ -94,6 +106,13 @@ class Neurons(BaseEstimator, ABC):
     @abstractmethod
     def activate(self, X: Any, weights: Weights) -> Any:
         """Evaluate n neurons on rows of inputs.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            In the learner's precision. CSR only if ``accepts_sparse``.
+        weights : tuple of arrays
+            Some of what :meth:`draw` gave, floating-point arrays in the precision of X.
 
         Returns
         -------
@@ -109,13 +128,13 @@ class Neurons(BaseEstimator, ABC):
         name = type(self).__name__
         check_columns(name, X, self.n_features_in_)
         Z = self.activate(X, weights)
-        check_activations(name, Z, X.shape[0], len(weights[0]), self.width)
+        check_activations(name, Z, X.shape[0], weights[0].shape[0], self.width)
         return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for as many rows as neurons.
 
-        The default evaluates small squares and keeps their diagonals, at ``8 / 1`` of the cost of
+        The default evaluates small squares and keeps their diagonals, at eight times the cost of
         the pairs alone; a family overrides it where pairs can be evaluated directly.
 
         Returns

@@ -27,7 +27,7 @@ class Coordinates(Projected):
 
     References
     ----------
-    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite-layer networks: without the
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
        kernel trick", ICML 2017, section 6.
     """
 

@@ -113,19 +113,19 @@ def _angles(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _arcsine(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Williams 1996, eq. 11."""
+    """Williams's kernel of the error function."""
     x, y = 1 + 2 * (X**2).sum(1), 1 + 2 * (Y**2).sum(1)
     return 2 / np.pi * np.arcsin(2 * (X @ Y.T) / np.sqrt(x[:, None] * y[None, :]))
 
 
 def _arc_cosine_0(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """P(both positive) = (π − θ) / 2π; half of Cho and Saul 2009, eq. 6 with n = 0."""
+    """P(both positive) = (π − θ) / 2π; half of Cho and Saul's kernel of degree 0."""
     angle, nonzero = _angles(X, Y)
     return nonzero * (np.pi - angle) / (2 * np.pi)
 
 
 def _arc_cosine_1(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Half of Cho and Saul 2009, eq. 6 with n = 1; /d since w has length 1, not length √d."""
+    """Half of Cho and Saul's kernel of degree 1; divided by d since w has length 1, not √d."""
     angle, nonzero = _angles(X, Y)
     kernel = np.sin(angle) + (np.pi - angle) * np.cos(angle)
     return nonzero * kernel / (2 * np.pi * X.shape[1])
