@@ -108,3 +108,20 @@ def test_all_blocks_are_done_even_without_results():
 
     map_blocks(fill, row_blocks(1000, 7), 3)
     assert out.all()
+
+
+def test_counts_below_zero_leave_cores_free(monkeypatch):
+    monkeypatch.setattr("trickless._blocks.os.cpu_count", lambda: 8)
+    assert [n_threads(n) for n in (-1, -2, -99)] == [8, 7, 1]
+
+
+def test_limits_that_overlap_end_in_any_order():
+    with threadpool_limits(4, "blas"):
+        one, three = _blas.at_most(1), _blas.at_most(3)
+        one.__enter__()
+        three.__enter__()
+        assert blas_threads() == 1
+        one.__exit__(None, None, None)
+        assert blas_threads() == 3
+        three.__exit__(None, None, None)
+        assert blas_threads() == 4

@@ -220,3 +220,82 @@ def test_a_network_taken_earlier_does_not_learn_on():
     model.partial_fit(X, X[:, 0])
     np.testing.assert_array_equal(network(X.astype("float32")), before[0])
     np.testing.assert_array_equal(coef, before[1])
+
+
+def test_weights_stay_with_their_rows_over_batches():
+    X = inputs(24, 2)
+    y = X[:, 0] > 0
+    weight = (
+        np.random.default_rng(0).permuted(np.tile([1.0, 3.0, 0.5, 1.5], (6, 1)), axis=1).ravel()
+    )
+    options = {"batch_size": 4, "neurons_per_step": 5, "random_state": 0, "dtype": "float64"}
+    whole = DoublyStochasticClassifier(Gaussian(1.0), **options)
+    whole.partial_fit(X, y, sample_weight=weight)
+    parts = DoublyStochasticClassifier(Gaussian(1.0), **options)
+    for rows in np.split(np.arange(24), 6):  # the mean weight is the same after each batch
+        parts.partial_fit(X[rows], y[rows], [False, True], weight[rows])
+    np.testing.assert_allclose(whole.coef_, parts.coef_, rtol=1e-12)
+
+
+def test_a_short_batch_takes_a_short_step():
+    X = inputs(5, 2)
+    options = {"neurons_per_step": 8, "alpha": 0.0, "random_state": 0, "dtype": "float64"}
+    whole = DoublyStochasticRegressor(Gaussian(1.0), batch_size=5, **options)
+    quarter = DoublyStochasticRegressor(Gaussian(1.0), batch_size=20, **options)
+    whole.partial_fit(X, X[:, 0])
+    quarter.partial_fit(X, X[:, 0])
+    np.testing.assert_allclose(quarter.coef_, whole.coef_ / 4, rtol=1e-12)
+
+
+def test_the_order_of_rows_follows_the_seed():
+    X = inputs(60, 2)
+    orders = []
+    for seed in (0, 1):
+        model = DoublyStochasticRegressor(Gaussian(1.0), 64, batch_size=20, random_state=seed)
+        batches = model.fit(X, X[:, 0])._batches(60)
+        orders.append(np.concatenate([next(batches) for _ in range(3)]))
+    assert not np.array_equal(*orders)
+
+
+def test_probabilities_go_by_the_loss_that_was_minimised():
+    X = inputs(60, 2)
+    model = DoublyStochasticClassifier(Gaussian(1.0), 640, random_state=0).fit(X, X[:, 0] > 0)
+    before = model.predict_proba(X)
+    model.set_params(loss="squared_error")
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_online_error_is_the_squared_error_before_the_step(outputs):
+    X = inputs(20, 2)
+    y = np.column_stack([X[:, 0], 3 * X[:, 1]])[:, :outputs]
+    model = DoublyStochasticRegressor(Gaussian(1.0), batch_size=20, random_state=0)
+    model.partial_fit(X, y).partial_fit(X, y)
+    first = ((y - y.mean(axis=0)) ** 2).sum(axis=1).mean()
+    assert model.online_error_[0].tolist() == pytest.approx([20, first], rel=1e-5)
+    assert model.online_error_[1, 1] < first
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_online_error_of_a_classifier_is_its_share_of_mistakes(classes):
+    X = inputs(200, 2)
+    y = np.digitize(X[:, 0], np.linspace(-1, 1, classes + 1)[1:-1])
+    model = DoublyStochasticClassifier(Gaussian(1.0), batch_size=200, random_state=0)
+    for _ in range(60):
+        model.partial_fit(X, y)
+    assert model.online_error_[0, 1] == pytest.approx((y != 0).mean())  # all zeros: the first
+    assert model.online_error_[-1, 1] == pytest.approx(1 - model.score(X, y), abs=0.03)
+    assert model.online_error_[-1, 1] < 0.15
+
+
+class Tripled(Gaussian):
+    bound = 3.0
+
+    def activate(self, X, weights):
+        return 3 * super().activate(X, weights)
+
+
+def test_the_first_step_goes_by_the_bound():
+    X = inputs(30, 2)
+    model = DoublyStochasticRegressor(Tripled(1.0), 64, random_state=0).fit(X, X[:, 0])
+    assert model._step_size(make_loss("squared_error")) == pytest.approx(1 / 9, rel=1e-3)

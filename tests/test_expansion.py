@@ -128,3 +128,41 @@ def test_the_same_random_state_gives_the_same_estimate():
     assert not np.array_equal(values[0], values[3])
     a, b = (f.freeze(50, random_state=np.random.default_rng(4))(X) for _ in range(2))
     np.testing.assert_array_equal(a, b)
+
+
+def test_index_sampling_draws_by_the_norm_of_a_row():
+    """Two outputs: the coefficients of one draw, written out."""
+    f = expansion(alpha="positive")
+    rng = np.random.default_rng(5)
+    weights = f.neurons.draw(rng, 30)
+    u = rng.random(30)
+    norm = np.linalg.norm(f.alpha, axis=1)
+    index = [next(i for i in range(40) if norm[: i + 1].sum() > v * norm.sum()) for v in u]
+    psi = f.neurons.activate_pairs(f.support[index], weights)
+    expected = norm.sum() / 30 * psi[:, :, None] * (f.alpha / norm[:, None])[index][:, None, :]
+    network = f.freeze(30, "index", np.random.default_rng(5))
+    np.testing.assert_allclose(network.coef, expected, atol=1e-12)
+
+
+def test_index_sampling_holds_no_more_neurons_than_support_points():
+    f = expansion()
+    norm_1 = np.linalg.norm(f.alpha, axis=1).sum()
+    f.mean_square = norm_1**2 * 1.01 * 101 / 140
+    assert f.cheaper(20, 0)[0] == "index"
+    f.mean_square = norm_1**2 / 1.35
+    assert f.cheaper(30, 0) == ("full", 30)  # 41 neurons would be needed, for 40 points
+
+
+def test_the_choice_does_not_look_at_the_neurons_of_the_estimate(monkeypatch):
+    f = expansion()
+    drawn = []
+    plain = type(f.neurons).draw
+
+    def recorded(self, rng, n):
+        drawn.append(plain(self, rng, n))
+        return drawn[-1]
+
+    monkeypatch.setattr(type(f.neurons), "draw", recorded)
+    f.estimate(f.support[:2], 50, "auto", random_state=0)
+    pilot, estimate = (weights[0] for weights in drawn)
+    assert not np.isin(pilot, estimate).any()

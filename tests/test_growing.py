@@ -46,3 +46,14 @@ def test_a_pickle_has_no_spare_room():
 def test_an_empty_buffer_has_no_rows_to_give():
     with pytest.raises(ValueError, match="nothing has been appended"):
         _ = Growing().rows
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_buffer_has_a_copy_of_its_own(sparse):
+    X = inputs(5, 2)
+    rows = scipy.sparse.csr_matrix(X) if sparse else X.copy()
+    buffer = growing_like(rows)
+    buffer.append(rows)
+    (rows.data if sparse else rows)[:] = 7
+    got = buffer.rows.toarray() if sparse else buffer.rows
+    np.testing.assert_array_equal(got, X)

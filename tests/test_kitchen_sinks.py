@@ -168,3 +168,47 @@ def test_an_interrupted_batch_counts_for_nothing(monkeypatch):
     model.partial_fit(X[400:], y[400:])
     whole = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X, y)
     np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-6)
+
+
+def test_weights_stay_with_their_rows_over_panels(monkeypatch):
+    monkeypatch.setattr("trickless.kitchen_sinks.PANEL_BYTES", 1)
+    X = inputs(700, 3)
+    y = target(X)
+    weight = np.random.default_rng(0).random(700)
+    model = KitchenSinksRegressor(
+        Gaussian(1.0), 30, alpha=1e-3, random_state=0, dtype="float64"
+    ).fit(X, y, sample_weight=weight)
+    coef, intercept = naive.ridge(activations(model, X), y, weight, 1e-3 * 30)
+    np.testing.assert_allclose(
+        model.predict(X), activations(model, X) @ coef + intercept, atol=1e-8
+    )
+
+
+def test_the_alpha_that_was_chosen_gives_the_model_again():
+    X = inputs(300, 3)
+    y = target(X)[:, 0] + np.random.default_rng(0).standard_normal(300)
+    options = {"n_neurons": 40, "random_state": 0, "dtype": "float64"}
+    auto = KitchenSinksRegressor(Gaussian(1.0), **options).fit(X, y)
+    again = KitchenSinksRegressor(Gaussian(1.0), alpha=auto.alpha_, **options).fit(X, y)
+    assert again.alpha_ == pytest.approx(auto.alpha_)
+    np.testing.assert_allclose(again.predict(X), auto.predict(X), atol=1e-8)
+
+
+def test_a_solve_put_off_goes_by_what_the_model_was_begun_with():
+    X = inputs(300, 3)
+    y = target(X)
+    options = {"n_neurons": 40, "alpha": 1e-2, "random_state": 0}
+    model, twin = (KitchenSinksRegressor(Gaussian(1.0), **options) for _ in range(2))
+    model.partial_fit(X, y)
+    model.set_params(n_neurons=7)
+    np.testing.assert_array_equal(model.predict(X), twin.partial_fit(X, y).predict(X))
+
+
+def test_several_classes_are_regressions_of_signs():
+    X = inputs(300, 3)
+    y = np.digitize(target(X)[:, 0], [-0.5, 0.5])
+    options = {"n_neurons": 40, "alpha": 1e-3, "random_state": 0}
+    classifier = KitchenSinksClassifier(Gaussian(1.0), **options).fit(X, y)
+    signs = np.where(y[:, None] == [0, 1, 2], 1.0, -1.0)
+    regressor = KitchenSinksRegressor(Gaussian(1.0), **options).fit(X, signs)
+    np.testing.assert_allclose(classifier.decision_function(X), regressor.predict(X), atol=1e-9)

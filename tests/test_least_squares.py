@@ -109,3 +109,25 @@ def test_targets_far_from_zero_keep_their_digits():
     assert far.ridge == pytest.approx(near.ridge)
     np.testing.assert_allclose(far.coef, near.coef, rtol=1e-5, atol=1e-6)
     assert far.intercept - near.intercept == pytest.approx(1e9)
+
+
+def test_gcv_counts_the_intercept():
+    """The ridge is the best of the whole grid by the score of the hat matrix, for few rows."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n = 8 + seed % 7
+        Z = rng.standard_normal((n, 4))
+        y = Z[:, :1] + 0.7 * rng.standard_normal((n, 1))
+        moments = statistics(Z, y).centred()
+        floor = np.finfo(np.float32).eps * moments.mean_square
+        top = 100 * np.linalg.eigvalsh(moments.covariance)[-1]
+        grid = floor * 10 ** (np.arange(1 + np.ceil(4 * np.log10(top / floor))) / 4)
+        best = min(grid, key=lambda ridge: naive.gcv(Z, y, ridge))
+        assert solve_by_gcv(moments).ridge[0] == pytest.approx(best)
+
+
+def test_pure_noise_and_constants_are_flattened():
+    rng = np.random.default_rng(3)
+    Z = rng.standard_normal((200, 50))
+    top = np.linalg.eigvalsh(np.cov(Z.T))[-1]
+    assert solve_by_gcv(statistics(Z, np.ones((200, 1))).centred()).ridge >= 50 * top

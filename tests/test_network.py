@@ -26,10 +26,14 @@ def written_out(network, X):
     return total
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_value_is_the_weighted_sum(name):
+@pytest.mark.parametrize(
+    ("name", "n_neurons"),
+    [(name, BLOCK + 9) for name in FAMILIES]
+    + [("stumps", n) for n in (1, BLOCK, 16 * BLOCK, 16 * BLOCK + 1)],
+)
+def test_value_is_the_weighted_sum(name, n_neurons):
     neurons = clone(FAMILIES[name]).fit(inputs(30, 3), np.random.default_rng(0))
-    network = random_network(neurons, BLOCK + 9, 2)
+    network = random_network(neurons, n_neurons, 2)
     X = inputs(7, 3, seed=1)
     expected = written_out(network, X)
     np.testing.assert_allclose(network(X), expected, atol=1e-9)
@@ -71,3 +75,11 @@ def test_one_neuron_has_no_known_error():
     weights = neurons.draw(np.random.default_rng(0), 1)
     network = Network(neurons, StoredNeurons(weights), np.ones((1, 2, 1)))
     assert np.isinf(network.estimate(inputs(3, 3))[1]).all()
+
+
+def test_values_that_are_not_finite_are_refused():
+    neurons = Gaussian(length_scale=2.0).fit(inputs(5, 3), np.random.default_rng(0))
+    network = random_network(neurons, 30, 1)
+    for call in (network, network.estimate):
+        with pytest.raises(ValueError, match="not finite"):
+            call(np.nan * inputs(3, 3))

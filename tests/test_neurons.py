@@ -4,6 +4,7 @@ import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse
+import scipy.special
 from scipy.stats import binomtest
 from sklearn.base import clone
 
@@ -215,3 +216,45 @@ def test_bad_parameters_are_named(neurons, message):
 def test_a_family_without_a_closed_form_says_so():
     with pytest.raises(NotImplementedError, match="Dense has no closed-form kernel"):
         Dense("tanh").kernel(inputs(2, 2))
+
+
+REFERENCE = {
+    "tanh": np.tanh,
+    "erf": scipy.special.erf,
+    "sigmoid": scipy.special.expit,
+    "step": lambda t: np.where(t > 0, 1.0, 0.0),
+}
+
+
+@pytest.mark.parametrize("activation", REFERENCE)
+def test_hidden_units_are_the_nonlinearity_of_an_affine_function(activation):
+    X = inputs(20, 3)
+    neurons = Dense(activation, length_scale=2.0, bias_scale=0.3).fit(X, np.random.default_rng(0))
+    (w,) = neurons.draw(np.random.default_rng(0), 15)
+    expected = REFERENCE[activation](X / 2 @ w[:, :3].T + 0.3 * w[:, 3])
+    np.testing.assert_allclose(neurons.activate(X, (w,)), expected, atol=1e-12)
+
+
+def test_rectified_units_see_the_direction_of_their_input():
+    X = inputs(20, 3)
+    neurons = Dense("relu", length_scale=2.0, bias_scale=0.3).fit(X, np.random.default_rng(0))
+    (w,) = neurons.draw(np.random.default_rng(0), 15)
+    extended = np.column_stack([X / 2, np.full(20, 0.3)])
+    cosine = extended @ w.T / np.linalg.norm(extended, axis=1)[:, None]
+    np.testing.assert_allclose(np.linalg.norm(w, axis=1), 1)
+    np.testing.assert_allclose(neurons.activate(X, (w,)), np.maximum(cosine, 0), atol=1e-12)
+
+
+def test_fourier_columns_are_cosines_and_then_sines():
+    X = np.zeros((1, 2))
+    neurons = Gaussian(1.0).fit(X, np.random.default_rng(0))
+    Z = neurons.activate(X, neurons.draw(np.random.default_rng(0), 3))
+    np.testing.assert_array_equal(Z, [[1, 1, 1, 0, 0, 0]])
+
+
+def test_a_sample_of_rows_follows_their_weights():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.standard_normal((2500, 2)), 1000 + 50 * rng.standard_normal((2500, 2))])
+    for weight, scale in ((np.repeat([1, 1e-9], 2500), 1), (np.repeat([1e-9, 1], 2500), 50)):
+        length = Gaussian().fit(X, np.random.default_rng(0), weight).length_scale_
+        assert 1.2 * scale < length < 2.2 * scale

@@ -282,3 +282,111 @@ def test_a_stream_goes_on_after_a_pickle():
     half.predict(X)
     again = pickle.loads(pickle.dumps(half)).partial_fit(X[150:], y[150:])
     np.testing.assert_allclose(again.predict(X), whole.predict(X), atol=1e-6)
+
+
+class Tripled(Gaussian):
+    bound = 3.0
+
+    def activate(self, X, weights):
+        return 3 * super().activate(X, weights)
+
+
+def test_steps_and_batches_go_by_the_bound():
+    X = inputs(3000, 2)
+    model = ShrinkingGradientRegressor(Tripled(1.0), 100, n_samples=10, random_state=0)
+    model.fit(X, np.sin(X[:, 0]))
+    rows = model.online_error_[:, 0].astype(int)
+    steps = np.minimum(5 / np.sqrt(np.cumsum(rows) - rows + 1), 0.5 / 9)
+    assert rows[0] == 2
+    assert (rows * steps * 9 <= 1 + 1e-9).all()
+    first = ShrinkingGradientRegressor(Tripled(1.0), batch_size=1, y_range=(-1, 1))
+    first.partial_fit(X[:1], [0.8])
+    assert first._coefficients.last().item() == pytest.approx(0.8 * 0.5 / 9)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "eta"),
+    [("sqrt", lambda t: min(0.9 / np.sqrt(t), 0.5)), ("inverse", lambda t: min(0.9 / t, 0.5))],
+)
+def test_schedules_decay_as_they_say(schedule, eta):
+    X = inputs(30, 3)
+    y = np.sin(2 * X[:, 0])
+    options = {"step_size": 0.9, "schedule": schedule, "estimator": "full"}
+    model = learned(X, y, neurons=Gaussian(1.0), **options)
+    alpha, _, _ = naive.shrinking_gradient(
+        X,
+        y,
+        draws_of(model, 30),
+        lambda x, w: model.neurons_.activate(x[None, :], w)[0],
+        eta,
+        10.0,
+        naive.full_estimate,
+    )
+    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-10)
+
+
+def test_outputs_shrink_apart():
+    """One output shrinks often and the other never; each is what it is alone."""
+    X = inputs(40, 3)
+    Y = np.column_stack([np.sin(2 * X[:, 0]), 1e-3 * X[:, 1]])
+    options = {
+        "neurons": Gaussian(1.0),
+        "estimator": "full",
+        "norm_bound": 0.02,
+        "step_size": 0.4,
+        "schedule": "constant",
+    }
+    both = learned(X, Y, **options)
+    assert len(both._coefficients._rounds_of_epoch[0]) > 3
+    assert len(both._coefficients._rounds_of_epoch[1]) == 1
+    for output in (0, 1):
+        alone = learned(X, Y[:, output], **options)
+        np.testing.assert_allclose(
+            both._coefficients.last()[:, output], alone._coefficients.last()[:, 0], atol=1e-12
+        )
+
+
+def test_fit_visits_rows_in_a_random_order_unless_told_otherwise():
+    X = inputs(60, 2)
+    y = np.sin(X[:, 0])
+    options = {"y_range": (-1, 1), "random_state": 0, "dtype": "float64"}
+    kept = ShrinkingGradientRegressor(Gaussian(1.0), shuffle=False, **options).fit(X, y)
+    streamed = ShrinkingGradientRegressor(Gaussian(1.0), **options).partial_fit(X, y)
+    shuffled = ShrinkingGradientRegressor(Gaussian(1.0), **options).fit(X, y)
+    np.testing.assert_array_equal(kept.expansion_.support, X)
+    np.testing.assert_allclose(kept.predict(X), streamed.predict(X), atol=1e-12)
+    support = shuffled.expansion_.support
+    assert not np.array_equal(support, X)
+    np.testing.assert_array_equal(np.sort(support, axis=0), np.sort(X, axis=0))
+
+
+def test_frozen_neurons_are_those_of_no_round():
+    X = inputs(10, 2)
+    model = learned(X, np.sin(X[:, 0]), neurons=Gaussian(1.0))
+    frozen = model.network_.source.weights[0]
+    seen = np.concatenate([w[0] for draws in draws_of(model, 10) for _, w in draws])
+    assert not np.isin(frozen, seen).any()
+
+
+def test_the_mean_square_at_hand_is_that_of_the_last_full_round():
+    X = inputs(40, 2)
+    model = learned(
+        X,
+        np.sin(X[:, 0]),
+        neurons=Gaussian(1.0),
+        estimator="full",
+        step_size=0.4,
+        schedule="constant",
+    )
+    t, mean_square = model._mean_square
+    assert t == 39
+    f = model._expansion(model._coefficients.last())
+    expected = (f.alpha.T @ model.neurons_.kernel(X) @ f.alpha).item()
+    assert 0.3 < mean_square / expected < 3
+    model.set_params(norm_bound=1e-6)
+    for i in range(40):
+        before = len(model._coefficients._rounds_of_epoch[0])
+        model.partial_fit(X[i : i + 1], np.sin(X[i : i + 1, 0]))
+        if len(model._coefficients._rounds_of_epoch[0]) > before:
+            assert model._mean_square == (0, None)
+    assert before > 30

@@ -7,7 +7,15 @@ import pytest
 from sklearn.base import clone
 
 from cases import FAMILIES, inputs
-from trickless._stream import BLOCK, NeuronStream, Purpose, StoredNeurons, as_seed, generator
+from trickless._stream import (
+    BLOCK,
+    NeuronStream,
+    Purpose,
+    StoredNeurons,
+    as_generator,
+    as_seed,
+    generator,
+)
 from trickless.neurons import Gaussian, Neurons
 
 
@@ -125,3 +133,22 @@ def test_a_wrong_draw_is_refused(returned):
 
     with pytest.raises(TypeError, match=r"Wrong.draw\(rng, n=256\) returned .*tuple of arrays"):
         NeuronStream(Wrong().fit(inputs(3, 2), np.random.default_rng(0)), 0).block(0)
+
+
+def test_pieces_end_at_the_border_of_a_block():
+    pieces = list(NeuronStream(gaussian(), 0).pieces(0, 2 * BLOCK))
+    assert [len(weights[0]) for _, weights in pieces] == [BLOCK, BLOCK]
+
+
+def test_a_restored_stream_caches_again():
+    stream = NeuronStream(gaussian(), 0, cache_bytes=BLOCK * 3 * 4)
+    stream.block(0)
+    again = pickle.loads(pickle.dumps(stream))
+    again.block(0)
+    assert sorted(again._cache) == [0]
+
+
+def test_estimates_and_models_of_one_seed_have_neurons_of_their_own():
+    assert as_generator(0).random() != generator(0, Purpose.BLOCKS).random()
+    rng = np.random.default_rng(0)
+    assert as_generator(rng) is rng

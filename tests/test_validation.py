@@ -12,6 +12,7 @@ from trickless import (
     Expansion,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
+    ShrinkingGradientClassifier,
 )
 from trickless.neurons import Gaussian, Neurons
 
@@ -350,3 +351,26 @@ def test_a_network_checks_its_rows():
         network(np.hstack([X, X]))
     with pytest.raises(ValueError, match="not finite"):
         KitchenSinksRegressor("gaussian", 20).fit(X, y).network_(np.nan * X)
+
+
+def test_a_model_that_was_not_begun_has_nothing_of_one():
+    X, y = problem(REGRESSORS[0])
+    for model in (
+        DoublyStochasticClassifier(alpha=2.0, schedule="constant"),
+        ShrinkingGradientClassifier(batch_size=64),
+    ):
+        state = set(vars(model))
+        with pytest.raises(ValueError, match="Remedy"):
+            model.partial_fit(X, y > 0)
+        assert set(vars(model)) == state
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+
+
+@every_learner
+def test_parameters_changed_in_place_are_noticed(learner):
+    X, y = problem(learner)
+    model = clone(learner).set_params(neurons=Gaussian(1.0)).partial_fit(X, y)
+    model.neurons.length_scale = 3.0
+    with pytest.raises(ValueError, match=r"length_scale=3.0.*begun with.*length_scale=1.0"):
+        model.partial_fit(X, y)
