@@ -192,7 +192,7 @@ class _DoublyStochastic(Learner):
         if now > _DIVERGED * self._largest_loss > 0:
             raise ValueError(
                 f"{type(self).__name__}: training diverged after {self.n_steps_} steps of about "
-                f"{gamma:g} (step_size={self.step_size!r}) the mean loss is {now:.3g}, where "
+                f"{gamma:g} (step_size={self.step_size!r}): the mean loss is {now:.3g}, where "
                 f"predicting a constant has {self._largest_loss:.3g}. Remedy: a step_size below "
                 f"{1 / (loss.curvature * self.neurons_.bound**2):g}, or a larger batch_size or "
                 "neurons_per_step; the bound of the neurons must hold, too."

@@ -189,33 +189,8 @@ class _ShrinkingGradient(Learner):
         self._online: list[tuple[int, float]] = []
         self._mean_square: tuple[int, float | None] = (0, None)
 
-    def _check_step(self, n_rows: int) -> None:
-        if self.schedule == "theorem":
-            if self.horizon is None:
-                raise ValueError(
-                    f"{type(self).__name__}: schedule='theorem' with horizon=None, but the theorem "
-                    "needs the number of rounds. Remedy: horizon=len(X), or schedule='sqrt'."
-                )
-            rounds = self._coefficients.n_rounds + n_rows
-            if rounds > self.horizon:
-                raise ValueError(
-                    f"{type(self).__name__}: horizon={self.horizon}, but with this batch there are "
-                    f"{rounds} rows, and the guarantee ends with the horizon. Remedy: a larger "
-                    "horizon from the start, or schedule='sqrt'."
-                )
-            if self.neurons_.bound > 1:
-                raise ValueError(
-                    f"{type(self).__name__}: schedule='theorem' with neurons of bound "
-                    f"{self.neurons_.bound:g}, but the theorem holds for a bound of 1. Remedy: "
-                    "scale the activations, or schedule='sqrt'."
-                )
-            if (m := self._constants().n_samples) > _MOST_SAMPLES:
-                raise ValueError(
-                    f"{type(self).__name__}: horizon={self.horizon} with "
-                    f"norm_bound={self.norm_bound!r} asks for {m:,} draws in each round, and no "
-                    f"more than {_MOST_SAMPLES:,} are held at a time. Remedy: a smaller norm_bound "
-                    "or horizon, or schedule='sqrt', which takes n_samples draws."
-                )
+    def _check_step(self) -> None:
+        """The summed step of a batch must be stable."""
         if self.schedule == "constant" and isinstance(self.step_size, str):
             raise ValueError(
                 f"{type(self).__name__}: schedule='constant' with step_size='auto', but a "
@@ -229,6 +204,34 @@ class _ShrinkingGradient(Learner):
                 f"lets the summed step of a batch reach {eta * rows:g}, and above {limit:g} it "
                 "may diverge. Remedy: batch_size='auto', or a step_size of at most "
                 f"{limit / rows:g}."
+            )
+
+    def _check_theorem(self, n_rows: int) -> None:
+        """What Theorem 1 assumes must hold, also with the rows to come."""
+        if self.horizon is None:
+            raise ValueError(
+                f"{type(self).__name__}: schedule='theorem' with horizon=None, but the theorem "
+                "needs the number of rounds. Remedy: horizon=len(X), or schedule='sqrt'."
+            )
+        rounds = self._coefficients.n_rounds + n_rows
+        if rounds > self.horizon:
+            raise ValueError(
+                f"{type(self).__name__}: horizon={self.horizon}, but with this batch there are "
+                f"{rounds} rows, and the guarantee ends with the horizon. Remedy: a larger "
+                "horizon from the start, or schedule='sqrt'."
+            )
+        if self.neurons_.bound > 1:
+            raise ValueError(
+                f"{type(self).__name__}: schedule='theorem' with neurons of bound "
+                f"{self.neurons_.bound:g}, but the theorem holds for a bound of 1. Remedy: "
+                "scale the activations, or schedule='sqrt'."
+            )
+        if (m := self._constants().n_samples) > _MOST_SAMPLES:
+            raise ValueError(
+                f"{type(self).__name__}: horizon={self.horizon} with "
+                f"norm_bound={self.norm_bound!r} asks for {m:,} draws in each round, and no "
+                f"more than {_MOST_SAMPLES:,} are held at a time. Remedy: a smaller norm_bound "
+                "or horizon, or schedule='sqrt', which takes n_samples draws."
             )
 
     def _step_size(self) -> float:
@@ -255,7 +258,9 @@ class _ShrinkingGradient(Learner):
         return max(1, int(1 / (self._step_size() * self.neurons_.bound**2)))
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        self._check_step(X.shape[0])
+        if self.schedule == "theorem":
+            self._check_theorem(X.shape[0])
+        self._check_step()
         self._frozen: Network | None = None
         self._frozen_as: tuple[int, bool] | None = None
         if self._support is None:
