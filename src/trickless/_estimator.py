@@ -1,8 +1,8 @@
 """What the six public estimators share: the path of the data from the user to a learner and back.
 
 X, y → validation → targets (a matrix) → the learner's update → ``network_`` → decision values →
-answer. A learner adds ``_initialise``, ``_learn`` and ``network_``; the two tasks below turn labels
-into targets and decision values into answers.
+answer. ``Learner`` is that path, ``NeuronLearner`` adds the drawn neurons, and the two tasks turn
+labels into targets and decision values into answers.
 """
 
 from __future__ import annotations
@@ -49,28 +49,22 @@ _TRIAL_ROWS, _TRIAL_NEURONS = 64, 16
 
 
 class Learner(BaseEstimator):
-    """Common parameters, validation and prediction of the learners.
+    """Common parameters, validation and the two ways of receiving rows.
 
     Subclasses store their parameters in ``__init__`` and implement ``_initialise`` (once the
     inputs are known), ``_learn_all`` and ``_learn`` (all rows, or a batch of a stream) and
-    ``network_`` (the current network).
+    ``_values`` (what they answer).
     """
 
-    #: Whether the learner relies on the bound of the neurons.
-    _bounded: ClassVar[bool] = True
     #: Parameters that may not change between the batches of one model.
-    _fixed: ClassVar[tuple[str, ...]] = ("neurons", "dtype")
+    _fixed: ClassVar[tuple[str, ...]] = ("dtype",)
 
-    neurons: Neurons | str
-    n_neurons: int
     random_state: Any
     n_jobs: int | None
     verbose: bool
     dtype: Any
-    neurons_: Neurons
 
     _rules: ClassVar[dict[str, Rule]] = {
-        "n_neurons": integer(1, "it counts draws of w; n_neurons=1000 is a good start"),
         "n_jobs": N_JOBS,
         "verbose": anything(
             "a boolean or an integer",
@@ -80,9 +74,8 @@ class Learner(BaseEstimator):
         "dtype": DTYPE,
     }
 
-    @property
-    def network_(self) -> Network:
-        """The finite network that predicts."""
+    def _values(self, X: Any) -> np.ndarray:
+        """Decision values of validated rows, shape (n_rows, n_outputs)."""
         raise NotImplementedError
 
     def _loss(self, n_outputs: int) -> Loss:
@@ -104,6 +97,12 @@ class Learner(BaseEstimator):
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         """Learn from a batch of rows."""
         raise NotImplementedError
+
+    def _check_kind(self, X: Any) -> None:
+        """Refuse rows of a kind that the learner cannot take."""
+
+    def _prepare(self, X: Any, weight: np.ndarray | None, first: bool) -> None:
+        """Resolve what depends on the inputs, from the first batch, and check every batch."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         check_parameters(self, self._rules)
@@ -137,15 +136,13 @@ class Learner(BaseEstimator):
         owner = type(self).__name__
         if first:
             self._begun_with = {name: deepcopy(getattr(self, name)) for name in self._fixed}
-            neurons = clone(make_neurons(self.neurons))
         else:
             for name, then in self._begun_with.items():
                 check_unchanged(owner, name, getattr(self, name), then)
-            neurons = self.neurons_
         several = isinstance(self, RegressorMixin)
         options = {"multi_output": several, "y_numeric": several, "reset": first}
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, **options)
-        check_sparse(owner, neurons, X)
+        self._check_kind(X)
         weight = check_weights(owner, sample_weight, X)
         if weight is not None and not weight.all():
             kept = weight > 0
@@ -155,11 +152,8 @@ class Learner(BaseEstimator):
         if first:
             warn_of_resolution(owner, given, self.dtype)
             self.seed_ = as_seed(self.random_state)
-            neurons.fit(X, generator(self.seed_, Purpose.FIT), weight)
-            check_fitted_family(neurons)
-            trial = draw(neurons, generator(self.seed_, Purpose.TRIAL), _TRIAL_NEURONS, X.dtype)
-            check_family(neurons, X[:_TRIAL_ROWS], trial, self._bounded)
-            self.neurons_ = neurons
+        self._prepare(X, weight, first)
+        if first:
             self._initialise(targets, weight)
         return X, targets, weight
 
@@ -167,14 +161,14 @@ class Learner(BaseEstimator):
         """Decision values, shape (n_rows, n_outputs)."""
         X = self._rows(X)
         with linear_algebra(self.n_jobs):
-            return self.network_(X)
+            return self._values(X)
 
     def _rows(self, X: Any) -> Any:
         """Rows to predict, validated."""
         check_is_fitted(self)
         check_parameters(self, self._rules)
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
-        check_sparse(type(self).__name__, self.neurons_, X)
+        self._check_kind(X)
         return self._in_precision(X)
 
     def _in_precision(self, X: Any) -> Any:
@@ -186,12 +180,53 @@ class Learner(BaseEstimator):
         return converted
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "neurons_")
+        return hasattr(self, "seed_")
 
     def _progress(self, total: int, unit: str) -> tqdm:
         return tqdm(total=total, unit=unit, desc=type(self).__name__, disable=not self.verbose)
 
-    def set_params(self, **params: Any) -> Learner:
+
+class NeuronLearner(Learner):
+    """A learner of drawn neurons, which predicts with a finite network of them.
+
+    Subclasses implement ``network_`` (the current network).
+    """
+
+    #: Whether the learner relies on the bound of the neurons.
+    _bounded: ClassVar[bool] = True
+    _fixed = ("neurons", *Learner._fixed)
+
+    neurons: Neurons | str
+    n_neurons: int
+    neurons_: Neurons
+
+    _rules = Learner._rules | {
+        "n_neurons": integer(1, "it counts draws of w; n_neurons=1000 is a good start"),
+    }
+
+    @property
+    def network_(self) -> Network:
+        """The finite network that predicts."""
+        raise NotImplementedError
+
+    def _values(self, X: Any) -> np.ndarray:
+        return self.network_(X)
+
+    def _check_kind(self, X: Any) -> None:
+        check_sparse(type(self).__name__, make_neurons(self.neurons), X)
+
+    def _prepare(self, X: Any, weight: np.ndarray | None, first: bool) -> None:
+        """Fit the family to the first batch, and try it on a few rows of every batch."""
+        if first:
+            neurons = clone(make_neurons(self.neurons))
+            neurons.fit(X, generator(self.seed_, Purpose.FIT), weight)
+            check_fitted_family(neurons)
+            self.neurons_ = neurons
+        rng = generator(self.seed_, Purpose.TRIAL)
+        trial = draw(self.neurons_, rng, _TRIAL_NEURONS, X.dtype)
+        check_family(self.neurons_, X[:_TRIAL_ROWS], trial, self._bounded)
+
+    def set_params(self, **params: Any) -> NeuronLearner:
         """Set parameters, also those of the neurons, as ``neurons__length_scale=2``.
 
         Where ``neurons`` is a name, it is replaced by the family that it stands for first.

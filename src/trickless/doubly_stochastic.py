@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._estimator import Classification, Learner, Regression
+from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._growing import Growing
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
 from trickless._network import Network
@@ -24,7 +24,7 @@ from trickless.neurons import Neurons
 _DIVERGED = 1e3
 
 
-class _DoublyStochastic(Learner):
+class _DoublyStochastic(NeuronLearner):
     """Functional gradient descent on a fresh batch of rows and a fresh block of neurons a step."""
 
     loss: str
@@ -36,9 +36,9 @@ class _DoublyStochastic(Learner):
     neurons_per_step: int
     cache_bytes: int
 
-    _fixed = (*Learner._fixed, "loss")
+    _fixed = (*NeuronLearner._fixed, "loss")
 
-    _rules = Learner._rules | {
+    _rules = NeuronLearner._rules | {
         "alpha": non_negative("alpha=1e-6 regularises lightly"),
         "step_size": either(
             positive("step_size='auto' suits every loss and bounded family"),

@@ -13,7 +13,7 @@ from scipy.linalg import LinAlgError
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_blocks, row_blocks
-from trickless._estimator import Classification, Learner, Regression
+from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._least_squares import Moments, Solution, Statistics, solve, solve_by_gcv
 from trickless._losses import Loss, Squared
 from trickless._network import Network
@@ -32,12 +32,12 @@ from trickless.neurons import Neurons
 PANEL_BYTES = 2**26
 
 
-class _KitchenSinks(Learner):
+class _KitchenSinks(NeuronLearner):
     """Least squares on activations, from statistics that add up over batches."""
 
-    _fixed = (*Learner._fixed, "n_neurons")
+    _fixed = (*NeuronLearner._fixed, "n_neurons")
     _bounded = False
-    _rules = Learner._rules | {
+    _rules = NeuronLearner._rules | {
         "alpha": either(
             non_negative("alpha='auto' chooses it by generalised cross-validation"),
             choice("auto", remedy=""),

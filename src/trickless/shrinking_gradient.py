@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra
-from trickless._estimator import Classification, Learner, Regression
+from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._expansion import METHOD, Expansion
 from trickless._growing import Growing, growing_like
 from trickless._losses import Loss, Squared
@@ -89,10 +89,10 @@ class _Coefficients:
         return np.array([len(rounds) - 1 for rounds in self._rounds_of_epoch])
 
 
-class _ShrinkingGradient(Learner):
+class _ShrinkingGradient(NeuronLearner):
     """Algorithm 1 on mini-batches, one expansion for all outputs."""
 
-    _rules = Learner._rules | {
+    _rules = NeuronLearner._rules | {
         "n_samples": integer(1, "n_samples=512 draws of w a round is the default"),
         "norm_bound": positive("norm_bound=10.0 competes with functions of norm up to 10"),
         "step_size": either(
