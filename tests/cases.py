@@ -1,12 +1,18 @@
 """The families and learners over which laws are tested."""
 
 import numpy as np
+from sklearn.base import is_regressor
+from sklearn.metrics.pairwise import rbf_kernel
 
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
+    KernelGradientClassifier,
+    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
+    NoisyKernelClassifier,
+    NoisyKernelRegressor,
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
@@ -36,6 +42,20 @@ CLASSIFIERS = (
 LEARNERS = REGRESSORS + CLASSIFIERS
 
 
+def shots(X, Y, rng):
+    """A Gaussian kernel that is seen in fifty yes-or-no measurements."""
+    return rng.binomial(50, rbf_kernel(X, Y)) / 50
+
+
+#: Learners that draw no neurons.
+KERNEL_LEARNERS = (
+    KernelGradientRegressor(),
+    NoisyKernelRegressor(shots),
+    KernelGradientClassifier(),
+    NoisyKernelClassifier(shots),
+)
+
+
 def name_of(learner):
     return type(learner).__name__
 
@@ -48,7 +68,7 @@ def problem(learner, rows=120, columns=4, seed=0):
     """Rows and targets that suit a regressor (one output) or a classifier (three classes)."""
     X = inputs(rows, columns, seed)
     f = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
-    return (X, f) if name_of(learner).endswith("Regressor") else (X, np.digitize(f, [-0.7, 0.7]))
+    return (X, f) if is_regressor(learner) else (X, np.digitize(f, [-0.7, 0.7]))
 
 
 def answers(learner, X):

@@ -9,9 +9,9 @@ import scipy.sparse
 import naive
 from cases import inputs
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless._online import Coefficients
 from trickless._stream import Purpose, generator
 from trickless.neurons import Gaussian, Stumps
-from trickless.shrinking_gradient import _Coefficients
 
 M = 20
 
@@ -98,6 +98,8 @@ def test_faithful_mode_needs_a_horizon_long_enough():
         learned(X, y, schedule="theorem", horizon=30, norm_bound=2.0)
     with pytest.raises(ValueError, match=r"horizon=2000 .*draws in each round.*Remedy: a smaller"):
         learned(X, y, schedule="theorem", horizon=2000, norm_bound=10.0)
+    with pytest.raises(ValueError, match=r"max_support=20, but the theorem.*Remedy: max_support="):
+        learned(X, y, schedule="theorem", horizon=30, norm_bound=0.1, max_support=20)
 
     class Doubled(Gaussian):
         bound = 2.0
@@ -116,7 +118,7 @@ def test_the_step_descends():
 
 def test_average_is_the_literal_average_however_often_coefficients_shrink():
     rng = np.random.default_rng(0)
-    lazy = _Coefficients(2)
+    lazy = Coefficients(2)
     literal, total = np.zeros((0, 2)), np.zeros((900, 2))
     for _ in range(900):
         lazy.count_rounds(1)
@@ -366,27 +368,3 @@ def test_frozen_neurons_are_those_of_no_round():
     frozen = model.network_.source.weights[0]
     seen = np.concatenate([w[0] for draws in draws_of(model, 10) for _, w in draws])
     assert not np.isin(frozen, seen).any()
-
-
-def test_the_mean_square_at_hand_is_that_of_the_last_full_round():
-    X = inputs(40, 2)
-    model = learned(
-        X,
-        np.sin(X[:, 0]),
-        neurons=Gaussian(1.0),
-        estimator="full",
-        step_size=0.4,
-        schedule="constant",
-    )
-    t, mean_square = model._mean_square
-    assert t == 39
-    f = model._expansion(model._coefficients.last())
-    expected = (f.alpha.T @ model.neurons_.kernel(X) @ f.alpha).item()
-    assert 0.3 < mean_square / expected < 3
-    model.set_params(norm_bound=1e-6)
-    for i in range(40):
-        before = len(model._coefficients._rounds_of_epoch[0])
-        model.partial_fit(X[i : i + 1], np.sin(X[i : i + 1, 0]))
-        if len(model._coefficients._rounds_of_epoch[0]) > before:
-            assert model._mean_square == (0, None)
-    assert before > 30

@@ -6,7 +6,16 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from cases import CLASSIFIERS, LEARNERS, REGRESSORS, answers, inputs, name_of, problem
+from cases import (
+    CLASSIFIERS,
+    KERNEL_LEARNERS,
+    LEARNERS,
+    REGRESSORS,
+    answers,
+    inputs,
+    name_of,
+    problem,
+)
 from trickless import (
     DoublyStochasticClassifier,
     Expansion,
@@ -17,6 +26,7 @@ from trickless import (
 from trickless.neurons import Gaussian, Neurons
 
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+with_kernels = pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=name_of)
 
 WRONG = {
     "n_neurons": [0, -5, 1.5, "many", None, True],
@@ -38,12 +48,17 @@ WRONG = {
     "norm_bound": [0, -1.0, np.inf],
     "estimator": ["best", None],
     "average": ["yes", None],
+    "max_support": [1, 0, 2.5, "all"],
+    "kernel": ["gauss", None, 3],
+    "kernel_params": ["gamma", 0.5],
+    "kernel_bound": [0, -1.0, "large"],
+    "estimate": [None, "binomial"],
     "shuffle": ["no"],
     "y_range": ["wide", (1, -1), (0, 1, 2), (0, np.inf), 3, None, ("a", "b")],
 }
 
 
-@every_learner
+@with_kernels
 def test_every_parameter_is_checked(learner):
     X, y = problem(learner)
     parameters = set(learner.get_params(deep=False))
@@ -69,7 +84,7 @@ def test_rows_that_are_not_numbers_are_refused(learner):
             model.predict(broken)
 
 
-@every_learner
+@with_kernels
 def test_shapes_are_checked(learner):
     X, y = problem(learner)
     model = clone(learner)
@@ -87,7 +102,7 @@ def test_shapes_are_checked(learner):
         model.fit(X[:, :0], y)
 
 
-@every_learner
+@with_kernels
 def test_a_refused_batch_leaves_the_model_as_it_was(learner):
     X, y = problem(learner)
     model = clone(learner).set_params(random_state=0).fit(X, y)

@@ -8,12 +8,18 @@ the learners
 kitchen_sinks         draw K neurons, solve for their weights (Rahimi & Recht 2008)
 doubly_stochastic     fresh rows and fresh neurons at every step (Dai et al. 2014)
 shrinking_gradient    online, for any bounded ψ, with a regret guarantee (Livni et al. 2017)
-theory                the constants that the theorems prescribe
+kernel_gradient       the same online algorithm with an exact kernel, for reference
+noisy_kernel          the same with a kernel that is observed with noise
+theory                the constants of the theorems, and bounds
 what they are made of
 neurons               families (ψ, μ): what is drawn, and how it is evaluated
 _stream               (neurons, seed) → block b of drawn weights
 _network              the finite weighted sum of neurons, the only predictor
+_online               Algorithm 1 of Shrinking Gradient: the rounds that its file and two more share
 _expansion            support points and coefficients, and estimates of what they predict
+_sampling             picking support points by their coefficients
+_certificate          estimates to within a tolerance
+_regret               regret against the best function in a ball, and its display
 _least_squares        mergeable statistics, ridge regression and its regularisation path
 _losses               value, derivative and link
 how data reach them
@@ -30,9 +36,12 @@ _report               measured runs, and where they were made
 
 from trickless._expansion import Expansion
 from trickless._network import Network
+from trickless._regret import RegretDisplay
 from trickless._stream import NeuronStream
 from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
 from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
 
 __version__ = "0.1.0"
@@ -41,10 +50,15 @@ __all__ = [
     "DoublyStochasticClassifier",
     "DoublyStochasticRegressor",
     "Expansion",
+    "KernelGradientClassifier",
+    "KernelGradientRegressor",
     "KitchenSinksClassifier",
     "KitchenSinksRegressor",
     "Network",
     "NeuronStream",
+    "NoisyKernelClassifier",
+    "NoisyKernelRegressor",
+    "RegretDisplay",
     "ShrinkingGradientClassifier",
     "ShrinkingGradientRegressor",
 ]

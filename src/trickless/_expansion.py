@@ -7,24 +7,56 @@ that depends on no x. So each *is* a finite network, whose value at any x is an 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trickless._blocks import map_blocks, row_blocks
+from trickless._certificate import certified
 from trickless._network import Network
+from trickless._sampling import by_size, stratified
 from trickless._stream import BLOCK, StoredNeurons, as_generator, draw, pick
-from trickless._validation import check_expansion, check_value, choice, integer
+from trickless._validation import (
+    check_expansion,
+    check_probability,
+    check_tolerance,
+    check_value,
+    choice,
+    integer,
+)
 from trickless.neurons import Neurons, Weights
 
-_PILOT = 16
-#: Work of drawing one neuron, in activations: normal numbers are drawn some hundred times more
-#: slowly than they are multiplied.
-_DRAW = 100
+#: A pilot looks at this many neurons, support points (twice) and rows.
+_PILOT_NEURONS, _PILOT_POINTS, _PILOT_ROWS = 64, 128, 8
+#: Work of a neuron beside its activations, in units of one: a number of its weights, and the rest.
+_NUMBER, _NEURON = 1.5, 40
+#: Saving less work than this is not worth a pilot.
+_WORTH_A_PILOT = 1.2
+_PAIRS = 4096
 
-METHOD = choice("auto", "full", "index", remedy="'auto' takes the cheaper for the same error")
-FROZEN = choice("full", "index", remedy="'full' gives the smaller standard error")
+METHODS = "full", "index", "stratified"
+METHOD = choice("auto", *METHODS, remedy="'auto' takes the cheapest for the same error")
+FROZEN = choice(*METHODS, remedy="'full' gives the smallest standard error")
 N_NEURONS = integer(1, "more neurons give a smaller standard error, for example n_neurons=1000")
+
+
+class Variances(NamedTuple):
+    """Variances that single neurons give to estimates of ⟨f, Φ(x)⟩, and what a neuron costs.
+
+    The variance of an estimate from n neurons is that of its method divided by n.
+    """
+
+    full: float
+    #: Spread over w for a given support point, which stratified sampling keeps.
+    index_within: float
+    #: Spread over the support points of a stratum of the mean over w.
+    index_between: float
+    #: How many numbers the weights of one neuron are.
+    numbers: float
+
+    def stratified(self, n_neurons: int, t: int) -> float:
+        """With as many strata as support points, none holds two of them."""
+        return self.index_within + self.index_between * max(0.0, 1 - n_neurons / t)
 
 
 class Expansion:
@@ -43,16 +75,17 @@ class Expansion:
         Their coefficients.
     n_jobs : int, optional
         Threads.
-    mean_square : float, optional
-        An estimate of E |f(w)|², if one is at hand from other neurons; it saves "auto" a pilot.
 
     Notes
     -----
     *Index sampling* (Livni et al. 2017, Algorithm 2) draws :math:`i \propto |\alpha_i|` afresh for
     each neuron; the variance at one x is at most :math:`\|\alpha\|_1^2 / m`, for one activation of
-    the support a neuron. *Full sums* evaluate f(w) over the whole support; the variance is at most
-    :math:`E f(w)^2 / m = \|f\|^2 / m`, for t activations a neuron. With several outputs,
-    :math:`|\alpha_i|` is the Euclidean norm of row i.
+    the support a neuron. *Stratified* index sampling draws one i from each of m equal strata of the
+    cumulated :math:`|\alpha_i|`, coefficients of one sign next to each other: never a larger
+    variance, for the same work. *Full sums* evaluate f(w) over the whole support; the variance is
+    at most :math:`E f(w)^2 / m = \|f\|^2 / m`, for t activations a neuron, and never larger than
+    that of index sampling, whose mean over i it is. With several outputs, :math:`|\alpha_i|` is
+    the Euclidean norm of row i.
 
     Examples
     --------
@@ -75,14 +108,12 @@ class Expansion:
         support: Any,
         alpha: np.ndarray,
         n_jobs: int | None = None,
-        mean_square: float | None = None,
     ) -> None:
         check_expansion(support, alpha)
         self.neurons = neurons
         self.support = support
         self.alpha = alpha
         self.n_jobs = n_jobs
-        self.mean_square = mean_square
 
     def values(self, weights: Weights) -> np.ndarray:
         """f(w) = Σ_i α_i ψ(x_i; w) for each of n neurons, shape (n, width, n_outputs)."""
@@ -111,8 +142,8 @@ class Expansion:
         n_neurons : int
             How many neurons the network gets. Its standard error falls like 1/√n_neurons, and its
             cost for a row does not depend on the size of the support.
-        method : {"full", "index"}, default="full"
-            Full sums give the smaller standard error, index sampling is sooner done.
+        method : {"full", "index", "stratified"}, default="full"
+            Full sums give the smallest standard error, index sampling is sooner done.
         random_state : int, Generator, RandomState or None, default=None
             Source of the neurons.
 
@@ -137,10 +168,10 @@ class Expansion:
         X : array or CSR matrix of shape (n_rows, n_features)
         n_neurons : int
             How many neurons to draw.
-        method : {"auto", "full", "index"}, default="auto"
+        method : {"auto", "full", "index", "stratified"}, default="auto"
             "auto" aims at the standard error of full sums over ``n_neurons`` neurons, and takes
-            index sampling with as many more as that needs, by the bounds on both variances, where
-            this is less work.
+            stratified index sampling with as many more as that needs where this is less work, by
+            the variances that a few neurons of a pilot have.
         random_state : int, Generator, RandomState or None, default=None
             Source of the neurons.
 
@@ -152,44 +183,141 @@ class Expansion:
         check_value("Expansion", "method", method, METHOD)
         rng = as_generator(random_state)
         if method == "auto":
-            method, n_neurons = self.cheaper(n_neurons, X.shape[0], rng)
+            method, n_neurons = self.cheapest(
+                n_neurons, X.shape[0], self.variances_if_worth(X, rng)
+            )
         return self._sample(n_neurons, rng, method).estimate(X)
+
+    def certify(
+        self,
+        X: Any,
+        tolerance: Any,
+        confidence: float = 0.95,
+        random_state: Any = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        r"""Estimate ⟨f, Φ(x)⟩ to within a tolerance, with as many neurons as that takes.
+
+        Each value is within ``tolerance`` of :math:`\langle f, \Phi(x) \rangle` with a probability
+        of at least ``confidence``, as long as no neuron exceeds its family's ``bound``.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        tolerance : float or array of shape (n_outputs,)
+            How far a value may be from the exact one.
+        confidence : float, default=0.95
+            With which probability, for each value by itself.
+        random_state : int, Generator, RandomState or None, default=None
+            Source of the neurons.
+
+        Returns
+        -------
+        value, radius : arrays of shape (n_rows, n_outputs)
+            The radius is at most the tolerance, and has the same confidence.
+
+        Raises
+        ------
+        ValueError
+            If the tolerance is below what sums in the support's precision can give.
+
+        Notes
+        -----
+        Each neuron gives a value in :math:`\pm \|\alpha\|_1 \mathrm{bound}^2`. Neurons are drawn
+        in stages of growing size until the smaller of Hoeffding's and the empirical Bernstein
+        radius is within the tolerance at every row, with the probability of error shared out over
+        the stages, so that looking at each of them is paid for.
+        """
+        tolerance = check_tolerance("Expansion", tolerance, self.alpha, self.support.dtype)
+        check_probability("Expansion", "confidence", confidence)
+        return certified(self, X, tolerance, 1 - confidence, as_generator(random_state))
 
     def _sample(self, n_neurons: int, rng: np.random.Generator, method: str) -> Network:
         size = np.linalg.norm(self.alpha, axis=1)
         weights = draw(self.neurons, rng, n_neurons, self.support.dtype)
         if not size.any():
             coef = np.zeros((n_neurons, self.neurons.width, self.alpha.shape[1]))
-        elif method == "index":
-            coef = self._index_values(weights, size, rng) / n_neurons
-        else:
+        elif method == "full":
             coef = self.values(weights) / n_neurons
+        else:
+            coef = self._index_values(weights, self._pick(size, n_neurons, rng, method), size)
+            coef /= n_neurons
         coef = coef.astype(self.support.dtype)
-        return Network(self.neurons, StoredNeurons(weights), coef, n_jobs=self.n_jobs)
+        source, strata = StoredNeurons(weights), method == "stratified"
+        return Network(self.neurons, source, coef, n_jobs=self.n_jobs, stratified=strata)
 
-    def _index_values(
-        self, weights: Weights, size: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        """‖α‖₁ (α_i / |α_i|) ψ(x_i; w), with i ∝ |α_i| drawn for each neuron."""
-        n = len(weights[0])
-        total = np.cumsum(size)
-        index = np.searchsorted(total, rng.random(n) * total[-1], side="right")  # Alg. 2, line 2
-        index = np.minimum(index, np.flatnonzero(size)[-1])  # rounding at the upper end
-        direction = total[-1] * self.alpha[index] / size[index, None]
+    def _pick(self, size: np.ndarray, n: int, rng: np.random.Generator, method: str) -> np.ndarray:
+        """A support point for each of n neurons."""
+        if method == "index":
+            return by_size(size, n, rng)  # Alg. 2, line 2
+        return stratified(size, n, rng, self.alpha > 0)
+
+    def _index_values(self, weights: Weights, index: np.ndarray, size: np.ndarray) -> np.ndarray:
+        """‖α‖₁ (α_i / |α_i|) ψ(x_i; w) for each neuron and its support point i."""
+        direction = size.sum() * self.alpha[index] / size[index, None]
 
         def pairs(some: slice) -> np.ndarray:
             return self.neurons.activate_pairs(self.support[index[some]], pick(weights, some))
 
-        psi = np.concatenate(map_blocks(pairs, row_blocks(n, BLOCK), self.n_jobs))
+        psi = np.concatenate(map_blocks(pairs, row_blocks(len(index), _PAIRS), self.n_jobs))
         return psi[:, :, None] * direction[:, None, :]  # Alg. 2, line 4
 
-    def cheaper(self, n_neurons: int, n_rows: int, random_state: Any = None) -> tuple[str, int]:
+    def variances(self, X: Any, random_state: Any = None) -> Variances:
+        """Estimate the variances of all methods at some rows, from a few neurons.
+
+        The neurons are not those of an estimate, so that a choice by these variances leaves the
+        estimate unbiased.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            The first few rows are looked at.
+        random_state : int, Generator, RandomState or None, default=None
+
+        Returns
+        -------
+        Variances
+            Summed over the outputs, means over the rows.
+        """
+        rng, size = as_generator(random_state), np.linalg.norm(self.alpha, axis=1)
+        weights = draw(self.neurons, rng, _PILOT_NEURONS, self.support.dtype)
+        numbers = sum(array.size for array in weights) / _PILOT_NEURONS
+        if not size.any():
+            return Variances(0, 0, 0, numbers)
+        # Two independent stratified samples of the support stand for the whole of it.
+        index = [self._pick(size, _PILOT_POINTS, rng, "stratified") for _ in range(2)]
+        direction = size.sum() * self.alpha[index] / size[index][:, :, None]
+        shape = -1, self.neurons.width, _PILOT_NEURONS
+        rows = self.neurons(X[:_PILOT_ROWS], weights).reshape(shape)
+        points = self.neurons(self.support[np.concatenate(index)], weights).reshape(shape)
+        products = np.einsum("ikn,rkn->nir", points, rows).astype(np.float64)
+        products = products.reshape(_PILOT_NEURONS, 2, _PILOT_POINTS, -1)
+        # draws[n, h, i, r, o]: what neuron n and point i of half h say of row r and output o
+        draws = products[..., None] * direction[None, :, :, None, :]
+        full = draws.mean(axis=2)
+        full = full - full.mean(axis=0)
+        next_to = np.diff(draws, axis=2) / np.sqrt(2)  # two points of neighbouring strata
+        between = next_to.mean(axis=0) ** 2 - next_to.var(axis=0, ddof=1) / _PILOT_NEURONS
+        return Variances(
+            full=max(
+                0.0, _per_row(full[:, 0] * full[:, 1]) * _PILOT_NEURONS / (_PILOT_NEURONS - 1)
+            ),
+            index_within=_per_row(draws.var(axis=0, ddof=1)),
+            index_between=max(0.0, _per_row(between)),
+            numbers=numbers,
+        )
+
+    def variances_if_worth(self, X: Any, random_state: Any = None) -> Variances | None:
+        """The variances, or None where full sums take hardly more work for a neuron than others."""
+        t, n = self.support.shape[0], X.shape[0]
+        if _NEURON + t + n <= _WORTH_A_PILOT * (_NEURON + 1 + n):
+            return None
+        return self.variances(X, random_state)
+
+    def cheapest(self, n_neurons: int, n_rows: int, variances: Variances | None) -> tuple[str, int]:
         """The method with the least work for the error of full sums, and how many neurons it needs.
 
-        Work is counted in activations; drawing a neuron costs as much as ``_DRAW`` of them. Index
-        sampling may hold no more neurons than there are support points. E |f(w)|² comes from other
-        neurons than those of an estimate, so that the choice does not depend on them and leaves
-        the estimate unbiased.
+        Work is counted in activations. Index sampling may hold no more neurons than there are
+        support points.
 
         Parameters
         ----------
@@ -197,24 +325,24 @@ class Expansion:
             Neurons whose full sums have the wanted error.
         n_rows : int
             Rows to predict.
-        random_state : int, Generator, RandomState or None, default=None
-            Source of the neurons from which E |f(w)|² is estimated if it is not at hand.
+        variances : Variances or None
+            None stands for full sums.
 
         Returns
         -------
-        method : {"full", "index"}
+        method : {"full", "stratified"}
         n_neurons : int
         """
-        m, mean_square = n_neurons, self.mean_square
-        if mean_square is None:
-            rng = as_generator(random_state)
-            pilot = self.values(draw(self.neurons, rng, _PILOT, self.support.dtype))
-            mean_square = float((pilot**2).sum()) / _PILOT
         t = self.support.shape[0]
-        norm_1 = np.linalg.norm(self.alpha, axis=1).sum()
-        index = norm_1**2 * (_DRAW + 1 + n_rows)
-        full = mean_square * (_DRAW + t + n_rows)
-        if index >= full:
-            return "full", m
-        needed = max(m, int(np.ceil(m * norm_1**2 / mean_square)))
-        return ("index", needed) if needed <= max(m, t) else ("full", m)
+        if variances is None or variances.full == 0:
+            return "full", n_neurons
+        needed = n_neurons * variances.stratified(n_neurons, t) / variances.full
+        neuron = _NEURON + _NUMBER * variances.numbers + n_rows
+        if needed * (neuron + 1) >= n_neurons * (neuron + t) or needed > max(n_neurons, t):
+            return "full", n_neurons
+        return "stratified", max(n_neurons, int(np.ceil(needed)))
+
+
+def _per_row(values: np.ndarray) -> float:
+    """Sum over the outputs (the last axis), mean over everything else."""
+    return float(values.sum(axis=-1).mean())

@@ -35,6 +35,12 @@ class Growing:
         self._buffer[self._length : need] = rows
         self._length = need
 
+    def keep(self, index: np.ndarray) -> None:
+        """Keep some of the rows; the buffer stays as large as it is."""
+        kept = self.rows[index]
+        self._length = len(kept)
+        self.rows[:] = kept
+
     @property
     def rows(self) -> np.ndarray:
         """All rows so far: a view, to be written to in place."""
@@ -70,6 +76,12 @@ class GrowingSparse:
         self._ends.append(rows.indptr[1:].astype(np.int64) + len(self._data))
         self._data.append(rows.data)
         self._indices.append(rows.indices.astype(np.int64))
+
+    def keep(self, index: np.ndarray) -> None:
+        """Keep some of the rows."""
+        kept = self.rows[index]
+        self._data, self._indices, self._ends = Growing(), Growing(), Growing()
+        self.append(kept)
 
     @property
     def rows(self) -> Any:

@@ -42,6 +42,8 @@ class Network:
         Constants b.
     n_jobs : int, optional
         Threads.
+    stratified : bool, default=False
+        Whether neurons were drawn for consecutive strata, which matters for their standard error.
     """
 
     def __init__(
@@ -51,12 +53,14 @@ class Network:
         coef: np.ndarray,
         intercept: np.ndarray | float = 0.0,
         n_jobs: int | None = None,
+        stratified: bool = False,
     ) -> None:
         self.neurons = neurons
         self.source = source
         self.coef = coef
         self.intercept = intercept
         self.n_jobs = n_jobs
+        self.stratified = stratified
 
     @property
     def n_neurons(self) -> int:
@@ -95,7 +99,8 @@ class Network:
 
         The error is that of the network as an estimate of its own expectation over w, and so has a
         meaning only where coefficient j depends on w_j and on no other draw, as in a frozen
-        expansion.
+        expansion. For draws from strata it comes from the differences of neighbours, and is on the
+        safe side.
 
         Returns
         -------
@@ -103,7 +108,7 @@ class Network:
         """
         m = self.n_neurons
         total = np.zeros((X.shape[0], self.n_outputs))
-        squares = np.zeros_like(total)
+        squares = np.zeros_like(total)  # or half the squared differences of neighbouring pairs
         for group in self._groups():
 
             def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
@@ -113,13 +118,20 @@ class Network:
                     for output in range(self.n_outputs):
                         each = np.einsum("rkn,nk->rn", Z, coef[:, :, output])
                         total[rows, output] += each.sum(axis=1, dtype=np.float64)
+                        if self.stratified:
+                            even = each.shape[1] // 2 * 2
+                            each = (each[:, :even:2] - each[:, 1:even:2]) / np.sqrt(2)
                         squares[rows, output] += np.einsum("rn,rn->r", each, each)
 
             map_blocks(add, row_blocks(X.shape[0]), self.n_jobs)
         check_finite(type(self.neurons).__name__, total)
-        spread = np.maximum(squares - total**2 / m, 0)
-        error = np.sqrt(spread * m / (m - 1)) if m > 1 else np.full_like(total, np.inf)
-        return total + self.intercept, error
+        if m == 1:
+            return total + self.intercept, np.full_like(total, np.inf)
+        if self.stratified:
+            square = squares * m / (m // 2)
+        else:
+            square = np.maximum(squares - total**2 / m, 0) * m / (m - 1)
+        return total + self.intercept, np.sqrt(square)
 
     def _groups(self) -> Iterator[list[tuple[Weights, np.ndarray]]]:
         """Weights and coefficients, a few blocks at a time."""

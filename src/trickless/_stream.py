@@ -29,6 +29,8 @@ class Purpose(IntEnum):
     ROUNDS = 3
     FREEZE = 4
     TRIAL = 5
+    COMPRESS = 6
+    PREDICT = 7
 
 
 def as_seed(random_state: Any) -> int:

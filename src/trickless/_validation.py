@@ -15,6 +15,8 @@ import scipy.sparse
 from sklearn.utils.validation import _check_sample_weight
 
 _RESOLUTION_ROWS = 1000
+#: Errors of rounding that a sum of bounded terms is granted.
+_ROUNDINGS = 8
 
 
 class Rule(NamedTuple):
@@ -26,13 +28,19 @@ class Rule(NamedTuple):
     accepts: Callable[[Any], bool] = lambda value: True
 
 
-def _is_real(value: Any) -> bool:
+def is_real(value: Any) -> bool:
+    """Whether a value is a number and not a boolean."""
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def is_integer(value: Any) -> bool:
     """Whether a value is an integer and not a boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def is_none(value: Any) -> bool:
+    """Whether a value is None."""
+    return value is None
 
 
 def integer(low: int, remedy: str) -> Rule:
@@ -42,12 +50,12 @@ def integer(low: int, remedy: str) -> Rule:
 
 def positive(remedy: str) -> Rule:
     """A finite number above 0."""
-    return Rule("a finite number above 0", remedy, _is_real, lambda v: 0 < v < np.inf)
+    return Rule("a finite number above 0", remedy, is_real, lambda v: 0 < v < np.inf)
 
 
 def non_negative(remedy: str) -> Rule:
     """A finite number of at least 0."""
-    return Rule("a finite number of at least 0", remedy, _is_real, lambda v: 0 <= v < np.inf)
+    return Rule("a finite number of at least 0", remedy, is_real, lambda v: 0 <= v < np.inf)
 
 
 def choice(*options: str, remedy: str) -> Rule:
@@ -73,7 +81,7 @@ def either(*rules: Rule) -> Rule:
 
 def is_range(value: Any) -> bool:
     """Whether a value is a pair of finite numbers, the lower first."""
-    pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(_is_real, value))
+    pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(is_real, value))
     return pair and -np.inf < value[0] < value[1] < np.inf
 
 
@@ -279,6 +287,117 @@ def check_expansion(support: Any, alpha: Any) -> None:
             f"Expansion: support has dtype {getattr(support, 'dtype', type(support).__name__)}, "
             "but it must be a float32 or float64 array. Remedy: support.astype('float32')."
         )
+
+
+def check_probability(owner: str, name: str, value: Any) -> None:
+    """A probability strictly between 0 and 1."""
+    rule = anything(
+        "a number above 0 and below 1",
+        f"{name}=0.95 is wrong for one value in twenty",
+        lambda v: is_real(v) and 0 < v < 1,
+    )
+    check_value(owner, name, value, rule)
+
+
+def check_certificate(owner: str, return_std: Any, tolerance: Any, confidence: Any) -> None:
+    """A tolerance takes the place of a standard error."""
+    check_probability(owner, "confidence", confidence)
+    if tolerance is not None and return_std:
+        raise ValueError(
+            f"{owner}: predict with tolerance={tolerance!r} and return_std={return_std!r}, but "
+            "predictions within a tolerance have a certificate in the place of a standard error. "
+            "Remedy: ask for one of them."
+        )
+    if tolerance is not None:
+        check_value(owner, "tolerance", tolerance, positive("it is in the units of y"))
+
+
+def check_kernel_bound(owner: str, diagonal: np.ndarray, bound: float) -> None:
+    """Every k(x, x) must be finite and at most the bound that the steps are sized for."""
+    if not np.isfinite(diagonal).all() or diagonal.min() < 0 or bound <= 0:
+        raise ValueError(
+            f"{owner}: the kernel gives k(x, x) between {diagonal.min():g} and {diagonal.max():g}, "
+            "but it must be finite and positive. Remedy: another kernel, or other kernel_params."
+        )
+    if diagonal.max() > bound * (1 + 1e-6):
+        row = int(diagonal.argmax())
+        raise ValueError(
+            f"{owner}: k(x, x) is {diagonal[row]:g} for row {row}, above the kernel_bound of "
+            f"{bound:g} that the steps are sized for. Remedy: kernel_bound={diagonal[row]:.3g} "
+            "from the start, or a kernel with k(x, x) = 1."
+        )
+
+
+def check_estimates(values: Any, X: Any, Y: Any) -> np.ndarray:
+    """A user's estimates of a kernel must be one finite number a pair."""
+    values = np.asarray(values)
+    wanted = X.shape[0], Y.shape[0]
+    if values.shape != wanted:
+        raise ValueError(
+            f"estimate(X, Y, rng) returned an array of shape {values.shape} for {wanted[0]} rows "
+            f"of X and {wanted[1]} of Y, but it must have the shape {wanted}. Remedy: one estimate "
+            "of k(x, x') for every pair."
+        )
+    if not np.issubdtype(values.dtype, np.number) or np.iscomplexobj(values):
+        raise TypeError(
+            f"estimate(X, Y, rng) returned values of type {values.dtype}, but they must be real "
+            "numbers. Remedy: return a float array."
+        )
+    finite = np.isfinite(values)
+    if not finite.all():
+        i, j = np.argwhere(~finite)[0]
+        raise ValueError(
+            f"estimate(X, Y, rng) returned {values[i, j]} for row {i} of X and row {j} of Y, but "
+            "estimates must be finite. Remedy: repeat a measurement that fails."
+        )
+    return values
+
+
+def check_regret(owner: str, played: Any, n_rows: int, most: int) -> None:
+    """Regret is worked out from every row and its place in the stream."""
+    if played is None:
+        raise ValueError(
+            f"{owner}: regret_ needs every row, but max_support has replaced some of them. Remedy: "
+            "max_support=None."
+        )
+    if n_rows > most:
+        raise ValueError(
+            f"{owner}: regret_ of {n_rows:,} rows would need the eigenvalues of a kernel matrix of "
+            f"that size, and it is worked out for at most {most:,}. Remedy: look at a shorter "
+            "stream; online_error_ has the error of any."
+        )
+
+
+def check_draws(owner: str, horizon: Any, norm_bound: Any, constants: Any, most: int) -> None:
+    """Rounds of the theorem that would take hours each are refused."""
+    if constants.n_samples > most:
+        raise ValueError(
+            f"{owner}: horizon={horizon!r} with norm_bound={norm_bound!r} asks for "
+            f"{constants.n_samples:,} draws in each round, and more than {most:,} are refused. "
+            "Remedy: a smaller norm_bound or horizon, or schedule='sqrt', which takes n_samples "
+            "draws."
+        )
+
+
+def check_tolerance(owner: str, tolerance: Any, alpha: np.ndarray, dtype: Any) -> np.ndarray:
+    """A positive tolerance for each output, and one that the precision of the sums can keep."""
+    try:
+        wanted = np.broadcast_to(np.asarray(tolerance, dtype=np.float64), alpha.shape[1])
+        known = bool((wanted > 0).all() and np.isfinite(wanted).all())
+    except (TypeError, ValueError):
+        known = False
+    if not known:
+        raise ValueError(
+            f"{owner}: tolerance={tolerance!r}, but it must be a finite number above 0, or one for "
+            "each output. Remedy: tolerance=0.05 lets values be 0.05 off."
+        )
+    rounding = _ROUNDINGS * np.finfo(dtype).eps * np.abs(alpha).sum(axis=0)
+    if (wanted < rounding).any():
+        raise ValueError(
+            f"{owner}: tolerance={tolerance!r}, but sums in {np.dtype(dtype).name} may be off by "
+            f"{rounding.max():.1g} themselves. Remedy: dtype='float64', or a larger tolerance."
+        )
+    return wanted
 
 
 def check_finite(owner: str, values: np.ndarray) -> None:

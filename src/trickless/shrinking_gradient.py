@@ -1,10 +1,8 @@
 """Shrinking Gradient: online learning of an infinite-layer network from samples of its neurons.
 
 R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the kernel trick",
-ICML 2017, PMLR 70:2198-2207. Two misprints are corrected here. Algorithm 1 prints the coefficient
-of a new support point with the opposite sign, which would ascend the loss; the analysis takes a
-step against the gradient (E_t − y_t) Φ(x_t), so the coefficient is η (y_t − E_t). And the theorem
-states the step B/√T, while its proof uses B/(2√T); the latter is used here.
+ICML 2017, PMLR 70:2198-2207. Algorithm 1 is in ``_online``; here are its estimates by drawn neurons
+(Algorithm 2 and past it) and the predictions.
 """
 
 from __future__ import annotations
@@ -15,117 +13,33 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra
-from trickless._estimator import Classification, NeuronLearner, Regression
-from trickless._expansion import METHOD, Expansion
-from trickless._growing import Growing, growing_like
-from trickless._losses import Loss, Squared
+from trickless._estimator import NeuronLearner
+from trickless._expansion import METHOD, Expansion, Variances
 from trickless._network import Network
+from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
 from trickless._stream import Purpose, generator
-from trickless._validation import anything, check_range, choice, either, integer, is_range, positive
+from trickless._validation import check_certificate, check_draws, integer
 from trickless.neurons import Neurons
-from trickless.theory import ShrinkingGradientConstants, shrinking_gradient_constants
 
-#: Estimates of at least SHRINK_AT × norm_bound divide the coefficients by SHRINK_BY.
-SHRINK_AT = 16
-SHRINK_BY = 4
-#: Decaying schedules start at half the step that would fit a row exactly, for bound 1.
-LARGEST_STEP = 1 / 2
-#: Draws that a round may hold in memory.
-_MOST_SAMPLES = 10**7
+#: Draws of a round that are held at a time.
+_DRAWS = 2**20
+#: More draws in a round than this are refused.
+_MOST_SAMPLES = 10**9
+#: What was measured of an expansion is measured again when its support has grown by this factor.
+_GROWN = 1.25
 
 
-class _Coefficients:
-    """Coefficients α that shrink as a whole, and their average over rounds.
+class _ShrinkingGradient(NeuronLearner, OnlineGradient):
+    """Algorithm 1 with estimates from neurons that are drawn for one round alone."""
 
-    Neither a shrink nor a round touches the coefficients, however many there are. Rounds are
-    counted in epochs, which a shrink ends, for each output apart. A coefficient is kept as it was
-    when it was appended, with the epoch and the number of rounds in that epoch so far. So it is
-    α 4^-(epochs since) now, and its sum over rounds is α times a sum of rounds weighted likewise.
-    """
-
-    def __init__(self, n_outputs: int) -> None:
-        self._alpha, self._epoch, self._round = Growing(), Growing(), Growing()
-        self._alpha.append(np.zeros((0, n_outputs)))
-        self._epoch.append(np.zeros((0, n_outputs), dtype=int))
-        self._round.append(np.zeros((0, n_outputs), dtype=int))
-        self._rounds_of_epoch = [[0] for _ in range(n_outputs)]
-        self.n_rounds = 0
-
-    def count_rounds(self, n: int) -> None:
-        """Count n rounds with the current coefficients."""
-        self.n_rounds += n
-        for rounds in self._rounds_of_epoch:
-            rounds[-1] += n
-
-    def append(self, alpha: np.ndarray) -> None:
-        """Append coefficients of new support points, shape (n, n_outputs)."""
-        self._alpha.append(alpha)
-        self._epoch.append(np.tile(self._now(), (len(alpha), 1)))
-        self._round.append(np.tile([r[-1] for r in self._rounds_of_epoch], (len(alpha), 1)))
-
-    def shrink(self, outputs: np.ndarray) -> None:
-        """Divide the coefficients of the outputs that are marked."""
-        for output in np.flatnonzero(outputs):
-            self._rounds_of_epoch[output].append(0)
-
-    def last(self) -> np.ndarray:
-        """Coefficients after the last round."""
-        return self._alpha.rows * float(SHRINK_BY) ** (self._epoch.rows - self._now())
-
-    def average(self) -> np.ndarray:
-        """Coefficients averaged over the rounds, each as it was before the round."""
-        average = np.empty_like(self._alpha.rows)
-        for output, rounds in enumerate(self._rounds_of_epoch):
-            later = np.zeros(len(rounds))  # rounds after an epoch's end, in units of its scale
-            for end in range(len(rounds) - 1, 0, -1):
-                later[end - 1] = (rounds[end] + later[end]) / SHRINK_BY
-            epoch = self._epoch.rows[:, output]
-            weighted = np.asarray(rounds)[epoch] - self._round.rows[:, output] + later[epoch]
-            average[:, output] = self._alpha.rows[:, output] * weighted / max(self.n_rounds, 1)
-        return average
-
-    def _now(self) -> np.ndarray:
-        """The current epoch of each output."""
-        return np.array([len(rounds) - 1 for rounds in self._rounds_of_epoch])
-
-
-class _ShrinkingGradient(NeuronLearner):
-    """Algorithm 1 on mini-batches, one expansion for all outputs."""
-
-    _rules = NeuronLearner._rules | {
-        "n_samples": integer(1, "n_samples=512 draws of w a round is the default"),
-        "norm_bound": positive("norm_bound=10.0 competes with functions of norm up to 10"),
-        "step_size": either(
-            positive("step_size='auto' is norm_bound / 2, which the 'sqrt' schedule divides by √t"),
-            choice("auto", remedy=""),
-        ),
-        "schedule": choice(
-            "sqrt",
-            "inverse",
-            "constant",
-            "theorem",
-            remedy="schedule='sqrt' needs no number of rounds",
-        ),
-        "horizon": either(
-            integer(1, "it is the number of rows to come, for schedule='theorem'"),
-            anything("None", "", lambda value: value is None),
-        ),
-        "estimator": METHOD,
-        "batch_size": either(
-            integer(1, "batch_size='auto' keeps the sum of the steps of a batch stable"),
-            choice("auto", remedy=""),
-        ),
-        "average": anything(
-            "True or False",
-            "average=True predicts with the average over rounds",
-            lambda v: isinstance(v, bool | np.bool_),
-        ),
-        "shuffle": anything(
-            "True or False",
-            "shuffle=True lets fit visit the rows in a random order",
-            lambda v: isinstance(v, bool | np.bool_),
-        ),
-    }
+    _rules = (
+        NeuronLearner._rules
+        | OnlineGradient._rules
+        | {
+            "n_samples": integer(1, "n_samples=512 draws of w a round is the default"),
+            "estimator": METHOD,
+        }
+    )
 
     def __init__(
         self,
@@ -140,6 +54,7 @@ class _ShrinkingGradient(NeuronLearner):
         estimator: str = "auto",
         batch_size: int | str = "auto",
         average: bool = True,
+        max_support: int | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -156,157 +71,60 @@ class _ShrinkingGradient(NeuronLearner):
         self.estimator = estimator
         self.batch_size = batch_size
         self.average = average
+        self.max_support = max_support
         self.shuffle = shuffle
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.dtype = dtype
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Learn in one online pass over the rows.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y)
+    def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        super()._initialise(targets, weight)
+        self._measured: tuple[float, Variances | None] = (0.0, None)
 
     def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        order = np.arange(X.shape[0])
-        if self.shuffle:
-            order = generator(self.seed_, Purpose.SHUFFLE).permutation(order)
-        self._learn(X[order], targets[order], None)
+        super()._learn_all(X, targets, weight)
         self._freeze()
 
-    def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        self._support: Any = None
-        self._coefficients = _Coefficients(targets.shape[1])
-        self._online: list[tuple[int, float]] = []
-        self._mean_square: tuple[int, float | None] = (0, None)
-
-    def _check_step(self) -> None:
-        """The summed step of a batch must be stable."""
-        if self.schedule == "constant" and isinstance(self.step_size, str):
-            raise ValueError(
-                f"{type(self).__name__}: schedule='constant' with step_size='auto', but a "
-                "constant step must be given. Remedy: step_size=0.05, or schedule='sqrt'."
-            )
-        eta, rows = self._step_size(), self._batch_rows()
-        limit = 1 / self.neurons_.bound**2
-        if eta * rows > limit * (1 + 1e-9):
-            raise ValueError(
-                f"{type(self).__name__}: batch_size={self.batch_size!r} with steps up to {eta:g} "
-                f"lets the summed step of a batch reach {eta * rows:g}, and above {limit:g} it "
-                "may diverge. Remedy: batch_size='auto', or a step_size of at most "
-                f"{limit / rows:g}."
-            )
-
-    def _check_theorem(self, n_rows: int) -> None:
-        """What Theorem 1 assumes must hold, also with the rows to come."""
-        if self.horizon is None:
-            raise ValueError(
-                f"{type(self).__name__}: schedule='theorem' with horizon=None, but the theorem "
-                "needs the number of rounds. Remedy: horizon=len(X), or schedule='sqrt'."
-            )
-        rounds = self._coefficients.n_rounds + n_rows
-        if rounds > self.horizon:
-            raise ValueError(
-                f"{type(self).__name__}: horizon={self.horizon}, but with this batch there are "
-                f"{rounds} rows, and the guarantee ends with the horizon. Remedy: a larger "
-                "horizon from the start, or schedule='sqrt'."
-            )
-        if self.neurons_.bound > 1:
-            raise ValueError(
-                f"{type(self).__name__}: schedule='theorem' with neurons of bound "
-                f"{self.neurons_.bound:g}, but the theorem holds for a bound of 1. Remedy: "
-                "scale the activations, or schedule='sqrt'."
-            )
-        if (m := self._constants().n_samples) > _MOST_SAMPLES:
-            raise ValueError(
-                f"{type(self).__name__}: horizon={self.horizon} with "
-                f"norm_bound={self.norm_bound!r} asks for {m:,} draws in each round, and no "
-                f"more than {_MOST_SAMPLES:,} are held at a time. Remedy: a smaller norm_bound "
-                "or horizon, or schedule='sqrt', which takes n_samples draws."
-            )
-
-    def _step_size(self) -> float:
-        """η for the next round."""
-        t = self._coefficients.n_rounds + 1
-        if self.schedule == "theorem":
-            return self._constants().step_size
-        first = self.norm_bound / 2 if isinstance(self.step_size, str) else self.step_size
-        if self.schedule == "constant":
-            return first
-        decay = np.sqrt(t) if self.schedule == "sqrt" else t
-        return min(first / decay, LARGEST_STEP / self.neurons_.bound**2)
-
-    def _constants(self) -> ShrinkingGradientConstants:
-        assert self.horizon is not None
-        return shrinking_gradient_constants(self.horizon, self.norm_bound)
-
-    def _batch_rows(self) -> int:
-        """Rows of the next batch."""
-        if self.schedule == "theorem":
-            return 1
-        if not isinstance(self.batch_size, str):
-            return self.batch_size
-        return max(1, int(1 / (self._step_size() * self.neurons_.bound**2)))
-
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        if self.schedule == "theorem":
-            self._check_theorem(X.shape[0])
-        self._check_step()
         self._frozen: Network | None = None
         self._frozen_as: tuple[int, bool] | None = None
-        if self._support is None:
-            self._support = growing_like(X)
-        X = self._support.like(X)
-        start, n_rows = 0, X.shape[0]
-        with self._progress(n_rows, "row") as bar:
-            while start < n_rows:
-                rows = slice(start, min(start + self._batch_rows(), n_rows))
-                self._round(X[rows], targets[rows], self._step_size())
-                bar.update(rows.stop - start)
-                start = rows.stop
+        super()._learn(X, targets, weight)
 
-    def _round(self, X: Any, targets: np.ndarray, eta: float) -> None:
-        """One round of Algorithm 1 for each row of a batch, all with the estimates of f_t.
+    def _check_theorem(self, n_rows: int) -> None:
+        super()._check_theorem(n_rows)
+        check_draws(
+            type(self).__name__, self.horizon, self.norm_bound, self._constants(), _MOST_SAMPLES
+        )
 
-        An output shrinks once a batch if any of its estimates is large.
-        """
-        estimates = self._estimate(X)  # Alg. 1, line 4
-        self._online.append((len(targets), float(self._error(estimates, targets).mean())))
-        self._coefficients.count_rounds(len(targets))
-        small = np.abs(estimates) < SHRINK_AT * self.norm_bound  # line 5
-        if not small.all():
-            self._coefficients.shrink(~small.all(axis=0))  # line 8
-            self._mean_square = 0, None
-        self._support.append(X)
-        self._coefficients.append(np.where(small, eta * (targets - estimates), 0))  # line 6
+    def _square_bound(self) -> float:
+        return self.neurons_.bound**2
+
+    def _kernel(self, X: Any, Y: Any) -> np.ndarray:
+        return self.neurons_.kernel(X, Y)
 
     def _estimate(self, X: Any) -> np.ndarray:
         """E_t ≈ ⟨f_t, Φ(x)⟩ from neurons drawn for this round alone (Algorithm 2)."""
-        t = self._coefficients.n_rounds
-        if t == 0:
-            return np.zeros((X.shape[0], self._coefficients.last().shape[1]))
-        rng = generator(self.seed_, Purpose.ROUNDS, t)
+        rng = generator(self.seed_, Purpose.ROUNDS, self._coefficients.n_rounds)
         f = self._expansion(self._coefficients.last())
-        at, f.mean_square = self._mean_square
-        if t > 2 * at:  # what was measured on half of the support or less is measured again
-            f.mean_square = None
         theorem = self.schedule == "theorem"
         method, m = self.estimator, self._constants().n_samples if theorem else self.n_samples
         if method == "auto":
-            method, m = f.cheaper(m, X.shape[0], rng)
-        network = f.freeze(m, method, rng)
-        if method == "full":  # its coefficients are f(w) / m
-            self._mean_square = t, m * float((network.coef.astype(np.float64) ** 2).sum())
-        return network(X)
+            method, m = f.cheapest(m, X.shape[0], self._variances(f, X, rng))
+        total: Any = 0.0
+        for start in range(0, m, _DRAWS):
+            some = min(_DRAWS, m - start)
+            total += some / m * f.freeze(some, method, rng)(X)
+        return total
+
+    def _variances(self, f: Expansion, X: Any, rng: np.random.Generator) -> Variances | None:
+        """Variances of the estimates, measured now and then as the support grows or shrinks."""
+        size, variances = self._measured
+        t = f.support.shape[0]
+        if not size / _GROWN <= t <= size * _GROWN:
+            variances = f.variances_if_worth(X, rng)
+            self._measured = (t if variances else 0.0), variances
+        return variances
 
     def _expansion(self, alpha: np.ndarray) -> Expansion:
         return Expansion(self.neurons_, self._support.rows, alpha, self.n_jobs)
@@ -315,13 +133,39 @@ class _ShrinkingGradient(NeuronLearner):
     def expansion_(self) -> Expansion:
         """The expansion that predicts: the average over rounds, or the last."""
         check_is_fitted(self)
-        c = self._coefficients
-        return self._expansion(c.average() if self.average else c.last())
+        return self._expansion(self._alpha())
+
+    def freeze(self, n_neurons: int, random_state: Any = None) -> Network:
+        """Freeze the model into a finite network, whose cost for a row depends on no support.
+
+        Its ``estimate(X)`` returns, beside the values, their standard error as estimates of what
+        the expansion predicts.
+
+        Parameters
+        ----------
+        n_neurons : int
+            How many neurons it gets. The standard error falls like 1/√n_neurons.
+        random_state : int, Generator, RandomState or None, default=None
+            Source of the neurons.
+
+        Returns
+        -------
+        Network
+            In the units of y for a regressor.
+        """
+        return self._in_units(self.expansion_.freeze(n_neurons, random_state=random_state))
 
     @property
     def network_(self) -> Network:
         """The expansion frozen into a finite network of ``n_neurons`` neurons."""
-        return self._freeze()
+        return self._in_units(self._freeze())
+
+    def _in_units(self, network: Network) -> Network:
+        """A network of decision values as one of answers."""
+        return network
+
+    def _values(self, X: Any) -> np.ndarray:
+        return self._freeze()(X)
 
     def _freeze(self) -> Network:
         """Freeze the expansion, once for all predictions from the same rows."""
@@ -333,14 +177,8 @@ class _ShrinkingGradient(NeuronLearner):
             self._frozen_as = wanted
         return self._frozen
 
-    @property
-    def online_error_(self) -> np.ndarray:
-        """Number of rows and mean error of each batch, before it was learned: (n_batches, 2)."""
-        check_is_fitted(self)
-        return np.array(self._online)
 
-
-class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
+class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
     r"""Online regression with Shrinking Gradient.
 
     Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons, each row of
@@ -352,7 +190,7 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
     by 1. The other schedules take far fewer draws, and are a heuristic.
 
     The expansion keeps every row: memory is O(T) rows, and a round costs as many activations as
-    there are rows so far, times ``n_samples``.
+    there are rows so far, times ``n_samples``. ``max_support`` bounds both.
 
     Rows are learned in mini-batches that share their neurons, small enough for the sum of their
     steps to be stable. The noise of the estimates enters the coefficients: a batch whose steps sum
@@ -381,7 +219,7 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
         ``n_samples`` and ``batch_size``; see :func:`trickless.theory.shrinking_gradient_constants`.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
-    estimator : {"auto", "full", "index"}, default="auto"
+    estimator : {"auto", "full", "index", "stratified"}, default="auto"
         How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
@@ -389,6 +227,11 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
     average : bool, default=True
         Whether to predict with the average of f over the rounds, which the guarantee for new data
         is about, or with the last f.
+    max_support : int or None, default=None
+        At most so many support points (and one batch) are kept; when there are more, half as many
+        take their place. A point is kept with a probability proportional to its coefficient and
+        counts inversely more, so f keeps its expectation. Memory is then constant; what it costs is
+        variance, about :math:`\|\alpha\|_1^2` / ``max_support`` each time. None keeps every row.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
@@ -413,6 +256,10 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
     online_error_ : array of shape (n_batches, 2)
         Number of rows of each batch and their mean squared error, on targets scaled to [-1, 1],
         before they were learned.
+    regret_ : array of shape (n, 2)
+        Rounds, and the regret up to them: the cumulated loss ½(f_t(x_t) − y_t)² minus that of the
+        best function of norm ``norm_bound`` for the rows so far. For families with a kernel in
+        closed form and up to 10,000 rows; it is worked out on demand.
     network_ : Network
         The frozen network that predicts.
     neurons_ : Neurons
@@ -436,13 +283,7 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
     True
     """
 
-    _rules = _ShrinkingGradient._rules | {
-        "y_range": anything(
-            "'auto' or a pair (low, high) of finite numbers with low < high",
-            "y_range='auto' takes it from the first batch",
-            lambda v: (isinstance(v, str) and v == "auto") or is_range(v),
-        ),
-    }
+    _rules = _ShrinkingGradient._rules | OnlineRegression._rules
 
     def __init__(
         self,
@@ -457,6 +298,7 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
         estimator: str = "auto",
         batch_size: int | str = "auto",
         average: bool = True,
+        max_support: int | None = None,
         shuffle: bool = True,
         y_range: Any = "auto",
         random_state: Any = None,
@@ -475,6 +317,7 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
             estimator=estimator,
             batch_size=batch_size,
             average=average,
+            max_support=max_support,
             shuffle=shuffle,
             random_state=random_state,
             n_jobs=n_jobs,
@@ -483,44 +326,37 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
         )
         self.y_range = y_range
 
-    def _targets(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
-        """Map targets to [-1, 1]."""
-        targets = super()._targets(y, classes, first)
-        if first:
-            low, high = (
-                (targets.min(axis=0), targets.max(axis=0))
-                if isinstance(self.y_range, str)
-                else (np.full(targets.shape[1], float(end)) for end in self.y_range)
-            )
-            self.y_range_ = low, high
-        check_range(type(self).__name__, targets, *self.y_range_)
+    def _in_units(self, network: Network) -> Network:
         middle, half = self._scale()
-        return (targets - middle) / half
+        coef = (network.coef * half).astype(network.coef.dtype)
+        return Network(network.neurons, network.source, coef, middle, self.n_jobs)
 
-    def _scale(self) -> tuple[np.ndarray, np.ndarray]:
-        """Middle and half-width of the range; half-width 1 where all targets are the same."""
-        low, high = self.y_range_
-        return (low + high) / 2, np.where(high > low, (high - low) / 2, 1.0)
+    def predict(
+        self,
+        X: Any,
+        return_std: bool = False,
+        tolerance: float | None = None,
+        confidence: float = 0.95,
+    ) -> Any:
+        r"""Predict targets, and say how far the prediction may be from the expansion's.
 
-    @property
-    def network_(self) -> Network:
-        """The frozen network, in the units of y."""
-        middle, half = self._scale()
-        unit = self._freeze()
-        coef = (unit.coef * half).astype(unit.coef.dtype)
-        return Network(unit.neurons, unit.source, coef, middle, self.n_jobs)
-
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predict targets, and say how far the prediction may be from the expansion's.
+        The frozen network of ``n_neurons`` neurons predicts, unless a ``tolerance`` is given: then
+        fresh neurons are drawn, as many as it takes for each prediction to be within the tolerance
+        of the expansion's with a probability of at least ``confidence``.
 
         The standard error is not a predictive standard deviation: it covers the sampling of
-        neurons, and neither the noise of y nor what has not been learned.
+        neurons, and neither the noise of y nor what has not been learned. The same holds for the
+        tolerance.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
         return_std : bool, default=False
             Whether to return standard errors as well.
+        tolerance : float, optional
+            How far predictions may be from :math:`\langle f, \Phi(x) \rangle`, in the units of y.
+        confidence : float, default=0.95
+            The probability, for each prediction by itself, with which it is within the tolerance.
 
         Returns
         -------
@@ -528,30 +364,28 @@ class ShrinkingGradientRegressor(Regression, _ShrinkingGradient):
         standard_error : array of the same shape, if ``return_std``
             Monte Carlo standard error of the prediction, from having frozen the expansion into
             ``n_neurons`` neurons, in the units of y.
+
+        Raises
+        ------
+        ValueError
+            If the tolerance cannot be kept in the model's precision, or is asked for together with
+            a standard error.
         """
-        if not return_std:
+        check_certificate(type(self).__name__, return_std, tolerance, confidence)
+        if not return_std and tolerance is None:
             return super().predict(X)
         X = self._rows(X)
         with linear_algebra(self.n_jobs):
-            value, error = self.network_.estimate(X)
-        return self._as_y(value), self._as_y(error)
-
-    def partial_fit(self, X: Any, y: Any) -> ShrinkingGradientRegressor:
-        """Go on learning from more rows, in the order given.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,) or (n_rows, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y)
+            if tolerance is None:
+                value, error = self.network_.estimate(X)
+                return self._as_y(value), self._as_y(error)
+            middle, half = self._scale()
+            rng = generator(self.seed_, Purpose.PREDICT)
+            value, _ = self.expansion_.certify(X, tolerance / half, confidence, rng)
+        return self._as_y(value * half + middle)
 
 
-class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
+class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
     r"""Online classification with Shrinking Gradient.
 
     Learns ±1 targets by the squared loss, one class against the rest in one expansion
@@ -587,7 +421,7 @@ class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
         ``n_samples`` and ``batch_size``; see :func:`trickless.theory.shrinking_gradient_constants`.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
-    estimator : {"auto", "full", "index"}, default="auto"
+    estimator : {"auto", "full", "index", "stratified"}, default="auto"
         How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
@@ -595,6 +429,11 @@ class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
     average : bool, default=True
         Whether to predict with the average of f over the rounds, which the guarantee for new data
         is about, or with the last f.
+    max_support : int or None, default=None
+        At most so many support points (and one batch) are kept; when there are more, half as many
+        take their place. A point is kept with a probability proportional to its coefficient and
+        counts inversely more, so f keeps its expectation. Memory is then constant; what it costs is
+        variance, about :math:`\|\alpha\|_1^2` / ``max_support`` each time. None keeps every row.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
@@ -614,6 +453,9 @@ class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
         Support points and coefficients.
     online_error_ : array of shape (n_batches, 2)
         Number of rows of each batch and the share misclassified before they were learned.
+    regret_ : array of shape (n, 2)
+        Rounds, and the regret up to them, summed over the ±1 targets; see
+        :class:`ShrinkingGradientRegressor`.
     network_ : Network
         The frozen network that predicts.
     neurons_ : Neurons
@@ -635,22 +477,3 @@ class ShrinkingGradientClassifier(Classification, _ShrinkingGradient):
     >>> bool(model.score(X[1000:], y[1000:]) > 0.85)
     True
     """
-
-    def _loss(self, n_outputs: int) -> Loss:
-        return Squared()
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> ShrinkingGradientClassifier:
-        """Go on learning from more rows, in the order given.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-        classes : array of shape (n_classes,), optional
-            All labels that may occur; used in the first call. Default: those of the first batch.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, classes=classes)

@@ -1,11 +1,13 @@
-"""Constants that the papers prescribe, as functions."""
+"""Constants that the papers prescribe and bounds that the package relies on, as functions."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from trickless._validation import check_value, integer, positive
+import numpy as np
+
+from trickless._validation import anything, check_value, integer, is_real, non_negative, positive
 
 
 class ShrinkingGradientConstants(NamedTuple):
@@ -68,3 +70,125 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
     gamma = max(((16 * B + 1) * eta * T + B) ** 2 / eta**2, math.e)
     m = ((16 * B + 1) * B) ** 2 * T * math.log(gamma)
     return ShrinkingGradientConstants(eta, math.ceil(m), gamma)
+
+
+def shrinking_gradient_regret(
+    horizon: int, norm_bound: float, step_size: float, variance: float = 0.0
+) -> float:
+    r"""Bound on the expected regret of Shrinking Gradient while no estimate is large.
+
+    .. math:: R_T \le \frac{1}{1 - \eta} \Big( \frac{B^2}{2 \eta} + \frac{\eta T}{2} (1 + V) \Big)
+
+    for :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` with
+    :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2`. With the step
+    :math:`B / (2 \sqrt T)` of Theorem 1 it is about :math:`(1 + (1 + V) / 4) B \sqrt T`.
+
+    Parameters
+    ----------
+    horizon : int
+        Number of rounds T, of one row each, with targets in [-1, 1].
+    norm_bound : float
+        Norm B of the functions competed with.
+    step_size : float
+        The constant step :math:`\eta` below 1.
+    variance : float, default=0
+        Largest variance V of the estimates :math:`E_t` given :math:`f_t`.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    As long as nothing shrinks the rounds are gradient descent with unbiased gradients
+    :math:`(E_t - y_t) \Phi(x_t)`, so by convexity
+    :math:`2 \eta (\ell_t(f_t) - \ell_t(g)) \le E\|f_t - g\|^2 - E\|f_{t+1} - g\|^2 +
+    \eta^2 (2 \ell_t(f_t) + V)`. Summed over the rounds from :math:`f_1 = 0`, with
+    :math:`\sum_t \ell_t(g) \le T/2` for the best g, this is the bound. It makes the constant of
+    [1]_'s :math:`O(B \sqrt T)` explicit; the theorem covers runs that shrink as well.
+
+    References
+    ----------
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
+       kernel trick", ICML 2017, Theorem 1 and its proof.
+
+    Examples
+    --------
+    >>> from trickless.theory import shrinking_gradient_regret
+    >>> round(shrinking_gradient_regret(10_000, norm_bound=1.0, step_size=0.005), 1)
+    125.6
+    """
+    owner = "shrinking_gradient_regret"
+    check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds"))
+    check_value(owner, "norm_bound", norm_bound, positive("norm_bound=1.0 is a good start"))
+    below_one = anything(
+        "a number above 0 and below 1",
+        "norm_bound / (2 * horizon ** 0.5) is the step of Theorem 1",
+        lambda v: is_real(v) and 0 < v < 1,
+    )
+    check_value(owner, "step_size", step_size, below_one)
+    check_value(owner, "variance", variance, non_negative("variance=0 is that of exact kernels"))
+    distance = norm_bound**2 / (2 * step_size)
+    return (distance + step_size * horizon * (1 + variance) / 2) / (1 - step_size)
+
+
+def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
+    r"""How far the mean of n independent values in [-r, r] may be from its expectation.
+
+    .. math:: P\Big( |\bar Z - E \bar Z| \ge r \sqrt{2 \log(2 / \delta) / n} \Big) \le \delta
+
+    Livni et al.'s Lemma 4 states it for index sampling, where r is :math:`\|\alpha\|_1`, without
+    the constants.
+
+    Parameters
+    ----------
+    n : int
+        Number of values.
+    half_range : float or array
+        r.
+    delta : float
+        Probability of being wrong, in (0, 1).
+
+    Returns
+    -------
+    float or array like ``half_range``
+    """
+    return half_range * math.sqrt(2 * math.log(2 / delta) / n)
+
+
+def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: float) -> Any:
+    r"""Like :func:`hoeffding_radius`, from the sample variance of identically distributed values.
+
+    .. math:: P\Big( |\bar Z - E Z| \ge \sqrt{2 \hat V L / n} + \frac{14\, r L}{3 (n - 1)} \Big)
+        \le \delta, \qquad L = \log(3 / \delta)
+
+    where :math:`\hat V` is the sample variance (with n - 1). It is the smaller one where the
+    variance is small beside r².
+
+    Parameters
+    ----------
+    n : int
+        Number of values, at least 2.
+    variance : float or array
+        Sample variance of the values.
+    half_range : float or array
+        r, the values are in [-r, r].
+    delta : float
+        Probability of being wrong, in (0, 1).
+
+    Returns
+    -------
+    float or array
+
+    Notes
+    -----
+    Theorem 4 of [1]_ for a range of 2r, with Bennett's inequality on both sides: three events of
+    probability :math:`\delta / 3` each, hence 3 in the place of 2.
+
+    References
+    ----------
+    .. [1] A. Maurer and M. Pontil, "Empirical Bernstein bounds and sample variance penalization",
+       COLT 2009.
+    """
+    L = math.log(3 / delta)
+    return np.sqrt(2 * variance * L / n) + 14 * half_range * L / (3 * (n - 1))

@@ -60,17 +60,17 @@ class Stumps(Projected):
             n_rows = max(2, min(_THRESHOLD_ROWS, _THRESHOLD_VALUES // X.shape[1]))
             rows, _ = sample_rows(X, rng, n_rows, sample_weight)
             columns = (rows.toarray() if issparse(rows) else np.asarray(rows)).T
-            self.cuts_ = [_midpoints(column) for column in columns]
+            cuts = [_midpoints(column) for column in columns]
+            self.cuts_ = np.concatenate(cuts).astype(np.float64)
+            self._starts = np.cumsum([0, *map(len, cuts)])
         return self
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         j = rng.integers(self.n_features_in_, size=n)
         if self.thresholds == "normal":
             return j, rng.standard_normal(n)
-        u = rng.random(n)
-        cuts = [self.cuts_[column] for column in j]
-        chosen = [cut[int(v * len(cut))] for cut, v in zip(cuts, u, strict=True)]
-        return j, np.array(chosen, dtype=np.float64)
+        start, stop = self._starts[j], self._starts[j + 1]
+        return j, self.cuts_[start + (rng.random(n) * (stop - start)).astype(int)]
 
     def respond(self, t: Any, threshold: Any) -> Any:
         xp = namespace(t)
@@ -88,9 +88,9 @@ class Stumps(Projected):
         """Share of the thresholds of each coordinate that lie below the value."""
         if self.thresholds == "normal":
             return ndtr(X)
+        cuts = np.split(self.cuts_, self._starts[1:-1])
         below = [
-            np.searchsorted(cut, x, "left") / len(cut)
-            for cut, x in zip(self.cuts_, X.T, strict=True)
+            np.searchsorted(cut, x, "left") / len(cut) for cut, x in zip(cuts, X.T, strict=True)
         ]
         return np.stack(below, axis=1)
 

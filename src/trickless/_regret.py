@@ -1,0 +1,188 @@
+"""Regret of an online learner against the best function in a ball of its kernel's space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.optimize import brentq
+
+from trickless._validation import check_regret
+from trickless.theory import shrinking_gradient_regret
+
+_MOST_ROWS = 10_000
+_POINTS = 13
+_ROWS = 512
+
+
+def smallest_loss(K: np.ndarray, Y: np.ndarray, norm_bound: float) -> np.ndarray:
+    r"""Loss of the best function of a bounded norm, for each output.
+
+    .. math:: \min_{\|g\| \le B} \tfrac12 \sum_t (\langle g, \Phi(x_t) \rangle - y_t)^2
+
+    The minimiser is :math:`g = \sum_t a_t \Phi(x_t)` with :math:`a = (K + \lambda I)^{-1} y`, where
+    the multiplier is the root of :math:`a^\top K a = B^2`, or nearly 0 if that is inside the ball.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Kernel matrix.
+    Y : array of shape (n, n_outputs)
+    norm_bound : float
+        B.
+
+    Returns
+    -------
+    array of shape (n_outputs,)
+    """
+    s, U = scipy.linalg.eigh(K, driver="evd")
+    s = np.maximum(s, 0)
+    squares = (U.T @ Y) ** 2
+    least = len(s) * np.finfo(float).eps * s[-1]
+    losses = []
+    for c in squares.T:
+
+        def excess(log: float, c: np.ndarray = c) -> float:
+            return float((s * c / (s + np.exp(log)) ** 2).sum()) - norm_bound**2
+
+        low = np.log(least)
+        high = max(low, 0.5 * np.log(s[-1] * c.sum() + 1e-300) - np.log(norm_bound))
+        multiplier = np.exp(brentq(excess, low, high) if excess(low) > 0 else low)
+        losses.append(0.5 * float((c * (multiplier / (s + multiplier)) ** 2).sum()))
+    return np.array(losses)
+
+
+def played_losses(model: Any) -> np.ndarray:
+    """Loss ½ (⟨f_t, Φ(x_t)⟩ − y_t)² of each row with the exact kernel: (n_rows, n_outputs)."""
+    X, alpha = model._support.rows, model._coefficients.appended()
+    epochs = model._coefficients.epochs()
+    start, Y = model._played.rows[:, 0].astype(int), model._played.rows[:, 1:]
+    losses = 0.5 * Y**2  # of f_1 = 0
+    for first in range(int(np.argmax(start > 0)), len(Y), _ROWS):
+        rows = slice(first, min(first + _ROWS, len(Y)))
+        K = model._kernel(X[rows], X[: start[rows][-1]])
+        K = K * (np.arange(K.shape[1]) < start[rows, None])
+        for output in range(Y.shape[1]):
+            now = epochs[start[rows] - 1, output]
+            since = np.minimum(epochs[None, : K.shape[1], output] - now[:, None], 0)
+            f = (K * 4.0**since) @ alpha[: K.shape[1], output]
+            losses[rows, output] = 0.5 * (f - Y[rows, output]) ** 2
+    return losses
+
+
+def regret_curve(model: Any) -> np.ndarray:
+    """Rounds and regret up to them, summed over outputs with a ball for each.
+
+    Parameters
+    ----------
+    model : fitted OnlineGradient with a kernel in closed form
+
+    Returns
+    -------
+    array of shape (n, 2)
+    """
+    owner = type(model).__name__
+    check_regret(owner, model._played, len(model._support), _MOST_ROWS)
+    losses = np.cumsum(played_losses(model).sum(axis=1))
+    n, X = len(losses), model._support.rows
+    Y = model._played.rows[:, 1:]
+    rounds = np.unique(np.geomspace(min(10, n), n, _POINTS).round().astype(int))
+    K = np.asarray(model._kernel(X, X), dtype=np.float64)
+    best = [smallest_loss(K[:t, :t], Y[:t], model.norm_bound).sum() for t in rounds]
+    return np.column_stack([rounds, losses[rounds - 1] - best])
+
+
+class RegretDisplay:
+    r"""Regret over the square root of the rounds.
+
+    Create it with :meth:`from_estimator`. The curve stays bounded where the regret is
+    :math:`O(\sqrt T)`.
+
+    Parameters
+    ----------
+    rounds : array of shape (n,)
+    regret : array of shape (n,)
+    norm_bound : float
+        Norm B of the functions competed with.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    line_ : matplotlib Line2D
+        The curve.
+    bound_ : matplotlib Line2D
+        The bound of :func:`trickless.theory.shrinking_gradient_regret` for each T, with the step
+        of Theorem 1 for that T and without noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trickless import RegretDisplay, ShrinkingGradientRegressor
+    >>> X = np.random.default_rng(0).uniform(-2, 2, (200, 1))
+    >>> model = ShrinkingGradientRegressor(norm_bound=2.0, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> display = RegretDisplay.from_estimator(model)
+    """
+
+    def __init__(self, *, rounds: np.ndarray, regret: np.ndarray, norm_bound: float) -> None:
+        self.rounds = rounds
+        self.regret = regret
+        self.norm_bound = norm_bound
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: Any = None, name: str | None = None, **kwargs: Any
+    ) -> RegretDisplay:
+        """Plot the regret of a fitted online learner.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``regret_``
+        ax : matplotlib Axes, optional
+            Default: a new figure.
+        name : str, optional
+            The curve's name in the legend. Default: the name of the class.
+        **kwargs
+            Passed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        RegretDisplay
+        """
+        rounds, regret = estimator.regret_.T
+        display = cls(rounds=rounds, regret=regret, norm_bound=estimator.norm_bound)
+        return display.plot(ax, name=name or type(estimator).__name__, **kwargs)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> RegretDisplay:
+        """Plot the curve and the bound.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Default: a new figure.
+        name : str, optional
+            The curve's name in the legend.
+        **kwargs
+            Passed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        RegretDisplay
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots()
+        root = np.sqrt(self.rounds)
+        (self.line_,) = ax.plot(self.rounds, self.regret / root, **{"label": name} | kwargs)
+        step = np.minimum(self.norm_bound / (2 * root), 0.5)
+        bound = [
+            shrinking_gradient_regret(int(t), self.norm_bound, float(eta))
+            for t, eta in zip(self.rounds, step, strict=True)
+        ]
+        (self.bound_,) = ax.plot(self.rounds, bound / root, "k--", label="bound, Theorem 1's step")
+        ax.set(xscale="log", xlabel="rounds T", ylabel="regret / √T")
+        ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,329 @@
+"""Online gradient descent with an exact kernel: the line for Shrinking Gradient to match.
+
+Algorithm 1 of Livni et al. 2017 with E_t = ⟨f_t, Φ(x_t)⟩ itself, which is NORMA (Kivinen, Smola and
+Williamson 2004) with the squared loss and without regularisation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from trickless._blocks import map_blocks, row_blocks
+from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
+from trickless._validation import anything, check_kernel_bound, choice, either, is_none, positive
+
+_SQUARE = 16
+
+
+class _KernelGradient(OnlineGradient):
+    """Algorithm 1 with the exact kernel."""
+
+    _fixed = ("kernel", "kernel_params", *OnlineGradient._fixed)
+    _rules = OnlineGradient._rules | {
+        "kernel": anything(
+            f"a callable or one of {', '.join(sorted(PAIRWISE_KERNEL_FUNCTIONS))}",
+            "kernel='rbf' is the Gaussian kernel",
+            lambda v: callable(v) or (isinstance(v, str) and v in PAIRWISE_KERNEL_FUNCTIONS),
+        ),
+        "kernel_params": either(
+            anything("a dictionary", "kernel_params={'gamma': 0.5}", lambda v: isinstance(v, dict)),
+            anything("None", "", is_none),
+        ),
+        "kernel_bound": either(
+            positive("kernel_bound='auto' takes the largest k(x, x) of the first batch"),
+            choice("auto", remedy=""),
+        ),
+    }
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        kernel_params: dict[str, Any] | None = None,
+        kernel_bound: float | str = "auto",
+        norm_bound: float = 10.0,
+        step_size: float | str = "auto",
+        schedule: str = "sqrt",
+        horizon: int | None = None,
+        batch_size: int | str = "auto",
+        average: bool = True,
+        max_support: int | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = "float64",
+    ) -> None:
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.kernel_bound = kernel_bound
+        self.norm_bound = norm_bound
+        self.step_size = step_size
+        self.schedule = schedule
+        self.horizon = horizon
+        self.batch_size = batch_size
+        self.average = average
+        self.max_support = max_support
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.dtype = dtype
+
+    def _prepare(self, X: Any, weight: np.ndarray | None, first: bool) -> None:
+        """Every k(x, x) must keep the bound that the steps are sized for."""
+        squares = [self._kernel(X[rows], X[rows]) for rows in row_blocks(X.shape[0], _SQUARE)]
+        diagonal = np.concatenate([np.diag(square) for square in squares])
+        if first:
+            auto = isinstance(self.kernel_bound, str)
+            self.kernel_bound_ = float(diagonal.max() if auto else self.kernel_bound)
+        check_kernel_bound(type(self).__name__, diagonal, self.kernel_bound_)
+
+    def _square_bound(self) -> float:
+        return self.kernel_bound_
+
+    def _kernel(self, X: Any, Y: Any) -> np.ndarray:
+        return pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
+
+    def _estimate(self, X: Any) -> np.ndarray:
+        return self._sum(X, self._coefficients.last())
+
+    def _values(self, X: Any) -> np.ndarray:
+        return self._sum(X, self._alpha())
+
+    def _sum(self, X: Any, alpha: np.ndarray) -> np.ndarray:
+        """Σ_i α_i k(x_i, x) for each row."""
+
+        def some(rows: slice) -> np.ndarray:
+            return self._kernel(X[rows], self._support.rows) @ alpha
+
+        return np.concatenate(map_blocks(some, row_blocks(X.shape[0]), self.n_jobs))
+
+    @property
+    def support_vectors_(self) -> Any:
+        """Support points, shape (t, n_features)."""
+        check_is_fitted(self)
+        return self._support.rows
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients that predict, shape (t, n_outputs)."""
+        check_is_fitted(self)
+        return self._alpha()
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.kernel in ("rbf", "linear", "poly", "sigmoid", "cosine")
+        return tags
+
+
+class KernelGradientRegressor(OnlineRegression, _KernelGradient):
+    r"""Online regression with an exact kernel.
+
+    Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
+    :class:`ShrinkingGradientRegressor`, with the exact prediction in the place of an estimate: the
+    reference that it is compared with. A round costs as many kernel values as there are rows so
+    far.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number;
+        see :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+    kernel_params : dict or None, default=None
+        Parameters of the kernel, such as ``{"gamma": 0.5}``.
+    kernel_bound : float or "auto", default="auto"
+        The largest k(x, x), which limits the steps. "auto" takes that of the first batch; a later
+        row that exceeds it raises a ValueError.
+    norm_bound : float, default=10.0
+        The norm B of the functions competed with, on targets scaled to [-1, 1].
+    step_size : float or "auto", default="auto"
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
+        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
+        1/2 of ``1 / kernel_bound_``. "constant" takes a ``step_size`` given as a number, without
+        that limit. "theorem" takes the step of Theorem 1 for ``horizon`` rounds of one row.
+    horizon : int or None, default=None
+        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
+    batch_size : int or "auto", default="auto"
+        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
+        ``batch_size * step * kernel_bound_`` is at most 1.
+    average : bool, default=True
+        Whether to predict with the average of f over the rounds, or with the last f.
+    max_support : int or None, default=None
+        At most so many support points (and one batch) are kept, by an unbiased compression; see
+        :class:`ShrinkingGradientRegressor`. None keeps every row.
+    shuffle : bool, default=True
+        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
+    y_range : "auto" or (float, float), default="auto"
+        The interval that holds every target; it is mapped linearly to [-1, 1]. "auto" takes the
+        smallest and the largest of the first batch. A target outside raises a ValueError.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the order of rows, and of the compression.
+    n_jobs : int or None, default=None
+        Threads. None uses as many as BLAS would, -1 every core.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+    dtype : {"float32", "float64"}, default="float64"
+        Precision of the rows that the kernel is given.
+
+    Attributes
+    ----------
+    support_vectors_ : array or CSR matrix of shape (t, n_features)
+        The support points x_i.
+    dual_coef_ : array of shape (t, n_outputs)
+        Their coefficients α_i, for targets scaled to [-1, 1].
+    kernel_bound_ : float
+        The largest k(x, x).
+    y_range_ : tuple of (array, array)
+        Lower and upper ends of the targets' range, each of shape (n_outputs,).
+    online_error_ : array of shape (n_batches, 2)
+        Number of rows of each batch and their mean squared error, on targets scaled to [-1, 1],
+        before they were learned.
+    regret_ : array of shape (n, 2)
+        Rounds, and the regret up to them; see :class:`ShrinkingGradientRegressor`.
+    n_features_in_ : int
+        Number of inputs.
+
+    References
+    ----------
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
+       kernel trick", ICML 2017, Algorithm 1.
+    .. [2] J. Kivinen, A. Smola and R. Williamson, "Online learning with kernels", IEEE
+       Transactions on Signal Processing 52(8), 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trickless import KernelGradientRegressor
+    >>> X = np.random.default_rng(0).uniform(-2, 2, (1000, 1))
+    >>> y = np.sin(2 * X[:, 0])
+    >>> model = KernelGradientRegressor(kernel_params={"gamma": 1.0}, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    _rules = _KernelGradient._rules | OnlineRegression._rules
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        kernel_params: dict[str, Any] | None = None,
+        kernel_bound: float | str = "auto",
+        norm_bound: float = 10.0,
+        step_size: float | str = "auto",
+        schedule: str = "sqrt",
+        horizon: int | None = None,
+        batch_size: int | str = "auto",
+        average: bool = True,
+        max_support: int | None = None,
+        shuffle: bool = True,
+        y_range: Any = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = "float64",
+    ) -> None:
+        super().__init__(
+            kernel,
+            kernel_params=kernel_params,
+            kernel_bound=kernel_bound,
+            norm_bound=norm_bound,
+            step_size=step_size,
+            schedule=schedule,
+            horizon=horizon,
+            batch_size=batch_size,
+            average=average,
+            max_support=max_support,
+            shuffle=shuffle,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            dtype=dtype,
+        )
+        self.y_range = y_range
+
+
+class KernelGradientClassifier(OnlineClassification, _KernelGradient):
+    r"""Online classification with an exact kernel.
+
+    Learns ±1 targets by the squared loss, one class against the rest, by the rounds of
+    :class:`ShrinkingGradientClassifier` with the exact prediction in the place of an estimate.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number;
+        see :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+    kernel_params : dict or None, default=None
+        Parameters of the kernel, such as ``{"gamma": 0.5}``.
+    kernel_bound : float or "auto", default="auto"
+        The largest k(x, x), which limits the steps. "auto" takes that of the first batch; a later
+        row that exceeds it raises a ValueError.
+    norm_bound : float, default=10.0
+        The norm B of the functions competed with.
+    step_size : float or "auto", default="auto"
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
+        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
+        1/2 of ``1 / kernel_bound_``. "constant" takes a ``step_size`` given as a number, without
+        that limit. "theorem" takes the step of Theorem 1 for ``horizon`` rounds of one row.
+    horizon : int or None, default=None
+        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
+    batch_size : int or "auto", default="auto"
+        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
+        ``batch_size * step * kernel_bound_`` is at most 1.
+    average : bool, default=True
+        Whether to predict with the average of f over the rounds, or with the last f.
+    max_support : int or None, default=None
+        At most so many support points (and one batch) are kept, by an unbiased compression; see
+        :class:`ShrinkingGradientRegressor`. None keeps every row.
+    shuffle : bool, default=True
+        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the order of rows, and of the compression.
+    n_jobs : int or None, default=None
+        Threads. None uses as many as BLAS would, -1 every core.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+    dtype : {"float32", "float64"}, default="float64"
+        Precision of the rows that the kernel is given.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels.
+    support_vectors_ : array or CSR matrix of shape (t, n_features)
+        The support points x_i.
+    dual_coef_ : array of shape (t, n_outputs)
+        Their coefficients α_i.
+    kernel_bound_ : float
+        The largest k(x, x).
+    online_error_ : array of shape (n_batches, 2)
+        Number of rows of each batch and the share misclassified
+        before they were learned.
+    regret_ : array of shape (n, 2)
+        Rounds, and the regret up to them; see :class:`ShrinkingGradientRegressor`.
+    n_features_in_ : int
+        Number of inputs.
+
+    References
+    ----------
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
+       kernel trick", ICML 2017, Algorithm 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from trickless import KernelGradientClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = KernelGradientClassifier(kernel_params={"gamma": 1e-3}, random_state=0)
+    >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.85)
+    True
+    """

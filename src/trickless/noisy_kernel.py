@@ -1,0 +1,357 @@
+"""Online learning of a kernel that is only observed with noise.
+
+The discussion of Livni et al. 2017 points out that Algorithm 1 needs no neurons: unbiased estimates
+of k(x, x') are enough, such as the frequencies of measurements on a quantum computer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from trickless._blocks import row_blocks
+from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
+from trickless._sampling import by_size, thin
+from trickless._stream import Purpose, generator
+from trickless._validation import anything, check_draws, check_estimates, integer, positive
+
+#: Estimates of the theorem's rounds that are held at a time, and the most that a round may ask for.
+_ESTIMATES, _MOST_ESTIMATES = 2**16, 10**9
+
+
+class _NoisyKernel(OnlineGradient):
+    """Algorithm 1 with unbiased estimates of the kernel."""
+
+    _fixed = ("kernel_bound", *OnlineGradient._fixed)
+    _rules = OnlineGradient._rules | {
+        "estimate": anything(
+            "a function of (X, Y, rng)",
+            "estimate=lambda X, Y, rng: ... returns an array of shape (len(X), len(Y))",
+            callable,
+        ),
+        "n_samples": integer(1, "n_samples=512 estimates a row is the default"),
+        "kernel_bound": positive("kernel_bound=1.0 is that of a kernel with k(x, x) = 1"),
+    }
+
+    def __init__(
+        self,
+        estimate: Any,
+        *,
+        n_samples: int = 512,
+        kernel_bound: float = 1.0,
+        norm_bound: float = 10.0,
+        step_size: float | str = "auto",
+        schedule: str = "sqrt",
+        horizon: int | None = None,
+        batch_size: int | str = "auto",
+        average: bool = True,
+        max_support: int | None = None,
+        shuffle: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = "float64",
+    ) -> None:
+        self.estimate = estimate
+        self.n_samples = n_samples
+        self.kernel_bound = kernel_bound
+        self.norm_bound = norm_bound
+        self.step_size = step_size
+        self.schedule = schedule
+        self.horizon = horizon
+        self.batch_size = batch_size
+        self.average = average
+        self.max_support = max_support
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.dtype = dtype
+
+    def _check_theorem(self, n_rows: int) -> None:
+        super()._check_theorem(n_rows)
+        owner, constants = type(self).__name__, self._constants()
+        check_draws(owner, self.horizon, self.norm_bound, constants, _MOST_ESTIMATES)
+
+    def _square_bound(self) -> float:
+        return self.kernel_bound
+
+    def _estimate(self, X: Any) -> np.ndarray:
+        """E_t ≈ ⟨f_t, Φ(x)⟩ from noisy values of the kernel at some of the support points."""
+        alpha = self._coefficients.last()
+        size = np.linalg.norm(alpha, axis=1)
+        rng = generator(self.seed_, Purpose.ROUNDS, self._coefficients.n_rounds)
+        if not size.any():
+            return np.zeros((X.shape[0], alpha.shape[1]))
+        if self.schedule != "theorem":
+            index, factor = thin(size, self.n_samples, rng)
+            return self._sum(X, index, alpha[index] * factor[:, None], rng)
+        total, m = np.zeros((X.shape[0], alpha.shape[1])), self._constants().n_samples
+        for start in range(0, m, _ESTIMATES):
+            index = by_size(size, min(_ESTIMATES, m - start), rng)  # Alg. 2, line 2
+            weight = size.sum() / (m * size[index])
+            total += self._sum(X, index, alpha[index] * weight[:, None], rng)  # line 4
+        return total
+
+    def _values(self, X: Any) -> np.ndarray:
+        alpha = self._alpha()
+        index = np.flatnonzero(alpha.any(axis=1))
+        rng = generator(self.seed_, Purpose.PREDICT)
+        values = [self._sum(X[rows], index, alpha[index], rng) for rows in row_blocks(X.shape[0])]
+        return np.concatenate(values)
+
+    def _sum(
+        self, X: Any, index: np.ndarray, weight: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Σ weight_i k̂(x_i, x) over some support points, for each row."""
+        points = self._support.rows[index]
+        return check_estimates(self.estimate(X, points, rng), X, points) @ weight
+
+    @property
+    def kernel_bound_(self) -> float:
+        """The largest k(x, x)."""
+        check_is_fitted(self)
+        return float(self.kernel_bound)
+
+    @property
+    def support_vectors_(self) -> Any:
+        """Support points, shape (t, n_features)."""
+        check_is_fitted(self)
+        return self._support.rows
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients that predict, shape (t, n_outputs)."""
+        check_is_fitted(self)
+        return self._alpha()
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True  # rows go to the user's function as they come
+        tags.non_deterministic = True  # a row gets other noise in the company of other rows
+        return tags
+
+
+class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
+    r"""Online regression with a kernel that is observed with noise.
+
+    Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
+    :class:`ShrinkingGradientRegressor`, with a function that returns unbiased noisy estimates of
+    k(x, x') in the place of neurons. Each round makes fresh estimates, so the noise averages out
+    over the rounds, as in any stochastic gradient; the guarantee needs no more than unbiasedness
+    and a bound. Rows are learned in mini-batches, small enough for the sum of their steps to be
+    stable.
+
+    A prediction makes one fresh estimate a support point, whose noise adds
+    :math:`\sum_i \alpha_i^2 \mathrm{var}(\hat k(x_i, x))` to its variance. The same rows given
+    together get the same prediction every time.
+
+    Parameters
+    ----------
+    estimate : callable
+        ``estimate(X, Y, rng)`` returns independent unbiased estimates of k(x, x') for every row x
+        of X and x' of Y, an array of shape (len(X), len(Y)). ``rng`` is a numpy.random.Generator,
+        the only source of its randomness. Rows of Y may repeat; their estimates are independent.
+    n_samples : int, default=512
+        At most so many estimates of the kernel are made for a row that is learned. While there are
+        no more support points, each is asked for once; later, that many of them are sampled.
+    kernel_bound : float, default=1.0
+        The largest k(x, x), which limits the steps.
+    norm_bound : float, default=10.0
+        The norm B of the functions competed with, on targets scaled to [-1, 1].
+    step_size : float or "auto", default="auto"
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
+        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
+        1/2 of ``1 / kernel_bound_``. "constant" takes a ``step_size`` given as a number, without
+        that limit. "theorem" takes the step and the number of estimates of Theorem 1 for
+        ``horizon`` rounds of one row.
+    horizon : int or None, default=None
+        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
+    batch_size : int or "auto", default="auto"
+        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
+        ``batch_size * step * kernel_bound_`` is at most 1.
+    average : bool, default=True
+        Whether to predict with the average of f over the rounds, or with the last f.
+    max_support : int or None, default=None
+        At most so many support points (and one batch) are kept, by an unbiased compression; see
+        :class:`ShrinkingGradientRegressor`. None keeps every row.
+    shuffle : bool, default=True
+        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
+    y_range : "auto" or (float, float), default="auto"
+        The interval that holds every target; it is mapped linearly to [-1, 1]. "auto" takes the
+        smallest and the largest of the first batch. A target outside raises a ValueError.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the order of rows and of the generators given to ``estimate``.
+    n_jobs : int or None, default=None
+        Threads. None uses as many as BLAS would, -1 every core.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+    dtype : {"float32", "float64"}, default="float64"
+        Precision of the rows that the kernel is given.
+
+    Attributes
+    ----------
+    support_vectors_ : array or CSR matrix of shape (t, n_features)
+        The support points x_i.
+    dual_coef_ : array of shape (t, n_outputs)
+        Their coefficients α_i, for targets scaled to [-1, 1].
+    kernel_bound_ : float
+        The largest k(x, x).
+    y_range_ : tuple of (array, array)
+        Lower and upper ends of the targets' range, each of shape (n_outputs,).
+    online_error_ : array of shape (n_batches, 2)
+        Number of rows of each batch and their mean squared error, on targets scaled to [-1, 1],
+        before they were learned.
+    n_features_in_ : int
+        Number of inputs.
+
+    Raises
+    ------
+    ValueError
+        If ``estimate`` returns an array of another shape or values that are not finite.
+
+    References
+    ----------
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
+       kernel trick", ICML 2017, Algorithm 1 and the discussion.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> from trickless import NoisyKernelRegressor
+    >>> def shots(X, Y, rng):
+    ...     return rng.binomial(10, rbf_kernel(X, Y)) / 10
+    >>> X = np.random.default_rng(0).uniform(-2, 2, (500, 1))
+    >>> y = np.sin(2 * X[:, 0])
+    >>> model = NoisyKernelRegressor(shots, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.7)
+    True
+    """
+
+    _rules = _NoisyKernel._rules | OnlineRegression._rules
+
+    def __init__(
+        self,
+        estimate: Any,
+        *,
+        n_samples: int = 512,
+        kernel_bound: float = 1.0,
+        norm_bound: float = 10.0,
+        step_size: float | str = "auto",
+        schedule: str = "sqrt",
+        horizon: int | None = None,
+        batch_size: int | str = "auto",
+        average: bool = True,
+        max_support: int | None = None,
+        shuffle: bool = True,
+        y_range: Any = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = "float64",
+    ) -> None:
+        super().__init__(
+            estimate,
+            n_samples=n_samples,
+            kernel_bound=kernel_bound,
+            norm_bound=norm_bound,
+            step_size=step_size,
+            schedule=schedule,
+            horizon=horizon,
+            batch_size=batch_size,
+            average=average,
+            max_support=max_support,
+            shuffle=shuffle,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            dtype=dtype,
+        )
+        self.y_range = y_range
+
+
+class NoisyKernelClassifier(OnlineClassification, _NoisyKernel):
+    r"""Online classification with a kernel that is observed with noise.
+
+    Learns ±1 targets by the squared loss, one class against the rest, from a function that returns
+    unbiased noisy estimates of k(x, x'); see :class:`NoisyKernelRegressor`.
+
+    Parameters
+    ----------
+    estimate : callable
+        ``estimate(X, Y, rng)`` returns independent unbiased estimates of k(x, x') for every row x
+        of X and x' of Y, an array of shape (len(X), len(Y)). ``rng`` is a numpy.random.Generator,
+        the only source of its randomness. Rows of Y may repeat; their estimates are independent.
+    n_samples : int, default=512
+        At most so many estimates of the kernel are made for a row that is learned. While there are
+        no more support points, each is asked for once; later, that many of them are sampled.
+    kernel_bound : float, default=1.0
+        The largest k(x, x), which limits the steps.
+    norm_bound : float, default=10.0
+        The norm B of the functions competed with.
+    step_size : float or "auto", default="auto"
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
+        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
+        1/2 of ``1 / kernel_bound_``. "constant" takes a ``step_size`` given as a number, without
+        that limit. "theorem" takes the step and the number of estimates of Theorem 1 for
+        ``horizon`` rounds of one row.
+    horizon : int or None, default=None
+        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
+    batch_size : int or "auto", default="auto"
+        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
+        ``batch_size * step * kernel_bound_`` is at most 1.
+    average : bool, default=True
+        Whether to predict with the average of f over the rounds, or with the last f.
+    max_support : int or None, default=None
+        At most so many support points (and one batch) are kept, by an unbiased compression; see
+        :class:`ShrinkingGradientRegressor`. None keeps every row.
+    shuffle : bool, default=True
+        Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the order of rows and of the generators given to ``estimate``.
+    n_jobs : int or None, default=None
+        Threads. None uses as many as BLAS would, -1 every core.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+    dtype : {"float32", "float64"}, default="float64"
+        Precision of the rows that the kernel is given.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels.
+    support_vectors_ : array or CSR matrix of shape (t, n_features)
+        The support points x_i.
+    dual_coef_ : array of shape (t, n_outputs)
+        Their coefficients α_i.
+    kernel_bound_ : float
+        The largest k(x, x).
+    online_error_ : array of shape (n_batches, 2)
+        Number of rows of each batch and the share misclassified
+        before they were learned.
+    n_features_in_ : int
+        Number of inputs.
+
+    References
+    ----------
+    .. [1] R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the
+       kernel trick", ICML 2017, Algorithm 1 and the discussion.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> from trickless import NoisyKernelClassifier
+    >>> def shots(X, Y, rng):
+    ...     return rng.binomial(10, rbf_kernel(X, Y, gamma=1e-3)) / 10
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = NoisyKernelClassifier(shots, random_state=0).fit(X[:1000], y[:1000])
+    >>> bool(model.score(X[1000:], y[1000:]) > 0.8)
+    True
+    """
