@@ -9,7 +9,6 @@ import scipy.sparse
 import naive
 from cases import inputs
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
-from trickless._online import Coefficients
 from trickless._stream import Purpose, generator
 from trickless.neurons import Gaussian, Stumps
 
@@ -114,24 +113,6 @@ def test_the_step_descends():
     model = learned(X, np.sin(X[:, 0]), 300, neurons=Gaussian(1.0))
     error = model.online_error_[:, 1]
     assert error[-200:].mean() < 0.5 * error[:50].mean()
-
-
-def test_average_is_the_literal_average_however_often_coefficients_shrink():
-    rng = np.random.default_rng(0)
-    lazy = Coefficients(2)
-    literal, total = np.zeros((0, 2)), np.zeros((900, 2))
-    for _ in range(900):
-        lazy.count_rounds(1)
-        total[: len(literal)] += literal
-        shrink = rng.random(2) < 0.5
-        lazy.shrink(shrink)
-        literal = literal / np.where(shrink, 4, 1)
-        new = rng.standard_normal((1, 2))
-        lazy.append(new)
-        literal = np.vstack([literal, new])
-    np.testing.assert_allclose(lazy.average(), total / 900, rtol=1e-10)
-    np.testing.assert_allclose(lazy.last(), literal, rtol=1e-10)
-    assert len(lazy._rounds_of_epoch[0]) > 400
 
 
 def test_it_stays_close_to_descent_with_the_exact_kernel():
@@ -368,3 +349,58 @@ def test_frozen_neurons_are_those_of_no_round():
     frozen = model.network_.source.weights[0]
     seen = np.concatenate([w[0] for draws in draws_of(model, 10) for _, w in draws])
     assert not np.isin(frozen, seen).any()
+
+
+def test_a_frozen_model_is_a_network_in_the_units_of_y():
+    X = inputs(300, 2)
+    y = 50 + 7 * np.sin(X[:, 0])
+    model = ShrinkingGradientRegressor(Gaussian(1.0), random_state=0).fit(X, y)
+    network = model.freeze(3000, random_state=1)
+    assert network.n_neurons == 3000
+    value, error = network.estimate(X.astype("float32"))
+    middle, half = model._scale()
+    exact = model._kernel(X, model.expansion_.support) @ model.expansion_.alpha * half + middle
+    assert (np.abs(value - exact) < 5 * error).all()
+    labels = np.digitize(X[:, 0], [-0.5, 0.5])
+    classifier = ShrinkingGradientClassifier(Gaussian(1.0), random_state=0).fit(X, labels)
+    value, error = classifier.freeze(3000, random_state=1).estimate(X.astype("float32"))
+    exact = classifier._kernel(X, classifier.expansion_.support) @ classifier.expansion_.alpha
+    assert (np.abs(value - exact) < 5 * error).all()
+
+
+def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
+    X = inputs(30, 2)
+    y = np.sin(X[:, 0])
+    held = []
+    plain = Gaussian.draw
+
+    def recorded(self, rng, n):
+        held.append(n)
+        return plain(self, rng, n)
+
+    monkeypatch.setattr("trickless.shrinking_gradient._DRAWS", 7)
+    monkeypatch.setattr(Gaussian, "draw", recorded)
+    model = learned(X, y, n_samples=3000, neurons=Gaussian(1.0), estimator="full")
+    assert max(held[1:-1]) == 7 or max(held) == 16
+    alpha, _ = naive.kernel_gradient(model._kernel(X, X), y, lambda t: min(5 / np.sqrt(t), 0.5))
+    assert np.abs(model._coefficients.last()[:, 0] - alpha).max() < 0.1
+
+
+def test_a_stream_that_leaves_the_bound_is_noticed():
+    class Line(Gaussian):
+        width = 1
+
+        def activate(self, X, weights):
+            return X @ weights[0].T / np.linalg.norm(weights[0], axis=1)
+
+        def draw(self, rng, n):
+            return (rng.standard_normal((n, self.n_features_in_)),)
+
+    X = inputs(200, 2)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    model = ShrinkingGradientRegressor(Line(1.0), y_range=(-9, 9), random_state=0)
+    model.partial_fit(X, X[:, 0])
+    before = model.predict(X)
+    with pytest.raises(ValueError, match=r"Line declares bound=1.0, but a neuron gave .*[34]\."):
+        model.partial_fit(4 * X, X[:, 0])
+    np.testing.assert_array_equal(model.predict(X), before)

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._balanced import DIRECTIONS, balanced
+from trickless._blocks import linear_algebra
 from trickless._estimator import Classification, Learner, Regression
 from trickless._growing import Growing, growing_like
 from trickless._losses import Loss, Squared
 from trickless._regret import regret_curve
-from trickless._sampling import thin
+from trickless._sampling import inclusion
 from trickless._stream import Purpose, generator
 from trickless._validation import (
     anything,
@@ -40,6 +42,8 @@ SHRINK_AT = 16
 SHRINK_BY = 4
 #: Decaying schedules start at half the step that would fit a row exactly, for bound 1.
 LARGEST_STEP = 1 / 2
+#: Share of ``max_support`` that a compression leaves.
+KEPT = 1 / 2
 _STRETCHES = 4096
 
 
@@ -246,18 +250,30 @@ class OnlineGradient(Learner):
             self._played.append(np.hstack([start, targets]))
 
     def _compress(self) -> None:
-        """Replace more than ``max_support`` points by half as many, with the same expectation."""
+        """Replace more than ``max_support`` points by fewer, with the same expectation."""
         if self.max_support is None or len(self._support) <= self.max_support:
             return
         c = self._coefficients
-        size = np.linalg.norm(c.last(), axis=1)
-        if self.average:
-            size = np.hypot(size, np.linalg.norm(c.average(), axis=1))
+        kinds = [c.last(), c.average()] if self.average else [c.last()]
+        alpha = np.hstack(kinds)
         rng = generator(self.seed_, Purpose.COMPRESS, c.n_rounds)
-        index, factor = thin(size, self.max_support // 2, rng)
+        chance = inclusion(np.linalg.norm(alpha, axis=1), int(KEPT * self.max_support))
+        features = self._features(self._support.rows, rng)
+        if features is not None:
+            mix = rng.standard_normal((alpha.shape[1], features.shape[1], 2 * DIRECTIONS))
+            features = sum(
+                (column[:, None] * features) @ part
+                for column, part in zip(alpha.T, mix.astype(features.dtype), strict=True)
+            )
+        with linear_algebra(1):  # of many small matrices
+            index = balanced(chance, features, rng)
         self._support.keep(index)
-        c.keep(index, factor)
+        c.keep(index, 1 / chance[index])
         self._played = None
+
+    def _features(self, X: Any, rng: np.random.Generator) -> np.ndarray | None:
+        """Numbers for each row whose weighted sums a compression keeps, if there are any."""
+        return None
 
     def _check_step(self) -> None:
         """The summed step of a batch must be stable."""

@@ -84,11 +84,18 @@ def regret_curve(model: Any) -> np.ndarray:
     """
     owner = type(model).__name__
     check_regret(owner, model._played, len(model._support), _MOST_ROWS)
+    X = model._support.rows
+    try:
+        K = np.asarray(model._kernel(X, X), dtype=np.float64)
+    except NotImplementedError as error:
+        raise ValueError(
+            f"{owner}: regret_ compares with the best function of a kernel, and there is no closed "
+            "form of it here. Remedy: online_error_ has the error of the predictions."
+        ) from error
     losses = np.cumsum(played_losses(model).sum(axis=1))
-    n, X = len(losses), model._support.rows
+    n = len(losses)
     Y = model._played.rows[:, 1:]
     rounds = np.unique(np.geomspace(min(10, n), n, _POINTS).round().astype(int))
-    K = np.asarray(model._kernel(X, X), dtype=np.float64)
     best = [smallest_loss(K[:t, :t], Y[:t], model.norm_bound).sum() for t in rounds]
     return np.column_stack([rounds, losses[rounds - 1] - best])
 

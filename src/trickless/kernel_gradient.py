@@ -18,6 +18,8 @@ from trickless._online import OnlineClassification, OnlineGradient, OnlineRegres
 from trickless._validation import anything, check_kernel_bound, choice, either, is_none, positive
 
 _SQUARE = 16
+#: Rows at which a compression of the support hardly changes f.
+_BALANCED = 128
 
 
 class _KernelGradient(OnlineGradient):
@@ -89,6 +91,10 @@ class _KernelGradient(OnlineGradient):
 
     def _kernel(self, X: Any, Y: Any) -> np.ndarray:
         return pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
+
+    def _features(self, X: Any, rng: np.random.Generator) -> np.ndarray:
+        some = np.sort(rng.permutation(X.shape[0])[:_BALANCED])
+        return self._kernel(X, X[some])
 
     def _estimate(self, X: Any) -> np.ndarray:
         return self._sum(X, self._coefficients.last())

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import linear_algebra
+from trickless._blocks import linear_algebra, map_blocks, row_blocks
 from trickless._estimator import NeuronLearner
 from trickless._expansion import METHOD, Expansion, Variances
 from trickless._network import Network
 from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
-from trickless._stream import Purpose, generator
+from trickless._stream import Purpose, draw, generator
 from trickless._validation import check_certificate, check_draws, integer
 from trickless.neurons import Neurons
 
@@ -25,6 +25,8 @@ from trickless.neurons import Neurons
 _DRAWS = 2**20
 #: More draws in a round than this are refused.
 _MOST_SAMPLES = 10**9
+#: Neurons whose f(w) a compression of the support hardly changes.
+_BALANCED = 128
 #: What was measured of an expansion is measured again when its support has grown by this factor.
 _GROWN = 1.25
 
@@ -102,6 +104,12 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
 
     def _kernel(self, X: Any, Y: Any) -> np.ndarray:
         return self.neurons_.kernel(X, Y)
+
+    def _features(self, X: Any, rng: np.random.Generator) -> np.ndarray:
+        weights = draw(self.neurons_, rng, _BALANCED, X.dtype)
+        blocks = row_blocks(X.shape[0])
+        parts = map_blocks(lambda rows: self.neurons_(X[rows], weights), blocks, self.n_jobs)
+        return np.concatenate(parts)
 
     def _estimate(self, X: Any) -> np.ndarray:
         """E_t ≈ ⟨f_t, Φ(x)⟩ from neurons drawn for this round alone (Algorithm 2)."""

@@ -1,0 +1,138 @@
+"""Estimates to within a tolerance: they are, as often as they say, and with few neurons."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from cases import inputs
+from trickless import Expansion, ShrinkingGradientRegressor
+from trickless._certificate import _pieces
+from trickless.neurons import Dense, Gaussian, Stumps
+from trickless.theory import empirical_bernstein_radius, hoeffding_radius
+
+FAMILIES = {"gaussian": Gaussian(length_scale=1.5), "stumps": Stumps(), "erf": Dense("erf")}
+
+
+def expansion(family="gaussian", outputs=1, t=60):
+    rng = np.random.default_rng(7)
+    X = inputs(t, 3)
+    alpha = rng.standard_normal((t, outputs)) / t
+    return Expansion(FAMILIES[family].fit(X, rng), X, alpha)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_values_are_within_the_tolerance_as_often_as_promised(family):
+    """1,000 seeds at 80 %: at most 5 standard errors more than 200 of them may be wrong."""
+    f = expansion(family)
+    x = inputs(2, 3, seed=1)
+    exact = f.neurons.kernel(x, f.support) @ f.alpha
+    wrong = np.zeros_like(exact)
+    for seed in range(1000):
+        value, radius = f.certify(x, 0.05, 0.8, seed)
+        assert (radius <= 0.05).all()
+        wrong += np.abs(value - exact) > radius
+    assert wrong.max() <= 200 + 5 * np.sqrt(1000 * 0.2 * 0.8)
+
+
+@pytest.mark.parametrize("radius_of", ["hoeffding", "bernstein"])
+@pytest.mark.parametrize("p", [0.5, 0.02])
+def test_radii_cover_the_mean_of_coin_flips(radius_of, p):
+    """Exactly, over the binomial distribution of n flips of ±1: no more than δ may be missed."""
+    n, delta = 400, 0.1
+    heads = np.arange(n + 1)
+    mean = 2 * heads / n - 1
+    variance = 4 * heads * (n - heads) / n / (n - 1)
+    radius = (
+        np.full(n + 1, hoeffding_radius(n, 1.0, delta))
+        if radius_of == "hoeffding"
+        else empirical_bernstein_radius(n, variance, 1.0, delta)
+    )
+    missed = binom.pmf(heads, n, p)[np.abs(mean - (2 * p - 1)) > radius].sum()
+    assert missed <= delta
+    if radius_of == "hoeffding" and p == 0.5:  # and is not far from tight
+        assert binom.pmf(heads, n, p)[np.abs(mean) > radius / 2].sum() > delta
+
+
+def test_radii_by_hand():
+    assert hoeffding_radius(200, 3.0, 0.1) == pytest.approx(3 * math.sqrt(2 * math.log(20) / 200))
+    L = math.log(30)
+    expected = math.sqrt(2 * 0.25 * L / 200) + 7 * 6 * L / (3 * 199)
+    assert empirical_bernstein_radius(200, 0.25, 3.0, 0.1) == pytest.approx(expected)
+
+
+def test_a_small_variance_is_made_use_of():
+    """f has a norm far below |α|₁: Hoeffding alone would draw some ten times as many neurons."""
+    rng = np.random.default_rng(0)
+    X = inputs(3000, 3)
+    drawn = []
+
+    class Counting(Gaussian):
+        def draw(self, rng, n):
+            drawn.append(n)
+            return super().draw(rng, n)
+
+    f = Expansion(Counting(1.0).fit(X, rng), X, rng.standard_normal((3000, 1)) / 300)
+    norm_1 = np.abs(f.alpha).sum()
+    x = inputs(5, 3, seed=1)
+    value, _ = f.certify(x, 0.1, 0.95, 0)
+    assert np.abs(value - f.neurons.kernel(x, X) @ f.alpha).max() < 0.1
+    by_hoeffding = 2 * norm_1**2 * math.log(2 / 0.05) / 0.1**2
+    assert sum(drawn) < by_hoeffding / 10
+
+
+def test_rows_and_outputs_are_certified_each():
+    f = expansion(outputs=3)
+    x = inputs(40, 3, seed=1)
+    exact = f.neurons.kernel(x, f.support) @ f.alpha
+    tolerance = np.array([0.02, 0.05, 0.1])
+    value, radius = f.certify(x, tolerance, 0.999, 0)
+    assert value.shape == radius.shape == (40, 3)
+    assert (radius <= tolerance).all()
+    assert (np.abs(value - exact) < radius).all()
+    np.testing.assert_array_equal(f.certify(x, tolerance, 0.999, 0)[0], value)
+    zero = Expansion(f.neurons, f.support, 0 * f.alpha)
+    assert not np.any(zero.certify(x, 0.1))
+
+
+def test_predictions_of_a_model_are_certified_in_the_units_of_y():
+    X = inputs(300, 2)
+    y = 1000 + 100 * np.sin(X[:, 0])
+    model = ShrinkingGradientRegressor(Gaussian(1.0), 50, random_state=0).fit(X, y)
+    kernel = model.neurons_.kernel(X[:30], model.expansion_.support)
+    middle, half = model._scale()
+    exact = (kernel @ model.expansion_.alpha)[:, 0] * half + middle
+    value = model.predict(X[:30], tolerance=5.0, confidence=0.99)
+    assert value.shape == (30,)
+    assert np.abs(value - exact).max() < 5
+    assert np.abs(model.predict(X[:30]) - exact).max() > 5  # with its 50 neurons
+
+
+def test_stages_are_drawn_in_parts_of_two_or_more():
+    for n in (1, 128, 2**15, 2**15 + 1, 10**6 + 7):
+        parts = _pieces(n)
+        assert sum(parts) == n
+        assert max(parts) <= 2**15
+        assert min(parts) > 1 or n == 1
+
+
+def test_wrong_tolerances_are_named():
+    f = expansion(outputs=2)
+    x = inputs(2, 3)
+    for tolerance in (0, -1.0, np.nan, "small", [0.1, 0.1, 0.1], None):
+        with pytest.raises(ValueError, match=r"Expansion: tolerance=.*Remedy"):
+            f.certify(x, tolerance)
+    for confidence in (0, 1, 1.5, "high"):
+        with pytest.raises((ValueError, TypeError), match=r"Expansion: confidence=.*Remedy"):
+            f.certify(x, 0.1, confidence)
+    single = Expansion(f.neurons, f.support.astype("float32"), f.alpha)
+    with pytest.raises(ValueError, match=r"tolerance=1e-08, but sums in float32.*dtype='float64'"):
+        single.certify(x.astype("float32"), 1e-8)
+    model = ShrinkingGradientRegressor(Gaussian(1.0), 50).fit(x, x[:, 0])
+    with pytest.raises(ValueError, match=r"tolerance=0.1 and return_std=True.*Remedy"):
+        model.predict(x, return_std=True, tolerance=0.1)
+    with pytest.raises(ValueError, match=r"confidence=2.*Remedy"):
+        model.predict(x, tolerance=0.1, confidence=2)
+    with pytest.raises(TypeError, match=r"tolerance='small'.*Remedy"):
+        model.predict(x, tolerance="small")

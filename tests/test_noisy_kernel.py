@@ -1,0 +1,141 @@
+"""Learning from noisy kernel values: literal rounds, unbiased estimates, and bad functions."""
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import rbf_kernel
+
+import naive
+from cases import inputs
+from trickless import KernelGradientRegressor, NoisyKernelClassifier, NoisyKernelRegressor
+from trickless._stream import Purpose, generator
+
+
+def exactly(X, Y, rng):
+    return rbf_kernel(X, Y, gamma=0.5)
+
+
+def shots(X, Y, rng):
+    return rng.binomial(4, rbf_kernel(X, Y, gamma=0.5)) / 4
+
+
+def learner(estimate, **options):
+    options = {"y_range": (-1, 1), "random_state": 0, "batch_size": 1} | options
+    return NoisyKernelRegressor(estimate, **options)
+
+
+def test_without_noise_it_is_descent_with_the_exact_kernel():
+    X = inputs(200, 2)
+    y = np.sin(X[:, 0])
+    noisy = learner(exactly).partial_fit(X, y)
+    exact = KernelGradientRegressor(
+        kernel_params={"gamma": 0.5}, y_range=(-1, 1), batch_size=1
+    ).partial_fit(X, y)
+    np.testing.assert_allclose(noisy.dual_coef_, exact.dual_coef_, atol=1e-12)
+    np.testing.assert_allclose(noisy.predict(X), exact.predict(X), atol=1e-12)
+
+
+def test_rounds_use_fresh_estimates_of_the_support():
+    X = inputs(40, 2)
+    y = np.sin(2 * X[:, 0])
+    model = learner(shots, step_size=0.4, schedule="constant").partial_fit(X, y)
+    alpha = np.zeros(40)
+    for t in range(40):
+        rng = generator(model.seed_, Purpose.ROUNDS, t)
+        rng.random() if t else None  # the offset of thinning
+        E = (shots(X[t : t + 1], X[:t], rng) @ alpha[:t]).item() if t else 0.0
+        alpha[t] = 0.4 * (y[t] - E)
+    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_samples", [10, 200])
+def test_estimates_are_unbiased(n_samples):
+    """10 of 60 support points are sampled, or each is asked once."""
+    X = inputs(60, 2)
+    model = learner(shots, n_samples=n_samples).partial_fit(X, np.sin(2 * X[:, 0]))
+    x = inputs(3, 2, seed=1)
+    exact = rbf_kernel(x, X, gamma=0.5) @ model._coefficients.last()
+    runs = []
+    for seed in range(500):
+        model.seed_ = seed
+        runs.append(model._estimate(x))
+    error = np.std(runs, axis=0) / np.sqrt(500)
+    assert (np.abs(np.mean(runs, axis=0) - exact) < 5 * error).all()
+
+
+def test_no_more_estimates_are_made_than_asked_for():
+    asked = []
+
+    def counting(X, Y, rng):
+        asked.append((len(X), len(Y)))
+        return shots(X, Y, rng)
+
+    X = inputs(80, 2)
+    model = learner(counting, n_samples=25, batch_size="auto").partial_fit(X, np.sin(X[:, 0]))
+    assert max(points for _, points in asked) == 25
+    rows = model.online_error_[1:, 0]
+    np.testing.assert_array_equal([n for n, _ in asked], rows)
+    asked.clear()
+    model.predict(X[:7])
+    assert asked == [(7, np.count_nonzero(model.dual_coef_))]
+
+
+def test_the_theorem_samples_as_algorithm_2():
+    """T = 30 rounds against the ball of norm 0.1 ask for 19 draws with replacement."""
+    X = inputs(30, 2)
+    y = np.sin(2 * X[:, 0])
+    options = {"schedule": "theorem", "horizon": 30, "norm_bound": 0.1}
+    model = learner(exactly, **options).partial_fit(X, y)
+    alpha = []
+    for t in range(30):
+        E = 0.0
+        if t:
+            u = generator(model.seed_, Purpose.ROUNDS, t).random(19)
+            size = np.cumsum(np.abs(alpha))
+            index = [next(i for i in range(t) if size[i] > v * size[-1]) for v in u]
+            k = rbf_kernel(X[t : t + 1], X[index], gamma=0.5)[0]
+            E = (
+                size[-1]
+                / 19
+                * sum(np.sign(alpha[i]) * k_i for i, k_i in zip(index, k, strict=True))
+            )
+        alpha.append(0.1 / (2 * np.sqrt(30)) * (y[t] - E))
+    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-12)
+    exact, _ = naive.kernel_gradient(rbf_kernel(X, gamma=0.5), y, lambda t: 0.1 / (2 * np.sqrt(30)))
+    assert 0 < np.abs(exact - alpha).max() < 0.01
+    with pytest.raises(ValueError, match=r"horizon=30 .*below 1/8"):
+        learner(exactly, **options | {"norm_bound": 2.0}).fit(X, y)
+
+
+def test_noise_averages_out_over_the_rounds():
+    """The naive way, once-observed values in place of the kernel, is what it is compared with."""
+    X = inputs(500, 2)
+    y = np.sin(X[:, 0])
+    model = learner(shots, batch_size="auto").fit(X, y)
+    f = rbf_kernel(X, model.support_vectors_, gamma=0.5) @ model.dual_coef_
+    exact = KernelGradientRegressor(kernel_params={"gamma": 0.5}, y_range=(-1, 1), random_state=0)
+    reference = exact.fit(X, y).predict(X)
+    assert np.sqrt(((f[:, 0] - reference) ** 2).mean()) < 0.1
+    assert model.score(X, y) > 0.9
+
+
+def test_predictions_repeat():
+    X = inputs(100, 2)
+    model = NoisyKernelClassifier(shots, random_state=0).fit(X, X[:, 0] > 0)
+    np.testing.assert_array_equal(model.decision_function(X), model.decision_function(X))
+    assert model.kernel_bound_ == 1.0
+
+
+@pytest.mark.parametrize(
+    ("estimate", "error", "message"),
+    [
+        (lambda X, Y, rng: np.ones(len(X)), ValueError, r"shape \(\d+,\).*must have the shape"),
+        (lambda X, Y, rng: np.ones((len(Y), len(X))), ValueError, "must have the shape"),
+        (lambda X, Y, rng: np.full((len(X), len(Y)), np.nan), ValueError, "nan for row 0 of X"),
+        (lambda X, Y, rng: 1j * np.ones((len(X), len(Y))), TypeError, "must be real numbers"),
+        (lambda X, Y, rng: [["a"] * len(Y)] * len(X), TypeError, "must be real numbers"),
+    ],
+)
+def test_mistakes_in_the_function_are_explained(estimate, error, message):
+    X = inputs(20, 2)
+    with pytest.raises(error, match=rf"estimate\(X, Y, rng\) returned .*{message}.*Remedy"):
+        NoisyKernelRegressor(estimate).fit(X, X[:, 0])

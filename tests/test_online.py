@@ -1,0 +1,175 @@
+"""Algorithm 1 whatever its estimates: coefficients, compression and the curve of errors."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+
+from cases import inputs
+from trickless import KernelGradientRegressor, ShrinkingGradientClassifier
+from trickless import ShrinkingGradientRegressor as Regressor
+from trickless._online import _STRETCHES, Coefficients
+from trickless._sampling import inclusion, thin
+from trickless.neurons import Gaussian
+
+
+def kernel_learner(**options):
+    options = {"y_range": (-1, 1), "random_state": 0} | options
+    return KernelGradientRegressor(kernel_params={"gamma": 0.5}, **options)
+
+
+def test_average_is_the_literal_average_however_often_coefficients_shrink():
+    rng = np.random.default_rng(0)
+    lazy = Coefficients(2)
+    literal, total = np.zeros((0, 2)), np.zeros((900, 2))
+    for _ in range(900):
+        lazy.count_rounds(1)
+        total[: len(literal)] += literal
+        shrink = rng.random(2) < 0.5
+        lazy.shrink(shrink)
+        literal = literal / np.where(shrink, 4, 1)
+        new = rng.standard_normal((1, 2))
+        lazy.append(new)
+        literal = np.vstack([literal, new])
+    np.testing.assert_allclose(lazy.average(), total / 900, rtol=1e-10)
+    np.testing.assert_allclose(lazy.last(), literal, rtol=1e-10)
+    assert len(lazy._rounds_of_epoch[0]) > 400
+
+
+def test_kept_coefficients_go_on_as_if_they_had_been_appended_larger():
+    """Keeping is linear: last and average of the kept are those of before, times the factor."""
+    rng = np.random.default_rng(0)
+    c, every = Coefficients(1), Coefficients(1)
+    for t in range(60):
+        for side in (c, every):
+            side.count_rounds(1)
+            side.shrink(np.array([t % 7 == 3]))
+            side.append(np.array([[np.sin(t)]]))
+        if t == 40:
+            index = np.sort(rng.choice(41, 12, replace=False))
+            factor = rng.random(12) + 1
+            c.keep(index, factor)
+    both = np.concatenate([index, np.arange(41, 60)])
+    times = np.concatenate([factor, np.ones(19)])[:, None]
+    np.testing.assert_allclose(c.last(), every.last()[both] * times, rtol=1e-12)
+    np.testing.assert_allclose(c.average(), every.average()[both] * times, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("average", [False, True])
+def test_the_support_stays_below_its_bound(average, sparse):
+    X = inputs(600, 3)
+    y = np.sin(X[:, 0])
+    rows = scipy.sparse.csr_matrix(X) if sparse else X
+    model = kernel_learner(max_support=100, average=average, batch_size=1)
+    for start in range(0, 600, 50):
+        model.partial_fit(rows[start : start + 50], y[start : start + 50])
+        assert model.support_vectors_.shape[0] <= 100
+        assert len(model.dual_coef_) == model.support_vectors_.shape[0]
+    assert model._coefficients.n_rounds == 600
+    assert model.score(X, y) > 0.5
+    support = model.support_vectors_.toarray() if sparse else model.support_vectors_
+    place = [np.flatnonzero((row == X).all(axis=1)) for row in support]
+    assert (np.diff(np.concatenate(place)) > 0).all()  # rows of X, in their order
+
+
+def test_compression_keeps_the_expectation_of_last_and_average():
+    """Over 400 seeds of the compression of one model, at rows of their own."""
+    X = inputs(120, 2)
+    y = np.sin(2 * X[:, 0])
+    x = inputs(5, 2, seed=3)
+    model = kernel_learner(batch_size=1).partial_fit(X, y)
+    exact = model._kernel(x, X) @ both(model)
+    runs = []
+    for seed in range(400):
+        thinned = deepcopy(model).set_params(max_support=60)
+        thinned.seed_ = seed
+        thinned._compress()
+        assert 29 <= len(thinned._support) <= 31
+        runs.append(model._kernel(x, thinned.support_vectors_) @ both(thinned))
+    error = np.std(runs, axis=0) / np.sqrt(400)
+    assert (np.abs(np.mean(runs, axis=0) - exact) < 5 * error).all()
+
+
+def both(model):
+    return np.hstack([model._coefficients.last(), model._coefficients.average()])
+
+
+def test_a_compressed_model_is_the_uncompressed_one_thinned():
+    """The 41st row exceeds the bound of 40, so 20 of 41 points stay, by the size of both f."""
+    X = inputs(41, 2)
+    y = np.sin(2 * X[:, 0])
+    whole = kernel_learner(batch_size=1).partial_fit(X, y)
+    bounded = kernel_learner(batch_size=1, max_support=40).partial_fit(X, y)
+    rows = bounded.support_vectors_
+    kept = np.array([np.flatnonzero((row == X).all(axis=1)).item() for row in rows])
+    assert 19 <= len(kept) <= 21
+    ratio = 1 / inclusion(np.linalg.norm(both(whole), axis=1), 20)[kept]
+    np.testing.assert_allclose(both(bounded), both(whole)[kept] * ratio[:, None])
+
+
+@pytest.mark.parametrize("learner", [kernel_learner(), Regressor(Gaussian(1.0), y_range=(-1, 1))])
+def test_compression_changes_the_function_far_less_than_plain_thinning(learner):
+    """Two inputs and a smooth kernel: 64 balanced sums hold nearly all of f."""
+    X = inputs(600, 2)
+    y = np.sin(2 * X[:, 0])
+    model = clone(learner).set_params(batch_size=1, random_state=0).partial_fit(X, y)
+    K, alpha = model._kernel(X, X), both(model)
+    balanced, plain = [], []
+    for seed in range(10):
+        thinned = deepcopy(model).set_params(max_support=500)
+        thinned.seed_ = seed
+        thinned._compress()
+        f = model._kernel(X, thinned._support.rows) @ both(thinned)
+        balanced.append(((f - K @ alpha) ** 2).mean())
+        index, factor = thin(np.linalg.norm(alpha, axis=1), 250, np.random.default_rng(seed))
+        f = K[:, index] @ (alpha[index] * factor[:, None])
+        plain.append(((f - K @ alpha) ** 2).mean())
+    assert np.mean(balanced) < np.mean(plain) / 20
+
+
+def test_neurons_learn_with_a_bounded_support():
+    X = inputs(3000, 2)
+    labels = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = ShrinkingGradientClassifier(Gaussian(1.0), 4000, max_support=1000, random_state=0)
+    model.fit(X, labels)
+    assert model.expansion_.support.shape[0] <= 1000
+    whole = ShrinkingGradientClassifier(Gaussian(1.0), 4000, random_state=0).fit(X, labels)
+    assert model.score(X, labels) > whole.score(X, labels) - 0.05
+    again = ShrinkingGradientClassifier(Gaussian(1.0), 4000, max_support=1000, random_state=0)
+    np.testing.assert_array_equal(again.fit(X, labels).predict(X), model.predict(X))
+
+
+def test_the_curve_of_errors_is_merged_when_it_is_long(monkeypatch):
+    monkeypatch.setattr("trickless._online._STRETCHES", 8)
+    X = inputs(100, 2)
+    y = np.sin(X[:, 0])
+    merged = kernel_learner(batch_size=1).partial_fit(X, y).online_error_
+    monkeypatch.setattr("trickless._online._STRETCHES", _STRETCHES)
+    every = kernel_learner(batch_size=1).partial_fit(X, y).online_error_
+    assert every.shape == (100, 2)
+    assert len(merged) <= 16
+    assert merged[:, 0].sum() == 100
+    ends = np.cumsum(merged[:, 0]).astype(int)
+    for start, end, mean in zip([0, *ends[:-1]], ends, merged[:, 1], strict=True):
+        assert mean == pytest.approx(every[start:end, 1].mean())
+
+
+def test_measured_variances_are_used_until_the_support_has_grown(monkeypatch):
+    X = inputs(400, 2)
+    y = np.sin(X[:, 0])
+    options = {"n_samples": 20, "batch_size": 1, "y_range": (-1, 1), "random_state": 0}
+    model = Regressor(Gaussian(1.0), **options)
+    measured = []
+    original = type(model.partial_fit(X[:1], y[:1]).expansion_).variances
+
+    def variances(self, X, random_state=None):
+        measured.append(self.support.shape[0])
+        return original(self, X, random_state)
+
+    monkeypatch.setattr("trickless._expansion.Expansion.variances", variances)
+    model.partial_fit(X[1:], y[1:])
+    assert 5 < len(measured) < 30
+    assert (np.diff(measured) > 0.25 * np.array(measured[:-1])).all()

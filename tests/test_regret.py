@@ -1,0 +1,189 @@
+"""Regret: what was played, what the best function in the ball loses, and their picture."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import naive
+from cases import inputs
+from trickless import (
+    KernelGradientRegressor,
+    NoisyKernelRegressor,
+    RegretDisplay,
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
+from trickless._online import OnlineGradient
+from trickless._regret import played_losses, smallest_loss
+from trickless.neurons import Gaussian, Stumps
+from trickless.theory import shrinking_gradient_regret
+
+mpl.use("Agg")
+
+
+def learned(X, y, **options):
+    options = {"y_range": (-1, 1), "random_state": 0, "dtype": "float64"} | options
+    return ShrinkingGradientRegressor(Gaussian(1.0), n_samples=20, **options).partial_fit(X, y)
+
+
+@pytest.mark.parametrize("norm_bound", [0.1, 1.0, 100.0])
+def test_the_best_function_in_the_ball_is_that_of_a_solver(norm_bound):
+    X = inputs(25, 2)
+    y = np.sin(2 * X[:, 0])
+    K = Gaussian(1.0).fit(X, None).kernel(X)
+    constraint = {
+        "type": "ineq",
+        "fun": lambda a: norm_bound**2 - a @ K @ a,
+        "jac": lambda a: -2 * K @ a,
+    }
+    solution = minimize(
+        lambda a: 0.5 * ((K @ a - y) ** 2).sum(),
+        np.zeros(25),
+        jac=lambda a: K @ (K @ a - y),
+        constraints=constraint,
+        method="SLSQP",
+        options={"maxiter": 2000, "ftol": 1e-14},
+    )
+    loss = smallest_loss(K, y[:, None], norm_bound)[0]
+    assert loss == pytest.approx(solution.fun, rel=1e-3, abs=1e-4)
+    assert loss <= solution.fun + 1e-8
+
+
+def test_the_best_function_of_every_output_has_a_ball_of_its_own():
+    X = inputs(30, 2)
+    Y = np.column_stack([np.sin(X[:, 0]), X[:, 1], np.zeros(30)])
+    K = Gaussian(1.0).fit(X, None).kernel(X)
+    together = smallest_loss(K, Y, 0.5)
+    apart = [smallest_loss(K, Y[:, [o]], 0.5)[0] for o in range(3)]
+    np.testing.assert_allclose(together, apart)
+    assert together[2] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("norm_bound", [0.02, 10.0])  # at 0.02 the coefficients shrink often
+def test_losses_are_those_of_the_functions_that_were_played(norm_bound):
+    X = inputs(40, 2)
+    y = np.sin(2 * X[:, 0])
+    options = {"batch_size": 1, "step_size": 0.4, "schedule": "constant", "estimator": "full"}
+    model = learned(X, y, norm_bound=norm_bound, **options)
+    alpha = np.zeros(0)
+    K = model.neurons_.kernel(X)
+    expected = []
+    for t in range(40):
+        expected.append(0.5 * (K[t, :t] @ alpha - y[t]) ** 2)
+        step = learned(X[: t + 1], y[: t + 1], norm_bound=norm_bound, **options)
+        alpha = step._coefficients.last()[:, 0]
+    shrunk = len(model._coefficients._rounds_of_epoch[0]) - 1
+    assert shrunk > 3 if norm_bound < 1 else shrunk == 0
+    np.testing.assert_allclose(played_losses(model)[:, 0], expected, atol=1e-10)
+
+
+def test_rows_of_a_batch_are_played_by_one_function():
+    X = inputs(60, 2)
+    y = np.sin(2 * X[:, 0])
+    model = learned(X, y, batch_size=20, step_size=0.04, schedule="constant", estimator="full")
+    losses = played_losses(model)[:, 0]
+    np.testing.assert_allclose(losses[:20], 0.5 * y[:20] ** 2)
+    first = learned(X[:20], y[:20], batch_size=20, step_size=0.04, schedule="constant")
+    f = model.neurons_.kernel(X[20:40], X[:20]) @ first._coefficients.last()[:, 0]
+    np.testing.assert_allclose(losses[20:40], 0.5 * (f - y[20:40]) ** 2, atol=1e-10)
+
+
+def test_the_curve_is_loss_minus_the_smallest_loss_of_the_rows_so_far():
+    X = inputs(50, 2)
+    y = np.sin(2 * X[:, 0])
+    model = KernelGradientRegressor(
+        kernel_params={"gamma": 0.5}, norm_bound=1.0, batch_size=1, y_range=(-1, 1)
+    ).partial_fit(X, y)
+    rounds, regret = model.regret_.T
+    assert rounds[0] == 10
+    assert rounds[-1] == 50
+    K = Gaussian(1.0).fit(X, None).kernel(X)
+    _, predictions = naive.kernel_gradient(K, y, lambda t: 0.5 / np.sqrt(t))
+    for t, r in zip(rounds.astype(int), regret, strict=True):
+        loss = 0.5 * ((predictions - y)[:t] ** 2).sum()
+        assert r == pytest.approx(loss - smallest_loss(K[:t, :t], y[:t, None], 1.0)[0], abs=1e-8)
+
+
+@pytest.mark.parametrize("neurons", [Gaussian(1.0), Stumps()])
+def test_regret_stays_below_the_bound(neurons):
+    """The step of Theorem 1, and the largest variance that full sums of 200 neurons can have."""
+    B, T = 1.0, 400
+    rng = np.random.default_rng(0)
+    X = inputs(T, 2)
+    y = np.clip(0.5 * np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(T), -1, 1)
+    eta = B / (2 * np.sqrt(T))
+    options = {"schedule": "constant", "step_size": eta, "batch_size": 1, "estimator": "full"}
+    finals, variance = [], 0.0
+    for seed in range(5):
+        model = ShrinkingGradientRegressor(
+            neurons, n_samples=200, norm_bound=B, y_range=(-1, 1), random_state=seed, **options
+        ).partial_fit(X, y)
+        f = model._coefficients.last()
+        variance = max(variance, (f.T @ model.neurons_.kernel(X) @ f).item() / 200)
+        finals.append(model.regret_[-1, 1])
+        assert len(model._coefficients._rounds_of_epoch[0]) == 1  # nothing shrank
+    bound = shrinking_gradient_regret(T, B, eta, 2 * variance)
+    assert 0 < np.mean(finals) < bound
+    assert bound == pytest.approx(1.25 * B * np.sqrt(T), rel=0.1)
+
+
+def test_classifiers_have_a_regret_too():
+    X = inputs(80, 2)
+    model = ShrinkingGradientClassifier(Gaussian(1.0), n_samples=50, random_state=0)
+    model.fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    rounds, regret = model.regret_.T
+    assert np.isfinite(regret).all()
+    assert rounds[-1] == 80
+
+
+def test_the_display_shows_regret_over_root_t_below_its_bound():
+    X = inputs(60, 2)
+    model = learned(X, np.sin(X[:, 0]), norm_bound=2.0)
+    display = RegretDisplay.from_estimator(model, color="red")
+    rounds, values = display.line_.get_data()
+    np.testing.assert_array_equal(rounds, model.regret_[:, 0])
+    np.testing.assert_allclose(values, model.regret_[:, 1] / np.sqrt(rounds))
+    assert display.line_.get_color() == "red"
+    assert display.line_.get_label() == "ShrinkingGradientRegressor"
+    expected = [
+        shrinking_gradient_regret(int(t), 2.0, min(1 / np.sqrt(t), 0.5)) / np.sqrt(t)
+        for t in rounds
+    ]
+    np.testing.assert_allclose(display.bound_.get_ydata(), expected)
+    again = RegretDisplay.from_estimator(model, ax=display.ax_, name="again")
+    assert again.figure_ is display.figure_
+    assert again.line_.get_label() == "again"
+    mpl.pyplot.close(display.figure_)
+
+
+def test_regret_needs_the_kernel_and_every_row():
+    X = inputs(60, 2)
+    y = np.sin(X[:, 0])
+    with pytest.raises(ValueError, match=r"regret_ needs every row, but max_support.*Remedy"):
+        _ = learned(X, y, max_support=20).regret_
+
+    class Nameless(Gaussian):
+        kernel = OnlineGradient._kernel
+
+    with pytest.raises(ValueError, match=r"no closed form.*Remedy: online_error_"):
+        _ = ShrinkingGradientRegressor(Nameless(1.0)).fit(X, y).regret_
+
+    def estimate(X, Y, rng):
+        return np.ones((len(X), len(Y)))
+
+    with pytest.raises(ValueError, match=r"no closed form.*Remedy: online_error_"):
+        _ = NoisyKernelRegressor(estimate).fit(X, y).regret_
+
+
+def test_regret_of_very_long_streams_is_refused(monkeypatch):
+    monkeypatch.setattr("trickless._regret._MOST_ROWS", 50)
+    X = inputs(60, 2)
+    with pytest.raises(ValueError, match=r"regret_ of 60 rows.*at most 50.*Remedy"):
+        _ = learned(X, X[:, 0] / 10).regret_
+
+
+def test_bounds_by_hand():
+    assert shrinking_gradient_regret(100, 2.0, 0.1, 0.5) == pytest.approx((20 + 7.5) / 0.9)
+    with pytest.raises(ValueError, match=r"step_size=1.5.*Remedy"):
+        shrinking_gradient_regret(100, 2.0, 1.5)
