@@ -62,6 +62,17 @@ def test_radii_by_hand():
     assert empirical_bernstein_radius(200, 0.25, 3.0, 0.1) == pytest.approx(expected)
 
 
+def test_radii_name_their_wrong_arguments():
+    with pytest.raises(ValueError, match=r"hoeffding_radius: n=0.*Remedy"):
+        hoeffding_radius(0, 1.0, 0.1)
+    with pytest.raises(ValueError, match=r"empirical_bernstein_radius: n=1.*Remedy"):
+        empirical_bernstein_radius(1, 1.0, 1.0, 0.1)
+    for radius in (hoeffding_radius(5, np.ones(2), 0.5), hoeffding_radius(5, 1.0, 0.5)):
+        assert np.all(radius > 0)
+    with pytest.raises(ValueError, match=r"hoeffding_radius: delta=1.5.*Remedy"):
+        hoeffding_radius(5, 1.0, 1.5)
+
+
 def test_a_small_variance_is_made_use_of():
     """f has a norm far below |α|₁: Hoeffding alone would draw some ten times as many neurons."""
     rng = np.random.default_rng(0)

@@ -8,6 +8,8 @@ import pytest
 import render
 
 ROOT = Path(__file__).parents[1]
+PAGES = ["README.md", "CONTRIBUTING.md"]
+PAGES += sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", render.PAGES)
@@ -26,7 +28,7 @@ def test_the_examples_of_the_readme_run(capsys):
     assert printed == pytest.approx(float(promised[1]), abs=0.005)
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/design.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\((?!http)([^)#]+)", (ROOT / page).read_text()):
         assert (ROOT / page).parent.joinpath(target).exists(), target
@@ -34,6 +36,6 @@ def test_links_lead_somewhere(page):
 
 def test_every_target_that_is_named_exists():
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.M)
-    for page in ("README.md", "CONTRIBUTING.md", "docs/design.md", "Makefile"):
+    for page in (*PAGES, "Makefile"):
         named = re.findall(r"(?:`|^#? ?)make ([a-z-]+)", (ROOT / page).read_text(), flags=re.M)
         assert set(named) <= set(targets), page

@@ -64,6 +64,9 @@ class Coefficients:
         self._rounds_of_epoch = [[0] for _ in range(n_outputs)]
         self.n_rounds = 0
 
+    def __len__(self) -> int:
+        return len(self._alpha)
+
     def count_rounds(self, n: int) -> None:
         """Count n rounds with the current coefficients."""
         self.n_rounds += n
@@ -329,7 +332,11 @@ class OnlineGradient(Learner):
         if self.schedule == "constant":
             return first
         decay = np.sqrt(t) if self.schedule == "sqrt" else t
-        return min(first / decay, LARGEST_STEP / self._square_bound())
+        return min(first / decay, self._largest_step())
+
+    def _largest_step(self) -> float:
+        """What decaying schedules may not exceed in the next round."""
+        return LARGEST_STEP / self._square_bound()
 
     def _constants(self) -> ShrinkingGradientConstants:
         assert self.horizon is not None
@@ -341,7 +348,7 @@ class OnlineGradient(Learner):
             return 1
         if not isinstance(self.batch_size, str):
             return self.batch_size
-        return max(1, int(1 / (self._step_size() * self._square_bound())))
+        return max(1, int(1 / (self._step_size() * self._square_bound()) + 1e-9))
 
     def _alpha(self) -> np.ndarray:
         """The coefficients that predict: the average over rounds, or the last."""

@@ -52,6 +52,11 @@ def measured() -> Iterator[Measurement]:
         result.peak_mib = (max(peak, _resident()) - start_memory) / 2**20
 
 
+def resident_mib() -> float:
+    """Resident memory of this process in MiB, where the system tells."""
+    return _resident() / 2**20
+
+
 def _resident() -> float:
     """Resident memory of this process in bytes, where the system tells."""
     return int(_STATM.read_text().split()[1]) * _PAGE if _STATM.exists() else float("nan")

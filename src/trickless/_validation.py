@@ -293,7 +293,7 @@ def check_probability(owner: str, name: str, value: Any) -> None:
     """A probability strictly between 0 and 1."""
     rule = anything(
         "a number above 0 and below 1",
-        f"{name}=0.95 is wrong for one value in twenty",
+        f"{name}=0.05 or 0.95 are common choices",
         lambda v: is_real(v) and 0 < v < 1,
     )
     check_value(owner, name, value, rule)

@@ -20,6 +20,8 @@ from trickless._validation import anything, check_draws, check_estimates, intege
 
 #: Estimates of the theorem's rounds that are held at a time, and the most that a round may ask for.
 _ESTIMATES, _MOST_ESTIMATES = 2**16, 10**9
+#: Rows of the first batch whose kernel is estimated twice, to learn how noisy it is.
+_TRIAL_ROWS = 16
 
 
 class _NoisyKernel(OnlineGradient):
@@ -76,8 +78,30 @@ class _NoisyKernel(OnlineGradient):
         owner, constants = type(self).__name__, self._constants()
         check_draws(owner, self.horizon, self.norm_bound, constants, _MOST_ESTIMATES)
 
+    def _prepare(self, X: Any, weight: np.ndarray | None, first: bool) -> None:
+        """Measure, by estimates made twice, the noise that the steps have to allow for."""
+        if first:
+            some = X[:_TRIAL_ROWS]
+            rng = generator(self.seed_, Purpose.TRIAL)
+            a, b = (check_estimates(self.estimate(some, some, rng), some, some) for _ in range(2))
+            self.noise_variance_ = float(((a - b) ** 2).mean() / 2)
+            self._mean_square = max(0.0, float((a * b).mean()))
+
     def _square_bound(self) -> float:
         return self.kernel_bound
+
+    def _largest_step(self) -> float:
+        r"""Steps with which the noise does not feed itself.
+
+        An estimate's variance is at most some :math:`v \|\alpha\|^2`, of which a step makes
+        :math:`\eta^2 v \|\alpha\|^2` anew. With :math:`\eta_t^2 v = 1 / (t (1 + \log t))` the
+        rounds up to T multiply :math:`\|\alpha\|^2` by about :math:`1 + \log T` at most.
+        """
+        t = self._coefficients.n_rounds + 1
+        asked = max(1.0, len(self._coefficients) / self.n_samples)  # points for each that is asked
+        v = asked * self.noise_variance_ + (asked - 1) * self._mean_square
+        allowed = 1 / np.sqrt(v * t * (1 + np.log(t))) if v > 0 else np.inf
+        return min(super()._largest_step(), allowed)
 
     def _estimate(self, X: Any) -> np.ndarray:
         """E_t ≈ ⟨f_t, Φ(x)⟩ from noisy values of the kernel at some of the support points."""
@@ -143,7 +167,10 @@ class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
     k(x, x') in the place of neurons. Each round makes fresh estimates, so the noise averages out
     over the rounds, as in any stochastic gradient; the guarantee needs no more than unbiasedness
     and a bound. Rows are learned in mini-batches, small enough for the sum of their steps to be
-    stable.
+    stable, and steps decay faster where estimates are noisy: a step turns the noise of an estimate
+    into coefficients, whose own noise would otherwise grow from round to round. Where all rows fit
+    in memory, ridge regression on a matrix of estimates makes better use of few of them; this
+    learner is for streams, and holds no matrix.
 
     A prediction makes one fresh estimate a support point, whose noise adds
     :math:`\sum_i \alpha_i^2 \mathrm{var}(\hat k(x_i, x))` to its variance. The same rows given
@@ -166,9 +193,9 @@ class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
     schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 of ``1 / kernel_bound_``. "constant" takes a ``step_size`` given as a number, without
-        that limit. "theorem" takes the step and the number of estimates of Theorem 1 for
-        ``horizon`` rounds of one row.
+        1/2 of ``1 / kernel_bound_``, nor what the noise of the estimates allows. "constant" takes a
+        ``step_size`` given as a number, without these limits. "theorem" takes the step and the
+        number of estimates of Theorem 1 for ``horizon`` rounds of one row.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
@@ -201,6 +228,8 @@ class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
         Their coefficients α_i, for targets scaled to [-1, 1].
     kernel_bound_ : float
         The largest k(x, x).
+    noise_variance_ : float
+        Variance of an estimate of the kernel, measured on pairs of the first 16 rows.
     y_range_ : tuple of (array, array)
         Lower and upper ends of the targets' range, each of shape (n_outputs,).
     online_error_ : array of shape (n_batches, 2)
@@ -298,9 +327,9 @@ class NoisyKernelClassifier(OnlineClassification, _NoisyKernel):
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
     schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 of ``1 / kernel_bound_``. "constant" takes a ``step_size`` given as a number, without
-        that limit. "theorem" takes the step and the number of estimates of Theorem 1 for
-        ``horizon`` rounds of one row.
+        1/2 of ``1 / kernel_bound_``, nor what the noise of the estimates allows. "constant" takes a
+        ``step_size`` given as a number, without these limits. "theorem" takes the step and the
+        number of estimates of Theorem 1 for ``horizon`` rounds of one row.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
@@ -332,6 +361,8 @@ class NoisyKernelClassifier(OnlineClassification, _NoisyKernel):
         Their coefficients α_i.
     kernel_bound_ : float
         The largest k(x, x).
+    noise_variance_ : float
+        Variance of an estimate of the kernel, measured on pairs of the first 16 rows.
     online_error_ : array of shape (n_batches, 2)
         Number of rows of each batch and the share misclassified
         before they were learned.

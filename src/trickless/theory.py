@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless._validation import anything, check_value, integer, is_real, non_negative, positive
+from trickless._validation import (
+    anything,
+    check_probability,
+    check_value,
+    integer,
+    is_real,
+    non_negative,
+    positive,
+)
 
 
 class ShrinkingGradientConstants(NamedTuple):
@@ -153,6 +161,8 @@ def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
     -------
     float or array like ``half_range``
     """
+    check_value("hoeffding_radius", "n", n, integer(1, "it is the number of values"))
+    check_probability("hoeffding_radius", "delta", delta)
     return half_range * math.sqrt(2 * math.log(2 / delta) / n)
 
 
@@ -190,5 +200,8 @@ def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: fl
     .. [1] A. Maurer and M. Pontil, "Empirical Bernstein bounds and sample variance penalization",
        COLT 2009.
     """
+    owner = "empirical_bernstein_radius"
+    check_value(owner, "n", n, integer(2, "a sample variance needs two values"))
+    check_probability(owner, "delta", delta)
     L = math.log(3 / delta)
     return np.sqrt(2 * variance * L / n) + 14 * half_range * L / (3 * (n - 1))
