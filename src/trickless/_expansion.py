@@ -30,8 +30,8 @@ from trickless.neurons import Neurons, Weights
 _PILOT_NEURONS, _PILOT_POINTS, _PILOT_ROWS = 64, 128, 8
 #: Work of a neuron beside its activations, in units of one: a number of its weights, and the rest.
 _NUMBER, _NEURON = 1.5, 40
-#: Saving less work than this is not worth a pilot.
-_WORTH_A_PILOT = 1.2
+#: A pilot is worth it where a neuron can save so much work, and full sums cost so many pilots.
+_WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 3
 _PAIRS = 4096
 
 METHODS = "full", "index", "stratified"
@@ -184,7 +184,7 @@ class Expansion:
         rng = as_generator(random_state)
         if method == "auto":
             method, n_neurons = self.cheapest(
-                n_neurons, X.shape[0], self.variances_if_worth(X, rng)
+                n_neurons, X.shape[0], self.variances_if_worth(X, n_neurons, rng)
             )
         return self._sample(n_neurons, rng, method).estimate(X)
 
@@ -306,10 +306,14 @@ class Expansion:
             numbers=numbers,
         )
 
-    def variances_if_worth(self, X: Any, random_state: Any = None) -> Variances | None:
-        """The variances, or None where full sums take hardly more work for a neuron than others."""
+    def variances_if_worth(
+        self, X: Any, n_neurons: int, random_state: Any = None
+    ) -> Variances | None:
+        """The variances, or None where a pilot could hardly save more work than it takes."""
         t, n = self.support.shape[0], X.shape[0]
-        if _NEURON + t + n <= _WORTH_A_PILOT * (_NEURON + 1 + n):
+        full, other = _NEURON + t + n, _NEURON + 1 + n
+        pilot = _PILOT_NEURONS * (2 * _PILOT_POINTS + _PILOT_ROWS)
+        if full <= _WORTH_A_PILOT * other or n_neurons * full <= _WORTH_PILOTS * pilot:
             return None
         return self.variances(X, random_state)
 

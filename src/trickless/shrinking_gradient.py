@@ -118,19 +118,21 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
         theorem = self.schedule == "theorem"
         method, m = self.estimator, self._constants().n_samples if theorem else self.n_samples
         if method == "auto":
-            method, m = f.cheapest(m, X.shape[0], self._variances(f, X, rng))
+            method, m = f.cheapest(m, X.shape[0], self._variances(f, X, m, rng))
         total: Any = 0.0
         for start in range(0, m, _DRAWS):
             some = min(_DRAWS, m - start)
             total += some / m * f.freeze(some, method, rng)(X)
         return total
 
-    def _variances(self, f: Expansion, X: Any, rng: np.random.Generator) -> Variances | None:
+    def _variances(
+        self, f: Expansion, X: Any, n_neurons: int, rng: np.random.Generator
+    ) -> Variances | None:
         """Variances of the estimates, measured now and then as the support grows or shrinks."""
         size, variances = self._measured
         t = f.support.shape[0]
         if not size / _GROWN <= t <= size * _GROWN:
-            variances = f.variances_if_worth(X, rng)
+            variances = f.variances_if_worth(X, n_neurons, rng)
             self._measured = (t if variances else 0.0), variances
         return variances
 
