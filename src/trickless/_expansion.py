@@ -26,12 +26,14 @@ from trickless._validation import (
 )
 from trickless.neurons import Neurons, Weights
 
-#: A pilot looks at this many neurons, support points (twice) and rows.
-_PILOT_NEURONS, _PILOT_POINTS, _PILOT_ROWS = 64, 128, 8
+#: A pilot looks at so many neurons, rows, and support points (twice) for full sums; and at fewer
+#: rows and support points for index sampling.
+_PILOT_NEURONS, _PILOT_ROWS, _PILOT_SUMMED = 64, 8, 256
+_PILOT_INDEX_ROWS, _PILOT_POINTS = 2, 64
 #: Work of a neuron beside its activations, in units of one: a number of its weights, and the rest.
 _NUMBER, _NEURON = 1.5, 40
 #: A pilot is worth it where a neuron can save so much work, and full sums cost so many pilots.
-_WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 3
+_WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 5
 _PAIRS = 4096
 
 METHODS = "full", "index", "stratified"
@@ -47,6 +49,8 @@ class Variances(NamedTuple):
     """
 
     full: float
+    #: Its standard error.
+    full_noise: float
     #: Spread over w for a given support point, which stratified sampling keeps.
     index_within: float
     #: Spread over the support points of a stratum of the mean over w.
@@ -282,25 +286,33 @@ class Expansion:
         weights = draw(self.neurons, rng, _PILOT_NEURONS, self.support.dtype)
         numbers = sum(array.size for array in weights) / _PILOT_NEURONS
         if not size.any():
-            return Variances(0, 0, 0, numbers)
-        # Two independent stratified samples of the support stand for the whole of it.
-        index = [self._pick(size, _PILOT_POINTS, rng, "stratified") for _ in range(2)]
-        direction = size.sum() * self.alpha[index] / size[index][:, :, None]
+            return Variances(0, 0, 0, 0, numbers)
         shape = -1, self.neurons.width, _PILOT_NEURONS
         rows = self.neurons(X[:_PILOT_ROWS], weights).reshape(shape)
-        points = self.neurons(self.support[np.concatenate(index)], weights).reshape(shape)
-        products = np.einsum("ikn,rkn->nir", points, rows).astype(np.float64)
-        products = products.reshape(_PILOT_NEURONS, 2, _PILOT_POINTS, -1)
-        # draws[n, h, i, r, o]: what neuron n and point i of half h say of row r and output o
-        draws = products[..., None] * direction[None, :, :, None, :]
-        full = draws.mean(axis=2)
-        full = full - full.mean(axis=0)
-        next_to = np.diff(draws, axis=2) / np.sqrt(2)  # two points of neighbouring strata
+
+        def points(n: int) -> tuple[np.ndarray, np.ndarray]:
+            """Activations of a sample of the support, and ‖α‖₁ α_i / |α_i| of its points."""
+            index = self._pick(size, n, rng, "stratified")
+            direction = size.sum() * self.alpha[index] / size[index, None]
+            return self.neurons(self.support[index], weights).reshape(shape), direction
+
+        # Two independent samples stand for the support: their product has the mean of f(w)².
+        sums = []
+        for _ in range(2):
+            psi, direction = points(_PILOT_SUMMED)
+            f = np.tensordot(direction, psi, (0, 0)) / _PILOT_SUMMED
+            sums.append(np.einsum("okn,rkn->nro", f, rows))
+        deviations = [values - values.mean(axis=0) for values in sums]
+        product = (deviations[0] * deviations[1]).sum(axis=2).mean(axis=1)
+        # draws[n, i, r, o]: what neuron n and support point i say of row r and output o
+        psi, direction = points(_PILOT_POINTS)
+        some = rows[:_PILOT_INDEX_ROWS]
+        draws = np.einsum("ikn,rkn,io->niro", psi, some, direction, optimize=True)
+        next_to = np.diff(draws, axis=1) / np.sqrt(2)  # two points of neighbouring strata
         between = next_to.mean(axis=0) ** 2 - next_to.var(axis=0, ddof=1) / _PILOT_NEURONS
         return Variances(
-            full=max(
-                0.0, _per_row(full[:, 0] * full[:, 1]) * _PILOT_NEURONS / (_PILOT_NEURONS - 1)
-            ),
+            full=max(0.0, product.sum() / (_PILOT_NEURONS - 1)),
+            full_noise=product.std(ddof=1) / np.sqrt(_PILOT_NEURONS),
             index_within=_per_row(draws.var(axis=0, ddof=1)),
             index_between=max(0.0, _per_row(between)),
             numbers=numbers,
@@ -312,7 +324,7 @@ class Expansion:
         """The variances, or None where a pilot could hardly save more work than it takes."""
         t, n = self.support.shape[0], X.shape[0]
         full, other = _NEURON + t + n, _NEURON + 1 + n
-        pilot = _PILOT_NEURONS * (2 * _PILOT_POINTS + _PILOT_ROWS)
+        pilot = _PILOT_NEURONS * (2 * _PILOT_SUMMED + _PILOT_POINTS + _PILOT_ROWS)
         if full <= _WORTH_A_PILOT * other or n_neurons * full <= _WORTH_PILOTS * pilot:
             return None
         return self.variances(X, random_state)
@@ -338,13 +350,15 @@ class Expansion:
         n_neurons : int
         """
         t = self.support.shape[0]
-        if variances is None or variances.full == 0:
+        if variances is None or variances.full <= variances.full_noise:
             return "full", n_neurons
-        needed = n_neurons * variances.stratified(n_neurons, t) / variances.full
-        neuron = _NEURON + _NUMBER * variances.numbers + n_rows
-        if needed * (neuron + 1) >= n_neurons * (neuron + t) or needed > max(n_neurons, t):
+        index, neuron = variances.stratified(n_neurons, t), _NEURON + _NUMBER * variances.numbers
+        least = variances.full - variances.full_noise  # where it is close, full sums are safer
+        needed = int(np.ceil(n_neurons * index / variances.full))
+        clear = index / least * (neuron + 1 + n_rows) < neuron + t + n_rows
+        if not clear or needed > max(n_neurons, t):
             return "full", n_neurons
-        return "stratified", max(n_neurons, int(np.ceil(needed)))
+        return "stratified", max(n_neurons, needed)
 
 
 def _per_row(values: np.ndarray) -> float:
