@@ -99,9 +99,9 @@ def test_a_pilot_knows_the_variances_of_all_methods(width, mixed):
         truth = m * np.var(runs, axis=0, ddof=1).mean()
         known = [p.full if method == "full" else p.stratified(m, t) for p in pilots]
         norm = np.abs(alpha).sum() ** 2
-        # A pilot of twice 256 points and 64 neurons cannot tell variances below this from 0, and
-        # of its 64 strata one may hold both signs.
-        unseen = norm / 256 / np.sqrt(64) if method == "full" else norm / 64
+        # A pilot of twice 128 points and 32 neurons cannot tell variances below this from 0, and
+        # of its 32 strata one may hold both signs.
+        unseen = norm / 128 / np.sqrt(32) if method == "full" else norm / 32
         assert truth / 2 - unseen < np.mean(known) < 2 * truth + unseen
 
 
@@ -123,7 +123,7 @@ def test_auto_takes_the_cheapest_method_for_one_error():
         }
         work = {m: variance[m, 50] * (45 + 20 + n) for m, n in (("stratified", 1), ("full", 4000))}
         assert min(work, key=work.get) == winner
-        # It aims at the variance that full sums have, by a pilot of 64 neurons.
+        # It aims at the variance that full sums have, by a pilot of 32 neurons.
         assert 0.3 < variance[method, n_neurons] / variance["full", 50] < 3
 
 
@@ -137,12 +137,14 @@ def test_few_support_points_need_no_pilot():
     assert many.variances_if_worth(inputs(2000, 3), 500, 0) is None
 
 
-def test_index_sampling_holds_no_more_neurons_than_support_points():
+def test_index_sampling_holds_no_more_neurons_than_it_may(monkeypatch):
     f = expansion(t=400)
     v = Variances(full=1.0, full_noise=0.1, index_within=1.9, index_between=0.0, numbers=3)
-    assert f.cheapest(200, 1, v) == ("stratified", 380)
-    assert f.cheapest(300, 1, v) == ("full", 300)  # 570 neurons would be needed, for 400 points
+    assert f.cheapest(300, 1, v) == ("stratified", 570)
     assert f.cheapest(200, 1, v._replace(full_noise=1.0)) == ("full", 200)
+    monkeypatch.setattr("trickless._expansion._MOST_HELD", 450)
+    assert f.cheapest(200, 1, v) == ("stratified", 380)
+    assert f.cheapest(300, 1, v) == ("full", 300)
 
 
 @pytest.mark.parametrize("outputs", [1, 2])

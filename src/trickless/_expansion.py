@@ -28,12 +28,14 @@ from trickless.neurons import Neurons, Weights
 
 #: A pilot looks at so many neurons, rows, and support points (twice) for full sums; and at fewer
 #: rows and support points for index sampling.
-_PILOT_NEURONS, _PILOT_ROWS, _PILOT_SUMMED = 64, 8, 256
-_PILOT_INDEX_ROWS, _PILOT_POINTS = 2, 64
+_PILOT_NEURONS, _PILOT_ROWS, _PILOT_SUMMED = 32, 4, 128
+_PILOT_INDEX_ROWS, _PILOT_POINTS = 2, 32
 #: Work of a neuron beside its activations, in units of one: a number of its weights, and the rest.
 _NUMBER, _NEURON = 1.5, 40
 #: A pilot is worth it where a neuron can save so much work, and full sums cost so many pilots.
 _WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 5
+#: Index sampling may hold so many neurons, or as many as there are support points.
+_MOST_HELD = 2**16
 _PAIRS = 4096
 
 METHODS = "full", "index", "stratified"
@@ -332,8 +334,8 @@ class Expansion:
     def cheapest(self, n_neurons: int, n_rows: int, variances: Variances | None) -> tuple[str, int]:
         """The method with the least work for the error of full sums, and how many neurons it needs.
 
-        Work is counted in activations. Index sampling may hold no more neurons than there are
-        support points.
+        Work is counted in activations. Where index sampling would have to hold very many neurons,
+        full sums are taken.
 
         Parameters
         ----------
@@ -356,7 +358,7 @@ class Expansion:
         least = variances.full - variances.full_noise  # where it is close, full sums are safer
         needed = int(np.ceil(n_neurons * index / variances.full))
         clear = index / least * (neuron + 1 + n_rows) < neuron + t + n_rows
-        if not clear or needed > max(n_neurons, t):
+        if not clear or needed > max(n_neurons, t, _MOST_HELD):
             return "full", n_neurons
         return "stratified", max(n_neurons, needed)
 
