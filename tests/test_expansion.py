@@ -100,8 +100,8 @@ def test_a_pilot_knows_the_variances_of_all_methods(width, mixed):
         known = [p.full if method == "full" else p.stratified(m, t) for p in pilots]
         norm = np.abs(alpha).sum() ** 2
         # A pilot of twice 128 points and 32 neurons cannot tell variances below this from 0, and
-        # of its 32 strata one may hold both signs.
-        unseen = norm / 128 / np.sqrt(32) if method == "full" else norm / 32
+        # of the 31 neighbours of its strata two may have different signs: (2 |α|₁)²/2.
+        unseen = norm / 128 / np.sqrt(32) if method == "full" else 2 * norm / 31
         assert truth / 2 - unseen < np.mean(known) < 2 * truth + unseen
 
 
