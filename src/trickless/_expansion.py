@@ -26,14 +26,15 @@ from trickless._validation import (
 )
 from trickless.neurons import Neurons, Weights
 
-#: A pilot looks at so many neurons, rows, and support points (twice) for full sums; and at fewer
-#: rows and support points for index sampling.
-_PILOT_NEURONS, _PILOT_ROWS, _PILOT_SUMMED = 32, 4, 128
+#: A pilot looks at so many neurons and rows, and twice at a share of the support, within limits, for
+#: full sums; and at fewer rows and support points for index sampling.
+_PILOT_NEURONS, _PILOT_ROWS = 32, 4
+_PILOT_SHARE, _PILOT_LEAST, _PILOT_MOST = 1 / 16, 128, 1024
 _PILOT_INDEX_ROWS, _PILOT_POINTS = 2, 32
 #: Work of a neuron beside its activations, in units of one: a number of its weights, and the rest.
 _NUMBER, _NEURON = 1.5, 40
 #: A pilot is worth it where a neuron can save so much work, and full sums cost so many pilots.
-_WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 5
+_WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 10
 #: Index sampling may hold so many neurons, or as many as there are support points.
 _MOST_HELD = 2**16
 _PAIRS = 4096
@@ -298,11 +299,12 @@ class Expansion:
             direction = size.sum() * self.alpha[index] / size[index, None]
             return self.neurons(self.support[index], weights).reshape(shape), direction
 
+        n_summed = self._n_summed()
         # Two independent samples stand for the support: their product has the mean of f(w)².
         sums = []
         for _ in range(2):
-            psi, direction = points(_PILOT_SUMMED)
-            f = np.tensordot(direction, psi, (0, 0)) / _PILOT_SUMMED
+            psi, direction = points(n_summed)
+            f = np.tensordot(direction, psi, (0, 0)) / n_summed
             sums.append(np.einsum("okn,rkn->nro", f, rows))
         deviations = [values - values.mean(axis=0) for values in sums]
         product = (deviations[0] * deviations[1]).sum(axis=2).mean(axis=1)
@@ -326,10 +328,15 @@ class Expansion:
         """The variances, or None where a pilot could hardly save more work than it takes."""
         t, n = self.support.shape[0], X.shape[0]
         full, other = _NEURON + t + n, _NEURON + 1 + n
-        pilot = _PILOT_NEURONS * (2 * _PILOT_SUMMED + _PILOT_POINTS + _PILOT_ROWS)
+        pilot = _PILOT_NEURONS * (2 * self._n_summed() + _PILOT_POINTS + _PILOT_ROWS)
         if full <= _WORTH_A_PILOT * other or n_neurons * full <= _WORTH_PILOTS * pilot:
             return None
         return self.variances(X, random_state)
+
+    def _n_summed(self) -> int:
+        """Support points of each sample that stands for the support in a pilot."""
+        share = int(_PILOT_SHARE * self.support.shape[0])
+        return min(max(_PILOT_LEAST, share), _PILOT_MOST)
 
     def cheapest(self, n_neurons: int, n_rows: int, variances: Variances | None) -> tuple[str, int]:
         """The method with the least work for the error of full sums, and how many neurons it needs.
