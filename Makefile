@@ -5,6 +5,12 @@
 # make format        rewrite style and format
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
+# make bench-regret  regret of Shrinking Gradient against its bound
+# make bench-estimators   index, stratified and full estimates, and what "auto" takes
+# make bench-prediction   activations that predictions take, against Algorithm 2
+# make bench-stream  a million rounds with a bounded support
+# make bench-limits  hot paths against their bare arithmetic
+# make bench-papers  the papers' experiments
 # make tables        write the tables of README and docs from the stored results
 # make clean         remove what the other targets made
 #
@@ -14,7 +20,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help demo test lint types format bench-demo bench-exact tables clean
+.PHONY: help demo test lint types format tables clean bench-demo bench-exact bench-regret \
+	bench-estimators bench-prediction bench-stream bench-limits bench-papers
 
 demo: $(VENV)/.plot
 	$(BIN)/trickless demo
@@ -41,6 +48,18 @@ bench-demo: $(VENV)/.plot
 
 bench-exact: $(VENV)/.plot
 	$(BIN)/python benchmarks/exact_kernel.py
+
+bench-regret bench-estimators bench-prediction: bench-%: $(VENV)/.plot
+	$(BIN)/python benchmarks/$*.py
+
+bench-stream: $(VENV)/.plot
+	$(BIN)/python benchmarks/long_stream.py
+
+bench-limits: $(VENV)/.plot
+	$(BIN)/python benchmarks/limits/shrinking_gradient_round.py
+
+bench-papers: $(VENV)/.plot
+	$(BIN)/python benchmarks/papers/livni2017.py
 
 tables: $(VENV)/.plot
 	$(BIN)/python benchmarks/render.py

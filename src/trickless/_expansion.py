@@ -26,8 +26,8 @@ from trickless._validation import (
 )
 from trickless.neurons import Neurons, Weights
 
-#: A pilot looks at so many neurons and rows, and twice at a share of the support, within limits, for
-#: full sums; and at fewer rows and support points for index sampling.
+#: A pilot looks at so many neurons and rows, and for full sums twice at a share of the support,
+#: within limits; at fewer rows and support points for index sampling.
 _PILOT_NEURONS, _PILOT_ROWS = 32, 4
 _PILOT_SHARE, _PILOT_LEAST, _PILOT_MOST = 1 / 16, 128, 1024
 _PILOT_INDEX_ROWS, _PILOT_POINTS = 2, 32

@@ -1,0 +1,144 @@
+"""Regret of Shrinking Gradient over the square root of the rounds, and the bound above it.
+
+Two families, T from 10² to 10⁴, one row a round. The step is Theorem 1's for each T, B/(2√T).
+Draws: "practical" takes full sums over 64 neurons and B = 1; "theorem" takes the number of draws
+that the theorem prescribes, by index sampling, for which B = 0.05 is what can be run. The regret is
+that of ⟨f_t, Φ(x_t)⟩ itself, with the exact kernel, against the best function of norm B for the
+rows seen.
+
+Run as ``make bench-regret``; writes ``benchmarks/results/regret.json`` and ``regret.png``.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+
+from trickless import ShrinkingGradientRegressor
+from trickless._regret import played_losses, smallest_loss
+from trickless._report import circumstances
+from trickless.neurons import Gaussian, Stumps
+from trickless.theory import shrinking_gradient_regret
+
+ROUNDS = (100, 316, 1_000, 3_162, 10_000)
+SEEDS = 3
+NEURONS = 64
+RESULTS = Path(__file__).parent / "results"
+FAMILIES = {"gaussian": Gaussian(1.0), "stumps": Stumps()}
+
+
+def rows(n, norm_bound):
+    """Rows of a target that no function of the ball fits, with noise, in [-1, 1]."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    y = np.sin(2 * X[:, 0]) * np.cos(X[:, 1]) + 0.3 * rng.standard_normal(n)
+    return X, np.clip(y, -1, 1)
+
+
+def learner(family, T, B, mode, seed):
+    """Shrinking Gradient with the step of the theorem."""
+    options = (
+        {"schedule": "theorem", "horizon": T, "estimator": "index"}
+        if mode == "theorem"
+        else {
+            "schedule": "constant",
+            "step_size": B / (2 * np.sqrt(T)),
+            "estimator": "full",
+            "n_samples": NEURONS,
+        }
+    )
+    return ShrinkingGradientRegressor(
+        FAMILIES[family],
+        norm_bound=B,
+        batch_size=1,
+        y_range=(-1, 1),
+        random_state=seed,
+        **options,
+    )
+
+
+def measure(family, mode, B):
+    """Regret for each T: means over seeds, their standard errors, and the bound."""
+    X, y = rows(ROUNDS[-1], B)
+    neurons = FAMILIES[family].fit(X, np.random.default_rng(0))
+    K = neurons.kernel(X)
+    points = []
+    for T in ROUNDS:
+        best = smallest_loss(K[:T, :T], y[:T, None], B)[0]
+        regrets, shrinks = [], 0
+        for seed in range(SEEDS):
+            model = learner(family, T, B, mode, seed).partial_fit(X[:T], y[:T])
+            regrets.append(played_losses(model).sum() - best)
+            shrinks += int(model._coefficients.epochs().max())
+        eta = B / (2 * np.sqrt(T))
+        f = model._coefficients.last()
+        # What an estimate's variance can be: ‖f‖²/m of full sums, ‖α‖₁²/m of index draws.
+        spread = (f.T @ K[:T, :T] @ f).item() if mode == "practical" else np.abs(f).sum() ** 2
+        draws = NEURONS if mode == "practical" else model._constants().n_samples
+        points.append(
+            {
+                "family": family,
+                "mode": mode,
+                "norm_bound": B,
+                "rounds": T,
+                "draws": draws,
+                "regret": float(np.mean(regrets)),
+                "standard_error": float(np.std(regrets, ddof=1) / np.sqrt(SEEDS)),
+                "bound": shrinking_gradient_regret(T, B, eta, spread / draws),
+                "best_loss": float(best),
+                "shrinks": shrinks,
+            }
+        )
+        p = points[-1]
+        print(
+            f"{family:>9} {mode:>10} T={T:>6} m={draws:>7}  regret/√T "
+            f"{p['regret'] / np.sqrt(T):.3f} ± {p['standard_error'] / np.sqrt(T):.3f}, bound "
+            f"{p['bound'] / np.sqrt(T):.3f}, shrinks {shrinks}",
+            flush=True,
+        )
+    return points
+
+
+def plot(points, path):
+    """regret/√T against T, in units of B."""
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for ax, mode in zip(axes, ("practical", "theorem"), strict=True):
+        for family in FAMILIES:
+            some = [p for p in points if p["family"] == family and p["mode"] == mode]
+            root = np.sqrt([p["rounds"] for p in some]) * some[0]["norm_bound"]
+            T = [p["rounds"] for p in some]
+            regret = np.array([p["regret"] for p in some]) / root
+            error = np.array([p["standard_error"] for p in some]) / root
+            ax.errorbar(T, regret, error, marker="o", capsize=3, label=family)
+        ax.plot(T, np.array([p["bound"] for p in some]) / root, "k--", label="bound")
+        draws = "full sums, 64 draws" if mode == "practical" else "Theorem 1's draws"
+        ax.set(
+            xscale="log",
+            ylim=(0, None),
+            xlabel="rounds T",
+            ylabel="regret / (B √T)",
+            title=f"B = {some[0]['norm_bound']:g}, {draws}",
+        )
+        ax.legend()
+    figure.savefig(path, dpi=120)
+
+
+def main():
+    points = []
+    for mode, B in (("practical", 1.0), ("theorem", 0.05)):
+        for family in FAMILIES:
+            points += measure(family, mode, B)
+    result = {"circumstances": circumstances(), "seeds": SEEDS, "points": points}
+    (RESULTS / "regret.json").write_text(json.dumps(result, indent=1) + "\n")
+    plot(points, RESULTS / "regret.png")
+    print(f"wrote {RESULTS / 'regret.json'}")
+
+
+if __name__ == "__main__":
+    main()
