@@ -5,12 +5,12 @@
 # make format        rewrite style and format
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
-# make bench-regret  regret of Shrinking Gradient against its bound
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
+# make bench-limits       hot paths against their bare arithmetic
+# make bench-papers       the papers' experiments
 # make bench-prediction   activations that predictions take, against Algorithm 2
-# make bench-stream  a million rounds with a bounded support
-# make bench-limits  hot paths against their bare arithmetic
-# make bench-papers  the papers' experiments
+# make bench-regret       regret of Shrinking Gradient against its bound
+# make bench-stream       a million rounds with a bounded support
 # make tables        write the tables of README and docs from the stored results
 # make clean         remove what the other targets made
 #
@@ -49,8 +49,14 @@ bench-demo: $(VENV)/.plot
 bench-exact: $(VENV)/.plot
 	$(BIN)/python benchmarks/exact_kernel.py
 
-bench-regret bench-estimators bench-prediction: bench-%: $(VENV)/.plot
-	$(BIN)/python benchmarks/$*.py
+bench-regret: $(VENV)/.plot
+	$(BIN)/python benchmarks/regret.py
+
+bench-estimators: $(VENV)/.plot
+	$(BIN)/python benchmarks/estimators.py
+
+bench-prediction: $(VENV)/.plot
+	$(BIN)/python benchmarks/prediction.py
 
 bench-stream: $(VENV)/.plot
 	$(BIN)/python benchmarks/long_stream.py

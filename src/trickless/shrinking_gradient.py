@@ -240,8 +240,11 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
     max_support : int or None, default=None
         At most so many support points (and one batch) are kept; when there are more, half as many
         take their place. A point is kept with a probability proportional to its coefficient and
-        counts inversely more, so f keeps its expectation. Memory is then constant; what it costs is
-        variance, about :math:`\|\alpha\|_1^2` / ``max_support`` each time. None keeps every row.
+        counts inversely more, so f keeps its expectation; the sample is balanced to change f little
+        (Deville and Tillé 2004). Memory is then constant. What it costs is variance: points kept
+        independently would add :math:`\|\alpha\|_1^2` / ``max_support`` each time, balancing takes
+        away most of it for smooth kernels. Thousands of points are a good start. None keeps every
+        row.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
@@ -442,8 +445,11 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
     max_support : int or None, default=None
         At most so many support points (and one batch) are kept; when there are more, half as many
         take their place. A point is kept with a probability proportional to its coefficient and
-        counts inversely more, so f keeps its expectation. Memory is then constant; what it costs is
-        variance, about :math:`\|\alpha\|_1^2` / ``max_support`` each time. None keeps every row.
+        counts inversely more, so f keeps its expectation; the sample is balanced to change f little
+        (Deville and Tillé 2004). Memory is then constant. What it costs is variance: points kept
+        independently would add :math:`\|\alpha\|_1^2` / ``max_support`` each time, balancing takes
+        away most of it for smooth kernels. Thousands of points are a good start. None keeps every
+        row.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
