@@ -10,7 +10,7 @@ import naive
 from cases import inputs
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
 from trickless._stream import Purpose, generator
-from trickless.neurons import Gaussian, Stumps
+from trickless.neurons import Gaussian, Neurons, Stumps
 
 M = 20
 
@@ -387,9 +387,7 @@ def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
 
 
 def test_a_stream_that_leaves_the_bound_is_noticed():
-    class Line(Gaussian):
-        width = 1
-
+    class Line(Neurons):
         def activate(self, X, weights):
             return X @ weights[0].T / np.linalg.norm(weights[0], axis=1)
 
@@ -398,9 +396,21 @@ def test_a_stream_that_leaves_the_bound_is_noticed():
 
     X = inputs(200, 2)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    model = ShrinkingGradientRegressor(Line(1.0), y_range=(-9, 9), random_state=0)
+    model = ShrinkingGradientRegressor(Line(), y_range=(-9, 9), random_state=0)
     model.partial_fit(X, X[:, 0])
     before = model.predict(X)
     with pytest.raises(ValueError, match=r"Line declares bound=1.0, but a neuron gave .*[34]\."):
         model.partial_fit(4 * X, X[:, 0])
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_pairs_that_do_not_match_the_activations_are_explained():
+    class Cosines(Gaussian):
+        width = 1
+
+        def activate(self, X, weights):
+            return np.cos(X @ weights[0].T)
+
+    X = inputs(30, 2)
+    with pytest.raises(TypeError, match=r"Cosines.activate_pairs.*\(20, 1\). Remedy: a family"):
+        learned(X, X[:, 0] / 9, neurons=Cosines(1.0), estimator="index")

@@ -18,6 +18,7 @@ from trickless._sampling import by_size, stratified
 from trickless._stream import BLOCK, StoredNeurons, as_generator, draw, pick
 from trickless._validation import (
     check_expansion,
+    check_pairs,
     check_probability,
     check_tolerance,
     check_value,
@@ -263,7 +264,9 @@ class Expansion:
         direction = size.sum() * self.alpha[index] / size[index, None]
 
         def pairs(some: slice) -> np.ndarray:
-            return self.neurons.activate_pairs(self.support[index[some]], pick(weights, some))
+            psi = self.neurons.activate_pairs(self.support[index[some]], pick(weights, some))
+            check_pairs(type(self.neurons).__name__, psi, len(index[some]), self.neurons.width)
+            return psi
 
         psi = np.concatenate(map_blocks(pairs, row_blocks(len(index), _PAIRS), self.n_jobs))
         return psi[:, :, None] * direction[:, None, :]  # Alg. 2, line 4

@@ -57,12 +57,15 @@ class Coefficients:
     """
 
     def __init__(self, n_outputs: int) -> None:
-        self._alpha, self._epoch, self._round = Growing(), Growing(), Growing()
-        self._alpha.append(np.zeros((0, n_outputs)))
-        self._epoch.append(np.zeros((0, n_outputs), dtype=int))
-        self._round.append(np.zeros((0, n_outputs), dtype=int))
-        self._rounds_of_epoch = [[0] for _ in range(n_outputs)]
         self.n_rounds = 0
+        self._begin(np.zeros((0, n_outputs)))
+
+    def _begin(self, alpha: np.ndarray) -> None:
+        """Begin to count rounds with some coefficients."""
+        self._alpha, self._epoch, self._round = Growing(), Growing(), Growing()
+        self._rounds_of_epoch = [[0] for _ in range(alpha.shape[1])]
+        self._n_averaged = 0
+        self.append(alpha)
 
     def __len__(self) -> int:
         return len(self._alpha)
@@ -70,6 +73,7 @@ class Coefficients:
     def count_rounds(self, n: int) -> None:
         """Count n rounds with the current coefficients."""
         self.n_rounds += n
+        self._n_averaged += n
         for rounds in self._rounds_of_epoch:
             rounds[-1] += n
 
@@ -85,10 +89,8 @@ class Coefficients:
             self._rounds_of_epoch[output].append(0)
 
     def keep(self, index: np.ndarray, factor: np.ndarray) -> None:
-        """Keep some of the coefficients, each times a factor."""
-        for part in (self._alpha, self._epoch, self._round):
-            part.keep(index)
-        self._alpha.rows[:] *= factor[:, None]
+        """Keep some of the coefficients, each times a factor, and average over rounds from now."""
+        self._begin(self.last()[index] * factor[:, None])
 
     def last(self) -> np.ndarray:
         """Coefficients after the last round."""
@@ -96,6 +98,8 @@ class Coefficients:
 
     def average(self) -> np.ndarray:
         """Coefficients averaged over the rounds, each as it was before the round."""
+        if self._n_averaged == 0:
+            return self.last()
         average = np.empty_like(self._alpha.rows)
         for output, rounds in enumerate(self._rounds_of_epoch):
             later = np.zeros(len(rounds))  # rounds after an epoch's end, in units of its scale
@@ -103,7 +107,7 @@ class Coefficients:
                 later[end - 1] = (rounds[end] + later[end]) / SHRINK_BY
             epoch = self._epoch.rows[:, output]
             weighted = np.asarray(rounds)[epoch] - self._round.rows[:, output] + later[epoch]
-            average[:, output] = self._alpha.rows[:, output] * weighted / max(self.n_rounds, 1)
+            average[:, output] = self._alpha.rows[:, output] * weighted / self._n_averaged
         return average
 
     def appended(self) -> np.ndarray:
@@ -253,12 +257,15 @@ class OnlineGradient(Learner):
             self._played.append(np.hstack([start, targets]))
 
     def _compress(self) -> None:
-        """Replace more than ``max_support`` points by fewer, with the same expectation."""
+        """Replace more than ``max_support`` points by fewer, with the same expectation of f.
+
+        The average begins anew: later rounds make up for what a compression adds to f, but nothing
+        would for what it adds to an average of rounds that are over.
+        """
         if self.max_support is None or len(self._support) <= self.max_support:
             return
         c = self._coefficients
-        kinds = [c.last(), c.average()] if self.average else [c.last()]
-        alpha = np.hstack(kinds)
+        alpha = c.last()
         rng = generator(self.seed_, Purpose.COMPRESS, c.n_rounds)
         chance = inclusion(np.linalg.norm(alpha, axis=1), int(KEPT * self.max_support))
         features = self._features(self._support.rows, rng)

@@ -230,6 +230,17 @@ def check_activations(owner: str, Z: Any, n_rows: int, n: int, width: int) -> No
         )
 
 
+def check_pairs(owner: str, Z: Any, n: int, width: int) -> None:
+    """``Neurons.activate_pairs`` must return width numbers for each pair of a row and a neuron."""
+    if (shape := np.shape(Z)) != (n, width):
+        raise TypeError(
+            f"{owner}.activate_pairs(X, weights) returned an array of shape {shape} for {n} pairs "
+            f"of a row and a neuron, but it must return one of shape ({n}, {width}). Remedy: a "
+            "family that overrides activate must override activate_pairs to match, or derive from "
+            "Neurons."
+        )
+
+
 def check_columns(owner: str, X: Any, n_features: int) -> None:
     """Rows must have as many columns as a family was fitted on."""
     if X.shape[1] != n_features:

@@ -243,8 +243,8 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
         counts inversely more, so f keeps its expectation; the sample is balanced to change f little
         (Deville and Tillé 2004). Memory is then constant. What it costs is variance: points kept
         independently would add :math:`\|\alpha\|_1^2` / ``max_support`` each time, balancing takes
-        away most of it for smooth kernels. Thousands of points are a good start. None keeps every
-        row.
+        away most of it for smooth kernels. The average is then over the rounds since. Thousands of
+        points are a good start. None keeps every row.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
@@ -448,8 +448,8 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
         counts inversely more, so f keeps its expectation; the sample is balanced to change f little
         (Deville and Tillé 2004). Memory is then constant. What it costs is variance: points kept
         independently would add :math:`\|\alpha\|_1^2` / ``max_support`` each time, balancing takes
-        away most of it for smooth kernels. Thousands of points are a good start. None keeps every
-        row.
+        away most of it for smooth kernels. The average is then over the rounds since. Thousands of
+        points are a good start. None keeps every row.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
