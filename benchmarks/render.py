@@ -176,7 +176,7 @@ def stream_table():
         (f"max_support={result['max_support']:,}", result["bounded"]),
         ("every row kept", result["all_rows"]),
     ):
-        wanted = (50_000, 100_000, 500_000, 1_000_000)
+        wanted = (25_000, 50_000, 100_000, 500_000, 1_000_000)
         for report in (r for r in reports if r["rows"] in wanted):
             rows.append(
                 [
