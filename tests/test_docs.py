@@ -25,7 +25,8 @@ def test_the_examples_of_the_readme_run(capsys):
         exec(compile(example, "README.md", "exec"), {})
     printed = float(capsys.readouterr().out)
     promised = re.search(r"# (0\.\d+)$", examples[0], flags=re.M)
-    assert printed == pytest.approx(float(promised[1]), abs=0.005)
+    # Two digits, of a model without a seed: 450 test rows make one step 0.002.
+    assert printed == pytest.approx(float(promised[1]), abs=0.015)
 
 
 @pytest.mark.parametrize("page", PAGES)
