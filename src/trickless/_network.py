@@ -99,8 +99,8 @@ class Network:
 
         The error is that of the network as an estimate of its own expectation over w, and so has a
         meaning only where coefficient j depends on w_j and on no other draw, as in a frozen
-        expansion. For draws from strata it comes from the differences of neighbours, and is on the
-        safe side.
+        expansion. For draws from strata it comes from the differences of neighbours, and is rather
+        too large than too small on average.
 
         Returns
         -------
