@@ -4,11 +4,16 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.utils.class_weight import compute_sample_weight
 
 import naive
 from cases import inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless._losses import make_loss
+from trickless._steps import Steps, stable_step
 from trickless.neurons import Gaussian, Stumps
 
 
@@ -35,6 +40,7 @@ def psi_of(model):
     [
         (DoublyStochasticRegressor, "squared_error", 0),
         (DoublyStochasticRegressor, "epsilon_insensitive", 0),
+        (DoublyStochasticRegressor, "huber", 0),
         (DoublyStochasticClassifier, "log_loss", 2),
         (DoublyStochasticClassifier, "log_loss", 3),
         (DoublyStochasticClassifier, "hinge", 3),
@@ -69,7 +75,7 @@ def test_steps_are_those_of_the_algorithm(learner, loss, classes, neurons):
     )
     np.testing.assert_allclose(model.coef_, coef.reshape(model.coef_.shape), atol=1e-10)
     assert model.intercept_ == pytest.approx(y[:24].mean() if not classes else 0)
-    assert model.n_steps_ == 6
+    assert model.n_iter_ == 6
 
 
 def test_fit_draws_as_many_neurons_as_asked_and_visits_every_row():
@@ -78,12 +84,14 @@ def test_fit_draws_as_many_neurons_as_asked_and_visits_every_row():
         Gaussian(1.0), 110, batch_size=20, neurons_per_step=32, random_state=0
     ).fit(X, X[:, 0])
     assert len(model.coef_) == 110
-    assert model.n_steps_ == 4
-    assert model.online_error_[:, 0].tolist() == [20, 20, 20, 20]
-    batches = model._batches(50)
-    rows = np.concatenate([next(batches) for _ in range(5)])
-    assert sorted(rows[:50]) == sorted(rows[50:]) == list(range(50))
-    assert rows[:50].tolist() != rows[50:].tolist()
+    assert model.n_iter_ == 4
+    assert sorted(model.online_error_[:3, 0]) == [16, 17, 17]
+    model.n_iter_ = 0
+    batches = model._batches(np.arange(50), 1)
+    visits = model._in_random_order(batches)
+    passes = [[next(visits) for _ in range(3)] for _ in range(9)]
+    assert all(sorted(np.concatenate([b.rows for b in one])) == list(range(50)) for one in passes)
+    assert len({tuple(map(id, one)) for one in passes}) > 1
 
 
 @pytest.mark.parametrize("n_rows", [512, 513])
@@ -98,23 +106,247 @@ def test_a_row_more_than_a_batch_makes_no_difference(n_rows):
     assert streamed.score(X[n_rows:], y[n_rows:]) > 0.6
 
 
-def test_first_step_is_stable_for_every_loss():
+@pytest.mark.parametrize("loss", ["log_loss", "squared_error", "squared_hinge", "hinge"])
+def test_first_step_is_stable_for_every_loss(loss):
     X = inputs(300, 2)
     y = (X[:, 0] > 0).astype(int)
-    for loss, first in (("log_loss", 4), ("squared_error", 1), ("squared_hinge", 0.5)):
-        model = DoublyStochasticClassifier(Gaussian(1.0), 640, loss=loss, random_state=0)
-        model.fit(X, y)
-        assert model._step_size(make_loss(loss)) == pytest.approx(first, rel=1e-3)
-        assert model.score(X, y) > 0.9
+    model = DoublyStochasticClassifier(Gaussian(1.0), 640, loss=loss, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert model.loss_curve_[-1] < model.loss_curve_[0]
+
+
+def test_first_step_goes_by_the_largest_eigenvalue():
+    """Wide neurons make the kernel nearly constant, its eigenvalue 1; narrow ones allow more."""
+    X = inputs(1000, 2)
+    options = {"neurons_per_step": 256, "alpha": 0.5, "random_state": 0}
+    steps = {}
+    for scale in (0.2, 100.0):
+        neurons = Gaussian(scale)
+        model = DoublyStochasticRegressor(neurons, 512, **options).fit(X, X[:, 0])
+        eigenvalue = np.linalg.eigvalsh(model.neurons_.kernel(X) / 1000)[-1]
+        assert model._pilot == pytest.approx(eigenvalue, abs=0.02)
+        steps[scale] = model._steps.first
+        fastest = 1 / (model._pilot + 1 / 512 + 1 / 256 + 0.5)
+        assert steps[scale] == pytest.approx(fastest, rel=1e-6)
+    assert steps[100.0] == pytest.approx(1 / 1.5, rel=0.01)
+    assert steps[0.2] > 1.8
+
+
+def test_first_step_is_small_where_many_are_to_come():
+    few = stable_step(1.0, 0.0, 0.01, 1.0, batch=8, k=8, n_neurons=80)
+    many = stable_step(1.0, 0.0, 0.01, 1.0, batch=8, k=8, n_neurons=80 * 10_000)
+    assert few == pytest.approx(np.sqrt(0.25 * 64 / 10))
+    assert many == pytest.approx(few / 100)
+
+
+def test_schedules():
+    i = np.arange(5)
+    np.testing.assert_allclose(Steps("constant", 0.3, 9.0)(i), 0.3)
+    np.testing.assert_allclose(Steps("inverse", 0.3, 0.5)(i), 0.3 / (1 + 0.5 * i))
+    np.testing.assert_allclose(Steps("theorem", 0.3, 9.0)(i), 0.3 / (1 + i))
+    assert Steps("theorem", 0.3, 9.0)(2) == pytest.approx(0.1)
 
 
 def test_the_schedule_tends_to_theta_over_i_with_theta_alpha_one():
     model = DoublyStochasticRegressor(Gaussian(1.0), 32, alpha=0.5, random_state=0)
     model.fit(inputs(10, 2), np.arange(10.0))
-    model.n_steps_ = 10**6
-    assert model._step_size(make_loss("squared_error")) * 0.5 * 10**6 == pytest.approx(1, rel=1e-5)
-    model.set_params(schedule="constant", step_size=0.3)
-    assert model._step_size(make_loss("squared_error")) == 0.3
+    assert model._steps(10**6) * 0.5 * 10**6 == pytest.approx(1, rel=1e-5)
+    model.set_params(decay=0.1, step_size=0.3).fit(inputs(10, 2), np.arange(10.0))
+    assert model._steps(10) == pytest.approx(0.15)
+
+
+def test_the_theorem_takes_theta_over_i_and_warns_outside_its_range():
+    X, y = inputs(50, 2), np.arange(50) % 2.0
+    model = DoublyStochasticRegressor(
+        Gaussian(1.0), 640, alpha=0.5, schedule="theorem", random_state=0
+    ).fit(X, y)
+    assert model._steps.first == 2.0
+    for theta in (3.0, 4.0, 6.0):
+        model.set_params(step_size=theta).fit(X, y)
+    for theta in (1.0, 5.0):
+        model.set_params(step_size=theta)
+        with pytest.warns(UserWarning, match=rf"θ alpha = {theta / 2:g}.*Remedy: .*2 and 4") as one:
+            model.fit(X, y)
+        assert len(one) == 1
+        model.partial_fit(X, y)  # and does not warn again
+    with pytest.raises(ValueError, match="alpha above 0"):
+        model.set_params(alpha=0.0, step_size="auto").fit(X, y)
+
+
+def visits_of(model, rows):
+    """The rows of each step of a fit, in turn."""
+    steps, model.n_iter_ = model.n_iter_, 0
+    order = model._in_random_order(model._batches(rows, 1))
+    visits = [next(order).rows for _ in range(steps)]
+    model.n_iter_ = steps
+    return visits
+
+
+@pytest.mark.parametrize("schedule", ["inverse", "theorem"])
+@pytest.mark.parametrize("preconditioner", [None, "block"])
+def test_keeping_f_up_to_date_gives_the_iterates_of_predicting_from_scratch(
+    schedule, preconditioner
+):
+    """Passes of fit against the same batches as a stream, which is predicted from scratch."""
+    X = inputs(60, 3)
+    y = X[:, 0] > 0
+    model = DoublyStochasticClassifier(
+        Gaussian(1.0),
+        300,
+        loss="squared_error",
+        alpha=0.5,
+        step_size=2.0 if schedule == "theorem" else 0.5,
+        schedule=schedule,
+        preconditioner=preconditioner,
+        batch_size=20,
+        neurons_per_step=30,
+        dtype="float64",
+        random_state=0,
+    )
+    kept = clone(model).fit(X, y)
+    for rows in visits_of(kept, np.arange(60)):
+        model.partial_fit(X[rows], y[rows], [False, True])
+    rounding = 1e-13 * (1e4 if preconditioner else 1)  # times the condition, 1 / damping
+    largest = np.abs(kept.coef_).max()
+    np.testing.assert_allclose(model.coef_, kept.coef_, atol=rounding * largest, rtol=0)
+    np.testing.assert_allclose(model.loss_curve_, kept.loss_curve_, rtol=rounding)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_preconditioned_step_solves_the_ridge_problem_of_its_block(weighted):
+    X = inputs(40, 3)
+    y = np.sin(X[:, 0]) + 2
+    weight = np.linspace(0.5, 1.5, 40) if weighted else None
+    model = DoublyStochasticRegressor(
+        Gaussian(1.0),
+        alpha=0.0,
+        step_size=1.0,
+        preconditioner="block",
+        damping=0.01,
+        batch_size=40,
+        neurons_per_step=7,
+        dtype="float64",
+        random_state=0,
+    ).partial_fit(X, y, weight)
+    left = y - model.intercept_
+    share = np.full(40, 1 / 40) if weight is None else weight / 40
+    for step in range(2):
+        Z = model.neurons_(X, model.stream_.between(7 * step, 7 * step + 7))
+        covariance = Z.T @ (share[:, None] * Z)
+        covariance += 0.01 * np.trace(covariance) / 14 * np.eye(14)
+        new = np.linalg.solve(covariance, Z.T @ (share * left))
+        coef = model.coef_[7 * step : 7 * step + 7, :, 0]
+        np.testing.assert_allclose(coef, new.reshape(2, 7).T, rtol=1e-9)
+        left -= Z @ new
+        model.partial_fit(X, y, weight)
+
+
+def test_large_blocks_with_a_preconditioner_learn_in_a_few_steps():
+    X, y = load_digits(return_X_y=True)
+    options = {"n_neurons": 2400, "neurons_per_step": 300, "batch_size": 1000, "random_state": 0}
+    block = DoublyStochasticClassifier(preconditioner="block", **options)
+    plain = DoublyStochasticClassifier(**options)
+    scores = [model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) for model in (block, plain)]
+    assert scores[0] > 0.96
+    assert scores[1] < scores[0] - 0.03
+
+
+def test_early_stopping_looks_at_rows_held_out():
+    X = inputs(300, 2)
+    y = np.sin(X[:, 0]) + np.random.default_rng(0).standard_normal(300)
+    model = DoublyStochasticRegressor(
+        Gaussian(0.5),
+        20_000,
+        early_stopping=True,
+        validation_fraction=0.2,
+        n_iter_no_change=3,
+        batch_size=100,
+        random_state=0,
+    ).fit(X, y)
+    scores = model.validation_scores_
+    assert len(model.coef_) == 32 * model.n_iter_ < 20_000
+    assert len(scores) == model.n_iter_ // 3  # once a pass of three batches
+    assert max(scores[-3:]) < max(scores[:-3]) + 1e-3
+    assert all(max(scores[i - 3 : i]) >= max(scores[: i - 3]) + 1e-3 for i in range(4, len(scores)))
+    held_out, training = model._split(300)
+    assert sorted([*held_out.rows, *training]) == list(range(300))
+    assert len(held_out.rows) == 60
+    assert model.score(X[held_out.rows], y[held_out.rows]) == pytest.approx(scores[-1], abs=1e-6)
+    full = DoublyStochasticRegressor(Gaussian(0.5), 6400, batch_size=100, random_state=0)
+    assert full.fit(X, y).validation_scores_ == []
+    assert len(full.coef_) == 6400
+
+
+def test_early_stopping_looks_twenty_times_in_a_long_pass():
+    X = inputs(1000, 2)
+    y = X[:, 0] > 0
+    model = DoublyStochasticClassifier(
+        Gaussian(1.0),
+        400,
+        neurons_per_step=10,
+        batch_size=5,
+        early_stopping=True,
+        tol=0.0,
+        n_iter_no_change=99,
+        random_state=0,
+    ).fit(X, y)
+    assert len(model.validation_scores_) == 20
+    held_out = model._split(1000)[0].rows
+    assert model.validation_scores_[-1] == pytest.approx(model.score(X[held_out], y[held_out]))
+
+
+def test_early_stopping_needs_rows():
+    model = DoublyStochasticRegressor(early_stopping=True)
+    with pytest.raises(ValueError, match=r"validation_fraction=0.1 of 9 rows is 1, .*Remedy"):
+        model.fit(inputs(9, 2), np.arange(9.0))
+
+
+def test_a_warm_start_goes_on_where_fit_stopped():
+    X = inputs(60, 2)
+    y = np.sin(X[:, 0])
+    options = {"batch_size": 20, "step_size": 0.5, "alpha": 0.01, "random_state": 0}
+    whole = DoublyStochasticRegressor(Gaussian(1.0), 320, **options).fit(X, y)
+    parts = DoublyStochasticRegressor(Gaussian(1.0), 128, warm_start=True, **options).fit(X, y)
+    parts.set_params(n_neurons=320).fit(X, y)
+    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-4, atol=1e-8)
+    with pytest.raises(ValueError, match=r"warm_start=True with n_neurons=100, .*has 320 .*Remedy"):
+        parts.set_params(n_neurons=100).fit(X, y)
+    assert len(parts.coef_) == 320
+    parts.partial_fit(X, y)
+    assert len(parts.coef_) == 320 + 32 * 3
+    assert len(parts.set_params(warm_start=False).fit(X, y).coef_) == 100
+
+
+def test_class_weights_multiply_those_of_the_rows():
+    X = inputs(120, 2)
+    y = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-1, 1])]
+    options = {"n_neurons": 320, "batch_size": 40, "random_state": 0}
+    weight = np.linspace(1, 2, 120)
+    by_class = {"a": 2.0, "c": 0.5}
+    model = DoublyStochasticClassifier(Gaussian(1.0), class_weight=by_class, **options)
+    plain = DoublyStochasticClassifier(Gaussian(1.0), **options)
+    factor = np.select([y == "a", y == "c"], [2.0, 0.5], 1.0)
+    for given, expected in ((None, factor), (weight, factor * weight)):
+        model.fit(X, y, given)
+        plain.fit(X, y, expected)
+        np.testing.assert_array_equal(model.coef_, plain.coef_)
+    model.set_params(class_weight="balanced").fit(X, y)
+    plain.fit(X, y, compute_sample_weight("balanced", y))
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    with pytest.raises(ValueError, match=r"'balanced' needs .*Remedy: pass the weights as a dict"):
+        model.partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"has weights for \['d'\], but the classes are .*'a'"):
+        model.set_params(class_weight={"d": 1.0}).fit(X, y)
+    with pytest.raises(ValueError, match=r"class_weight=.* but it must be None, 'balanced'"):
+        model.set_params(class_weight={"a": -1.0}).fit(X, y)
+
+
+def test_sparse_rows_learn_as_dense_ones_do():
+    X = inputs(60, 5) * (np.random.default_rng(0).random((60, 5)) < 0.3)
+    model = DoublyStochasticRegressor(Gaussian(1.0), 320, batch_size=20, random_state=0)
+    dense = model.fit(X, X[:, 0]).predict(X)
+    sparse = model.fit(scipy.sparse.csr_array(X), X[:, 0]).predict(scipy.sparse.csr_array(X))
+    np.testing.assert_allclose(sparse, dense, atol=1e-5)
 
 
 def test_neurons_from_the_seed_and_from_the_cache_give_one_model():
@@ -174,7 +406,7 @@ def test_weights_are_in_units_of_their_mean():
     y = X[:, 0] + 1
     weight = np.array([1.0, 1e-6, 2, 1, 0.5, 3])
     options = {"batch_size": 1, "neurons_per_step": 5, "alpha": 0.0, "dtype": "float64"}
-    model = DoublyStochasticRegressor(Gaussian(1.0), random_state=0, **options)
+    model = DoublyStochasticRegressor(Gaussian(1.0), step_size=1.0, random_state=0, **options)
     for i in range(6):
         before = model.predict(X[i : i + 1]) if i else y[:1]
         model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weight[i : i + 1])
@@ -192,7 +424,7 @@ def test_divergence_stops_and_names_a_stable_step():
         Gaussian(1.0), loss="squared_error", step_size=40.0, random_state=0
     )
     with pytest.raises(
-        ValueError, match=r"diverged after .*step_size=40.0.*Remedy: a step_size below 1, "
+        ValueError, match=r"diverged after .*step_size=40.0.*Remedy: a step_size below 2.48"
     ):
         model.fit(X, y)
     model.set_params(step_size="auto").fit(X, y)
@@ -206,10 +438,13 @@ def test_divergence_stops_and_names_a_stable_step():
 
 
 def test_a_decay_of_more_than_everything_is_refused():
-    model = DoublyStochasticClassifier(alpha=2.0, schedule="constant")
-    with pytest.raises(ValueError, match=r"alpha=2.0 decays .*Remedy: a step_size below 0.5"):
-        model.fit(inputs(9, 2), np.arange(9) % 2)
-    model.set_params(schedule="inverse").fit(inputs(9, 2), np.arange(9) % 2)
+    model = DoublyStochasticClassifier(alpha=2.0, step_size=0.5, schedule="constant")
+    for schedule, decay in (("constant", "auto"), ("inverse", 0.0)):
+        model.set_params(schedule=schedule, decay=decay)
+        with pytest.raises(ValueError, match=r"alpha=2.0 decay .*Remedy: a step_size below 0.5"):
+            model.fit(inputs(9, 2), np.arange(9) % 2)
+    model.set_params(decay="auto").fit(inputs(9, 2), np.arange(9) % 2)
+    model.set_params(step_size="auto", schedule="constant").fit(inputs(9, 2), np.arange(9) % 2)
 
 
 def test_a_network_taken_earlier_does_not_learn_on():
@@ -239,22 +474,22 @@ def test_weights_stay_with_their_rows_over_batches():
 
 def test_a_short_batch_takes_a_short_step():
     X = inputs(5, 2)
-    options = {"neurons_per_step": 8, "alpha": 0.0, "random_state": 0, "dtype": "float64"}
+    options = {"neurons_per_step": 8, "alpha": 0.0, "step_size": 0.5, "random_state": 0}
     whole = DoublyStochasticRegressor(Gaussian(1.0), batch_size=5, **options)
     quarter = DoublyStochasticRegressor(Gaussian(1.0), batch_size=20, **options)
     whole.partial_fit(X, X[:, 0])
     quarter.partial_fit(X, X[:, 0])
-    np.testing.assert_allclose(quarter.coef_, whole.coef_ / 4, rtol=1e-12)
+    np.testing.assert_allclose(quarter.coef_, whole.coef_ / 4, rtol=1e-6)
 
 
 def test_the_order_of_rows_follows_the_seed():
     X = inputs(60, 2)
     orders = []
-    for seed in (0, 1):
-        model = DoublyStochasticRegressor(Gaussian(1.0), 64, batch_size=20, random_state=seed)
-        batches = model.fit(X, X[:, 0])._batches(60)
-        orders.append(np.concatenate([next(batches) for _ in range(3)]))
-    assert not np.array_equal(*orders)
+    for seed in (0, 1, 0):
+        model = DoublyStochasticRegressor(Gaussian(1.0), 96, batch_size=20, random_state=seed)
+        visits = visits_of(model.fit(X, X[:, 0]), np.arange(60))
+        orders.append(np.concatenate(visits).tolist())
+    assert orders[0] == orders[2] != orders[1]
 
 
 def test_probabilities_go_by_the_loss_that_was_minimised():
@@ -297,5 +532,6 @@ class Tripled(Gaussian):
 
 def test_the_first_step_goes_by_the_bound():
     X = inputs(30, 2)
-    model = DoublyStochasticRegressor(Tripled(1.0), 64, random_state=0).fit(X, X[:, 0])
-    assert model._step_size(make_loss("squared_error")) == pytest.approx(1 / 9, rel=1e-3)
+    one = DoublyStochasticRegressor(Gaussian(1.0), 64, random_state=0).fit(X, X[:, 0])
+    three = DoublyStochasticRegressor(Tripled(1.0), 64, random_state=0).fit(X, X[:, 0])
+    assert three._steps.first == pytest.approx(one._steps.first / 9, rel=1e-3)

@@ -38,6 +38,15 @@ WRONG = {
     "alpha": [-1.0, "best", np.nan, np.inf, None],
     "step_size": [0, -1.0, "large", np.inf],
     "schedule": ["cosine", None],
+    "decay": [-1.0, "slow", np.inf, None],
+    "preconditioner": ["full", 1, True],
+    "damping": [0, -1.0, None],
+    "class_weight": ["even", 3, {0: -1.0}, {0: "heavy"}],
+    "early_stopping": ["yes", None],
+    "validation_fraction": [0, 1, 1.5, "some"],
+    "n_iter_no_change": [0, 2.5],
+    "tol": [-1.0, "small", None],
+    "warm_start": ["yes", None],
     "horizon": [0, 2.5, "long"],
     "batch_size": [0, -3, 2.5, "small"],
     "neurons_per_step": [0, 2.5],
@@ -52,6 +61,7 @@ WRONG = {
     "kernel": ["gauss", None, 3],
     "kernel_params": ["gamma", 0.5],
     "kernel_bound": [0, -1.0, "large"],
+    "max_iter": [0, 2.5, "many"],
     "estimate": [None, "binomial"],
     "shuffle": ["no"],
     "y_range": ["wide", (1, -1), (0, 1, 2), (0, np.inf), 3, None, ("a", "b")],
@@ -91,7 +101,10 @@ def test_shapes_are_checked(learner):
     with pytest.raises(NotFittedError, match="not fitted yet"):
         model.predict(X)
     model.fit(X, y)
-    for call in (model.predict, lambda X: model.partial_fit(X, y)):
+    calls = [model.predict]
+    if hasattr(learner, "partial_fit"):
+        calls.append(lambda X: model.partial_fit(X, y))
+    for call in calls:
         with pytest.raises(ValueError, match=r"X has 3 features, but .* is expecting 4"):
             call(X[:, :3])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
@@ -104,6 +117,8 @@ def test_shapes_are_checked(learner):
 
 @with_kernels
 def test_a_refused_batch_leaves_the_model_as_it_was(learner):
+    if not hasattr(learner, "partial_fit"):
+        pytest.skip("learns from all rows at once")
     X, y = problem(learner)
     model = clone(learner).set_params(random_state=0).fit(X, y)
     before = answers(model, X)
@@ -371,7 +386,7 @@ def test_a_network_checks_its_rows():
 def test_a_model_that_was_not_begun_has_nothing_of_one():
     X, y = problem(REGRESSORS[0])
     for model in (
-        DoublyStochasticClassifier(alpha=2.0, schedule="constant"),
+        DoublyStochasticClassifier(alpha=2.0, step_size=0.5, schedule="constant"),
         ShrinkingGradientClassifier(batch_size=64),
     ):
         state = set(vars(model))

@@ -14,7 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.metrics import r2_score
 from sklearn.utils import Tags
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -29,6 +31,7 @@ from trickless._validation import (
     N_JOBS,
     Rule,
     anything,
+    check_class_weight,
     check_classes,
     check_family,
     check_fitted_family,
@@ -86,6 +89,12 @@ class Learner(BaseEstimator):
         """Targets as a matrix, shape (n_rows, n_outputs)."""
         raise NotImplementedError
 
+    def _reweighted(
+        self, y: np.ndarray, weight: np.ndarray | None, stream: bool
+    ) -> np.ndarray | None:
+        """Weights of the rows, with those that follow from their targets."""
+        return weight
+
     def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
         """Begin a model, given the first batch of targets."""
         raise NotImplementedError
@@ -106,8 +115,9 @@ class Learner(BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         check_parameters(self, self._rules)
+        first = not (getattr(self, "warm_start", False) and self.__sklearn_is_fitted__())
         with self._begun_or_as_before(), linear_algebra(self.n_jobs):
-            self._learn_all(*self._receive(X, y, sample_weight, first=True))
+            self._learn_all(*self._receive(X, y, sample_weight, first=first, stream=False))
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
@@ -130,7 +140,14 @@ class Learner(BaseEstimator):
             raise
 
     def _receive(
-        self, X: Any, y: Any, sample_weight: Any, *, first: bool, classes: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        first: bool,
+        stream: bool = True,
+        classes: Any = None,
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Validate a batch; the first fixes everything that later batches must agree with."""
         owner = type(self).__name__
@@ -148,6 +165,7 @@ class Learner(BaseEstimator):
             kept = weight > 0
             X, y, weight = X[kept], y[kept], weight[kept]
         targets = self._targets(y, classes, first)
+        weight = self._reweighted(y, weight, stream)
         given, X = X, self._in_precision(X)
         if first:
             warn_of_resolution(owner, given, self.dtype)
@@ -263,6 +281,12 @@ class Regression(RegressorMixin, Learner):
         """Squared error of each row."""
         return ((decisions - targets) ** 2).sum(axis=1)
 
+    def _score(
+        self, decisions: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
+    ) -> float:
+        """Coefficient of determination, R²."""
+        return float(r2_score(targets, decisions, sample_weight=weight))
+
     def predict(self, X: Any) -> np.ndarray:
         """Predict targets.
 
@@ -299,6 +323,8 @@ def _has_link(estimator: Any) -> bool:
 class Classification(ClassifierMixin, Learner):
     """Labels: one column of ±1 targets for two classes, one a class otherwise."""
 
+    class_weight: Any = None
+
     def _targets(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
         check_classification_targets(y)
         name = type(self).__name__
@@ -312,6 +338,22 @@ class Classification(ClassifierMixin, Learner):
         if len(self.classes_) == 2:
             return np.where(index == 1, 1.0, -1.0)[:, None]
         return np.where(index[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+
+    def _reweighted(
+        self, y: np.ndarray, weight: np.ndarray | None, stream: bool
+    ) -> np.ndarray | None:
+        given = self.class_weight
+        if given is None:
+            return weight
+        check_class_weight(type(self).__name__, given, self.classes_, stream)
+        by_class = compute_sample_weight(given, y)
+        return by_class if weight is None else by_class * weight
+
+    def _score(
+        self, decisions: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
+    ) -> float:
+        """Share of the rows that are given the right class."""
+        return 1 - float(np.average(self._error(decisions, targets), weights=weight))
 
     def _error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """1 for each row that is given the wrong class, else 0."""

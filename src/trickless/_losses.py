@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, huber, log_softmax, softmax
 
 
 class Loss(ABC):
@@ -80,6 +80,19 @@ class EpsilonInsensitive(Loss):
         return np.sign(f - y) * (np.abs(f - y) > self.epsilon)
 
 
+class Huber(Loss):
+    """½ (f − y)² up to |f − y| = ε, and linear beyond: little moved by outliers."""
+
+    def __init__(self, epsilon: float = 0.1) -> None:
+        self.epsilon = epsilon
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return huber(self.epsilon, f - y).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.clip(f - y, -self.epsilon, self.epsilon)
+
+
 class Hinge(Loss):
     """max(0, 1 − y f), the loss of support vector machines."""
 
@@ -138,7 +151,7 @@ class Softmax(Loss):
         return softmax(f, axis=1)
 
 
-REGRESSION_LOSSES = ("squared_error", "epsilon_insensitive")
+REGRESSION_LOSSES = ("squared_error", "huber", "epsilon_insensitive")
 CLASSIFICATION_LOSSES = ("log_loss", "hinge", "squared_hinge", "squared_error")
 
 
@@ -147,6 +160,8 @@ def make_loss(name: str, n_outputs: int = 1, epsilon: float = 0.1) -> Loss:
     match name:
         case "squared_error":
             return Squared()
+        case "huber":
+            return Huber(epsilon)
         case "epsilon_insensitive":
             return EpsilonInsensitive(epsilon)
         case "hinge":

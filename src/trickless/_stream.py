@@ -31,6 +31,7 @@ class Purpose(IntEnum):
     TRIAL = 5
     COMPRESS = 6
     PREDICT = 7
+    VALIDATION = 8
 
 
 def as_seed(random_state: Any) -> int:
@@ -100,6 +101,20 @@ class StoredNeurons:
             yield where, pick(self.weights, where)
 
 
+class Later:
+    """The neurons of a stream from the one with number ``first`` on."""
+
+    def __init__(self, stream: NeuronStream, first: int) -> None:
+        self._stream = stream
+        self._first = first
+
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Weights]]:
+        """The neurons from ``start`` to ``stop``, counted from ``first``."""
+        first = self._first
+        for where, weights in self._stream.pieces(first + start, first + stop):
+            yield slice(where.start - first, where.stop - first), weights
+
+
 class NeuronStream:
     """Neurons that come back from a seed.
 
@@ -149,6 +164,11 @@ class NeuronStream:
         for b, inside in blocks_between(start, stop):
             where = slice(b * BLOCK + inside.start, b * BLOCK + inside.stop)
             yield where, pick(self.block(b), inside)
+
+    def between(self, start: int, stop: int) -> Weights:
+        """The neurons from ``start`` to ``stop`` together."""
+        parts = [weights for _, weights in self.pieces(start, stop)]
+        return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
     def fingerprint(self) -> list[float]:
         """Summary of block 0 that survives rounding and shows any other change."""

@@ -17,6 +17,8 @@ from sklearn.utils.validation import _check_sample_weight
 _RESOLUTION_ROWS = 1000
 #: Errors of rounding that a sum of bounded terms is granted.
 _ROUNDINGS = 8
+#: A mean loss this many times that of a constant is taken for divergence.
+_DIVERGED = 1e3
 
 
 class Rule(NamedTuple):
@@ -58,6 +60,11 @@ def non_negative(remedy: str) -> Rule:
     return Rule("a finite number of at least 0", remedy, is_real, lambda v: 0 <= v < np.inf)
 
 
+def fraction(remedy: str) -> Rule:
+    """A number strictly between 0 and 1."""
+    return Rule("a number between 0 and 1", remedy, is_real, lambda v: 0 < v < 1)
+
+
 def choice(*options: str, remedy: str) -> Rule:
     """One of the named options."""
     names = " or ".join(repr(option) for option in options)
@@ -77,6 +84,19 @@ def either(*rules: Rule) -> Rule:
         lambda value: any(rule.has_type(value) for rule in rules),
         lambda value: any(rule.has_type(value) and rule.accepts(value) for rule in rules),
     )
+
+
+def _is_class_weight(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(is_real(weight) and 0 <= weight < np.inf for weight in value.values())
+    return value is None or (isinstance(value, str) and value == "balanced")
+
+
+CLASS_WEIGHT = anything(
+    "None, 'balanced' or a dictionary of non-negative weights",
+    "class_weight={'rare': 5.0} counts each row of a class five times",
+    _is_class_weight,
+)
 
 
 def is_range(value: Any) -> bool:
@@ -148,6 +168,44 @@ def check_weights(owner: str, sample_weight: Any, X: Any) -> np.ndarray | None:
             "learn from. Remedy: give at least one row a positive weight."
         )
     return _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
+def check_class_weight(owner: str, class_weight: Any, classes: np.ndarray, stream: bool) -> None:
+    """A weight for known classes only; "balanced" needs all rows at once."""
+    if isinstance(class_weight, str) and stream:
+        raise ValueError(
+            f"{owner}: class_weight={class_weight!r} needs the shares of the classes in all rows, "
+            "which partial_fit does not know. Remedy: pass the weights as a dictionary, or call "
+            "fit."
+        )
+    named = [] if isinstance(class_weight, str) else list(class_weight)
+    unknown = [label for label in named if label not in classes.tolist()]
+    if unknown:
+        raise ValueError(
+            f"{owner}: class_weight={class_weight!r} has weights for {unknown!r}, but the "
+            f"classes are {classes.tolist()}. Remedy: use the labels that y holds as keys."
+        )
+
+
+def check_more_neurons(owner: str, n_neurons: int, there_are: int) -> None:
+    """A fit that goes on must have neurons left to draw."""
+    if n_neurons <= there_are:
+        raise ValueError(
+            f"{owner}: warm_start=True with n_neurons={n_neurons!r}, but the model has "
+            f"{there_are} neurons already, so there are none to add. Remedy: a larger n_neurons, "
+            "or warm_start=False to begin anew."
+        )
+
+
+def check_validation_rows(owner: str, share: float, n_held_out: int, n_rows: int) -> None:
+    """Both parts of the rows must hold some."""
+    if not 2 <= n_held_out < n_rows:
+        raise ValueError(
+            f"{owner}: validation_fraction={share!r} of {n_rows} rows is {n_held_out}, which "
+            f"leaves {n_rows - n_held_out} to learn from; early_stopping needs at least two rows "
+            "held out and one to learn from. Remedy: more rows, another validation_fraction, or "
+            "early_stopping=False."
+        )
 
 
 def check_classes(owner: str, source: str, classes: np.ndarray) -> None:
@@ -324,11 +382,12 @@ def check_certificate(owner: str, return_std: Any, tolerance: Any, confidence: A
 
 
 def check_kernel_bound(owner: str, diagonal: np.ndarray, bound: float) -> None:
-    """Every k(x, x) must be finite and at most the bound that the steps are sized for."""
-    if not np.isfinite(diagonal).all() or diagonal.min() < 0 or bound <= 0:
+    """Every k(x, x) must be at most the bound that the steps are sized for."""
+    if bound <= 0:
         raise ValueError(
-            f"{owner}: the kernel gives k(x, x) between {diagonal.min():g} and {diagonal.max():g}, "
-            "but it must be finite and positive. Remedy: another kernel, or other kernel_params."
+            f"{owner}: the kernel gives k(x, x) = 0 for every row of the first batch, but steps "
+            "are sized for the largest, which must be positive. Remedy: another kernel, or other "
+            "kernel_params."
         )
     if diagonal.max() > bound * (1 + 1e-6):
         row = int(diagonal.argmax())
@@ -336,6 +395,77 @@ def check_kernel_bound(owner: str, diagonal: np.ndarray, bound: float) -> None:
             f"{owner}: k(x, x) is {diagonal[row]:g} for row {row}, above the kernel_bound of "
             f"{bound:g} that the steps are sized for. Remedy: kernel_bound={diagonal[row]:.3g} "
             "from the start, or a kernel with k(x, x) = 1."
+        )
+
+
+def check_diagonal(owner: str, diagonal: np.ndarray) -> None:
+    """No k(x, x) may be negative: it is a squared norm."""
+    if diagonal.min() < 0:
+        row = int(diagonal.argmin())
+        raise ValueError(
+            f"{owner}: the kernel gives k(x, x) = {diagonal[row]:g} for row {row}, but it is the "
+            "squared norm of a feature vector, which cannot be negative. Remedy: a positive "
+            "semi-definite kernel, or other kernel_params."
+        )
+
+
+def check_kernel_values(owner: str, values: np.ndarray) -> None:
+    """Values of a kernel must be finite."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        i, j = np.argwhere(~finite)[0]
+        raise ValueError(
+            f"{owner}: the kernel gives k(x, x') = {values[i, j]} for two rows that are finite, "
+            "but its values must be finite. Remedy: scale X (StandardScaler), another kernel, or "
+            "other kernel_params."
+        )
+
+
+def check_kernel_params(owner: str, kernel: str, params: Mapping[str, Any], known: list) -> None:
+    """A kernel's parameters must be among those that it has."""
+    unknown = [name for name in params if name not in known]
+    if unknown:
+        raise ValueError(
+            f"{owner}: kernel_params={dict(params)!r}, but kernel={kernel!r} has no parameter "
+            f"{unknown[0]!r}. Remedy: it takes {', '.join(known) or 'none'}."
+        )
+
+
+def check_positive_semidefinite(owner: str, squares: np.ndarray, scale: np.ndarray) -> None:
+    """No ‖f‖² of an output may be negative, up to rounding of the terms that it is summed from."""
+    if (squares < -1e-6 * scale).any():
+        raise ValueError(
+            f"{owner}: the kernel gives a function of squared norm {squares.min():g}, so it is not "
+            "positive semi-definite, and there is no optimum to approach. Remedy: another kernel "
+            "(the 'sigmoid' kernel is one that is not), or other kernel_params."
+        )
+
+
+def check_progress(owner: str, now: float, start: float, n_steps: int, remedy: str) -> None:
+    """Stop where the mean loss has grown far beyond that of predicting a constant."""
+    if not np.isfinite(now) or now > _DIVERGED * start > 0:
+        raise ValueError(
+            f"{owner}: training diverged within {n_steps} steps: the mean loss is {now:.3g}, "
+            f"where predicting a constant has {start:.3g}. Remedy: {remedy}."
+        )
+
+
+def check_no_average(owner: str, average: bool, max_support: int | None) -> None:
+    """An average over rounds has a term for every row that any round had."""
+    if average and max_support is not None:
+        raise ValueError(
+            f"{owner}: average=True with max_support={max_support!r}, but an average over rounds "
+            "needs the terms that are dropped. Remedy: average=False, or max_support=None."
+        )
+
+
+def check_forgetting(owner: str, schedule: str, step_size: float | str, alpha: float) -> None:
+    """A step may not decay what was learned to nothing, or turn its signs."""
+    if schedule != "inverse" and not isinstance(step_size, str) and step_size * alpha >= 1:
+        raise ValueError(
+            f"{owner}: step_size={step_size!r} with alpha={alpha!r} decays earlier terms by "
+            f"1 - step * alpha = {1 - step_size * alpha:g}, which must be above 0. Remedy: a "
+            f"step_size below {1 / alpha:g}, or a smaller alpha."
         )
 
 

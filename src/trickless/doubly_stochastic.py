@@ -10,31 +10,74 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._blocks import map_blocks, row_blocks
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._growing import Growing
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
 from trickless._network import Network
-from trickless._stream import NeuronStream, Purpose, generator
-from trickless._validation import choice, either, integer, non_negative, positive
+from trickless._steps import Steps, check_steps, stable_step
+from trickless._stream import Later, NeuronStream, Purpose, generator
+from trickless._validation import (
+    CLASS_WEIGHT,
+    anything,
+    check_more_neurons,
+    check_validation_rows,
+    choice,
+    either,
+    fraction,
+    integer,
+    is_none,
+    non_negative,
+    positive,
+)
 from trickless.neurons import Neurons
 
 #: A mean loss this many times that of a constant is taken for divergence.
 _DIVERGED = 1e3
+
+#: Rows and neurons from which the largest stable step is estimated.
+_PILOT_ROWS, _PILOT_NEURONS = 1024, 256
+
+#: Times that early stopping looks at the validation rows, if passes are longer.
+_CHECKS = 20
+
+
+class _Batch:
+    """Rows that are met again and again, and f at them as it was when they were last met.
+
+    f at a row is a sum over neurons, so a row need only be shown the neurons drawn since: each
+    neuron is evaluated once a row, however many passes there are.
+    """
+
+    def __init__(self, rows: np.ndarray, n_outputs: int) -> None:
+        self.rows = rows
+        self.f = np.zeros((len(rows), n_outputs))
+        self.n_neurons, self.n_steps = 0, 0
 
 
 class _DoublyStochastic(NeuronLearner):
     """Functional gradient descent on a fresh batch of rows and a fresh block of neurons a step."""
 
     loss: str
-    epsilon: float = 0.0
+    epsilon: float = 0.1
     alpha: float
     step_size: float | str
     schedule: str
+    decay: float | str
+    preconditioner: str | None
+    damping: float
     batch_size: int
     neurons_per_step: int
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float
+    warm_start: bool
     cache_bytes: int
+    _steps: Steps
 
     _fixed = (*NeuronLearner._fixed, "loss")
 
@@ -45,10 +88,32 @@ class _DoublyStochastic(NeuronLearner):
             choice("auto", remedy=""),
         ),
         "schedule": choice(
-            "inverse", "constant", remedy="schedule='inverse' decays as the theorem asks"
+            "inverse", "constant", "theorem", remedy="schedule='inverse' decays slowly"
         ),
+        "decay": either(
+            non_negative("decay='auto' is the product of step and alpha"),
+            choice("auto", remedy=""),
+        ),
+        "preconditioner": either(
+            choice("block", remedy="preconditioner=None is the algorithm of the paper"),
+            anything("None", "", is_none),
+        ),
+        "damping": positive("damping=1e-4 suits batches of several rows a column"),
         "batch_size": integer(1, "batch_size=512 is the default"),
         "neurons_per_step": integer(1, "neurons_per_step=32 is the default"),
+        "early_stopping": anything(
+            "a boolean",
+            "early_stopping=True holds rows out and stops when they are predicted no better",
+            lambda v: isinstance(v, bool | np.bool_),
+        ),
+        "validation_fraction": fraction("validation_fraction=0.1 holds a tenth of the rows out"),
+        "n_iter_no_change": integer(1, "n_iter_no_change=5 is the default"),
+        "tol": non_negative("tol=1e-3 is the default"),
+        "warm_start": anything(
+            "a boolean",
+            "warm_start=True lets fit go on from the neurons there are",
+            lambda v: isinstance(v, bool | np.bool_),
+        ),
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
     }
 
@@ -63,6 +128,11 @@ class _DoublyStochastic(NeuronLearner):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Take steps on batches of the rows until ``n_neurons`` neurons have been drawn.
+
+        The rows are parted into batches once, and every pass goes through them in an order of its
+        own. f at a row is kept between visits (8 bytes a row and output), so that a visit
+        evaluates only the neurons drawn since: the cost is that of each neuron once a row, and
+        not of all earlier neurons once a step.
 
         Parameters
         ----------
@@ -79,45 +149,58 @@ class _DoublyStochastic(NeuronLearner):
         return self._fit(X, y, sample_weight)
 
     def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        self._count(targets, weight)
-        batches = self._batches(X.shape[0])
-        with self._progress(self.n_neurons, "neuron") as bar:
-            while (left := self.n_neurons - len(self._coef)) > 0:
-                rows = next(batches)
+        check_more_neurons(type(self).__name__, self.n_neurons, len(self._coef))
+        held_out, training = self._split(len(targets))
+        self._begin(X[training], targets[training], None if weight is None else weight[training])
+        batches = self._batches(training, targets.shape[1])
+        wait = min(len(batches), -(-self.n_neurons // (self.neurons_per_step * _CHECKS)))
+        with self._progress(self.n_neurons - len(self._coef), "neuron") as bar:
+            for count, batch in enumerate(self._in_random_order(batches), start=1):
+                k = min(self.neurons_per_step, self.n_neurons - len(self._coef))
+                rows = batch.rows
                 part = None if weight is None else weight[rows]
-                k = min(self.neurons_per_step, left)
-                self._step(X[rows], targets[rows], part, k)
+                self._step(X[rows], targets[rows], part, k, batch)
                 bar.update(k)
+                if held_out is not None and count % wait == 0:
+                    self._validate(X, targets, weight, held_out)
+                if len(self._coef) == self.n_neurons or self._stalled():
+                    break
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        self._count(targets, weight)
+        self._begin(X, targets, weight)
         n_batches = -(-X.shape[0] // self.batch_size)
         with self._progress(X.shape[0], "row") as bar:
             for rows in np.array_split(np.arange(X.shape[0]), n_batches):
                 part = None if weight is None else weight[rows]
                 size = len(rows) / self.batch_size
-                self._step(X[rows], targets[rows], part, self.neurons_per_step, size)
+                met_once = _Batch(rows, targets.shape[1])
+                self._step(X[rows], targets[rows], part, self.neurons_per_step, met_once, size)
                 bar.update(len(rows))
 
-    def _count(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        """Count rows and their weights, whose mean is the unit of weight."""
-        self._n_rows += len(targets)
-        self._weight += len(targets) if weight is None else weight.sum()
+    def _split(self, n_rows: int) -> tuple[_Batch | None, np.ndarray]:
+        """Rows held out, if any, and rows to learn from."""
+        if not self.early_stopping:
+            return None, np.arange(n_rows)
+        n_held_out = int(np.ceil(self.validation_fraction * n_rows))
+        check_validation_rows(type(self).__name__, self.validation_fraction, n_held_out, n_rows)
+        order = generator(self.seed_, Purpose.VALIDATION).permutation(n_rows)
+        return _Batch(order[:n_held_out], len(self.intercept_)), np.sort(order[n_held_out:])
 
-    def _batches(self, n_rows: int) -> Iterator[np.ndarray]:
-        """Batches of one size, or of all rows if there are fewer.
+    def _batches(self, rows: np.ndarray, n_outputs: int) -> list[_Batch]:
+        """The rows in batches of one size, or one row less."""
+        order = generator(self.seed_, Purpose.SHUFFLE).permutation(rows)
+        parts = np.array_split(order, -(-len(rows) // self.batch_size))
+        return [_Batch(part, n_outputs) for part in parts]
 
-        Each pass has an order of its own, and a batch may reach over the end of a pass.
-        """
-        size, epoch = min(self.batch_size, n_rows), 0
-        left = np.zeros(0, dtype=int)
+    def _in_random_order(self, batches: list[_Batch]) -> Iterator[_Batch]:
+        """All batches, again and again; each pass in an order of its own."""
+        visit = self.n_iter_
         while True:
-            order = generator(self.seed_, Purpose.SHUFFLE, epoch).permutation(n_rows)
-            left = np.concatenate([left, order])
-            while len(left) >= size:
-                yield left[:size]
-                left = left[size:]
-            epoch += 1
+            order = generator(self.seed_, Purpose.SHUFFLE, 1 + visit // len(batches))
+            places = order.permutation(len(batches))
+            for place in places[visit % len(batches) :]:
+                yield batches[place]
+                visit += 1
 
     def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self.stream_ = NeuronStream(self.neurons_, self.seed_, self.dtype, self.cache_bytes)
@@ -125,53 +208,139 @@ class _DoublyStochastic(NeuronLearner):
         self._coef = Growing()
         shape = (0, self.neurons_.width, targets.shape[1])
         self._coef.append(np.zeros(shape, dtype=self.dtype))
-        self.n_steps_ = 0
+        self.n_iter_ = 0
         self._n_rows, self._weight = 0, 0.0
-        self._online: list[tuple[int, float]] = []
+        self._history: list[tuple[int, float, float]] = []
+        self.validation_scores_: list[float] = []
         self._largest_loss = 0.0
-        gamma = self._step_size(self._loss(targets.shape[1]))
-        if self.schedule == "constant" and gamma * self.alpha >= 1:
-            raise ValueError(
-                f"{type(self).__name__}: step_size={self.step_size!r} (a first step of {gamma:g}) "
-                f"with alpha={self.alpha!r} decays earlier coefficients by 1 - step * alpha = "
-                f"{1 - gamma * self.alpha:g}, which must be above 0. Remedy: a step_size below "
-                f"{1 / self.alpha:g}, or a smaller alpha."
-            )
 
-    def _step_size(self, loss: Loss) -> float:
-        """γ_i for the step about to be taken."""
-        first = (
-            1 / (loss.curvature * self.neurons_.bound**2)
-            if isinstance(self.step_size, str)
-            else self.step_size
+    def _begin(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        """Count rows and their weights, whose mean is the unit of weight, and size the steps."""
+        self._n_rows += len(targets)
+        self._weight += len(targets) if weight is None else weight.sum()
+        if self.n_iter_ == 0:
+            self._pilot = self._largest_eigenvalue(X, weight)
+        first = self._first_step(self._loss(targets.shape[1]))
+        decay = first * self.alpha if isinstance(self.decay, str) else self.decay
+        steps = Steps(self.schedule, first, decay)
+        if self.n_iter_ == 0 or steps != self._steps:
+            check_steps(type(self).__name__, steps, self.alpha)
+        self._steps = steps
+
+    def _largest_eigenvalue(self, X: Any, weight: np.ndarray | None) -> float:
+        """Estimate of the largest eigenvalue of the kernel operator, from the first neurons."""
+        X = X[:_PILOT_ROWS]
+        Z = self.neurons_(X, self.stream_.between(0, _PILOT_NEURONS)).astype(np.float64)
+        if weight is not None:
+            weight = weight[:_PILOT_ROWS]
+            Z *= np.sqrt(weight / weight.mean())[:, None]
+        largest = [Z.shape[1] - 1] * 2
+        top = linalg.eigvalsh(Z.T @ Z, subset_by_index=largest)
+        return float(top[0]) / (len(Z) * _PILOT_NEURONS)
+
+    def _first_step(self, loss: Loss) -> float:
+        if not isinstance(self.step_size, str):
+            return self.step_size
+        if self.schedule == "theorem":
+            return 1 / self.alpha if self.alpha else np.inf
+        if self.preconditioner == "block":
+            return 1 / loss.curvature
+        return self._stable_step(loss)
+
+    def _stable_step(self, loss: Loss) -> float:
+        return stable_step(
+            loss.curvature,
+            self.alpha,
+            self._pilot,
+            self.neurons_.bound**2,
+            self.batch_size,
+            self.neurons_per_step,
+            self.n_neurons,
         )
-        if self.schedule == "constant":
-            return first
-        return first / (1 + first * self.alpha * self.n_steps_)
 
     def _step(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, k: int, size: float = 1.0
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        k: int,
+        batch: _Batch,
+        size: float = 1.0,
     ) -> None:
         """One step of Algorithm 1 on a batch of rows and the next k neurons of the stream.
 
         A batch of a share ``size`` of the usual rows takes that share of the usual step.
         """
         loss = self._loss(targets.shape[1])
-        gamma = size * self._step_size(loss)
-        f = self._network()(X)  # Alg. 1, line 4: predict with all earlier neurons
-        self._check_progress(loss, f, targets, gamma)
-        slope = loss.derivative(f, targets) * self._shares(targets, weight)[:, None]
-        new = []
+        gamma = size * float(self._steps(self.n_iter_))
+        self._bring_up_to_date(batch, X)  # Alg. 1, line 4: predict with all earlier neurons
+        f = batch.f + self.intercept_
+        value = float(loss.value(f, targets).mean())
+        self._check_progress(value, loss, targets, gamma)
+        self._history.append((len(targets), float(self._error(f, targets).mean()), value))
+
+        shares = self._shares(targets, weight)[:, None]
         first = len(self._coef)
-        for _, weights in self.stream_.pieces(first, first + k):  # line 3: neurons from a seed
-            Z = self.neurons_(X, weights)
-            gradient = Z.T @ slope.astype(Z.dtype)
-            gradient = gradient.reshape(self.neurons_.width, -1, slope.shape[1])
-            new.append(-gamma / k * gradient.transpose(1, 0, 2))  # Alg. 1, line 5
-        self._online.append((len(targets), float(self._error(f, targets).mean())))
-        self._coef.rows[:] *= 1 - gamma * self.alpha  # Alg. 1, line 6: decay the earlier ones
-        self._coef.append(np.concatenate(new))
-        self.n_steps_ += 1
+        weights = self.stream_.between(first, first + k)  # line 3: neurons from a seed
+        Z = self._activations(X, weights)
+        slope = loss.derivative(f, targets) * shares
+        gradient = Z.T @ slope.astype(Z.dtype)
+        direction = self._precondition(gradient, Z, shares) if self.preconditioner else gradient / k
+        new = -gamma * direction  # line 5
+        remaining = 1 - gamma * self.alpha
+        self._coef.rows[:] *= remaining  # line 6: decay the earlier ones
+        self._coef.append(new.reshape(self.neurons_.width, k, -1).transpose(1, 0, 2))
+        self.n_iter_ += 1
+
+        batch.f *= remaining
+        batch.f += Z @ new
+        batch.n_neurons, batch.n_steps = first + k, self.n_iter_
+
+    def _bring_up_to_date(self, batch: _Batch, X: Any) -> None:
+        """Apply the decays and add the neurons that the rows of the batch have not met yet."""
+        missed = np.arange(batch.n_steps, self.n_iter_)
+        batch.f *= np.prod(1 - self._steps(missed) * self.alpha)
+        batch.f += Network(
+            self.neurons_,
+            Later(self.stream_, batch.n_neurons),
+            self._coef.rows[batch.n_neurons :],
+            n_jobs=self.n_jobs,
+        )(X)
+        batch.n_neurons, batch.n_steps = len(self._coef), self.n_iter_
+
+    def _activations(self, X: Any, weights: Any) -> np.ndarray:
+        """Activations of all rows of a batch."""
+        Z = np.empty((X.shape[0], self.neurons_.width * len(weights[0])), dtype=X.dtype)
+
+        def fill(rows: slice) -> None:
+            Z[rows] = self.neurons_(X[rows], weights)
+
+        map_blocks(fill, row_blocks(len(Z)), self.n_jobs)
+        return Z
+
+    def _precondition(self, gradient: np.ndarray, Z: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        """(Zᵀ Z / b + reg I)⁻¹ times the gradient: the authors' released code, not the paper."""
+        root = Z * np.sqrt(shares).astype(Z.dtype)
+        covariance = (root.T @ root).astype(np.float64)
+        diagonal = covariance.reshape(-1)[:: len(covariance) + 1]
+        diagonal += self.damping * max(diagonal.mean(), np.finfo(Z.dtype).tiny)
+        factor = linalg.cho_factor(covariance, overwrite_a=True, check_finite=False)
+        return linalg.cho_solve(factor, gradient, check_finite=False).astype(Z.dtype)
+
+    def _validate(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, held_out: _Batch
+    ) -> None:
+        """Score the rows held out."""
+        rows = held_out.rows
+        self._bring_up_to_date(held_out, X[rows])
+        part = None if weight is None else weight[rows]
+        score = self._score(held_out.f + self.intercept_, targets[rows], part)
+        self.validation_scores_.append(score)
+
+    def _stalled(self) -> bool:
+        """Whether the last ``n_iter_no_change`` scores are no better than the best before."""
+        scores, last = self.validation_scores_, self.n_iter_no_change
+        return len(scores) > last and max(scores[-last:]) < max(scores[:-last]) + self.tol
 
     def _shares(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         """Weights of the rows in the mean over a batch.
@@ -184,18 +353,17 @@ class _DoublyStochastic(NeuronLearner):
         shares = weight / (len(weight) * self._weight / self._n_rows)
         return shares / max(1.0, shares.sum())
 
-    def _check_progress(self, loss: Loss, f: np.ndarray, y: np.ndarray, gamma: float) -> None:
+    def _check_progress(self, value: float, loss: Loss, y: np.ndarray, gamma: float) -> None:
         """Stop before a step if the loss has grown far beyond that of predicting nothing."""
-        start = np.broadcast_to(self.intercept_, f.shape)
+        start = np.broadcast_to(self.intercept_, y.shape)
         self._largest_loss = max(self._largest_loss, float(loss.value(start, y).mean()))
-        now = float(loss.value(f, y).mean())
-        if now > _DIVERGED * self._largest_loss > 0:
+        if not value <= _DIVERGED * self._largest_loss and self._largest_loss > 0:
             raise ValueError(
-                f"{type(self).__name__}: training diverged after {self.n_steps_} steps of about "
-                f"{gamma:g} (step_size={self.step_size!r}): the mean loss is {now:.3g}, where "
+                f"{type(self).__name__}: training diverged after {self.n_iter_} steps of about "
+                f"{gamma:g} (step_size={self.step_size!r}): the mean loss is {value:.3g}, where "
                 f"predicting a constant has {self._largest_loss:.3g}. Remedy: a step_size below "
-                f"{1 / (loss.curvature * self.neurons_.bound**2):g}, or a larger batch_size or "
-                "neurons_per_step; the bound of the neurons must hold, too."
+                f"{self._stable_step(loss):g}, or a larger batch_size or neurons_per_step; the "
+                "bound of the neurons must hold, too."
             )
 
     @property
@@ -208,7 +376,13 @@ class _DoublyStochastic(NeuronLearner):
     def online_error_(self) -> np.ndarray:
         """Number of rows and mean error of each step, before it was taken, shape (n_steps, 2)."""
         check_is_fitted(self)
-        return np.array(self._online)
+        return np.array([(rows, error) for rows, error, _ in self._history])
+
+    @property
+    def loss_curve_(self) -> np.ndarray:
+        """Mean loss of the rows of each step, before it was taken, shape (n_iter_,)."""
+        check_is_fitted(self)
+        return np.array([value for _, _, value in self._history])
 
     @property
     def network_(self) -> Network:
@@ -241,28 +415,54 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         The family of neurons, or the name of one.
     n_neurons : int, default=20_000
         How many neurons ``fit`` draws in all. It takes ``n_neurons / neurons_per_step`` steps.
-    loss : {"squared_error", "epsilon_insensitive"}, default="squared_error"
+    loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
         The loss l.
     epsilon : float, default=0.1
-        Half-width of the tube in which "epsilon_insensitive" is 0, in units of y.
+        The distance, in units of y, up to which "epsilon_insensitive" is 0 and "huber" is
+        quadratic.
     alpha : float, default=1e-6
         Regularisation strength, relative to the mean loss.
     step_size : float or "auto", default="auto"
-        The first step :math:`\gamma`. "auto" is 1 / (curvature of the loss × bound²), which is
-        stable on average. The noise of k fresh neurons on b rows multiplies the squared error by
-        about :math:`1 + \gamma^2 / (k b)` a step, so ``neurons_per_step * batch_size`` should be
-        well above the number of steps.
-    schedule : {"inverse", "constant"}, default="inverse"
-        "inverse" takes :math:`\gamma / (1 + \gamma \alpha i)`. After about
-        :math:`1 / (\gamma \alpha)` steps (a million by default) it is :math:`\theta / i` with
-        :math:`\theta \alpha = 1`, a choice for which the paper proves convergence at rate 1/i;
-        before, it is nearly constant.
+        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is the largest step
+        that is stable on average, from the largest eigenvalue of the first rows' kernel operator,
+        limited so that the noise of the steps to come stays small against that of the targets;
+        1 / (curvature of the loss) with a preconditioner; 1 / alpha for ``schedule="theorem"``.
+        With "auto", streams should set ``n_neurons`` to about what they will draw.
+    schedule : {"inverse", "constant", "theorem"}, default="inverse"
+        Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
+        :math:`\theta / (i + 1)`. For the last the paper proves that the mean square distance to
+        the minimiser falls as 1/i if :math:`\theta \alpha` is in (1, 2) or a positive integer.
+        Its first steps are as long as 1 / alpha, so it suits strong regularisation; elsewhere a
+        UserWarning or an error about divergence says so.
+    decay : float or "auto", default="auto"
+        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`, so that after
+        about :math:`1 / (\gamma \alpha)` steps (a million by default) the steps are the theorem's,
+        with :math:`\theta \alpha = 1`, and nearly constant before.
+    preconditioner : {"block"} or None, default=None
+        "block" multiplies each step by the inverse of the covariance of its own activations,
+        :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k: each block is fitted
+        to what is left to explain. It is what the authors' released code does, not the paper, and
+        far faster where blocks are large: ``neurons_per_step=512, batch_size=16_384``. Batches
+        must have several rows a column. None is the algorithm of the paper.
+    damping : float, default=1e-4
+        reg, relative to the mean of the covariance's diagonal.
     batch_size : int, default=512
-        Rows a step.
+        Rows b a step.
     neurons_per_step : int, default=32
-        Neurons k drawn a step.
+        Neurons k drawn a step. A step holds the activations of its rows by its neurons.
+    early_stopping : bool, default=False
+        Whether ``fit`` holds rows out and stops before ``n_neurons`` when they are predicted no
+        better. They are looked at after every pass, or every twentieth of ``n_neurons``.
+    validation_fraction : float, default=0.1
+        Share of the rows that ``early_stopping`` holds out.
+    n_iter_no_change : int, default=5
+        How many looks without an improvement by ``tol`` stop ``fit``.
+    tol : float, default=1e-3
+        Improvement of the score (R² or accuracy) that counts.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the neurons there are until there are ``n_neurons``.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons and of the order of rows.
+        Seed of the neurons, of the order of rows and of those held out.
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
@@ -280,7 +480,11 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         Mean of the first batch's targets.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step and their mean squared error before the step was taken.
-    n_steps_ : int
+    loss_curve_ : array of shape (n_steps,)
+        Mean loss of the rows of each step before it was taken.
+    validation_scores_ : list of float
+        Scores of the rows held out, if ``early_stopping``.
+    n_iter_ : int
         Steps taken.
     network_ : Network
         The network that predicts.
@@ -319,8 +523,16 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         alpha: float = 1e-6,
         step_size: float | str = "auto",
         schedule: str = "inverse",
+        decay: float | str = "auto",
+        preconditioner: str | None = None,
+        damping: float = 1e-4,
         batch_size: int = 512,
         neurons_per_step: int = 32,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        tol: float = 1e-3,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -334,8 +546,16 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         self.alpha = alpha
         self.step_size = step_size
         self.schedule = schedule
+        self.decay = decay
+        self.preconditioner = preconditioner
+        self.damping = damping
         self.batch_size = batch_size
         self.neurons_per_step = neurons_per_step
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -386,24 +606,53 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
     loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
         The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more;
         the others take one class against the rest.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of the rows are multiplied: {label: weight}, where
+        a class that is not named has weight 1, or inversely proportional to their frequencies.
+        "balanced" needs all rows, and so is for ``fit`` only.
     alpha : float, default=1e-6
         Regularisation strength, relative to the mean loss.
     step_size : float or "auto", default="auto"
-        The first step :math:`\gamma`. "auto" is 1 / (curvature of the loss × bound²), which is
-        stable on average. The noise of k fresh neurons on b rows multiplies the squared error by
-        about :math:`1 + \gamma^2 / (k b)` a step, so ``neurons_per_step * batch_size`` should be
-        well above the number of steps.
-    schedule : {"inverse", "constant"}, default="inverse"
-        "inverse" takes :math:`\gamma / (1 + \gamma \alpha i)`. After about
-        :math:`1 / (\gamma \alpha)` steps (a million by default) it is :math:`\theta / i` with
-        :math:`\theta \alpha = 1`, a choice for which the paper proves convergence at rate 1/i;
-        before, it is nearly constant.
+        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is the largest step
+        that is stable on average, from the largest eigenvalue of the first rows' kernel operator,
+        limited so that the noise of the steps to come stays small against that of the targets;
+        1 / (curvature of the loss) with a preconditioner; 1 / alpha for ``schedule="theorem"``.
+        With "auto", streams should set ``n_neurons`` to about what they will draw.
+    schedule : {"inverse", "constant", "theorem"}, default="inverse"
+        Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
+        :math:`\theta / (i + 1)`. For the last the paper proves that the mean square distance to
+        the minimiser falls as 1/i if :math:`\theta \alpha` is in (1, 2) or a positive integer.
+        Its first steps are as long as 1 / alpha, so it suits strong regularisation; elsewhere a
+        UserWarning or an error about divergence says so.
+    decay : float or "auto", default="auto"
+        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`, so that after
+        about :math:`1 / (\gamma \alpha)` steps (a million by default) the steps are the theorem's,
+        with :math:`\theta \alpha = 1`, and nearly constant before.
+    preconditioner : {"block"} or None, default=None
+        "block" multiplies each step by the inverse of the covariance of its own activations,
+        :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k: each block is fitted
+        to what is left to explain. It is what the authors' released code does, not the paper, and
+        far faster where blocks are large: ``neurons_per_step=512, batch_size=16_384``. Batches
+        must have several rows a column. None is the algorithm of the paper.
+    damping : float, default=1e-4
+        reg, relative to the mean of the covariance's diagonal.
     batch_size : int, default=512
-        Rows a step.
+        Rows b a step.
     neurons_per_step : int, default=32
-        Neurons k drawn a step.
+        Neurons k drawn a step. A step holds the activations of its rows by its neurons.
+    early_stopping : bool, default=False
+        Whether ``fit`` holds rows out and stops before ``n_neurons`` when they are predicted no
+        better. They are looked at after every pass, or every twentieth of ``n_neurons``.
+    validation_fraction : float, default=0.1
+        Share of the rows that ``early_stopping`` holds out.
+    n_iter_no_change : int, default=5
+        How many looks without an improvement by ``tol`` stop ``fit``.
+    tol : float, default=1e-3
+        Improvement of the score (R² or accuracy) that counts.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the neurons there are until there are ``n_neurons``.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons and of the order of rows.
+        Seed of the neurons, of the order of rows and of those held out.
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
@@ -421,7 +670,11 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
         Coefficients of the neurons.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step and the share misclassified before the step was taken.
-    n_steps_ : int
+    loss_curve_ : array of shape (n_steps,)
+        Mean loss of the rows of each step before it was taken.
+    validation_scores_ : list of float
+        Scores of the rows held out, if ``early_stopping``.
+    n_iter_ : int
         Steps taken.
     network_ : Network
         The network that predicts.
@@ -447,6 +700,7 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
 
     _rules = _DoublyStochastic._rules | {
         "loss": choice(*CLASSIFICATION_LOSSES, remedy="loss='log_loss' gives probabilities"),
+        "class_weight": CLASS_WEIGHT,
     }
 
     def __init__(
@@ -455,11 +709,20 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
         n_neurons: int = 20_000,
         *,
         loss: str = "log_loss",
+        class_weight: dict[Any, float] | str | None = None,
         alpha: float = 1e-6,
         step_size: float | str = "auto",
         schedule: str = "inverse",
+        decay: float | str = "auto",
+        preconditioner: str | None = None,
+        damping: float = 1e-4,
         batch_size: int = 512,
         neurons_per_step: int = 32,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        tol: float = 1e-3,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -469,11 +732,20 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
         self.neurons = neurons
         self.n_neurons = n_neurons
         self.loss = loss
+        self.class_weight = class_weight
         self.alpha = alpha
         self.step_size = step_size
         self.schedule = schedule
+        self.decay = decay
+        self.preconditioner = preconditioner
+        self.damping = damping
         self.batch_size = batch_size
         self.neurons_per_step = neurons_per_step
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

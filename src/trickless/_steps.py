@@ -1,0 +1,101 @@
+"""Sizes of the steps of a doubly stochastic descent."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+#: Share of the noise of the targets that the noise of all steps together may add to the function.
+_NOISE = 0.25
+
+
+class Steps(NamedTuple):
+    """γ_i for i = 0, 1, 2, ...: a number for a number, an array for an array."""
+
+    schedule: str
+    first: float
+    decay: float
+
+    def __call__(self, i: int | np.ndarray) -> float | np.ndarray:
+        """Size of step i."""
+        match self.schedule:
+            case "constant":
+                return self.first + 0.0 * i
+            case "inverse":
+                return self.first / (1 + self.decay * i)
+            case "theorem":
+                return self.first / (i + 1)  # θ / i, counted from 1
+        raise ValueError(f"schedule={self.schedule!r} is not a known schedule")
+
+
+def stable_step(
+    curvature: float,
+    alpha: float,
+    eigenvalue: float,
+    square: float,
+    batch: int,
+    k: int,
+    n_neurons: int,
+) -> float:
+    r"""The largest step that is stable and keeps the noise of all steps small.
+
+    For a loss of curvature 1, a step on b rows and k fresh neurons multiplies the part of f along
+    an eigenfunction of the kernel operator by 1 − γλ on average, and adds noise. Its mean square
+    shrinks where γ (λ + κ/b + κ/k) < 2, with κ = sup k(x, x); half of that is fastest. This is the
+    step that EigenPro takes for a fixed kernel, b / (κ + (b − 1) λ), but for the noise of the
+    neurons. The noise of the targets adds γ²/(kb) of itself in each step; over the n/k steps to
+    come that is held to a quarter.
+
+    Parameters
+    ----------
+    curvature : float
+        Largest second derivative of the loss.
+    alpha : float
+        Regularisation strength.
+    eigenvalue : float
+        The largest eigenvalue λ of the kernel operator.
+    square : float
+        κ.
+    batch : int
+        Rows b a step.
+    k : int
+        Neurons a step.
+    n_neurons : int
+        Neurons n in all.
+
+    References
+    ----------
+    .. [1] S. Ma and M. Belkin, "Kernel machines that adapt to GPUs for effective large batch
+       training", MLSys 2019, Equation 6.
+    """
+    fastest = 1 / (curvature * (eigenvalue + square / batch + square / k) + alpha)
+    quiet = np.sqrt(_NOISE * k * batch / max(n_neurons / k, 1)) / (curvature * square)
+    return float(min(fastest, quiet))
+
+
+def check_steps(owner: str, steps: Steps, alpha: float) -> None:
+    """Refuse steps that turn the signs of all that was learned; warn beyond the theorem."""
+    name = f"{owner}: schedule={steps.schedule!r}"
+    if steps.schedule == "theorem":
+        if alpha == 0:
+            raise ValueError(
+                f"{name} with alpha=0: its steps θ/i need θ alpha to be in (1, 2) or a positive "
+                "integer. Remedy: an alpha above 0, or another schedule."
+            )
+        product = steps.first * alpha
+        if not (1 < product < 2 or (product > 0.5 and np.isclose(product, round(product)))):
+            warnings.warn(
+                f"{name}: θ alpha = {product:g}, with θ = step_size = {steps.first:g}, is neither "
+                "in (1, 2) nor a positive integer, so that the theorem does not hold. Remedy: "
+                f"step_size='auto', or one between {1 / alpha:g} and {2 / alpha:g}.",
+                UserWarning,
+                stacklevel=2,
+            )
+    elif steps(1) * alpha >= 1:
+        raise ValueError(
+            f"{name}: steps of {steps(1):g} with alpha={alpha!r} decay earlier coefficients by "
+            f"1 - step * alpha = {1 - steps(1) * alpha:g}, which must be above 0. Remedy: a "
+            f"step_size below {1 / alpha:g}, or a smaller alpha."
+        )
