@@ -13,6 +13,11 @@ from trickless import (
     KitchenSinksRegressor,
     NoisyKernelClassifier,
     NoisyKernelRegressor,
+    NORMAClassifier,
+    NORMARegressor,
+    PegasosClassifier,
+    SDCAClassifier,
+    SDCARegressor,
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
@@ -51,8 +56,13 @@ def shots(X, Y, rng):
 KERNEL_LEARNERS = (
     KernelGradientRegressor(),
     NoisyKernelRegressor(shots),
+    NORMARegressor(),
+    SDCARegressor(alpha=0.1, tol=1e-13),
     KernelGradientClassifier(),
     NoisyKernelClassifier(shots),
+    NORMAClassifier(),
+    PegasosClassifier(alpha=0.01),
+    SDCAClassifier(loss="log_loss", alpha=0.01, kernel_params={"gamma": 0.01}),
 )
 
 

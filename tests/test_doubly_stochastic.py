@@ -424,7 +424,7 @@ def test_divergence_stops_and_names_a_stable_step():
         Gaussian(1.0), loss="squared_error", step_size=40.0, random_state=0
     )
     with pytest.raises(
-        ValueError, match=r"diverged after .*step_size=40.0.*Remedy: a step_size below 2.48"
+        ValueError, match=r"diverged within .*Remedy: step_size=40.0 .*take one below 2.48"
     ):
         model.fit(X, y)
     model.set_params(step_size="auto").fit(X, y)

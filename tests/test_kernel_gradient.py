@@ -113,8 +113,10 @@ def test_a_kernel_above_its_bound_is_refused():
     model = KernelGradientRegressor("linear", y_range=(-100, 100)).partial_fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"for row 0, above the kernel_bound of.*Remedy"):
         model.partial_fit(100 * X[:1], X[:1, 0])
-    with pytest.raises(ValueError, match=r"must be finite and positive. Remedy: another kernel"):
+    with pytest.raises(ValueError, match=r"k\(x, x\) = -1 for row 0.*negative. Remedy: a positive"):
         KernelGradientRegressor(lambda x, y: -1.0).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"k\(x, x\) = 0 for every row.*Remedy: another kernel"):
+        KernelGradientRegressor(lambda x, y: 0.0).fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"neurons of bound 2.*theorem"):
         gaussian(schedule="theorem", horizon=60, norm_bound=0.1, kernel_bound=4.0).fit(
             X, X[:, 0] / 9

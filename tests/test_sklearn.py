@@ -23,7 +23,17 @@ for estimator in DOUBLE:
         estimator.set_params(n_neurons=2000)
 
 
-@parametrize_with_checks(DOUBLE)
+def expected_to_fail(estimator):
+    """The check of weights wants rows that are repeated and shuffled to give the same numbers."""
+    why = {
+        "PegasosClassifier": "draws rows at random, in proportion to their weights",
+        "SDCAClassifier": "stops at a duality gap, before the seventh digit",
+    }.get(name_of(estimator))
+    kinds = ("dense", "sparse") if why else ()
+    return {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in kinds}
+
+
+@parametrize_with_checks(DOUBLE, expected_failed_checks=expected_to_fail)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

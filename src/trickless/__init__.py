@@ -10,12 +10,16 @@ doubly_stochastic     fresh rows and fresh neurons at every step (Dai et al. 201
 shrinking_gradient    online, for any bounded ψ, with a regret guarantee (Livni et al. 2017)
 kernel_gradient       the same online algorithm with an exact kernel, for reference
 noisy_kernel          the same with a kernel that is observed with noise
+norma                 online descent of any loss with an exact kernel (Kivinen et al. 2004)
+pegasos               support vector machines by stochastic descent (Shalev-Shwartz et al. 2011)
+sdca                  dual coordinate ascent to a duality gap (Shalev-Shwartz & Zhang 2013)
 theory                the constants of the theorems, and bounds
 what they are made of
 neurons               families (ψ, μ): what is drawn, and how it is evaluated
 _stream               (neurons, seed) → block b of drawn weights
 _network              the finite weighted sum of neurons, the only predictor
 _online               Algorithm 1 of Shrinking Gradient: the rounds that its file and two more share
+_kernels              what learners of an exact kernel share: its rules, sums, rows within a budget
 _expansion            support points and coefficients, and estimates of what they predict
 _sampling             picking support points by their coefficients
 _certificate          estimates to within a tolerance
@@ -42,6 +46,9 @@ from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStocha
 from trickless.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
+from trickless.norma import NORMAClassifier, NORMARegressor
+from trickless.pegasos import PegasosClassifier
+from trickless.sdca import SDCAClassifier, SDCARegressor
 from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
 
 __version__ = "0.1.0"
@@ -54,11 +61,16 @@ __all__ = [
     "KernelGradientRegressor",
     "KitchenSinksClassifier",
     "KitchenSinksRegressor",
+    "NORMAClassifier",
+    "NORMARegressor",
     "Network",
     "NeuronStream",
     "NoisyKernelClassifier",
     "NoisyKernelRegressor",
+    "PegasosClassifier",
     "RegretDisplay",
+    "SDCAClassifier",
+    "SDCARegressor",
     "ShrinkingGradientClassifier",
     "ShrinkingGradientRegressor",
 ]

@@ -24,6 +24,7 @@ from trickless._validation import (
     CLASS_WEIGHT,
     anything,
     check_more_neurons,
+    check_progress,
     check_validation_rows,
     choice,
     either,
@@ -34,9 +35,6 @@ from trickless._validation import (
     positive,
 )
 from trickless.neurons import Neurons
-
-#: A mean loss this many times that of a constant is taken for divergence.
-_DIVERGED = 1e3
 
 #: Rows and neurons from which the largest stable step is estimated.
 _PILOT_ROWS, _PILOT_NEURONS = 1024, 256
@@ -357,14 +355,12 @@ class _DoublyStochastic(NeuronLearner):
         """Stop before a step if the loss has grown far beyond that of predicting nothing."""
         start = np.broadcast_to(self.intercept_, y.shape)
         self._largest_loss = max(self._largest_loss, float(loss.value(start, y).mean()))
-        if not value <= _DIVERGED * self._largest_loss and self._largest_loss > 0:
-            raise ValueError(
-                f"{type(self).__name__}: training diverged after {self.n_iter_} steps of about "
-                f"{gamma:g} (step_size={self.step_size!r}): the mean loss is {value:.3g}, where "
-                f"predicting a constant has {self._largest_loss:.3g}. Remedy: a step_size below "
-                f"{self._stable_step(loss):g}, or a larger batch_size or neurons_per_step; the "
-                "bound of the neurons must hold, too."
-            )
+        remedy = (
+            f"step_size={self.step_size!r} gave steps of about {gamma:g}; take one below "
+            f"{self._stable_step(loss):g}, or a larger batch_size or neurons_per_step; the bound "
+            "of the neurons must hold, too"
+        )
+        check_progress(type(self).__name__, value, self._largest_loss, self.n_iter_, remedy)
 
     @property
     def coef_(self) -> np.ndarray:

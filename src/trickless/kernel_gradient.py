@@ -9,38 +9,28 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import map_blocks, row_blocks
+from trickless._kernels import KernelLearner
 from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
-from trickless._validation import anything, check_kernel_bound, choice, either, is_none, positive
+from trickless._validation import check_kernel_bound, choice, either, positive
 
-_SQUARE = 16
 #: Rows at which a compression of the support hardly changes f.
 _BALANCED = 128
 
 
-class _KernelGradient(OnlineGradient):
+class _KernelGradient(KernelLearner, OnlineGradient):
     """Algorithm 1 with the exact kernel."""
 
-    _fixed = ("kernel", "kernel_params", *OnlineGradient._fixed)
-    _rules = OnlineGradient._rules | {
-        "kernel": anything(
-            f"a callable or one of {', '.join(sorted(PAIRWISE_KERNEL_FUNCTIONS))}",
-            "kernel='rbf' is the Gaussian kernel",
-            lambda v: callable(v) or (isinstance(v, str) and v in PAIRWISE_KERNEL_FUNCTIONS),
-        ),
-        "kernel_params": either(
-            anything("a dictionary", "kernel_params={'gamma': 0.5}", lambda v: isinstance(v, dict)),
-            anything("None", "", is_none),
-        ),
-        "kernel_bound": either(
-            positive("kernel_bound='auto' takes the largest k(x, x) of the first batch"),
-            choice("auto", remedy=""),
-        ),
-    }
+    _rules = (
+        OnlineGradient._rules
+        | KernelLearner._rules
+        | {
+            "kernel_bound": either(
+                positive("kernel_bound='auto' takes the largest k(x, x) of the first batch"),
+                choice("auto", remedy=""),
+            ),
+        }
+    )
 
     def __init__(
         self,
@@ -79,8 +69,7 @@ class _KernelGradient(OnlineGradient):
 
     def _prepare(self, X: Any, weight: np.ndarray | None, first: bool) -> None:
         """Every k(x, x) must keep the bound that the steps are sized for."""
-        squares = [self._kernel(X[rows], X[rows]) for rows in row_blocks(X.shape[0], _SQUARE)]
-        diagonal = np.concatenate([np.diag(square) for square in squares])
+        diagonal = self._diagonal(X)
         if first:
             auto = isinstance(self.kernel_bound, str)
             self.kernel_bound_ = float(diagonal.max() if auto else self.kernel_bound)
@@ -89,43 +78,12 @@ class _KernelGradient(OnlineGradient):
     def _square_bound(self) -> float:
         return self.kernel_bound_
 
-    def _kernel(self, X: Any, Y: Any) -> np.ndarray:
-        return pairwise_kernels(X, Y, metric=self.kernel, **(self.kernel_params or {}))
-
     def _features(self, X: Any, rng: np.random.Generator) -> np.ndarray:
         some = np.sort(rng.permutation(X.shape[0])[:_BALANCED])
         return self._kernel(X, X[some])
 
     def _estimate(self, X: Any) -> np.ndarray:
         return self._sum(X, self._coefficients.last())
-
-    def _values(self, X: Any) -> np.ndarray:
-        return self._sum(X, self._alpha())
-
-    def _sum(self, X: Any, alpha: np.ndarray) -> np.ndarray:
-        """Σ_i α_i k(x_i, x) for each row."""
-
-        def some(rows: slice) -> np.ndarray:
-            return self._kernel(X[rows], self._support.rows) @ alpha
-
-        return np.concatenate(map_blocks(some, row_blocks(X.shape[0]), self.n_jobs))
-
-    @property
-    def support_vectors_(self) -> Any:
-        """Support points, shape (t, n_features)."""
-        check_is_fitted(self)
-        return self._support.rows
-
-    @property
-    def dual_coef_(self) -> np.ndarray:
-        """Coefficients that predict, shape (t, n_outputs)."""
-        check_is_fitted(self)
-        return self._alpha()
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel in ("rbf", "linear", "poly", "sigmoid", "cosine")
-        return tags
 
 
 class KernelGradientRegressor(OnlineRegression, _KernelGradient):

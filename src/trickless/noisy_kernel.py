@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import row_blocks
+from trickless._kernels import Expanded
 from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
 from trickless._sampling import by_size, thin
 from trickless._stream import Purpose, generator
@@ -24,7 +25,7 @@ _ESTIMATES, _MOST_ESTIMATES = 2**16, 10**9
 _TRIAL_ROWS = 16
 
 
-class _NoisyKernel(OnlineGradient):
+class _NoisyKernel(Expanded, OnlineGradient):
     """Algorithm 1 with unbiased estimates of the kernel."""
 
     _fixed = ("kernel_bound", *OnlineGradient._fixed)
@@ -139,18 +140,6 @@ class _NoisyKernel(OnlineGradient):
         """The largest k(x, x)."""
         check_is_fitted(self)
         return float(self.kernel_bound)
-
-    @property
-    def support_vectors_(self) -> Any:
-        """Support points, shape (t, n_features)."""
-        check_is_fitted(self)
-        return self._support.rows
-
-    @property
-    def dual_coef_(self) -> np.ndarray:
-        """Coefficients that predict, shape (t, n_outputs)."""
-        check_is_fitted(self)
-        return self._alpha()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,200 @@
+"""Pegasos with a kernel: stochastic subgradient descent for support vector machines.
+
+S. Shalev-Shwartz, Y. Singer, N. Srebro and A. Cotter, "Pegasos: primal estimated sub-gradient
+solver for SVM", Mathematical Programming 127, 2011.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless._estimator import Classification
+from trickless._growing import growing_like
+from trickless._kernels import KernelRows, RegularisedLoss, rows_at_once
+from trickless._stream import Purpose, generator
+from trickless._validation import CLASS_WEIGHT, integer
+
+
+class PegasosClassifier(Classification, RegularisedLoss):
+    r"""Kernel support vector machine, by Pegasos.
+
+    Minimises :math:`\mathrm{mean}\big(\max(0, 1 - y f(x))\big) + \frac{\alpha}{2} \|f\|^2`,
+    one class against the rest. Step t draws ``batch_size`` rows k and descends the subgradient of
+    the objective on them by :math:`1 / (\alpha t)`, which makes
+
+    .. math:: f_{t+1} = \frac{1}{\alpha\, t\, k} \sum_j c_j\, y_j\, k(x_j, \cdot)
+
+    where the count :math:`c_j` says how often row j was drawn while :math:`y_j f(x_j) < 1`. After T
+    steps the objective is off by the order of :math:`\log(T) / (\alpha T)`; the projection onto a
+    ball, which the paper leaves to choice, is not made. There is no offset.
+
+    A step costs a row of kernel values for each row drawn; see ``cache_bytes``.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number;
+        see :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+    kernel_params : dict or None, default=None
+        Parameters of the kernel, such as ``{"gamma": 0.5}``.
+    alpha : float, default=1e-3
+        Regularisation strength, relative to the mean loss; C = 1 / (n_rows × alpha) in the words of
+        other support vector machines.
+    max_iter : int, default=20
+        Passes: as many rows are drawn in all as there are, times ``max_iter``.
+    batch_size : int, default=1
+        Rows drawn a step, with replacement.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply those of the rows. "balanced" weighs each class by
+        the inverse of its share.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the rows that are drawn.
+    n_jobs : int or None, default=None
+        Threads. None uses as many as BLAS would, -1 every core.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+    dtype : {"float32", "float64"}, default="float64"
+        Precision of the rows that the kernel is given.
+    cache_bytes : int, default=2**28
+        Bytes of kernel values to keep in memory: by default the whole matrix of up to 5,792 rows,
+        and the first rows met of more. The others are worked out again when needed, with the same
+        result but for rounding. Besides, a few copies of the kernel rows of a batch are held, or of
+        a block of up to 256 rows in 16 MiB if these are more.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels.
+    support_vectors_ : array or CSR matrix of shape (t, n_features)
+        The support points x_i: rows whose counts are not all 0.
+    dual_coef_ : array of shape (t, n_outputs)
+        Their coefficients α_i.
+    n_iter_ : int
+        Passes made.
+    n_steps_ : int
+        Steps taken.
+    n_features_in_ : int
+        Number of inputs.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer, N. Srebro and A. Cotter, "Pegasos: primal estimated
+       sub-gradient solver for SVM", Mathematical Programming 127, 2011, Figures 2 and 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from trickless import PegasosClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = PegasosClassifier(kernel_params={"gamma": 1e-3}, random_state=0)
+    >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.9)
+    True
+    """
+
+    loss = "hinge"
+
+    _fixed = RegularisedLoss._fixed
+
+    _rules = RegularisedLoss._rules | {
+        "max_iter": integer(1, "max_iter=20 draws 20 times as many rows as there are"),
+        "batch_size": integer(1, "batch_size=1 draws one row a step"),
+        "class_weight": CLASS_WEIGHT,
+        "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of kernel values"),
+    }
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        kernel_params: dict[str, Any] | None = None,
+        alpha: float = 1e-3,
+        max_iter: int = 20,
+        batch_size: int = 1,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = "float64",
+        cache_bytes: int = 2**28,
+    ) -> None:
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.dtype = dtype
+        self.cache_bytes = cache_bytes
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosClassifier:
+        """Take steps on rows drawn at random.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), optional
+            Rows are drawn in proportion to their weights.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        self._diagonal(X)  # refuses what cannot be a kernel
+        n, k = X.shape[0], self.batch_size
+        self.n_iter_, self.n_steps_ = self.max_iter, -(-self.max_iter * n // k)
+        share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
+        below = np.cumsum(share)
+        rng = generator(self.seed_, Purpose.SHUFFLE)
+        kernel_rows = KernelRows(self, X, self.cache_bytes)
+        at_once = max(1, rows_at_once(n) // k)
+        counts = np.zeros(targets.shape)  # Fig. 3: α_1 = 0
+        with self._progress(self.n_steps_, "step") as bar:
+            for start in range(0, self.n_steps_, at_once):
+                n_steps = min(at_once, self.n_steps_ - start)
+                u = rng.random(n_steps * k)
+                drawn = np.minimum(np.searchsorted(below, u, side="right"), n - 1)  # i_t, or A_t
+                K = kernel_rows[drawn]
+                sums = K @ (counts * targets)
+                self._steps(start, K[:, drawn], sums, targets[drawn], counts, drawn)
+                bar.update(n_steps)
+        kept = counts.any(axis=1)
+        self._support = growing_like(X)
+        self._support.append(X[kept])
+        self._coef = counts[kept] * targets[kept] / (self.alpha * self.n_steps_ * k)
+
+    def _steps(
+        self,
+        start: int,
+        own: np.ndarray,
+        sums: np.ndarray,
+        y: np.ndarray,
+        counts: np.ndarray,
+        drawn: np.ndarray,
+    ) -> None:
+        """Steps on rows that were drawn together; ``counts`` changes in place.
+
+        ``own`` is their kernel matrix. ``sums`` are Σ_j c_j y_j k(x_j, x) at them, kept up to date
+        for the steps to come. Fig. 3 prints the factor of f_t as 1/(λt), where the text, and Fig. 1
+        in terms of the same sum, have 1/(λ(t − 1)), and f_1 = 0; the latter is used here.
+        """
+        k = self.batch_size
+        for first in range(0, len(drawn), k):
+            rows, later = slice(first, first + k), slice(first + k, None)
+            before = start + first // k  # t − 1
+            margin = y[rows] * sums[rows] / (self.alpha * k * max(before, 1))
+            violated = margin < 1  # Fig. 2: A_t⁺
+            if violated.any():
+                np.add.at(counts, drawn[rows], violated)  # Fig. 3: α_{t+1}[i_t] = α_t[i_t] + 1
+                sums[later] += own[rows, later].T @ (violated * y[rows])
+
+    def _alpha(self) -> np.ndarray:
+        return self._coef

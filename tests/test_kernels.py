@@ -1,0 +1,88 @@
+"""What learners with a kernel in closed form share."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_regressor
+from sklearn.metrics.pairwise import rbf_kernel
+
+import trickless._kernels
+from cases import KERNEL_LEARNERS, answers, inputs, name_of, problem
+from trickless import SDCARegressor
+from trickless._kernels import KernelLearner, KernelRows, rows_at_once
+
+LEARNERS = [learner for learner in KERNEL_LEARNERS if isinstance(learner, KernelLearner)]
+every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+
+
+def broken(x, y):
+    return np.nan if x[0] > 0 > y[0] else float(x @ y)
+
+
+@every_learner
+def test_functions_that_are_no_kernels_are_refused(learner):
+    X, y = problem(learner)
+    model = clone(learner).set_params(kernel_params=None)
+    with pytest.raises(ValueError, match=r"k\(x, x'\) = nan for two rows.*finite. Remedy"):
+        model.set_params(kernel=broken).fit(X, y)
+    with pytest.raises(ValueError, match=r"k\(x, x\) = -1 for row 0.*negative. Remedy"):
+        model.set_params(kernel=lambda x, y: -1.0).fit(X, y)
+    assert not hasattr(model, "seed_")
+
+
+@every_learner
+def test_parameters_that_a_kernel_does_not_have_are_refused(learner):
+    X, y = problem(learner)
+    model = clone(learner).set_params(kernel="rbf", kernel_params={"gama": 1.0})
+    with pytest.raises(ValueError, match=r"kernel_params=.*no parameter 'gama'. Remedy: .* gamma"):
+        model.fit(X, y)
+
+
+@every_learner
+def test_predictions_are_sums_over_the_support(learner):
+    X, y = problem(learner)
+    model = clone(learner).set_params(kernel="rbf", kernel_params={"gamma": 0.3}).fit(X, y)
+    x = inputs(9, 4, seed=1)
+    f = rbf_kernel(x, model.support_vectors_, gamma=0.3) @ model.dual_coef_
+    f += getattr(model, "intercept_", 0)
+    if is_regressor(model) and hasattr(model, "y_range_"):
+        low, high = model.y_range_
+        f = f * (high - low) / 2 + (high + low) / 2
+    np.testing.assert_allclose(answers(model, x), f[:, 0] if is_regressor(model) else f, atol=1e-10)
+    model.set_params(kernel="linear", kernel_params=None)  # the model stays what it was
+    np.testing.assert_allclose(answers(model, x), f[:, 0] if is_regressor(model) else f, atol=1e-10)
+
+
+@every_learner
+def test_blocks_threads_and_cache_change_nothing(learner, monkeypatch):
+    X, y = problem(learner)
+    learner = clone(learner).set_params(random_state=0)
+    if "tol" in learner.get_params():
+        learner.set_params(tol=1e-3)
+    expected = answers(learner.fit(X, y), X)
+    cached = "cache_bytes" in learner.get_params()
+    for rows, n_jobs, cache_bytes in ((256, 3, 0), (7, 1, 0), (1, 2, 50 * 8 * 120), (64, 2, 2**28)):
+        monkeypatch.setattr(trickless._kernels, "BLOCK_ROWS", rows)
+        model = clone(learner).set_params(n_jobs=n_jobs)
+        if cached:
+            model.set_params(cache_bytes=cache_bytes)
+        np.testing.assert_allclose(answers(model.fit(X, y), X), expected, atol=1e-9)
+
+
+def test_blocks_keep_to_their_bytes():
+    assert rows_at_once(0) == rows_at_once(100) == 256
+    assert rows_at_once(2**16) == 32
+    assert rows_at_once(2**30) == 1
+
+
+def test_rows_of_a_kernel_matrix_are_kept_within_a_budget():
+    X = inputs(40, 3)
+    model = SDCARegressor(kernel_params={"gamma": 0.5}).fit(X, X[:, 0])
+    K = rbf_kernel(X, gamma=0.5)
+    asked = []
+    matrix = model._matrix
+    model._matrix = lambda X, Y: asked.append(len(X)) or matrix(X, Y)
+    rows = KernelRows(model, X, cache_bytes=10 * 40 * 8 + 7)
+    assert rows._kept.nbytes == 10 * 40 * 8
+    for index in ([3, 5, 3], [5, 3], [0, 1, 2, 4, 6, 7, 8, 9, 10, 11], [11, 12, 0], [12, 9, 8]):
+        np.testing.assert_allclose(rows[np.array(index)], K[index], atol=1e-15)
+    assert asked == [3, 10, 2, 1]  # the first ten rows met are 3, 5, 0, 1, 2, 4, 6, 7, 8, 9

@@ -1,0 +1,254 @@
+"""Dual coordinate ascent, against a literal transcription and the optima of other solvers."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.optimize import brentq, minimize, minimize_scalar
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import LinearSVC, LinearSVR
+
+import naive
+from cases import inputs
+from trickless import SDCAClassifier, SDCARegressor
+from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, make_loss
+from trickless._stream import Purpose, generator
+from trickless.sdca import _logistic, _make_dual
+
+N, ALPHA, EPSILON = 80, 0.02, 0.15
+X = inputs(N, 3)
+K = rbf_kernel(X, gamma=0.5)
+LABELS = np.where(np.sin(2 * X[:, 0]) + 0.5 * inputs(N, 1, seed=1)[:, 0] > 0, 1.0, -1.0)
+TARGETS = np.sin(2 * X[:, 0]) + 0.3 * inputs(N, 1, seed=1)[:, 0]
+LOSSES = sorted({*REGRESSION_LOSSES, *CLASSIFICATION_LOSSES})
+
+
+def factor():
+    """Features with the kernel matrix as their Gram matrix."""
+    values, vectors = np.linalg.eigh(K)
+    return vectors * np.sqrt(np.maximum(values, 0))
+
+
+def learner(loss, **options):
+    options = {"kernel_params": {"gamma": 0.5}, "alpha": ALPHA, "random_state": 0} | options
+    if loss in REGRESSION_LOSSES:
+        return SDCARegressor(loss=loss, epsilon=EPSILON, **options)
+    return SDCAClassifier(loss=loss, **options)
+
+
+def problem(loss):
+    return TARGETS if loss in REGRESSION_LOSSES else LABELS
+
+
+def values(model):
+    """f at the rows, without the intercept."""
+    f = model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
+    return f - model.intercept_[0]
+
+
+def norm(model):
+    c = model.dual_coef_[:, 0]
+    return c @ rbf_kernel(model.support_vectors_, gamma=0.5) @ c
+
+
+def objective(loss, f, y, square):
+    return make_loss(loss, 1, EPSILON).value(f[:, None], y[:, None]).mean() + ALPHA / 2 * square
+
+
+def optimum(loss, y):
+    """The minimum of the objective, found by a general solver on the features."""
+    phi, loss = factor(), make_loss(loss, 1, EPSILON)
+
+    def both(w):
+        f = (phi @ w)[:, None]
+        value = loss.value(f, y[:, None]).mean() + ALPHA / 2 * w @ w
+        return value, phi.T @ loss.derivative(f, y[:, None])[:, 0] / N + ALPHA * w
+
+    return minimize(both, np.zeros(N), jac=True, tol=1e-14, options={"maxiter": 10_000}).fun
+
+
+def reference(loss, y):
+    """The optimum by the solvers that scikit-learn has."""
+    phi, options = factor(), {"fit_intercept": False, "tol": 1e-10, "max_iter": 10**6}
+    C = 1 / (N * ALPHA)
+    match loss:
+        case "hinge" | "squared_hinge":
+            w = LinearSVC(C=C, loss=loss, dual=True, **options).fit(phi, y).coef_[0]
+        case "log_loss":
+            w = LogisticRegression(C=C, **options).fit(phi, y).coef_[0]
+        case "epsilon_insensitive":
+            w = LinearSVR(C=C, epsilon=EPSILON, loss=loss, dual=True, **options).fit(phi, y).coef_
+        case _:
+            return optimum(loss, y)
+    return objective(loss, phi @ w, y, w @ w)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_objective_is_that_of_other_solvers(loss):
+    y = problem(loss)
+    model = learner(loss, tol=1e-7, max_iter=1000).fit(X, y)
+    y = y - model.intercept_[0]
+    reached, best = objective(loss, values(model), y, norm(model)), reference(loss, y)
+    assert reached == pytest.approx(model.objective_[0], rel=1e-9)
+    assert -1e-6 <= reached - best <= model.dual_gap_[0] + 1e-6
+    assert 0 <= model.dual_gap_[0] <= 1e-7 * objective(loss, 0 * y, y, 0)
+
+
+def test_the_squared_loss_is_kernel_ridge_regression():
+    model = learner("squared_error", tol=1e-15).fit(X, TARGETS)
+    y = TARGETS - TARGETS.mean()
+    np.testing.assert_allclose(model.intercept_, TARGETS.mean())
+    exact = np.linalg.solve(K + N * ALPHA * np.eye(N), y)
+    np.testing.assert_allclose(model.dual_coef_[:, 0], exact, atol=1e-7)
+    np.testing.assert_allclose(values(model), K @ exact, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("loss", "step"),
+    [
+        ("squared_error", lambda a, f, y, q: (y - f - a) / (1 + q)),
+        ("hinge", lambda a, f, y, q: y * max(0, min(1, (1 - y * f) / q + a * y)) - a),
+    ],
+)
+def test_steps_are_those_of_the_paper(loss, step):
+    y = problem(loss)
+    with pytest.warns(ConvergenceWarning):
+        model = learner(loss, max_iter=3, tol=1e-15).fit(X, y)
+    y = y - model.intercept_[0]
+    orders = [generator(0, Purpose.SHUFFLE, epoch).permutation(N) for epoch in range(3)]
+    phi = factor()
+    a, w = naive.sdca(phi, y, orders, ALPHA, step)
+    np.testing.assert_allclose(values(model), phi @ w, atol=1e-8)
+    np.testing.assert_allclose(model.dual_coef_[:, 0], a[a != 0] / (ALPHA * N), atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_gap_bounds_what_is_missing_and_closes(loss):
+    y = problem(loss)
+    gaps, missing = [], []
+    best = optimum(loss, y - (y.mean() if loss in REGRESSION_LOSSES else 0))
+    for max_iter in (1, 2, 4, 8, 16):
+        with pytest.warns(ConvergenceWarning, match=r"the duality gap is .* above tol.*Remedy"):
+            model = learner(loss, max_iter=max_iter, tol=1e-18).fit(X, y)
+        assert model.n_iter_ == max_iter
+        gaps.append(model.dual_gap_[0])
+        missing.append(model.objective_[0] - best)
+    assert all(gap >= 0 for gap in gaps)
+    assert all(short <= gap + 1e-6 for short, gap in zip(missing, gaps, strict=True))
+    assert gaps[-1] < 0.05 * gaps[0]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("q", [1e-3, 0.7, 300.0])
+def test_a_step_finds_the_maximum_along_a_variable(loss, q):
+    rng, dual = np.random.default_rng(0), _make_dual(loss, EPSILON)
+    signed = loss in CLASSIFICATION_LOSSES and loss != "squared_error"
+    for _ in range(20):
+        y = rng.choice([-1.0, 1.0]) if signed else rng.standard_normal()
+        f, share = 3 * rng.standard_normal(), rng.random()
+        low, high = {"huber": (-EPSILON, EPSILON), "epsilon_insensitive": (-1, 1)}.get(
+            loss, tuple(sorted((0.0, y * (40 if loss == "squared_hinge" else 1))))
+        )
+        low, high = (-20, 20) if loss == "squared_error" else (low, high)
+        a = low + share * (high - low)
+
+        def negative(b, a=a, f=f, y=y):
+            conjugate = dual.conjugate(np.array([b]), np.array([y]))[0]
+            return conjugate + f * (b - a) + q / 2 * (b - a) ** 2
+
+        best = dual.best(np.array([a]), np.array([f]), np.array([y]), q)[0]
+        assert low <= best <= high
+        found = minimize_scalar(negative, bounds=(low, high), options={"xatol": 1e-9}).fun
+        assert negative(best) <= min(found, negative(low), negative(high)) + 1e-9 * (1 + q)
+
+
+def test_newtons_method_finds_the_root():
+    """Also for rows of great weight, and where bare Newton steps go round in circles."""
+    rng = np.random.default_rng(0)
+    rows = [(rng.random(), 5 * rng.standard_normal(), 10 ** rng.uniform(-3, 4)) for _ in range(500)]
+    for share, margin, q in [*rows, (0.017, 2.36, 304.7), (0.04, 3.85, 164.1), (0.246, 8.88, 47.7)]:
+        low, high = -margin - q * (1 - share) - 1, -margin + q * share + 1
+        z = brentq(lambda z, s=share, m=margin, q=q: z + m + q * (expit(z) - s), low, high)
+        assert _logistic(share, margin, q) == pytest.approx(expit(z), abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_conjugates_are_the_largest_values(loss):
+    """l*(−a) = max over f of −a f − l(f)."""
+    f = np.linspace(-40, 40, 80_001)[:, None]
+    for y in (-1.0, 1.0):
+        for share in (0.03, 0.5, 0.98):
+            a = share * y * (EPSILON if loss == "huber" else 1)
+            largest = (-a * f[:, 0] - make_loss(loss, 1, EPSILON).value(f, y + 0 * f)).max()
+            conjugate = _make_dual(loss, EPSILON).conjugate(np.array([a]), np.array([y]))
+            np.testing.assert_allclose(conjugate, largest, atol=1e-5)
+
+
+def test_outputs_share_the_kernel_and_stop_apart():
+    Y = np.column_stack([TARGETS, 100 * X[:, 1], np.ones(N)])
+    options = {"tol": 1e-4, "alpha": 0.01}
+    both = learner("squared_error", **options).fit(X, Y)
+    assert both.dual_gap_.shape == both.objective_.shape == (3,)
+    np.testing.assert_array_equal(both.dual_coef_[:, 2], 0)
+    for output in range(3):
+        alone = learner("squared_error", **options).fit(X, Y[:, output])
+        np.testing.assert_allclose(both.predict(X)[:, output], alone.predict(X), atol=1e-10)
+        np.testing.assert_allclose(both.dual_gap_[output], alone.dual_gap_[0], atol=1e-12)
+    assert alone.n_iter_ == 0
+    assert alone.support_vectors_.shape == (0, 3)
+    np.testing.assert_array_equal(alone.predict(X), 1)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_classes_are_learned_one_against_the_rest(loss):
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = learner(loss, tol=1e-6).fit(X, y)
+    assert model.score(X, y) > 0.9
+    for c in range(3):
+        alone = learner(loss, tol=1e-6).fit(X, y == c).decision_function(X)
+        np.testing.assert_allclose(model.decision_function(X)[:, c], alone, atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_weight_of_two_is_the_row_twice(loss):
+    y, weight = problem(loss), np.arange(N) % 3
+    repeat = np.repeat(np.arange(N), weight)
+    options = {"tol": 1e-11, "max_iter": 3000}
+    weighted = learner(loss, **options).fit(X, y, sample_weight=weight)
+    repeated = learner(loss, **options).fit(X[repeat], y[repeat])
+    np.testing.assert_allclose(weighted.objective_, repeated.objective_, rtol=1e-9)
+    np.testing.assert_allclose(values(weighted), values(repeated), atol=1e-4)
+
+
+def test_sparse_rows_give_the_model_of_dense_rows():
+    rows = X * (inputs(N, 3, seed=2) > 0)
+    dense = learner("hinge").fit(rows, LABELS)
+    sparse = learner("hinge").fit(scipy.sparse.csr_matrix(rows), LABELS)
+    np.testing.assert_allclose(sparse.predict(rows), dense.predict(rows), atol=1e-10)
+    assert 0 < sparse.support_vectors_.shape[0] < N
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rows_that_the_kernel_does_not_see_do_no_harm(loss):
+    rows = X.copy()
+    rows[::4] = 0
+    model = learner(loss, kernel="linear", kernel_params=None, max_iter=1000)
+    model.fit(rows, problem(loss))
+    assert np.isfinite(model.dual_coef_).all()
+
+
+def test_a_function_that_is_no_kernel_is_refused():
+    def repelling(x, y):
+        return 1.0 if (x == y).all() else -0.9
+
+    y = np.where(np.arange(N) < 5, -1, 1)
+    with pytest.raises(ValueError, match=r"squared norm -.*not positive semi-definite.*Remedy"):
+        SDCAClassifier(repelling, loss="squared_error", random_state=0).fit(X, y)
+
+
+def test_a_gap_that_stays_open_is_warned_of_at_the_line_of_the_user():
+    with pytest.warns(ConvergenceWarning, match="after max_iter=1 epochs") as caught:
+        learner("hinge", max_iter=1, tol=1e-9).fit(X, LABELS)
+    assert caught[0].filename == __file__
