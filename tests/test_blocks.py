@@ -23,6 +23,16 @@ def test_blocks_cover_the_rows_once_and_in_order(n_rows):
     assert rows == list(range(n_rows))
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "threads", "n_blocks"),
+    [(1000, 1, 2), (1000, 4, 4), (1000, 99, 8), (200, 2, 2), (128, 2, 1), (9000, 2, 18)],
+)
+def test_few_rows_are_shared_out_among_the_threads(n_rows, threads, n_blocks):
+    blocks = row_blocks(n_rows, threads=threads)
+    assert len(blocks) == n_blocks
+    assert [i for block in blocks for i in range(n_rows)[block]] == list(range(n_rows))
+
+
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])
 def test_results_come_in_order_with_blas_held_to_one_thread(n_jobs):
     before = blas_threads()

@@ -535,3 +535,29 @@ def test_the_first_step_goes_by_the_bound():
     one = DoublyStochasticRegressor(Gaussian(1.0), 64, random_state=0).fit(X, X[:, 0])
     three = DoublyStochasticRegressor(Tripled(1.0), 64, random_state=0).fit(X, X[:, 0])
     assert three._steps.first == pytest.approx(one._steps.first / 9, rel=1e-3)
+
+
+def test_a_large_model_is_small_in_a_file():
+    """50,000 neurons of 784 inputs, ten outputs: 4 MB of coefficients, and not 157 MB of weights."""
+    X = inputs(20, 784)
+    model = DoublyStochasticClassifier(
+        Gaussian(28.0), 50_000, neurons_per_step=12_500, cache_bytes=0, random_state=0
+    ).fit(X, np.arange(20) % 10)
+    assert model.coef_.shape == (50_000, 2, 10)
+    assert len(pickle.dumps(model)) < 4.5e6
+
+
+def test_the_theorem_may_begin_with_wild_steps():
+    """θ = 10, one row and one neuron a step: f grows a thousandfold before it converges."""
+    X = inputs(100, 2)
+    rows = np.random.default_rng(0).integers(100, size=2000)
+    model = DoublyStochasticRegressor(
+        Gaussian(1.0),
+        alpha=0.1,
+        schedule="theorem",
+        batch_size=1,
+        neurons_per_step=1,
+        random_state=0,
+    ).partial_fit(X[rows], np.sin(X[rows, 0]))
+    assert model.loss_curve_.max() > 1e3 * model.loss_curve_[0]
+    assert model.loss_curve_[-100:].mean() < 1e-2 * model.loss_curve_.max()

@@ -12,11 +12,11 @@ Run as ``make bench-limits``; writes ``benchmarks/results/shrinking_gradient_rou
 from __future__ import annotations
 
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from bare import activations, in_turn
 from threadpoolctl import threadpool_limits
 
 from trickless import ShrinkingGradientRegressor
@@ -33,15 +33,6 @@ SHAPES = (
 )
 COLUMNS = 100
 REPEATS = 15
-
-
-def activations(X, W):
-    """Cosines and sines of the projections."""
-    t = X @ W.T
-    Z = np.empty((len(X), 2 * len(W)), dtype=t.dtype)
-    np.cos(t, out=Z[:, : len(W)])
-    np.sin(t, out=Z[:, len(W) :])
-    return Z
 
 
 def bare(support, alpha, X, W):
@@ -104,13 +95,7 @@ def measure(t, b, m, pool):
         "bare in blocks": in_blocks,
         "draw": lambda: model.neurons_.draw(rng, m)[0].astype("float32"),
     }
-    times = {name: [] for name in actions}
-    for _ in range(REPEATS + 1):
-        for name, action in actions.items():
-            start = time.perf_counter()
-            action()
-            times[name].append(time.perf_counter() - start)
-    median = {name: float(np.median(values[1:])) for name, values in times.items()}
+    median = in_turn(actions, REPEATS)
     result = {"support": t, "rows": b, "neurons": m, "seconds": median}
     result["ratio"] = median["round"] / min(median["bare"], median["bare in blocks"])
     print(

@@ -22,6 +22,7 @@ from array_api_compat import array_namespace as _array_namespace
 from threadpoolctl import ThreadpoolController
 
 ROWS_PER_BLOCK = 512
+_WORTH_A_THREAD = 128
 
 Result = TypeVar("Result")
 
@@ -31,8 +32,13 @@ def namespace(X: Any) -> Any:
     return np if scipy.sparse.issparse(X) else _array_namespace(X)
 
 
-def row_blocks(n_rows: int, size: int = ROWS_PER_BLOCK) -> list[slice]:
-    """Cut ``range(n_rows)`` into consecutive slices of ``size`` rows."""
+def row_blocks(n_rows: int, size: int = ROWS_PER_BLOCK, threads: int = 1) -> list[slice]:
+    """Cut ``range(n_rows)`` into consecutive slices of ``size`` rows.
+
+    They are shorter where some of ``threads`` would have none, but not so short that a thread is
+    not worth starting.
+    """
+    size = min(size, max(_WORTH_A_THREAD, -(-n_rows // threads)))
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from trickless._blocks import map_blocks, row_blocks
+from trickless._blocks import map_blocks, n_threads, row_blocks
 from trickless._stream import BLOCK
 from trickless._validation import check_finite
 from trickless.neurons import Neurons, Weights
@@ -90,7 +90,7 @@ class Network:
                 for weights, coef in group:
                     total[rows] += self.neurons(X[rows], weights) @ _columns(coef)
 
-            map_blocks(add, row_blocks(X.shape[0]), self.n_jobs)
+            map_blocks(add, row_blocks(X.shape[0], threads=n_threads(self.n_jobs)), self.n_jobs)
         check_finite(type(self.neurons).__name__, total)
         return total
 
@@ -123,7 +123,7 @@ class Network:
                             each = (each[:, :even:2] - each[:, 1:even:2]) / np.sqrt(2)
                         squares[rows, output] += np.einsum("rn,rn->r", each, each)
 
-            map_blocks(add, row_blocks(X.shape[0]), self.n_jobs)
+            map_blocks(add, row_blocks(X.shape[0], threads=n_threads(self.n_jobs)), self.n_jobs)
         check_finite(type(self.neurons).__name__, total)
         if m == 1:
             return total + self.intercept, np.full_like(total, np.inf)

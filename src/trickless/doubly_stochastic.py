@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import map_blocks, row_blocks
+from trickless._blocks import map_blocks, n_threads, row_blocks
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._growing import Growing
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
@@ -313,7 +313,7 @@ class _DoublyStochastic(NeuronLearner):
         def fill(rows: slice) -> None:
             Z[rows] = self.neurons_(X[rows], weights)
 
-        map_blocks(fill, row_blocks(len(Z)), self.n_jobs)
+        map_blocks(fill, row_blocks(len(Z), threads=n_threads(self.n_jobs)), self.n_jobs)
         return Z
 
     def _precondition(self, gradient: np.ndarray, Z: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -352,7 +352,12 @@ class _DoublyStochastic(NeuronLearner):
         return shares / max(1.0, shares.sum())
 
     def _check_progress(self, value: float, loss: Loss, y: np.ndarray, gamma: float) -> None:
-        """Stop before a step if the loss has grown far beyond that of predicting nothing."""
+        """Stop before a step if the loss has grown far beyond that of predicting nothing.
+
+        The theorem's first steps may go that far: they stop only where numbers overflow.
+        """
+        if self.schedule == "theorem" and np.isfinite(value):
+            return
         start = np.broadcast_to(self.intercept_, y.shape)
         self._largest_loss = max(self._largest_loss, float(loss.value(start, y).mean()))
         remedy = (

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import linear_algebra, map_blocks, row_blocks
+from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._least_squares import Moments, Solution, Statistics, solve, solve_by_gcv
 from trickless._losses import Loss, Squared
@@ -98,6 +98,7 @@ class _KitchenSinks(NeuronLearner):
         statistics = self._no_rows(self.statistics_.origin)  # merged once the batch is through
         n_columns, width = len(statistics.gram), self.neurons_.width
         panel_rows = max(BLOCK, PANEL_BYTES // (8 * n_columns))
+        threads = n_threads(self.n_jobs)
         with self._progress(X.shape[0], "row") as bar:
             for panel in row_blocks(X.shape[0], panel_rows):
                 rows = X[panel]
@@ -108,7 +109,7 @@ class _KitchenSinks(NeuronLearner):
                         columns = slice(where.start * width, where.stop * width)
                         Z[some, columns] = self.neurons_(rows[some], weights)
 
-                map_blocks(activate, row_blocks(rows.shape[0]), self.n_jobs)
+                map_blocks(activate, row_blocks(rows.shape[0], threads=threads), self.n_jobs)
                 part = None if weight is None else weight[panel]
                 statistics.add(Z, targets[panel], part)
                 bar.update(rows.shape[0])

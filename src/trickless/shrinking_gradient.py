@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import linear_algebra, map_blocks, row_blocks
+from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks
 from trickless._estimator import NeuronLearner
 from trickless._expansion import METHOD, Expansion, Variances
 from trickless._network import Network
@@ -107,7 +107,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
 
     def _features(self, X: Any, rng: np.random.Generator) -> np.ndarray:
         weights = draw(self.neurons_, rng, _BALANCED, X.dtype)
-        blocks = row_blocks(X.shape[0])
+        blocks = row_blocks(X.shape[0], threads=n_threads(self.n_jobs))
         parts = map_blocks(lambda rows: self.neurons_(X[rows], weights), blocks, self.n_jobs)
         return np.concatenate(parts)
 
