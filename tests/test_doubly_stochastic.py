@@ -241,6 +241,22 @@ def test_a_preconditioned_step_solves_the_ridge_problem_of_its_block(weighted):
         model.partial_fit(X, y, weight)
 
 
+def test_too_little_damping_is_reported():
+    X = inputs(2000, 2)
+    model = DoublyStochasticRegressor(
+        Gaussian(50.0),
+        512,
+        preconditioner="block",
+        damping=1e-12,
+        batch_size=2000,
+        neurons_per_step=256,
+        random_state=0,
+    )
+    with pytest.raises(ValueError, match=r"damping=1e-12 is too small.*512 .*2000 rows.*Remedy"):
+        model.fit(X, X[:, 0])
+    model.set_params(damping=1e-4).fit(X, X[:, 0])
+
+
 def test_large_blocks_with_a_preconditioner_learn_in_a_few_steps():
     X, y = load_digits(return_X_y=True)
     options = {"n_neurons": 2400, "neurons_per_step": 300, "batch_size": 1000, "random_state": 0}
@@ -538,7 +554,7 @@ def test_the_first_step_goes_by_the_bound():
 
 
 def test_a_large_model_is_small_in_a_file():
-    """50,000 neurons of 784 inputs, ten outputs: 4 MB of coefficients, and not 157 MB of weights."""
+    """50,000 neurons of 784 inputs, ten outputs: 4 MB of coefficients, no 157 MB of weights."""
     X = inputs(20, 784)
     model = DoublyStochasticClassifier(
         Gaussian(28.0), 50_000, neurons_per_step=12_500, cache_bytes=0, random_state=0

@@ -4,7 +4,11 @@ import math
 
 import pytest
 
-from trickless.theory import shrinking_gradient_constants
+from trickless.theory import (
+    kitchen_sinks_bound,
+    kitchen_sinks_neurons,
+    shrinking_gradient_constants,
+)
 
 
 def test_constants_of_theorem_1():
@@ -31,3 +35,31 @@ def test_wrong_arguments_are_named():
         shrinking_gradient_constants(0, 1.0)
     with pytest.raises(ValueError, match="norm_bound=-1"):
         shrinking_gradient_constants(10, -1)
+
+
+def test_kitchen_sinks_bound_by_hand():
+    """L = 2, C = 3, c(0) = 0.5, δ = e⁻²: √(½ log 1/δ) = 1, √(2 log 1/δ) = 2."""
+    bound = kitchen_sinks_bound(100, 36, 3.0, 2.0, math.exp(-2), 0.5)
+    assert bound.estimation == pytest.approx((4 * 6 + 1 + 6) / 10)
+    assert bound.approximation == pytest.approx(6 * 3 / 6)
+    assert bound.excess_risk == pytest.approx(2 * 3.1 + 3)
+
+
+@pytest.mark.parametrize("wanted", [0.06, 0.3])
+def test_so_many_neurons_keep_the_promise_and_no_fewer(wanted):
+    options = {"weight_bound": 1.5, "lipschitz": 1.0, "delta": 0.1, "loss_at_zero": 1.0}
+    enough = kitchen_sinks_neurons(wanted, 10**6, **options)
+    assert kitchen_sinks_bound(10**6, enough, **options).excess_risk <= wanted
+    assert kitchen_sinks_bound(10**6, enough - 1, **options).excess_risk > wanted
+
+
+def test_too_few_rows_for_any_number_of_neurons():
+    options = {"weight_bound": 1.0, "lipschitz": 1.0, "delta": 0.05, "loss_at_zero": 1.0}
+    with pytest.raises(ValueError, match=r"Remedy: more than (\d+) rows") as caught:
+        kitchen_sinks_neurons(0.01, 10**6, **options)
+    rows = int(str(caught.value).split("more than ")[1].split()[0])
+    assert kitchen_sinks_neurons(0.01, 2 * rows, **options) > 0
+    with pytest.raises(ValueError, match="cannot be promised"):
+        kitchen_sinks_neurons(0.01, rows - 2, **options)
+    with pytest.raises(ValueError, match=r"delta=1.*between 0 and 1"):
+        kitchen_sinks_bound(10, 10, 1.0, 1.0, 1, 1.0)

@@ -1,7 +1,7 @@
 """Kernel-quality learning without the kernel trick.
 
 A *neuron* is a function ψ(x; w) whose w can be drawn at random. A network of infinitely many of
-them is a kernel machine, which three learners learn from drawn neurons alone:
+them is a kernel machine, which the first three learners below learn from drawn neurons alone:
 
 ====================  =========================================================================
 the learners
@@ -21,6 +21,7 @@ _network              the finite weighted sum of neurons, the only predictor
 _online               Algorithm 1 of Shrinking Gradient: the rounds that its file and two more share
 _kernels              what learners of an exact kernel share: its rules, sums, rows within a budget
 _expansion            support points and coefficients, and estimates of what they predict
+_steps                sizes of doubly stochastic steps
 _sampling             picking support points by their coefficients
 _certificate          estimates to within a tolerance
 _regret               regret against the best function in a ball, and its display

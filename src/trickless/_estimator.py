@@ -1,4 +1,4 @@
-"""What the six public estimators share: the path of the data from the user to a learner and back.
+"""What the public estimators share: the path of the data from the user to a learner and back.
 
 X, y → validation → targets (a matrix) → the learner's update → ``network_`` → decision values →
 answer. ``Learner`` is that path, ``NeuronLearner`` adds the drawn neurons, and the two tasks turn

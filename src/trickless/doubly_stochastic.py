@@ -322,7 +322,14 @@ class _DoublyStochastic(NeuronLearner):
         covariance = (root.T @ root).astype(np.float64)
         diagonal = covariance.reshape(-1)[:: len(covariance) + 1]
         diagonal += self.damping * max(diagonal.mean(), np.finfo(Z.dtype).tiny)
-        factor = linalg.cho_factor(covariance, overwrite_a=True, check_finite=False)
+        try:
+            factor = linalg.cho_factor(covariance, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError as error:
+            raise ValueError(
+                f"{type(self).__name__}: damping={self.damping!r} is too small: the covariance of "
+                f"the {Z.shape[1]} activations of a block over {len(Z)} rows is singular to "
+                "working precision. Remedy: a larger damping (1e-4 is the default), or dtype='float64'."
+            ) from error
         return linalg.cho_solve(factor, gradient, check_finite=False).astype(Z.dtype)
 
     def _validate(

@@ -11,6 +11,7 @@ from trickless._validation import (
     anything,
     check_probability,
     check_value,
+    fraction,
     integer,
     is_real,
     non_negative,
@@ -138,6 +139,141 @@ def shrinking_gradient_regret(
     check_value(owner, "variance", variance, non_negative("variance=0 is that of exact kernels"))
     distance = norm_bound**2 / (2 * step_size)
     return (distance + step_size * horizon * (1 + variance) / 2) / (1 - step_size)
+
+
+class KitchenSinksBound(NamedTuple):
+    """What Theorem 1 of Rahimi and Recht 2008 promises."""
+
+    excess_risk: float
+    estimation: float
+    approximation: float
+
+
+def kitchen_sinks_bound(
+    n_rows: int,
+    n_neurons: int,
+    weight_bound: float,
+    lipschitz: float,
+    delta: float,
+    loss_at_zero: float,
+) -> KitchenSinksBound:
+    r"""Bound on the excess risk of Random Kitchen Sinks with constrained weights.
+
+    With probability at least :math:`1 - 2 \delta` over the rows and the neurons, the risk of the
+    minimiser over :math:`\|\beta\|_\infty \le C / K` exceeds the least risk of functions
+    :math:`E_w[f(w) \psi(x; w)]` with :math:`|f(w)| \le C` by at most
+    :math:`2 \varepsilon_{est} + \varepsilon_{app}`, where
+
+    .. math:: \varepsilon_{est} = \frac{4 L C + 2 |c(0)| + L C \sqrt{\tfrac12 \log(1/\delta)}}
+        {\sqrt n}, \qquad
+        \varepsilon_{app} = \frac{L C (1 + \sqrt{2 \log(1/\delta)})}{\sqrt K}
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows n.
+    n_neurons : int
+        Number of neurons K, of bound 1.
+    weight_bound : float
+        The constant C.
+    lipschitz : float
+        Lipschitz constant L of the loss c(y f) in its argument: 1 for the hinge and the logistic
+        loss.
+    delta : float
+        Probability of failure of each half of the argument, in (0, 1).
+    loss_at_zero : float
+        c(0): 1 for the hinge, log 2 for the logistic loss.
+
+    Returns
+    -------
+    KitchenSinksBound
+        ``excess_risk``, and the ``estimation`` and ``approximation`` errors it is made of.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Theorem 1,
+       with the constants of its proof.
+
+    Examples
+    --------
+    >>> from trickless.theory import kitchen_sinks_bound
+    >>> bound = kitchen_sinks_bound(10**6, 10**4, 1.0, 1.0, delta=0.05, loss_at_zero=1.0)
+    >>> round(bound.excess_risk, 4)
+    0.0489
+    """
+    owner = "kitchen_sinks_bound"
+    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows"))
+    check_value(owner, "n_neurons", n_neurons, integer(1, "it is the number of drawn neurons"))
+    estimation = _estimation(owner, n_rows, weight_bound, lipschitz, delta, loss_at_zero)
+    approximation = _approximation(weight_bound, lipschitz, delta) / math.sqrt(n_neurons)
+    return KitchenSinksBound(2 * estimation + approximation, estimation, approximation)
+
+
+def kitchen_sinks_neurons(
+    excess_risk: float,
+    n_rows: int,
+    weight_bound: float,
+    lipschitz: float,
+    delta: float,
+    loss_at_zero: float,
+) -> int:
+    r"""The number of neurons for which :func:`kitchen_sinks_bound` promises an excess risk.
+
+    Parameters
+    ----------
+    excess_risk : float
+        The excess risk that is wanted.
+    n_rows, weight_bound, lipschitz, delta, loss_at_zero
+        See :func:`kitchen_sinks_bound`.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If no number of neurons will do with so few rows; the message names how many would.
+
+    Examples
+    --------
+    >>> from trickless.theory import kitchen_sinks_neurons
+    >>> kitchen_sinks_neurons(0.05, 10**6, 1.0, 1.0, delta=0.05, loss_at_zero=1.0)
+    9405
+    """
+    owner = "kitchen_sinks_neurons"
+    check_value(owner, "excess_risk", excess_risk, positive("excess_risk=0.1 is a start"))
+    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows"))
+    estimation = _estimation(owner, n_rows, weight_bound, lipschitz, delta, loss_at_zero)
+    left = excess_risk - 2 * estimation
+    if left <= 0:
+        enough = math.floor(n_rows * (2 * estimation / excess_risk) ** 2) + 1
+        raise ValueError(
+            f"{owner}: excess_risk={excess_risk!r} cannot be promised for n_rows={n_rows}: the "
+            f"estimation error alone takes {2 * estimation:.3g}, however many neurons there are. "
+            f"Remedy: more than {enough} rows, or a larger excess_risk."
+        )
+    return math.ceil((_approximation(weight_bound, lipschitz, delta) / left) ** 2)
+
+
+def _estimation(
+    owner: str, n_rows: int, weight_bound: Any, lipschitz: Any, delta: Any, loss_at_zero: Any
+) -> float:
+    """ε_est of Theorem 1."""
+    check_value(owner, "weight_bound", weight_bound, positive("weight_bound=1.0 is a start"))
+    check_value(owner, "lipschitz", lipschitz, positive("lipschitz=1.0 is that of the hinge"))
+    check_value(owner, "delta", delta, fraction("delta=0.05 is usual"))
+    check_value(
+        owner, "loss_at_zero", loss_at_zero, non_negative("loss_at_zero=1.0 is the hinge's")
+    )
+    steep = lipschitz * weight_bound
+    deviation = math.sqrt(math.log(1 / delta) / 2)
+    return (4 * steep + 2 * loss_at_zero + steep * deviation) / math.sqrt(n_rows)
+
+
+def _approximation(weight_bound: float, lipschitz: float, delta: float) -> float:
+    """ε_app of Theorem 1 times √K."""
+    return lipschitz * weight_bound * (1 + math.sqrt(2 * math.log(1 / delta)))
 
 
 def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
