@@ -1,11 +1,17 @@
 """Random Kitchen Sinks against ridge regression on its activations, written out."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.linear_model import LogisticRegression, Ridge
 
 import naive
-from cases import inputs
+import trickless
+from cases import answers, inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless._stream import BLOCK
 from trickless.neurons import Gaussian
@@ -212,3 +218,241 @@ def test_several_classes_are_regressions_of_signs():
     signs = np.where(y[:, None] == [0, 1, 2], 1.0, -1.0)
     regressor = KitchenSinksRegressor(Gaussian(1.0), **options).fit(X, signs)
     np.testing.assert_allclose(classifier.decision_function(X), regressor.predict(X), atol=1e-9)
+
+
+def smooth_problem(n=150, columns=2, seed=0):
+    X = inputs(n, columns, seed)
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * np.random.default_rng(seed).standard_normal(n)
+    return X, y
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_loo_is_brute_force(weighted):
+    X, y = smooth_problem(40)
+    weight = np.linspace(0.5, 1.5, 40) if weighted else None
+    model = KitchenSinksRegressor(
+        Gaussian(1.0), 15, alpha="loo", random_state=0, dtype="float64"
+    ).fit(X, y, weight)
+    share = np.full(40, 1 / 40) if weight is None else weight / weight.sum()
+    Z = activations(model, X)
+    scores = []
+    for ridge in model.cv_alphas_ * 15:
+        errors = []
+        for i in range(40):
+            rest = np.arange(40) != i
+            # The ridge stays relative to the mean over all rows.
+            coef, intercept = naive.ridge(
+                Z[rest], y[rest, None], share[rest], ridge / share[rest].sum()
+            )
+            errors.append(y[i] - Z[i] @ coef[:, 0] - intercept[0])
+        scores.append(share @ np.square(errors))
+    np.testing.assert_allclose(model.cv_values_[0], scores, rtol=1e-6)
+    assert model.alpha_ == pytest.approx(model.cv_alphas_[np.argmin(scores)])
+
+
+def test_loo_needs_the_rows_and_scores_need_a_choice():
+    X, y = smooth_problem(40)
+    model = KitchenSinksRegressor(Gaussian(1.0), 15, alpha="loo", random_state=0)
+    model.partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"alpha='loo' needs a second pass.*Remedy: fit"):
+        model.predict(X)
+    model.set_params(alpha=0.1).fit(X, y)
+    with pytest.raises(AttributeError, match=r"alpha=0.1 was given.*Remedy: alpha='auto'"):
+        _ = model.cv_values_
+
+
+def test_gcv_scores_are_those_of_the_hat_matrix():
+    X, y = smooth_problem(60)
+    model = KitchenSinksRegressor(Gaussian(1.0), 20, random_state=0, dtype="float64").fit(X, y)
+    Z = activations(model, X)
+    expected = [naive.gcv(Z, y[:, None], alpha * 20) for alpha in model.cv_alphas_]
+    np.testing.assert_allclose(model.cv_values_[0], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-3])
+def test_weights_within_a_bound_satisfy_the_conditions_of_karush_kuhn_and_tucker(alpha):
+    X, y = smooth_problem(200)
+    free = KitchenSinksRegressor(
+        Gaussian(1.0), 12, alpha=alpha, random_state=0, dtype="float64"
+    ).fit(X, y)
+    C = 0.3 * 12 * np.abs(free.coef_).max()
+    model = clone(free).set_params(weight_bound=C).fit(X, y)
+    Z, coef = activations(model, X), model._solution().coef[:, 0]
+    bound = C / 12
+    assert np.abs(model.coef_).max() <= bound * (1 + 1e-12)
+    Zc = Z - Z.mean(axis=0)
+    gradient = Zc.T @ (Zc @ coef - (y - y.mean())) / 200 + alpha * 12 * coef
+    scale = np.abs(Zc.T @ (y - y.mean())).max() / 200
+    inside = np.abs(coef) < bound * (1 - 1e-9)
+    assert 0 < inside.sum() < len(coef)
+    assert np.abs(gradient[inside]).max() < 1e-8 * scale
+    assert (gradient[~inside] * np.sign(coef[~inside])).max() < 1e-8 * scale
+    assert model.intercept_[0] == pytest.approx(y.mean() - Z.mean(axis=0) @ coef)
+    loose = clone(free).set_params(weight_bound=100 * C).fit(X, y)
+    np.testing.assert_array_equal(loose.coef_, free.coef_)
+    with pytest.raises(ValueError, match=r"weight_bound=.* does not go with return_std=True"):
+        model.predict(X, return_std=True)
+
+
+def test_merged_parts_are_one_model():
+    X, y = smooth_problem(120)
+    options = {"n_neurons": 25, "alpha": 1e-3, "random_state": 3, "dtype": "float64"}
+    whole = KitchenSinksRegressor(Gaussian(1.0), **options).fit(X, y + 5)
+    parts = [
+        KitchenSinksRegressor(Gaussian(1.0), **options).fit(X[rows], y[rows] + 5)
+        for rows in np.split(np.arange(120), [10, 70])
+    ]
+    for order in ((0, 1, 2), (2, 0, 1)):
+        a, b, c = (deepcopy(parts[i]) for i in order)
+        left = deepcopy(a).merge(b).merge(c)
+        right = deepcopy(a).merge(deepcopy(b).merge(c))
+        for model in (left, right):
+            np.testing.assert_allclose(model.predict(X), whole.predict(X), rtol=1e-9)
+        np.testing.assert_array_equal(b.predict(X), parts[order[1]].predict(X))
+
+
+def test_what_cannot_be_merged():
+    X, y = smooth_problem(60)
+
+    def fitted(neurons=None, X=X, y=y, **options):
+        neurons = neurons or Gaussian(1.0)
+        return KitchenSinksRegressor(neurons, **{"n_neurons": 25, "random_state": 3} | options).fit(
+            X, y
+        )
+
+    model = fitted()
+    before = model.predict(X)
+    for other, message in (
+        (fitted(random_state=4), "random_state=4.* are not those of this model"),
+        (fitted(neurons="gaussian"), "neurons="),
+        (fitted(n_neurons=26), "n_neurons=26"),
+        (fitted(X=X[:, :1]), "n_features_in_ is 1 in other and 2 here"),
+        (fitted(y=np.column_stack([y, y])), "n_outputs_ is 2"),
+        (KitchenSinksRegressor(), "is not fitted"),
+    ):
+        with pytest.raises(ValueError, match=rf"(?s){message}.*Remedy"):
+            model.merge(other)
+    auto = fitted("gaussian"), fitted("gaussian", X=3 * X)  # their length scales differ
+    with pytest.raises(ValueError, match="takes nothing from the data"):
+        auto[0].merge(auto[1])
+    with pytest.raises(TypeError, match="not a KitchenSinksClassifier"):
+        model.merge(KitchenSinksClassifier())
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_stream_of_batches_is_one_fit(weighted):
+    X, y = smooth_problem(90)
+    labels = y > 0
+    weight = np.linspace(1, 2, 90)
+    parts = np.split(np.arange(90), 3)
+    options = {"n_neurons": 25, "random_state": 3, "dtype": "float64"}
+    regressor = KitchenSinksRegressor(Gaussian(1.0), **options)
+    classifier = KitchenSinksClassifier(Gaussian(1.0), **options)
+    for model, target in ((regressor, y), (classifier, labels)):
+        batches = ((X[p], target[p], *([weight[p]] if weighted else [])) for p in parts)
+        streamed = clone(model).fit(X[:50], target[:50]).fit_stream(batches)
+        whole = clone(model).fit(X, target, weight if weighted else None)
+        np.testing.assert_allclose(answers(streamed, X), answers(whole, X), rtol=1e-6, atol=1e-8)
+        with pytest.raises(ValueError, match=r"batches held nothing.*Remedy"):
+            streamed.fit_stream(batches)  # used up
+        np.testing.assert_allclose(answers(streamed, X), answers(whole, X), rtol=1e-6, atol=1e-8)
+
+
+def test_standard_deviations_are_those_of_a_bayesian_linear_model():
+    """Against the posterior written out, for two outputs of unlike noise."""
+    X, y = smooth_problem(80)
+    Y = np.column_stack([y, X[:, 0] + 2 * np.random.default_rng(1).standard_normal(80)])
+    model = KitchenSinksRegressor(Gaussian(1.0), 15, random_state=0, dtype="float64").fit(X, Y)
+    mean, std = model.predict(X[:20], return_std=True)
+    np.testing.assert_array_equal(mean, model.predict(X[:20]))
+    Z = activations(model, X)
+    design = np.hstack([Z, np.ones((80, 1))])
+    penalty = np.diag(np.append(np.ones(Z.shape[1]), 0.0))
+    for output in range(2):
+        precision = design.T @ design + 80 * 15 * model.alpha_[output] * penalty
+        coef = np.linalg.solve(precision, design.T @ Y[:, output])
+        hat = design @ np.linalg.solve(precision, design.T)
+        noise = ((Y[:, output] - design @ coef) ** 2).sum() / (80 - np.trace(hat))
+        assert model.noise_variance_[output] == pytest.approx(noise, rel=1e-6)
+        spread = np.einsum("ij,ji->i", design[:20], np.linalg.solve(precision, design[:20].T))
+        np.testing.assert_allclose(std[:, output], np.sqrt(noise * (1 + spread)), rtol=1e-6)
+
+
+def test_uncertainty_approaches_that_of_a_gaussian_process():
+    """With a flat prior of the constant; errors of both fall as one over the root of neurons."""
+    X, y = smooth_problem(60)
+    far = np.array([[0.0, 0.0], [1.0, -1.0], [4.0, 4.0], [8.0, -8.0]])
+    alpha, errors = 0.01, []
+    for K in (25, 100, 400):
+        runs = []
+        for seed in range(12):
+            model = KitchenSinksRegressor(Gaussian(1.0), K, alpha=alpha, random_state=seed)
+            model.fit(X, y)
+            noise = model.noise_variance_
+            prior = noise / (60 * alpha)
+            kernel = ConstantKernel(prior) * RBF(1.0) + ConstantKernel(1e4) + WhiteKernel(noise)
+            process = GaussianProcessRegressor(kernel, optimizer=None).fit(X, y)
+            wanted = process.predict(far, return_std=True)
+            found = model.predict(far, return_std=True)
+            runs.append([(f - w) / np.sqrt(prior) for f, w in zip(found, wanted, strict=True)])
+        errors.append(np.sqrt(np.mean(np.square(runs), axis=(0, 2))))
+    slope = np.polyfit(np.log([25, 100, 400]), np.log(errors), 1)[0]
+    assert (slope > -0.75).all()
+    assert (slope < -0.3).all()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge", "exponential"])
+def test_other_losses_reach_the_same_risk_from_memory_and_in_passes(loss, classes, monkeypatch):
+    X, y = smooth_problem(200)
+    y = np.digitize(y, np.linspace(-1, 1, classes + 1)[1:-1])
+    model = KitchenSinksClassifier(
+        Gaussian(1.0), 30, loss=loss, alpha=1e-3, random_state=0, dtype="float64"
+    ).fit(X, y)
+    again = clone(model).set_params(cache_bytes=0)
+    monkeypatch.setattr(trickless.kitchen_sinks, "PANEL_BYTES", 1)
+    again.fit(X, y)
+    targets = model._targets(y, None, first=False)
+    values = []
+    for fitted in (model, again):
+        coef = fitted._solution().coef
+        f = fitted.decision_function(X).reshape(200, -1)
+        risk = fitted._loss(targets.shape[1])
+        values.append(risk.value(f, targets).mean() + 1e-3 * 30 / 2 * (coef**2).sum())
+    assert values[0] == pytest.approx(values[1], abs=1e-4)
+    best = KitchenSinksClassifier(Gaussian(1.0), 30, alpha=1e-3, random_state=0).fit(X, y)
+    f = best.decision_function(X).reshape(200, -1)
+    least = risk.value(f, targets).mean() + 1e-3 * 30 / 2 * (best._solution().coef ** 2).sum()
+    assert values[0] < least
+    assert model.score(X, y) > 0.85
+    assert hasattr(model, "predict_proba") == (loss != "hinge")
+    with pytest.raises(ValueError, match=rf"loss='{loss}' needs several passes.*Remedy"):
+        model.partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"weight_bound=1.0 does not go with loss="):
+        clone(model).set_params(weight_bound=1.0).fit(X, y)
+
+
+def test_logistic_loss_is_logistic_regression_on_the_activations():
+    X, y = smooth_problem(200)
+    y = np.digitize(y, [-0.7, 0.7])
+    model = KitchenSinksClassifier(
+        Gaussian(1.0), 30, loss="log_loss", alpha=1e-3, random_state=0, dtype="float64", tol=1e-8
+    ).fit(X, y)
+    Z = activations(model, X)
+    reference = LogisticRegression(C=1 / (200 * 1e-3 * 30), tol=1e-8, max_iter=10_000).fit(Z, y)
+    np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(Z), atol=1e-4)
+
+
+def test_class_weights_count_for_every_loss():
+    X, y = smooth_problem(200)
+    y = y > 1.0
+    factor = np.where(y, 5.0, 1.0)
+    for loss in ("squared_error", "log_loss"):
+        model = KitchenSinksClassifier(
+            Gaussian(1.0), 30, loss=loss, class_weight={True: 5.0}, alpha=1e-3, random_state=0
+        )
+        weighted = clone(model).set_params(class_weight=None).fit(X, y, factor)
+        np.testing.assert_allclose(
+            model.fit(X, y).decision_function(X), weighted.decision_function(X), rtol=1e-5
+        )

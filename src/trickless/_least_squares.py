@@ -7,10 +7,11 @@ solution and its generalised cross-validation score for every strength of regula
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, optimize
 
 GRID_PER_DECADE = 4
 
@@ -125,11 +126,18 @@ class Moments(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Coefficients (n_columns, n_outputs), intercept (n_outputs,) and ridges (n_outputs,)."""
+    """Coefficients (n_columns, n_outputs), intercept (n_outputs,) and ridges (n_outputs,).
+
+    Where the ridge was chosen: the grid it is from, and the score of each output at each of them.
+    Iterations that it took: 1 for a solve.
+    """
 
     coef: np.ndarray
     intercept: np.ndarray
     ridge: np.ndarray
+    grid: np.ndarray | None = None
+    scores: np.ndarray | None = None
+    n_iter: int = 1
 
 
 def solve(moments: Moments, ridge: float) -> Solution:
@@ -140,11 +148,21 @@ def solve(moments: Moments, ridge: float) -> Solution:
     scipy.linalg.LinAlgError
         If the covariance plus the ridge is not positive definite to working precision.
     """
-    matrix = moments.covariance.copy()
-    matrix.flat[:: len(matrix) + 1] += ridge
-    factor = linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
-    coef = linalg.cho_solve(factor, moments.cross, check_finite=False)
+    coef = linalg.cho_solve((_factor(moments, ridge), True), moments.cross, check_finite=False)
     return _with_intercept(moments, coef, np.full(coef.shape[1], ridge))
+
+
+def solve_within(moments: Moments, solution: Solution, bound: float) -> Solution:
+    """The same at the ridges of a solution, with every coefficient in [−bound, bound]."""
+    coef = solution.coef.copy()
+    for output in np.flatnonzero(np.abs(coef).max(axis=0) > bound):
+        factor = _factor(moments, solution.ridge[output])
+        wanted = linalg.solve_triangular(factor, moments.cross[:, output], lower=True)
+        inside = optimize.lsq_linear(factor.T, wanted, (-bound, bound), method="bvls", tol=1e-12)
+        coef[:, output] = inside.x
+    return _with_intercept(moments, coef, solution.ridge)._replace(
+        grid=solution.grid, scores=solution.scores
+    )
 
 
 def solve_by_gcv(moments: Moments) -> Solution:
@@ -168,22 +186,111 @@ def solve_by_gcv(moments: Moments) -> Solution:
     .. [1] G. H. Golub, M. Heath and G. Wahba, "Generalized cross-validation as a method for
        choosing a good ridge parameter", Technometrics 21, 1979.
     """
-    eigenvalues, vectors = linalg.eigh(moments.covariance, driver="evd", check_finite=False)
-    eigenvalues = np.maximum(eigenvalues, 0)
-    rotated = vectors.T @ moments.cross
-    floor = _FLOOR * (moments.mean_square or 1.0)
-    decades = np.log10(max(_CEILING * eigenvalues[-1] / floor, 1))
-    grid = floor * 10 ** (np.arange(1 + np.ceil(GRID_PER_DECADE * decades)) / GRID_PER_DECADE)
-    shrunk = 1 / (eigenvalues[:, None] + grid)
-    freedom = 1 + (eigenvalues[:, None] * shrunk).sum(axis=0)
-    explained = (rotated**2).T @ (2 * shrunk - eigenvalues[:, None] * shrunk**2)
+    path = _Path(moments)
+    freedom = 1 + (path.eigenvalues[:, None] * path.shrunk).sum(axis=0)
+    squares = 2 * path.shrunk - path.eigenvalues[:, None] * path.shrunk**2
+    explained = (path.rotated**2).T @ squares
     variance = moments.y_variance[:, None]
     residual = np.maximum(variance - explained, _CANCELLATION * variance)
     left = np.broadcast_to(1 - freedom / moments.n, residual.shape)
-    score = np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
-    best = len(grid) - 1 - np.argmin(score[:, ::-1], axis=1)  # the strongest among equals
-    coef = vectors @ (rotated * shrunk[:, best])
-    return _with_intercept(moments, coef, grid[best])
+    return path.best(
+        np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
+    )
+
+
+def solve_by_loo(
+    moments: Moments, rows: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
+) -> Solution:
+    r"""The same at the ridge with the least error of leaving one row out, in a pass over the rows.
+
+    .. math:: LOO(ρ) = \frac1n \sum_i \Big(\frac{y_i - f_ρ(x_i)}{1 - h_i(ρ)}\Big)^2, \qquad
+        h_i(ρ) = \frac1n \Big(1 + \sum_j \frac{u_{ij}^2}{λ_j + ρ}\Big)
+
+    where u_i are the centred activations of row i along the eigenvectors.
+
+    Parameters
+    ----------
+    moments : Moments
+    rows : iterable of (Z, y, weight)
+        Activations, targets and weights of some rows at a time.
+    """
+    path = _Path(moments)
+    n_grid, n_outputs = len(path.grid), len(moments.y_mean)
+    effects = (path.rotated[:, :, None] * path.shrunk[:, None]).reshape(len(path.rotated), -1)
+    scores, total = np.zeros((n_outputs, n_grid)), 0.0
+    for Z, y, weight in rows:
+        along = (Z - moments.z_mean) @ path.vectors
+        fitted = (along @ effects).reshape(len(Z), n_outputs, n_grid) + moments.y_mean[:, None]
+        leverage = (weight / moments.n)[:, None] * (1 + along**2 @ path.shrunk)
+        left = np.maximum(1 - leverage, 0)[:, None]
+        error = np.divide(
+            y[:, :, None] - fitted, left, out=np.full_like(fitted, np.inf), where=left > 0
+        )
+        scores += np.einsum("r,rog->og", weight, error**2)
+        total += weight.sum()
+    return path.best(scores / total)
+
+
+class Posterior:
+    """The Gaussian posterior of the coefficients at a ridge, for a noise of variance 1.
+
+    Its mean is the solution, if the prior of each coefficient is 𝒩(0, 1 / (n · ridge)).
+    """
+
+    def __init__(self, moments: Moments, ridge: float) -> None:
+        self._moments, self._ridge = moments, ridge
+        self._factor = _factor(moments, ridge)
+
+    def freedom(self) -> float:
+        """Degrees of freedom of the fit, intercept included."""
+        size = len(self._factor)
+        inverse = linalg.solve_triangular(self._factor, np.eye(size), lower=True)
+        return 1 + size - self._ridge * float((inverse**2).sum())
+
+    def variance(self, Z: np.ndarray) -> np.ndarray:
+        """Variance of f at rows of activations, shape (len(Z),)."""
+        centred = (Z - self._moments.z_mean).T
+        along = linalg.solve_triangular(self._factor, centred, lower=True)
+        return (1 + (along**2).sum(axis=0)) / self._moments.n
+
+
+def residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
+    """Mean square residual of each output."""
+    coef = solution.coef
+    explained = 2 * (coef * moments.cross).sum(axis=0)
+    explained -= (coef * (moments.covariance @ coef)).sum(axis=0)
+    return np.maximum(moments.y_variance - explained, _CANCELLATION * moments.y_variance)
+
+
+class _Path:
+    """Solutions at all ridges of a grid, from one eigendecomposition of the covariance."""
+
+    def __init__(self, moments: Moments) -> None:
+        self.moments = moments
+        eigenvalues, self.vectors = linalg.eigh(
+            moments.covariance, driver="evd", check_finite=False
+        )
+        self.eigenvalues = np.maximum(eigenvalues, 0)
+        self.rotated = self.vectors.T @ moments.cross
+        floor = _FLOOR * (moments.mean_square or 1.0)
+        decades = np.log10(max(_CEILING * self.eigenvalues[-1] / floor, 1))
+        steps = np.arange(1 + np.ceil(GRID_PER_DECADE * decades))
+        self.grid = floor * 10 ** (steps / GRID_PER_DECADE)
+        self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
+
+    def best(self, scores: np.ndarray) -> Solution:
+        """The solution at the least score of each output, the strongest ridge among equals."""
+        best = len(self.grid) - 1 - np.argmin(scores[:, ::-1], axis=1)
+        coef = self.vectors @ (self.rotated * self.shrunk[:, best])
+        solution = _with_intercept(self.moments, coef, self.grid[best])
+        return solution._replace(grid=self.grid, scores=scores)
+
+
+def _factor(moments: Moments, ridge: float) -> np.ndarray:
+    """Lower Cholesky factor of the covariance plus the ridge."""
+    matrix = moments.covariance.copy()
+    matrix.flat[:: len(matrix) + 1] += ridge
+    return linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
 
 
 def _with_intercept(moments: Moments, coef: np.ndarray, ridge: np.ndarray) -> Solution:

@@ -103,6 +103,22 @@ class Hinge(Loss):
         return -y * (y * f < 1)
 
 
+class SmoothHinge(Loss):
+    """The hinge with a parabola of a width in the place of its corner, at most width/2 below it."""
+
+    def __init__(self, width: float) -> None:
+        self.width = width
+        self.curvature = 1 / width
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        short = 1 - y * f  # of the margin
+        near = np.clip(short, 0, self.width)
+        return (near**2 / (2 * self.width) + np.maximum(short - self.width, 0)).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return -y * np.clip((1 - y * f) / self.width, 0, 1)
+
+
 class SquaredHinge(Loss):
     """max(0, 1 − y f)²; its minimiser is 2p − 1."""
 
@@ -133,6 +149,24 @@ class Logistic(Loss):
 
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return expit(f)
+
+
+class Exponential(Loss):
+    """exp(−y f), the loss of AdaBoost; its minimiser is half of log(p / (1 − p)).
+
+    Its curvature has no bound; 1 is that at f = 0.
+    """
+
+    has_link = True
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.exp(-y * f).sum(axis=1)
+
+    def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return -y * np.exp(-y * f)
+
+    def _positive(self, f: np.ndarray) -> np.ndarray:
+        return expit(2 * f)
 
 
 class Softmax(Loss):
@@ -168,6 +202,8 @@ def make_loss(name: str, n_outputs: int = 1, epsilon: float = 0.1) -> Loss:
             return Hinge()
         case "squared_hinge":
             return SquaredHinge()
+        case "exponential":
+            return Exponential()
         case "log_loss":
             return Logistic() if n_outputs == 1 else Softmax()
     raise ValueError(f"loss={name!r} is not a known loss")

@@ -197,6 +197,72 @@ def check_more_neurons(owner: str, n_neurons: int, there_are: int) -> None:
         )
 
 
+def check_mergeable(model: Any, other: Any) -> None:
+    """Only statistics of the same activations and targets can be added up."""
+    owner = type(model).__name__
+    if type(other) is not type(model):
+        raise TypeError(
+            f"{owner}: merge takes another {owner}, not a {type(other).__name__}. Remedy: fit the "
+            "parts with the same class."
+        )
+    if not other.__sklearn_is_fitted__():
+        raise ValueError(f"{owner}: other={other!r} is not fitted. Remedy: fit it first.")
+    for name, mine in model._begun_with.items():
+        check_unchanged(owner, name, other._begun_with[name], mine)
+    for name in ("classes_", "n_outputs_", "n_features_in_"):
+        here, there = getattr(model, name, 0), getattr(other, name, 0)
+        if not np.array_equal(here, there):
+            raise ValueError(
+                f"{owner}: {name} is {there!r} in other and {here!r} here. Remedy: fit the parts "
+                "on the same columns, and with classes= if some lack a label."
+            )
+    mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
+    if not np.allclose(mine, theirs, rtol=1e-4):
+        raise ValueError(
+            f"{owner}: the neurons of other={type(other).__name__}(random_state="
+            f"{other.random_state!r}) are not those of this model, so their statistics do not add "
+            "up. Remedy: the same integer random_state, and a family that takes nothing from the "
+            "data, such as Gaussian(length_scale=1.0)."
+        )
+
+
+def check_stream(model: Any) -> None:
+    """A stream must have held a batch."""
+    if not model.__sklearn_is_fitted__():
+        raise ValueError(
+            f"{type(model).__name__}: batches held nothing to learn from. Remedy: an iterable of "
+            "(X, y) that has not been used up."
+        )
+
+
+def check_streamable(owner: str, loss: str) -> None:
+    """Only the squared loss has statistics that add up."""
+    if loss != "squared_error":
+        raise ValueError(
+            f"{owner}: loss={loss!r} needs several passes over all rows, so it cannot be learned "
+            "from a stream. Remedy: loss='squared_error', fit, or DoublyStochasticClassifier."
+        )
+
+
+def check_alpha(owner: str, alpha: Any) -> None:
+    """Leaving a row out needs the rows once more."""
+    if alpha == "loo":
+        raise ValueError(
+            f"{owner}: alpha='loo' needs a second pass over all rows, which a stream does not "
+            "give. Remedy: fit, or alpha='auto' (generalised cross-validation from the statistics)."
+        )
+
+
+def check_no_weight_bound(owner: str, weight_bound: Any, loss: str | None = None) -> None:
+    """What a bound of the weights does not go with."""
+    if weight_bound is not None:
+        what = "return_std=True" if loss is None else f"loss={loss!r}"
+        raise ValueError(
+            f"{owner}: weight_bound={weight_bound!r} does not go with {what}. Remedy: "
+            "weight_bound=None."
+        )
+
+
 def check_validation_rows(owner: str, share: float, n_held_out: int, n_rows: int) -> None:
     """Both parts of the rows must hold some."""
     if not 2 <= n_held_out < n_rows:

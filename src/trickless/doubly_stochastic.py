@@ -328,7 +328,8 @@ class _DoublyStochastic(NeuronLearner):
             raise ValueError(
                 f"{type(self).__name__}: damping={self.damping!r} is too small: the covariance of "
                 f"the {Z.shape[1]} activations of a block over {len(Z)} rows is singular to "
-                "working precision. Remedy: a larger damping (1e-4 is the default), or dtype='float64'."
+                "working precision. Remedy: a larger damping (1e-4 is the default), or "
+                "dtype='float64'."
             ) from error
         return linalg.cho_solve(factor, gradient, check_finite=False).astype(Z.dtype)
 

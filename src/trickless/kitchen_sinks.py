@@ -6,6 +6,9 @@ randomization in learning", NIPS 2008.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -14,17 +17,37 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks
 from trickless._estimator import Classification, NeuronLearner, Regression
-from trickless._least_squares import Moments, Solution, Statistics, solve, solve_by_gcv
-from trickless._losses import Loss, Squared
+from trickless._least_squares import (
+    Moments,
+    Posterior,
+    Solution,
+    Statistics,
+    residual_variance,
+    solve,
+    solve_by_gcv,
+    solve_by_loo,
+    solve_within,
+)
+from trickless._losses import CLASSIFICATION_LOSSES, Loss, make_loss
 from trickless._network import Network
+from trickless._risk import minimise
 from trickless._stream import BLOCK, NeuronStream
 from trickless._validation import (
+    CLASS_WEIGHT,
+    anything,
+    check_alpha,
     check_finite,
+    check_mergeable,
+    check_no_weight_bound,
     check_parameters,
+    check_stream,
+    check_streamable,
     choice,
     either,
     integer,
+    is_none,
     non_negative,
+    positive,
 )
 from trickless.neurons import Neurons
 
@@ -35,36 +58,24 @@ PANEL_BYTES = 2**26
 class _KitchenSinks(NeuronLearner):
     """Least squares on activations, from statistics that add up over batches."""
 
+    alpha: float | str
+    weight_bound: float | None
+    cache_bytes: int
+    _solved: Solution | None
+    _network: Network | None
+
     _fixed = (*NeuronLearner._fixed, "n_neurons")
     _bounded = False
     _rules = NeuronLearner._rules | {
         "alpha": either(
             non_negative("alpha='auto' chooses it by generalised cross-validation"),
-            choice("auto", remedy=""),
+            choice("auto", "loo", remedy=""),
+        ),
+        "weight_bound": either(
+            positive("weight_bound=None sets no bound"), anything("None", "", is_none)
         ),
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
     }
-
-    def __init__(
-        self,
-        neurons: Neurons | str = "gaussian",
-        n_neurons: int = 1000,
-        *,
-        alpha: float | str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-        dtype: Any = "float32",
-        cache_bytes: int = 2**28,
-    ) -> None:
-        self.neurons = neurons
-        self.n_neurons = n_neurons
-        self.alpha = alpha
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Draw neurons and solve for their weights.
@@ -92,56 +103,144 @@ class _KitchenSinks(NeuronLearner):
 
     def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self._learn(X, targets, weight)
+        if self.alpha == "loo":
+            self._solved = self._bounded_by_weight(self._leave_one_out(X, targets, weight))
         _ = self.network_
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         statistics = self._no_rows(self.statistics_.origin)  # merged once the batch is through
-        n_columns, width = len(statistics.gram), self.neurons_.width
-        panel_rows = max(BLOCK, PANEL_BYTES // (8 * n_columns))
-        threads = n_threads(self.n_jobs)
         with self._progress(X.shape[0], "row") as bar:
-            for panel in row_blocks(X.shape[0], panel_rows):
-                rows = X[panel]
-                Z = np.empty((rows.shape[0], n_columns), dtype=X.dtype)
-
-                def activate(some: slice, rows: Any = rows, Z: np.ndarray = Z) -> None:
-                    for where, weights in self.stream_.pieces(0, n_columns // width):
-                        columns = slice(where.start * width, where.stop * width)
-                        Z[some, columns] = self.neurons_(rows[some], weights)
-
-                map_blocks(activate, row_blocks(rows.shape[0], threads=threads), self.n_jobs)
-                part = None if weight is None else weight[panel]
-                statistics.add(Z, targets[panel], part)
-                bar.update(rows.shape[0])
+            for rows, Z in self._panels(X):
+                part = None if weight is None else weight[rows]
+                statistics.add(Z, targets[rows], part)
+                bar.update(len(Z))
         check_finite(type(self.neurons_).__name__, statistics.z_sum)
         if self.statistics_.weight:
             self.statistics_.merge(statistics)
         else:
             self.statistics_ = statistics
-        self._solved: Solution | None = None
-        self._network: Network | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        """Solve anew when the solution is next asked for."""
+        self._solved = None
+        self._network = None
+
+    def _panels(self, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
+        """Activations of some rows at a time by all neurons, and which rows they are."""
+        n_neurons, width = self._begun_with["n_neurons"], self.neurons_.width
+        panel_rows = max(BLOCK, PANEL_BYTES // (8 * n_neurons * width))
+        for panel in row_blocks(X.shape[0], panel_rows):
+            rows = X[panel]
+            Z = np.empty((rows.shape[0], n_neurons * width), dtype=X.dtype)
+
+            def activate(some: slice, rows: Any = rows, Z: np.ndarray = Z) -> None:
+                for where, weights in self.stream_.pieces(0, n_neurons):
+                    columns = slice(where.start * width, where.stop * width)
+                    Z[some, columns] = self.neurons_(rows[some], weights)
+
+            blocks = row_blocks(len(Z), threads=n_threads(self.n_jobs))
+            map_blocks(activate, blocks, self.n_jobs)
+            yield panel, Z
+
+    def merge(self, other: Any) -> Any:
+        """Add the rows that another model has seen, as if this one had seen them.
+
+        Models may be fitted on parts of the data, on several machines, and merged in any order: up
+        to rounding the result is that of one ``fit``.
+
+        Parameters
+        ----------
+        other : estimator of the same class
+            Fitted with the same neurons, ``n_neurons``, ``dtype`` and integer ``random_state``; a
+            family must take nothing from the data, or have taken the same.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        check_mergeable(self, other)
+        statistics = deepcopy(self.statistics_)
+        statistics.merge(other.statistics_)
+        self.statistics_ = statistics
+        self._forget()
+        return self
+
+    def _fit_stream(self, batches: Iterable[tuple[Any, ...]], classes: Any = None) -> Any:
+        check_parameters(self, self._rules)
+        with self._begun_or_as_before():
+            if self.__sklearn_is_fitted__():
+                del self.seed_
+            for X, y, *weight in batches:
+                self._partial_fit(X, y, weight[0] if weight else None, classes)
+            check_stream(self)
+        return self
 
     def _solution(self) -> Solution:
         """The solution for the rows so far, made when it is first asked for."""
         check_is_fitted(self)
         if self._solved is None:
             check_parameters(self, self._rules)
+            check_alpha(type(self).__name__, self.alpha)
             moments = self.statistics_.centred()
             auto = isinstance(self.alpha, str)
             with linear_algebra(self.n_jobs):
-                self._solved = solve_by_gcv(moments) if auto else self._solve_at(moments)
+                solution = solve_by_gcv(moments) if auto else self._solve_at(moments)
+                self._solved = self._bounded_by_weight(solution)
         return self._solved
 
     def _solve_at(self, moments: Moments) -> Solution:
-        try:
+        with self._dependent_columns():
             return solve(moments, self.alpha * self._begun_with["n_neurons"])
+
+    def _bounded_by_weight(self, solution: Solution) -> Solution:
+        """The solution with every weight at most C / K, as in Algorithm 1 of the paper."""
+        if self.weight_bound is None:
+            return solution
+        bound = self.weight_bound / self._begun_with["n_neurons"]
+        with self._dependent_columns():
+            return solve_within(self.statistics_.centred(), solution, bound)
+
+    def _leave_one_out(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Solution:
+        moments = self.statistics_.centred()
+        weight = np.ones(len(targets)) if weight is None else weight
+        weight = weight * (moments.n / weight.sum())
+        parts = ((Z, targets[rows], weight[rows]) for rows, Z in self._panels(X))
+        return solve_by_loo(moments, parts)
+
+    @contextmanager
+    def _dependent_columns(self) -> Iterator[None]:
+        try:
+            yield
         except LinAlgError as error:
             raise ValueError(
                 f"{type(self).__name__}: alpha={self.alpha!r} is too small for these activations: "
-                f"their {len(moments.covariance)} columns over {self.statistics_.weight:g} rows "
+                f"their {len(self.statistics_.gram)} columns over {self.statistics_.weight:g} rows "
                 "are linearly dependent to working precision. Remedy: a larger alpha, "
                 "alpha='auto', or fewer neurons."
             ) from error
+
+    @property
+    def cv_values_(self) -> np.ndarray:
+        """Scores by which alpha was chosen, shape (n_outputs, n_alphas): the mean squared error.
+
+        By generalised cross-validation or, for ``alpha="loo"``, by leaving one row out.
+        """
+        scores = self._solution().scores
+        if scores is None:
+            raise AttributeError(
+                f"alpha={self.alpha!r} was given, so there are no cv_values_. Remedy: alpha='auto'."
+            )
+        return scores
+
+    @property
+    def cv_alphas_(self) -> np.ndarray:
+        """The values of alpha that ``cv_values_`` are for, shape (n_alphas,)."""
+        _ = self.cv_values_
+        grid = self._solution().grid
+        assert grid is not None
+        return grid / self._begun_with["n_neurons"]
 
     @property
     def alpha_(self) -> Any:
@@ -195,9 +294,14 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     n_neurons : int, default=1000
         How many neurons K to draw. Memory grows like the square of ``n_neurons * width``, and not
         with the rows.
-    alpha : float or "auto", default="auto"
+    alpha : float, "auto" or "loo", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
-        cross-validation from the same statistics, for each output apart.
+        cross-validation from the same statistics, for each output apart; "loo" by leaving each row
+        out in turn, exactly, which takes a second pass over the rows of ``fit``.
+    weight_bound : float or None, default=None
+        The constant C of the paper: no weight exceeds C / ``n_neurons``. The least squares problem
+        is solved within that box, at the alpha given or chosen without it; its time grows with
+        the cube of the number of columns for each weight at the bound.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -217,6 +321,12 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         Weights of the neurons.
     intercept_ : array of shape (n_outputs,)
         Constants.
+    cv_values_ : array of shape (n_outputs, n_alphas)
+        Cross-validated mean squared error at each of ``cv_alphas_``, where alpha was chosen.
+    cv_alphas_ : array of shape (n_alphas,)
+        The values of alpha that were compared.
+    noise_variance_ : float, or array of shape (n_outputs,)
+        Variance of the noise, from the residuals.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -229,7 +339,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     References
     ----------
     .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Algorithm 1;
-       the constraint on the largest weight is replaced by a ridge, as in their section 4.
+       the constraint on the largest weight is replaced by a ridge, as in their section 4, unless
+       ``weight_bound`` is given.
 
     Examples
     --------
@@ -240,6 +351,91 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     >>> bool(model.score(X, y) > 0.5)
     True
     """
+
+    def __init__(
+        self,
+        neurons: Neurons | str = "gaussian",
+        n_neurons: int = 1000,
+        *,
+        alpha: float | str = "auto",
+        weight_bound: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = "float32",
+        cache_bytes: int = 2**28,
+    ) -> None:
+        self.neurons = neurons
+        self.n_neurons = n_neurons
+        self.alpha = alpha
+        self.weight_bound = weight_bound
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.dtype = dtype
+        self.cache_bytes = cache_bytes
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict targets, and how certain they are.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        return_std : bool, default=False
+            Whether to return standard deviations as well.
+
+        Returns
+        -------
+        y : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
+        std : array of the same shape, if ``return_std``
+            Standard deviation of a new target. With a prior under which the solution is the mean of
+            the posterior, this is a Gaussian process through the drawn neurons: its kernel is
+            ``noise_variance_ / (n alpha_)`` times theirs, and it approaches the exact one as
+            ``n_neurons`` grows. Without ``weight_bound``.
+        """
+        mean = super().predict(X)
+        if not return_std:
+            return mean
+        check_no_weight_bound(type(self).__name__, self.weight_bound)
+        return mean, self._as_y(self._deviations(self._rows(X)))
+
+    def _deviations(self, X: Any) -> np.ndarray:
+        moments, solution, noise = self.statistics_.centred(), self._solution(), self._noise()
+        variance = np.empty((X.shape[0], len(noise)))
+        with linear_algebra(self.n_jobs), self._dependent_columns():
+            for ridge in np.unique(solution.ridge):
+                posterior = Posterior(moments, ridge)
+                same = solution.ridge == ridge
+                for rows, Z in self._panels(X):
+                    variance[rows, same] = 1 + posterior.variance(Z)[:, None]
+        return np.sqrt(noise * variance)
+
+    def _noise(self) -> np.ndarray:
+        moments, solution = self.statistics_.centred(), self._solution()
+        with linear_algebra(self.n_jobs), self._dependent_columns():
+            used = [Posterior(moments, ridge).freedom() for ridge in solution.ridge]
+        left = np.maximum(moments.n - np.array(used), 1.0)
+        return residual_variance(moments, solution) * moments.n / left
+
+    @property
+    def noise_variance_(self) -> Any:
+        """Variance of the noise: residual sum of squares over residual degrees of freedom."""
+        noise = self._noise()
+        return float(noise[0]) if self._squeeze else noise
+
+    def fit_stream(self, batches: Iterable[tuple[Any, ...]]) -> KitchenSinksRegressor:
+        """Begin anew, and add batches until there are no more.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight)
+            As for ``partial_fit``.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_stream(batches)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> KitchenSinksRegressor:
         """Add a batch.
@@ -281,9 +477,30 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     n_neurons : int, default=1000
         How many neurons K to draw. Memory grows like the square of ``n_neurons * width``, and not
         with the rows.
-    alpha : float or "auto", default="auto"
+    loss : {"squared_error", "log_loss", "hinge", "squared_hinge", "exponential"}, \
+            default="squared_error"
+        The loss. All but the first need the rows in ``fit``, and take a few dozen passes over
+        their activations, which are kept if they fit into ``cache_bytes`` and evaluated again if
+        not. They minimise the mean loss plus :math:`(\alpha K / 2) \sum_j |\beta_j|^2`;
+        ``alpha="auto"`` is then that of the squared loss, times the loss's curvature if that is
+        below 1. "log_loss" is the logistic loss for two classes and the softmax loss for more.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of the rows are multiplied: {label: weight}, where
+        a class that is not named has weight 1, or inversely proportional to their frequencies.
+        "balanced" needs all rows, and so is for ``fit`` only.
+    alpha : float, "auto" or "loo", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
-        cross-validation from the same statistics, for each output apart.
+        cross-validation from the same statistics, for each output apart; "loo" by leaving each row
+        out in turn, exactly, which takes a second pass over the rows of ``fit``.
+    weight_bound : float or None, default=None
+        The constant C of the paper: no weight exceeds C / ``n_neurons``. The least squares problem
+        is solved within that box, at the alpha given or chosen without it; its time grows with
+        the cube of the number of columns for each weight at the bound.
+    max_iter : int, default=500
+        The most iterations for losses other than "squared_error"; one is about a pass.
+    tol : float, default=1e-5
+        The largest entry of the preconditioned gradient at which they are solved, if the risk has
+        not stopped to decrease before.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -305,6 +522,12 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         Weights of the neurons.
     intercept_ : array of shape (n_outputs,)
         Constants.
+    cv_values_ : array of shape (n_outputs, n_alphas)
+        Cross-validated mean squared error at each of ``cv_alphas_``, where alpha was chosen.
+    cv_alphas_ : array of shape (n_alphas,)
+        The values of alpha that were compared.
+    n_iter_ : int
+        Iterations of the solver; 1 for the squared loss.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -317,7 +540,8 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     References
     ----------
     .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Algorithm 1;
-       the constraint on the largest weight is replaced by a ridge, as in their section 4.
+       the constraint on the largest weight is replaced by a ridge, as in their section 4, unless
+       ``weight_bound`` is given.
 
     Examples
     --------
@@ -329,8 +553,92 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     True
     """
 
+    _fixed = ("loss", *_KitchenSinks._fixed)
+    _rules = _KitchenSinks._rules | {
+        "loss": choice(
+            *CLASSIFICATION_LOSSES, "exponential", remedy="loss='squared_error' is the fastest"
+        ),
+        "class_weight": CLASS_WEIGHT,
+        "max_iter": integer(1, "max_iter=500 is the default"),
+        "tol": positive("tol=1e-5 is the default"),
+    }
+
+    def __init__(
+        self,
+        neurons: Neurons | str = "gaussian",
+        n_neurons: int = 1000,
+        *,
+        loss: str = "squared_error",
+        class_weight: dict[Any, float] | str | None = None,
+        alpha: float | str = "auto",
+        weight_bound: float | None = None,
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = "float32",
+        cache_bytes: int = 2**28,
+    ) -> None:
+        self.neurons = neurons
+        self.n_neurons = n_neurons
+        self.loss = loss
+        self.class_weight = class_weight
+        self.alpha = alpha
+        self.weight_bound = weight_bound
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.dtype = dtype
+        self.cache_bytes = cache_bytes
+
     def _loss(self, n_outputs: int) -> Loss:
-        return Squared()
+        name = getattr(self, "_begun_with", {}).get("loss", self.loss)
+        return make_loss(name, n_outputs)
+
+    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        super()._learn_all(X, targets, weight)
+        if self.loss != "squared_error":
+            check_no_weight_bound(type(self).__name__, self.weight_bound, self.loss)
+            self._solved, self._network = self._least_risk(X, targets, weight), None
+            _ = self.network_
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations of the solver; 1 for the squared loss, which is solved at once."""
+        return self._solution().n_iter
+
+    def _least_risk(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Solution:
+        """Minimise the risk in passes over the rows, from activations kept if they fit."""
+        loss, moments = self._loss(targets.shape[1]), self.statistics_.centred()
+        ridge = self._solution().ridge
+        if isinstance(self.alpha, str):
+            ridge = ridge * min(loss.curvature, 1.0)
+        size = X.shape[0] * len(moments.z_mean) * X.dtype.itemsize
+        kept = list(self._panels(X)) if size <= self.cache_bytes else None
+        blocks = (lambda: self._panels(X)) if kept is None else lambda: iter(kept)
+        return minimise(blocks, targets, weight, loss, ridge, moments, self.max_iter, self.tol)
+
+    def fit_stream(
+        self, batches: Iterable[tuple[Any, ...]], classes: Any = None
+    ) -> KitchenSinksClassifier:
+        """Begin anew, and add batches until there are no more; for ``loss="squared_error"``.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight)
+            As for ``partial_fit``.
+        classes : array of shape (n_classes,), optional
+            All labels that may occur. Default: those of the first batch.
+
+        Returns
+        -------
+        self
+        """
+        check_streamable(type(self).__name__, self.loss)
+        return self._fit_stream(batches, classes)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -353,5 +661,11 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            For losses other than "squared_error", which need all rows.
         """
+        check_streamable(type(self).__name__, self.loss)
         return self._partial_fit(X, y, sample_weight, classes)

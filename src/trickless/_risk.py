@@ -1,0 +1,131 @@
+"""Regularised risk of a convex loss on activations, minimised in passes over row blocks.
+
+The rows are met in blocks, whether these are kept in memory or evaluated again in every pass, so
+both give one answer. An evaluation of the risk and its gradient is one pass. What a pass costs is
+worth saving: the problem is preconditioned by the covariance of the activations, from the same
+statistics that least squares needs, after which L-BFGS takes a few dozen passes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy import linalg, optimize
+from sklearn.exceptions import ConvergenceWarning
+
+from trickless._least_squares import Moments, Solution
+from trickless._losses import Hinge, Loss, SmoothHinge
+
+#: Rows of activations, and which rows they are.
+Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
+
+#: Relative decrease of the risk in an iteration that is no more than rounding.
+_STALLED = 1e-10
+
+#: Widths of the smoothed hinge, one after the other; the last lowers the risk by at most 1e-4.
+_WIDTHS = (1.0, 0.1, 0.01, 2e-4)
+
+
+def minimise(
+    blocks: Blocks,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    loss: Loss,
+    ridge: np.ndarray,
+    moments: Moments,
+    max_iter: int,
+    tol: float,
+) -> Solution:
+    r"""Minimise :math:`\frac1n \sum_i l(b + \langle z_i, β \rangle, y_i) + \frac{ρ}{2} |β|^2`.
+
+    The hinge, which has a corner, is approached by smooth losses of less and less width.
+
+    Parameters
+    ----------
+    blocks : callable
+        Begins a pass over the rows: yields slices of them and their activations.
+    targets : array of shape (n_rows, n_outputs)
+    weight : array of shape (n_rows,) or None
+    loss : Loss
+    ridge : array of shape (n_outputs,)
+        ρ of each output.
+    moments : Moments
+        Means and covariance of the activations.
+    max_iter : int
+        The most iterations of L-BFGS, for each width of the hinge.
+    tol : float
+        The largest entry of the preconditioned gradient at which it stops; or sooner, where the
+        risk does not decrease any more.
+    """
+    share = np.full(len(targets), 1.0) if weight is None else weight
+    share = share / share.sum()
+    losses = [SmoothHinge(width) for width in _WIDTHS] if isinstance(loss, Hinge) else [loss]
+    n_outputs = targets.shape[1]
+    start = np.zeros((len(moments.z_mean) + 1, n_outputs))
+    n_iter = 0
+    for smooth in losses:
+        start, n = _descend(blocks, targets, share, smooth, ridge, moments, start, max_iter, tol)
+        n_iter += n
+    coef, offset = start[:-1], start[-1]
+    return Solution(coef, offset - moments.z_mean @ coef, ridge, n_iter=max(1, n_iter))
+
+
+def _descend(
+    blocks: Blocks,
+    targets: np.ndarray,
+    share: np.ndarray,
+    loss: Loss,
+    ridge: np.ndarray,
+    moments: Moments,
+    start: np.ndarray,
+    max_iter: int,
+    tol: float,
+) -> tuple[np.ndarray, int]:
+    """Coefficients of centred activations and in the last row offsets, by L-BFGS; iterations.
+
+    It works on u = Lᵀ β, where L Lᵀ is the covariance with a ridge, to which the Hessian is
+    proportional where the loss is curved alike everywhere.
+    """
+    matrix = moments.covariance.copy()
+    matrix.flat[:: len(matrix) + 1] += ridge.mean() / min(loss.curvature, 1.0)
+    factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+    shape = start.shape
+
+    def coefficients(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        both = u.reshape(shape)
+        coef = linalg.solve_triangular(factor, both[:-1], lower=True, trans="T")
+        return coef, both[-1]
+
+    def risk(u: np.ndarray) -> tuple[float, np.ndarray]:
+        coef, offset = coefficients(u)
+        constant = offset - moments.z_mean @ coef
+        value, gradient, total = 0.0, np.zeros_like(coef), np.zeros(shape[1])
+        for rows, Z in blocks():
+            f = Z @ coef.astype(Z.dtype) + constant
+            weight = share[rows]
+            value += float(weight @ loss.value(f, targets[rows]))
+            slope = loss.derivative(f, targets[rows]) * weight[:, None]
+            gradient += Z.T @ slope.astype(Z.dtype)
+            total += slope.sum(axis=0)
+        gradient -= np.outer(moments.z_mean, total)
+        value += 0.5 * float((ridge * coef**2).sum())
+        gradient += ridge * coef
+        back = linalg.solve_triangular(factor, gradient, lower=True)
+        return value, np.vstack([back, total]).ravel()
+
+    u = np.vstack([factor.T @ start[:-1], start[-1]]).ravel()
+    options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "gtol": tol, "ftol": _STALLED}
+    with np.errstate(over="ignore"):  # the exponential loss of a step that is too long
+        result = optimize.minimize(risk, u, jac=True, method="L-BFGS-B", options=options)
+    if not result.success:
+        warnings.warn(
+            f"the risk is {result.fun:.6g} after {result.nit} iterations, with a gradient of up to "
+            f"{np.abs(result.jac).max():.2g}, where {tol:g} was wanted. Remedy: a larger max_iter "
+            "or alpha.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    coef, offset = coefficients(result.x)
+    return np.vstack([coef, offset]), int(result.nit)

@@ -1,0 +1,110 @@
+"""Regularised risk against general-purpose solvers on the problem written out."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+from sklearn.exceptions import ConvergenceWarning
+
+from trickless._least_squares import Statistics
+from trickless._losses import (
+    Exponential,
+    Hinge,
+    Logistic,
+    SmoothHinge,
+    Softmax,
+    Squared,
+    SquaredHinge,
+)
+from trickless._risk import minimise
+
+
+def problem(n=90, k=8, outputs=1, seed=0):
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((n, k)) + 2
+    best = (Z[:, : outputs + 1] - 2 + rng.standard_normal((n, outputs + 1))).argmax(axis=1)
+    y = np.where(np.arange(outputs) == best[:, None], 1.0, -1.0)
+    if outputs > 1:  # exactly one class a row
+        best = best % outputs
+        y = np.where(np.arange(outputs) == best[:, None], 1.0, -1.0)
+    return Z, y, rng.random(n) + 0.5
+
+
+def solution(Z, y, weight, loss, ridge, blocks=1, max_iter=2000, tol=1e-8):
+    statistics = Statistics(Z.shape[1], np.zeros(y.shape[1]))
+    statistics.add(Z, y, weight)
+    parts = np.array_split(np.arange(len(Z)), blocks)
+
+    def passes():
+        for part in parts:
+            yield slice(part[0], part[-1] + 1), Z[part]
+
+    ridges = np.full(y.shape[1], ridge)
+    return minimise(passes, y, weight, loss, ridges, statistics.centred(), max_iter, tol)
+
+
+def risk(Z, y, weight, loss, ridge, coef, intercept):
+    share = weight / weight.sum()
+    return share @ loss.value(Z @ coef + intercept, y) + ridge / 2 * (coef**2).sum()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("loss", "outputs"),
+    [
+        (Squared(), 2),
+        (Logistic(), 1),
+        (Softmax(), 3),
+        (SquaredHinge(), 3),
+        (SmoothHinge(0.5), 1),
+        (Exponential(), 1),
+    ],
+    ids=lambda v: type(v).__name__,
+)
+def test_smooth_risks_are_minimised(loss, outputs, weighted):
+    Z, y, weight = problem(outputs=outputs)
+    weight = weight if weighted else np.ones(len(Z))
+    found = solution(Z, y, weight if weighted else None, loss, 0.05)
+
+    def objective(v):
+        both = v.reshape(-1, outputs)
+        return risk(Z, y, weight, loss, 0.05, both[:-1], both[-1])
+
+    start = np.vstack([found.coef, found.intercept]).ravel()
+    least = minimize(objective, np.zeros_like(start), method="BFGS", options={"gtol": 1e-6})
+    assert objective(start) <= least.fun + 1e-9
+    np.testing.assert_allclose(start, least.x, atol=1e-3)
+
+
+def test_the_hinge_is_minimised_up_to_its_width():
+    """A linear programme without the ridge bounds it from below; one with a tiny ridge is near."""
+    Z, y, _ = problem(n=60, k=4)
+    n, k = Z.shape
+    # Variables: β⁺, β⁻, b⁺, b⁻, slack; margins y (Zβ + b) ≥ 1 − slack.
+    signed = y * np.hstack([Z, -Z, np.ones((n, 1)), -np.ones((n, 1))])
+    cost = np.concatenate([np.zeros(2 * k + 2), np.full(n, 1 / n)])
+    least = linprog(cost, -np.hstack([signed, np.eye(n)]), -np.ones(n)).fun
+    ridge = 1e-6
+    found = solution(Z, y, None, Hinge(), ridge, tol=1e-6)
+    value = risk(Z, y, np.ones(n), Hinge(), ridge, found.coef, found.intercept)
+    assert least <= value <= least + 2e-4
+
+
+def test_blocks_of_rows_change_nothing():
+    Z, y, weight = problem(outputs=3)
+    one = solution(Z, y, weight, Softmax(), 0.01)
+    many = solution(Z, y, weight, Softmax(), 0.01, blocks=7)
+    np.testing.assert_allclose(one.coef, many.coef, atol=1e-6)
+    np.testing.assert_allclose(one.intercept, many.intercept, atol=1e-6)
+
+
+def test_too_few_iterations_are_reported():
+    Z, y, weight = problem()
+    with pytest.warns(ConvergenceWarning, match=r"after 2 iterations.*Remedy: a larger max_iter"):
+        solution(Z, y, weight, Logistic(), 1e-6, max_iter=2)
+
+
+def test_smooth_hinge_lies_just_below_the_hinge():
+    f = np.linspace(-3, 3, 1001)[:, None]
+    gap = Hinge().value(f, np.ones_like(f)) - SmoothHinge(0.2).value(f, np.ones_like(f))
+    assert gap.min() >= -1e-12
+    assert gap.max() == pytest.approx(0.1)
