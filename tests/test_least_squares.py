@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import naive
-from trickless._least_squares import Statistics, solve, solve_by_gcv
+import trickless
+from trickless._least_squares import Statistics, lanczos, solve, solve_by_gcv
 
 
 def problem(n=80, k=12, outputs=2, seed=0):
@@ -131,3 +132,44 @@ def test_pure_noise_and_constants_are_flattened():
     Z = rng.standard_normal((200, 50))
     top = np.linalg.eigvalsh(np.cov(Z.T))[-1]
     assert solve_by_gcv(statistics(Z, np.ones((200, 1))).centred()).ridge >= 50 * top
+
+
+@pytest.mark.parametrize("rank", [5, 40])
+def test_lanczos_quadratures_are_exact_after_as_many_steps_as_there_are_eigenvalues(rank):
+    rng = np.random.default_rng(0)
+    factor = rng.standard_normal((40, rank))
+    A, v = factor @ factor.T, rng.standard_normal((3, 40))
+    v[2] = 0
+    nodes, weights = lanczos(A, v, 40)
+    inverse = np.linalg.inv(A + 0.1 * np.eye(40))
+    found = (weights / (nodes + 0.1)).sum(axis=1)
+    np.testing.assert_allclose(found, np.einsum("si,ij,sj->s", v, inverse, v), rtol=1e-8)
+
+
+def test_a_short_quadrature_is_too_low_for_the_inverse():
+    rng = np.random.default_rng(0)
+    A = np.diag(np.geomspace(1e-4, 1, 200))
+    v = rng.standard_normal((20, 200))
+    nodes, weights = lanczos(A, v, 8)
+    exact = (v**2 / (np.diag(A) + 1e-4)).sum(axis=1)
+    assert ((weights / (nodes + 1e-4)).sum(axis=1) < exact).all()
+
+
+@pytest.mark.parametrize("decay", [0.5, 2.0])
+def test_many_columns_are_cross_validated_as_few_are(monkeypatch, decay):
+    """Scores by quadratures against those by eigenvalues, for rows with a decaying spectrum."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((900, 300)) * np.arange(1, 301.0) ** -decay
+    y = Z @ rng.standard_normal((300, 2)) + [[0.3, 3.0]] * rng.standard_normal((900, 2))
+    moments = statistics(Z, y).centred()
+    exact = solve_by_gcv(moments)
+    monkeypatch.setattr(trickless._least_squares, "EXACT_COLUMNS", 100)
+    quick = solve_by_gcv(moments)
+    np.testing.assert_allclose(quick.grid, exact.grid, rtol=1e-6)
+    for output in range(2):
+        best = exact.scores[output].min()
+        chosen = exact.scores[output][np.argmin(quick.scores[output])]
+        assert chosen < 1.01 * best
+        assert abs(quick.scores[output].min() / best - 1) < 0.02
+    again = solve_by_gcv(moments)
+    np.testing.assert_array_equal(again.coef, quick.coef)

@@ -15,6 +15,13 @@ from scipy import linalg, optimize
 
 GRID_PER_DECADE = 4
 
+#: With more columns, cross-validation goes by quadratures in the place of eigenvalues: so many
+#: random vectors for the trace, and steps of Lanczos.
+EXACT_COLUMNS = 1024
+_PROBES, _STEPS = 16, 80
+#: Residual degrees of freedom that are trusted, in standard errors.
+_TRUSTED = 5.0
+
 #: The grid of ridges begins at this times the mean square of a row of activations ...
 _FLOOR = float(np.finfo(np.float32).eps)
 #: ... and ends at this times the largest eigenvalue.
@@ -171,7 +178,12 @@ def solve_by_gcv(moments: Moments) -> Solution:
     .. math:: GCV(ρ) = \frac{RSS(ρ) / n}{(1 - df(ρ) / n)^2}, \qquad
         df(ρ) = 1 + \sum_j λ_j / (λ_j + ρ)
 
-    Each output gets a ridge of its own; all of them come from one eigendecomposition.
+    Each output gets a ridge of its own. Up to 1,024 columns, or with no more rows than columns, all
+    of them come from one eigendecomposition. Otherwise, where that would take several times as long
+    as the sums over the rows, both functions of the ridge are read off Lanczos quadratures [2]_:
+    RSS from the covariances with the targets, df from sixteen random vectors. A Gauss rule is too
+    low for functions of this kind, so what it misses speaks for more regularisation; and no ridge
+    is taken that leaves fewer degrees of freedom than five standard errors of df.
 
     Notes
     -----
@@ -185,16 +197,18 @@ def solve_by_gcv(moments: Moments) -> Solution:
     ----------
     .. [1] G. H. Golub, M. Heath and G. Wahba, "Generalized cross-validation as a method for
        choosing a good ridge parameter", Technometrics 21, 1979.
+    .. [2] G. H. Golub and U. von Matt, "Generalized cross-validation for large-scale problems",
+       Journal of Computational and Graphical Statistics 6, 1997.
     """
-    path = _Path(moments)
-    freedom = 1 + (path.eigenvalues[:, None] * path.shrunk).sum(axis=0)
-    squares = 2 * path.shrunk - path.eigenvalues[:, None] * path.shrunk**2
-    explained = (path.rotated**2).T @ squares
+    exact = len(moments.z_mean) <= EXACT_COLUMNS or len(moments.z_mean) >= moments.n
+    path: _Path | _Quadrature = _Path(moments) if exact else _Quadrature(moments)
     variance = moments.y_variance[:, None]
-    residual = np.maximum(variance - explained, _CANCELLATION * variance)
+    residual = np.maximum(variance - path.explained(), _CANCELLATION * variance)
+    freedom, error = path.freedom()
     left = np.broadcast_to(1 - freedom / moments.n, residual.shape)
+    trusted = left > _TRUSTED * error / moments.n
     return path.best(
-        np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
+        np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=trusted)
     )
 
 
@@ -272,18 +286,99 @@ class _Path:
         )
         self.eigenvalues = np.maximum(eigenvalues, 0)
         self.rotated = self.vectors.T @ moments.cross
-        floor = _FLOOR * (moments.mean_square or 1.0)
-        decades = np.log10(max(_CEILING * self.eigenvalues[-1] / floor, 1))
-        steps = np.arange(1 + np.ceil(GRID_PER_DECADE * decades))
-        self.grid = floor * 10 ** (steps / GRID_PER_DECADE)
+        self.grid = _grid(moments, self.eigenvalues[-1])
         self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
 
+    def freedom(self) -> tuple[np.ndarray, np.ndarray]:
+        """Degrees of freedom at each ridge, intercept included, and their standard errors."""
+        exact = 1 + (self.eigenvalues[:, None] * self.shrunk).sum(axis=0)
+        return exact, np.zeros_like(exact)
+
+    def explained(self) -> np.ndarray:
+        """Variance explained at each ridge, shape (n_outputs, n_grid)."""
+        squares = 2 * self.shrunk - self.eigenvalues[:, None] * self.shrunk**2
+        return (self.rotated**2).T @ squares
+
     def best(self, scores: np.ndarray) -> Solution:
-        """The solution at the least score of each output, the strongest ridge among equals."""
-        best = len(self.grid) - 1 - np.argmin(scores[:, ::-1], axis=1)
+        """The solution at the least score of each output."""
+        best = _least(scores)
         coef = self.vectors @ (self.rotated * self.shrunk[:, best])
         solution = _with_intercept(self.moments, coef, self.grid[best])
         return solution._replace(grid=self.grid, scores=scores)
+
+
+class _Quadrature:
+    """The same functions of the ridge without an eigendecomposition, and a solve at the best."""
+
+    def __init__(self, moments: Moments) -> None:
+        self.moments = moments
+        size = len(moments.z_mean)
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (_PROBES, size))
+        start = np.vstack([moments.cross.T, signs])
+        nodes, self.weights = lanczos(moments.covariance, start, min(_STEPS, size))
+        nodes = np.maximum(nodes, 0)
+        self.grid = _grid(moments, nodes.max())
+        self.nodes = nodes[:, :, None]
+        self.shrunk = 1 / (self.nodes + self.grid)
+
+    def freedom(self) -> tuple[np.ndarray, np.ndarray]:
+        probes = slice(len(self.moments.y_mean), None)
+        kept = (self.nodes * self.shrunk)[probes]
+        each = np.einsum("sj,sjg->sg", self.weights[probes], kept)
+        return 1 + each.mean(axis=0), each.std(axis=0, ddof=1) / np.sqrt(_PROBES)
+
+    def explained(self) -> np.ndarray:
+        outputs = slice(len(self.moments.y_mean))
+        squares = (2 * self.shrunk - self.nodes * self.shrunk**2)[outputs]
+        return np.einsum("sj,sjg->sg", self.weights[outputs], squares)
+
+    def best(self, scores: np.ndarray) -> Solution:
+        ridge = self.grid[_least(scores)]
+        coef = np.empty_like(self.moments.cross)
+        for one in np.unique(ridge):
+            coef[:, ridge == one] = solve(self.moments, one).coef[:, ridge == one]
+        solution = _with_intercept(self.moments, coef, ridge)
+        return solution._replace(grid=self.grid, scores=scores)
+
+
+def lanczos(matrix: np.ndarray, start: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights with vᵀ f(A) v ≈ Σ_j weight_j f(node_j), for each row v of ``start``.
+
+    Lanczos iterations with full reorthogonalisation, all vectors at once.
+    """
+    norm = np.linalg.norm(start, axis=1)
+    vector = start / np.where(norm > 0, norm, 1)[:, None]
+    basis = np.zeros((steps, *start.shape))
+    diagonal, off = np.zeros((steps, len(start))), np.zeros((steps, len(start)))
+    for j in range(steps):
+        basis[j] = vector
+        vector = vector @ matrix
+        diagonal[j] = (vector * basis[j]).sum(axis=1)
+        size = np.linalg.norm(vector, axis=1)
+        for _ in range(2):  # twice is enough
+            along = np.einsum("jsk,sk->js", basis[: j + 1], vector)
+            vector = vector - np.einsum("js,jsk->sk", along, basis[: j + 1])
+        off[j] = np.linalg.norm(vector, axis=1)
+        off[j, off[j] <= 1e-13 * size] = 0  # an invariant subspace: its quadrature is exact
+        vector = vector / np.where(off[j] > 0, off[j], 1)[:, None] * (off[j] > 0)[:, None]
+    nodes, weights = np.empty((len(start), steps)), np.empty((len(start), steps))
+    for s in range(len(start)):
+        nodes[s], vectors = linalg.eigh_tridiagonal(diagonal[:, s], off[:-1, s])
+        weights[s] = norm[s] ** 2 * vectors[0] ** 2
+    return nodes, weights
+
+
+def _grid(moments: Moments, largest: float) -> np.ndarray:
+    """Ridges to choose from."""
+    floor = _FLOOR * (moments.mean_square or 1.0)
+    decades = np.log10(max(_CEILING * largest / floor, 1))
+    steps = np.arange(1 + np.ceil(GRID_PER_DECADE * decades))
+    return floor * 10 ** (steps / GRID_PER_DECADE)
+
+
+def _least(scores: np.ndarray) -> np.ndarray:
+    """Where each output's score is least; the strongest ridge among equals."""
+    return scores.shape[1] - 1 - np.argmin(scores[:, ::-1], axis=1)
 
 
 def _factor(moments: Moments, ridge: float) -> np.ndarray:
