@@ -66,6 +66,7 @@ bench-limits: $(VENV)/.plot
 
 bench-papers: $(VENV)/.plot
 	$(BIN)/python benchmarks/papers/livni2017.py
+	$(BIN)/python benchmarks/papers/dai2014.py
 
 tables: $(VENV)/.plot
 	$(BIN)/python benchmarks/render.py

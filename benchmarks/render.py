@@ -230,9 +230,43 @@ def livni_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
+def dai_table():
+    result = results("dai2014")
+    rows, aims = [], []
+    for data in result["data"]:
+        for method in data["methods"]:
+            last = method["snapshots"][-1]
+            if data["outputs"] == ["error"]:
+                error = f"{last['errors'][0]:.2%}"
+            else:
+                error = " / ".join(f"{value:.3f}" for value in last["errors"]) + " eV"
+            of_kernel = method["name"] in result["settings"]["grids"]
+            rows.append(
+                [
+                    data["name"],
+                    method["name"],
+                    error,
+                    f"{last['seconds']:.1f}",
+                    f"{last['passes']:.2f}",
+                    f"{last['size']:,} {'support points' if of_kernel else 'neurons'}",
+                ]
+            )
+        if aim := data.get("aim"):
+            limit = f" within {aim['seconds']} s" if aim["seconds"] else ""
+            met = "met" if aim["met"] else "not met"
+            aims.append(f"{data['name']} at most {aim['error']:.1%}{limit}, {met}")
+    head = ["data", "method", "test error", "seconds", "passes", "size"]
+    text = (
+        f"The last snapshot of each. Aims for Doubly Stochastic, block: {'; '.join(aims)}. "
+        f"{where(result)}."
+    )
+    return "\n".join([*grid(head, rows), "", text])
+
+
 PAGES = {
     "README.md": {"table": demo_table},
     "docs/design.md": {"exact": exact_table},
+    "docs/doubly-stochastic.md": {"dai2014": dai_table},
     "docs/shrinking-gradient.md": {
         "estimators": estimators_table,
         "regret": regret_table,
