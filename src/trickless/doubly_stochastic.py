@@ -168,12 +168,13 @@ class _DoublyStochastic(NeuronLearner):
         self._begin(X, targets, weight)
         n_batches = -(-X.shape[0] // self.batch_size)
         with self._progress(X.shape[0], "row") as bar:
-            for rows in np.array_split(np.arange(X.shape[0]), n_batches):
+            for index in np.array_split(np.arange(X.shape[0]), n_batches):
+                rows = slice(index[0], index[-1] + 1)  # views, where an index would copy
                 part = None if weight is None else weight[rows]
-                size = len(rows) / self.batch_size
-                met_once = _Batch(rows, targets.shape[1])
+                size = len(index) / self.batch_size
+                met_once = _Batch(index, targets.shape[1])
                 self._step(X[rows], targets[rows], part, self.neurons_per_step, met_once, size)
-                bar.update(len(rows))
+                bar.update(len(index))
 
     def _split(self, n_rows: int) -> tuple[_Batch | None, np.ndarray]:
         """Rows held out, if any, and rows to learn from."""
