@@ -45,6 +45,7 @@ WRONG = {
     "early_stopping": ["yes", None],
     "validation_fraction": [0, 1, 1.5, "some"],
     "n_iter_no_change": [0, 2.5],
+    "search": ["neurons__length_scale", {}, {"neurons__length_scale": 1.0}, {"alpha": [1.0]}],
     "weight_bound": [0, -1.0, "tight"],
     "tol": [-1.0, "small", None],
     "warm_start": ["yes", None],

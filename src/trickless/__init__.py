@@ -26,6 +26,7 @@ _sampling             picking support points by their coefficients
 _certificate          estimates to within a tolerance
 _regret               regret against the best function in a ball, and its display
 _least_squares        mergeable statistics, ridge regression and its regularisation path
+_search               choosing among families of neurons by the data
 _risk                 regularised risk of other losses, minimised in passes over the rows
 _losses               value, derivative and link
 how data reach them

@@ -25,6 +25,7 @@ from tqdm.auto import tqdm
 from trickless._blocks import linear_algebra
 from trickless._losses import Loss
 from trickless._network import Network
+from trickless._search import scores
 from trickless._stream import Purpose, as_seed, draw, generator
 from trickless._validation import (
     DTYPE,
@@ -110,7 +111,7 @@ class Learner(BaseEstimator):
     def _check_kind(self, X: Any) -> None:
         """Refuse rows of a kind that the learner cannot take."""
 
-    def _prepare(self, X: Any, weight: np.ndarray | None, first: bool) -> None:
+    def _prepare(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, first: bool) -> None:
         """Resolve what depends on the inputs, from the first batch, and check every batch."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -170,7 +171,7 @@ class Learner(BaseEstimator):
         if first:
             warn_of_resolution(owner, given, self.dtype)
             self.seed_ = as_seed(self.random_state)
-        self._prepare(X, weight, first)
+        self._prepare(X, targets, weight, first)
         if first:
             self._initialise(targets, weight)
         return X, targets, weight
@@ -233,16 +234,27 @@ class NeuronLearner(Learner):
     def _check_kind(self, X: Any) -> None:
         check_sparse(type(self).__name__, make_neurons(self.neurons), X)
 
-    def _prepare(self, X: Any, weight: np.ndarray | None, first: bool) -> None:
+    def _prepare(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, first: bool) -> None:
         """Fit the family to the first batch, and try it on a few rows of every batch."""
         if first:
-            neurons = clone(make_neurons(self.neurons))
-            neurons.fit(X, generator(self.seed_, Purpose.FIT), weight)
-            check_fitted_family(neurons)
-            self.neurons_ = neurons
+            candidates = []
+            for family in self._families():
+                family.fit(X, generator(self.seed_, Purpose.FIT), weight)
+                check_fitted_family(family)
+                candidates += family.candidates()
+            best = 0
+            self.__dict__.pop("search_scores_", None)
+            if len(candidates) > 1:
+                self.search_scores_ = scores(candidates, X, targets, weight, self.seed_)
+                best = int(np.argmin(self.search_scores_))
+            self.neurons_ = candidates[best]
         rng = generator(self.seed_, Purpose.TRIAL)
         trial = draw(self.neurons_, rng, _TRIAL_NEURONS, X.dtype)
         check_family(self.neurons_, X[:_TRIAL_ROWS], trial, self._bounded)
+
+    def _families(self) -> list[Neurons]:
+        """Families to choose from, not fitted yet."""
+        return [clone(make_neurons(self.neurons))]
 
     def set_params(self, **params: Any) -> NeuronLearner:
         """Set parameters, also those of the neurons, as ``neurons__length_scale=2``.

@@ -32,6 +32,7 @@ class Purpose(IntEnum):
     COMPRESS = 6
     PREDICT = 7
     VALIDATION = 8
+    SEARCH = 9
 
 
 def as_seed(random_state: Any) -> int:

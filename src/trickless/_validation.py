@@ -99,6 +99,15 @@ CLASS_WEIGHT = anything(
 )
 
 
+def is_grid(value: Any) -> bool:
+    """Whether a value is a dictionary of non-empty lists."""
+    return (
+        isinstance(value, dict)
+        and len(value) > 0
+        and all(isinstance(v, list | tuple | np.ndarray) and len(v) > 0 for v in value.values())
+    )
+
+
 def is_range(value: Any) -> bool:
     """Whether a value is a pair of finite numbers, the lower first."""
     pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(is_real, value))
@@ -224,6 +233,17 @@ def check_mergeable(model: Any, other: Any) -> None:
             "up. Remedy: the same integer random_state, and a family that takes nothing from the "
             "data, such as Gaussian(length_scale=1.0)."
         )
+
+
+def check_search(model: Any, grid: Mapping[str, Any]) -> None:
+    """Only parameters of the neurons can be searched for."""
+    known = sorted(f"neurons__{name}" for name in model._families()[0].get_params())
+    for name in grid:
+        if name not in known:
+            raise ValueError(
+                f"{type(model).__name__}: search={dict(grid)!r} names {name!r}, which is not a "
+                f"parameter of the neurons. Remedy: one of {', '.join(known) or 'none'}."
+            )
 
 
 def check_stream(model: Any) -> None:

@@ -67,7 +67,7 @@ class _KernelGradient(KernelLearner, OnlineGradient):
         self.verbose = verbose
         self.dtype = dtype
 
-    def _prepare(self, X: Any, weight: np.ndarray | None, first: bool) -> None:
+    def _prepare(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, first: bool) -> None:
         """Every k(x, x) must keep the bound that the steps are sized for."""
         diagonal = self._diagonal(X)
         if first:

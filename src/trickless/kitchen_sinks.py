@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks
@@ -40,16 +42,18 @@ from trickless._validation import (
     check_mergeable,
     check_no_weight_bound,
     check_parameters,
+    check_search,
     check_stream,
     check_streamable,
     choice,
     either,
     integer,
+    is_grid,
     is_none,
     non_negative,
     positive,
 )
-from trickless.neurons import Neurons
+from trickless.neurons import Neurons, make_neurons
 
 #: Bytes of activations held at a time while statistics are summed.
 PANEL_BYTES = 2**26
@@ -60,6 +64,7 @@ class _KitchenSinks(NeuronLearner):
 
     alpha: float | str
     weight_bound: float | None
+    search: dict[str, Any] | None
     cache_bytes: int
     _solved: Solution | None
     _network: Network | None
@@ -73,6 +78,14 @@ class _KitchenSinks(NeuronLearner):
         ),
         "weight_bound": either(
             positive("weight_bound=None sets no bound"), anything("None", "", is_none)
+        ),
+        "search": either(
+            anything(
+                "a dictionary of lists",
+                "search={'neurons__length_scale': [0.5, 1.0, 2.0]} compares three length scales",
+                is_grid,
+            ),
+            anything("None", "", is_none),
         ),
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
     }
@@ -93,6 +106,16 @@ class _KitchenSinks(NeuronLearner):
         self
         """
         return self._fit(X, y, sample_weight)
+
+    def _families(self) -> list[Neurons]:
+        if self.search is None:
+            return super()._families()
+        begin = clone(self).set_params(search=None)
+        check_search(begin, self.search)
+        return [
+            clone(make_neurons(clone(begin).set_params(**params).neurons))
+            for params in ParameterGrid(self.search)
+        ]
 
     def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self.stream_ = NeuronStream(self.neurons_, self.seed_, self.dtype, self.cache_bytes)
@@ -302,6 +325,10 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         The constant C of the paper: no weight exceeds C / ``n_neurons``. The least squares problem
         is solved within that box, at the alpha given or chosen without it; its time grows with
         the cube of the number of columns for each weight at the bound.
+    search : dict or None, default=None
+        Parameters of the neurons to choose from, such as
+        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
+        cross-validation, with 256 neurons on at most 1,500 rows of the first batch.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -331,6 +358,9 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         The network that predicts.
     neurons_ : Neurons
         The fitted family.
+    search_scores_ : array of shape (n_candidates,)
+        Scores of the families compared, relative to a constant: in the order of
+        :class:`sklearn.model_selection.ParameterGrid`.
     statistics_ : Statistics
         Sums over the rows seen so far.
     n_features_in_ : int
@@ -359,6 +389,7 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         *,
         alpha: float | str = "auto",
         weight_bound: float | None = None,
+        search: dict[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -369,6 +400,7 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         self.n_neurons = n_neurons
         self.alpha = alpha
         self.weight_bound = weight_bound
+        self.search = search
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -501,6 +533,10 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     tol : float, default=1e-5
         The largest entry of the preconditioned gradient at which they are solved, if the risk has
         not stopped to decrease before.
+    search : dict or None, default=None
+        Parameters of the neurons to choose from, such as
+        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
+        cross-validation, with 256 neurons on at most 1,500 rows of the first batch.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -532,6 +568,9 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         The network that predicts.
     neurons_ : Neurons
         The fitted family.
+    search_scores_ : array of shape (n_candidates,)
+        Scores of the families compared, relative to a constant: in the order of
+        :class:`sklearn.model_selection.ParameterGrid`.
     statistics_ : Statistics
         Sums over the rows seen so far.
     n_features_in_ : int
@@ -572,6 +611,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         class_weight: dict[Any, float] | str | None = None,
         alpha: float | str = "auto",
         weight_bound: float | None = None,
+        search: dict[str, Any] | None = None,
         max_iter: int = 500,
         tol: float = 1e-5,
         random_state: Any = None,
@@ -586,6 +626,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         self.class_weight = class_weight
         self.alpha = alpha
         self.weight_bound = weight_bound
+        self.search = search
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state

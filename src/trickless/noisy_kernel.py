@@ -79,7 +79,7 @@ class _NoisyKernel(Expanded, OnlineGradient):
         owner, constants = type(self).__name__, self._constants()
         check_draws(owner, self.horizon, self.norm_bound, constants, _MOST_ESTIMATES)
 
-    def _prepare(self, X: Any, weight: np.ndarray | None, first: bool) -> None:
+    def _prepare(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, first: bool) -> None:
         """Measure, by estimates made twice, the noise that the steps have to allow for."""
         if first:
             some = X[:_TRIAL_ROWS]

@@ -85,6 +85,10 @@ class Neurons(BaseEstimator, ABC):
         self.n_features_in_ = X.shape[1]
         return self
 
+    def candidates(self) -> list[Neurons]:
+        """Fitted families among which the learner is to choose by the data; itself by default."""
+        return [self]
+
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         """Draw n independent w from the distribution.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from trickless._blocks import namespace
 from trickless._validation import choice, either, positive
-from trickless.neurons._base import Weights, sample_rows
+from trickless.neurons._base import Neurons, Weights, sample_rows
 from trickless.neurons._projected import Projected
 
 _MEDIAN_ROWS = 1000
+#: Length scales that "auto" chooses from, in units of the median distance.
+_MULTIPLES = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
 
 
 class Fourier(Projected):
@@ -31,7 +34,7 @@ class Fourier(Projected):
     _rules = {
         "length_scale": either(
             positive("length_scale='median' sets it to the median distance of the training rows"),
-            choice("median", remedy=""),
+            choice("median", "auto", remedy=""),
         )
     }
 
@@ -46,6 +49,14 @@ class Fourier(Projected):
             else float(self.length_scale)
         )
         return self
+
+    def candidates(self) -> list[Neurons]:
+        if self.length_scale != "auto":
+            return [self]
+        several = [copy(self) for _ in _MULTIPLES]
+        for family, multiple in zip(several, _MULTIPLES, strict=True):
+            family.length_scale_ = multiple * self.length_scale_
+        return list(several)
 
     @abstractmethod
     def draw_frequencies(self, rng: np.random.Generator, n: int) -> np.ndarray:
@@ -66,9 +77,11 @@ class Gaussian(Fourier):
 
     Parameters
     ----------
-    length_scale : float or "median", default="median"
+    length_scale : float, "median" or "auto", default="median"
         The length scale s, in the units of the inputs. "median" takes the median distance between
-        distinct training rows (up to 1,000 of them).
+        distinct training rows (up to 1,000 of them). "auto" chooses among six multiples of it, from
+        1/8 to 4, by ridge regression with 256 neurons on at most 1,500 rows; its time does not grow
+        with the rows.
 
     Attributes
     ----------
@@ -105,9 +118,11 @@ class Laplace(Fourier):
 
     Parameters
     ----------
-    length_scale : float or "median", default="median"
+    length_scale : float, "median" or "auto", default="median"
         The length scale s, in the units of the inputs. "median" takes the median distance between
-        distinct training rows (up to 1,000 of them).
+        distinct training rows (up to 1,000 of them). "auto" chooses among six multiples of it, from
+        1/8 to 4, by ridge regression with 256 neurons on at most 1,500 rows; its time does not grow
+        with the rows.
 
     Attributes
     ----------
