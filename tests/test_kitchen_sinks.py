@@ -456,3 +456,29 @@ def test_class_weights_count_for_every_loss():
         np.testing.assert_allclose(
             model.fit(X, y).decision_function(X), weighted.decision_function(X), rtol=1e-5
         )
+
+
+def heavy_tailed(n, seed):
+    """Heavy-tailed inputs, four near copies of each row, and heavy-tailed noise."""
+    rng = np.random.default_rng(seed)
+    X = np.repeat(rng.standard_t(1.5, (n // 4, 6)), 4, axis=0) + 1e-5 * rng.standard_normal((n, 6))
+    f = np.log1p(np.abs(X[:, 0])) + np.tanh(X[:, 1])
+    return X, f + 0.5 * rng.standard_t(2, n)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize("neurons", ["gaussian", "laplace", "stumps", "dense"])
+def test_ill_conditioned_activations_do_no_harm(neurons, few, dtype, monkeypatch):
+    """Where the columns depend on each other, alpha stays above their rounding errors."""
+    if not few:
+        monkeypatch.setattr(trickless._least_squares, "EXACT_COLUMNS", 100)
+    X, y = heavy_tailed(1200, 0)
+    X_test, y_test = heavy_tailed(1200, 1)
+    model = KitchenSinksRegressor(neurons, 300, dtype=dtype, random_state=0).fit(X, y)
+    condition = np.linalg.cond(model.statistics_.centred().covariance)
+    assert condition > (1e6 if neurons != "laplace" else 1e3)
+    assert model.alpha_ > model.cv_alphas_[0]
+    assert model.score(X_test, y_test) > -0.1  # hundreds below 0 with an alpha of nothing
+    far = 1e6 * inputs(500, 6, seed=2)
+    assert np.abs(model.predict(far) - y.mean()).max() < 10 * y.std()
