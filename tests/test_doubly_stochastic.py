@@ -577,3 +577,103 @@ def test_the_theorem_may_begin_with_wild_steps():
     ).partial_fit(X[rows], np.sin(X[rows, 0]))
     assert model.loss_curve_.max() > 1e3 * model.loss_curve_[0]
     assert model.loss_curve_[-100:].mean() < 1e-2 * model.loss_curve_.max()
+
+
+def test_the_order_of_rows_does_not_decide_the_step():
+    """Rows far apart come first: the kernel looks like a diagonal to them."""
+    rng = np.random.default_rng(0)
+    X = np.r_[10 * rng.standard_normal((1100, 5)), 0.01 * rng.standard_normal((4900, 5))]
+    y = np.sin(X[:, 0]) + (np.arange(6000) >= 1100)
+    model = DoublyStochasticRegressor(Gaussian(1.0), 2000, random_state=0)
+    eigenvalue = np.linalg.eigvalsh(Gaussian(1.0).fit(X, rng).kernel(X[::6]))[-1] / 1000
+    assert model.fit(X, y)._pilot == pytest.approx(eigenvalue, abs=0.05)
+    assert model.score(X, y) > 0.1
+
+
+def noisy_targets():
+    X = inputs(600, 3)
+    return X, X[:, 0] + np.random.default_rng(1).standard_normal(600)
+
+
+def test_a_warm_start_looks_anew():
+    X, y = noisy_targets()
+    model = DoublyStochasticRegressor(
+        n_neurons=5000, early_stopping=True, warm_start=True, random_state=0
+    ).fit(X, y)
+    stopped, looks = len(model.coef_), len(model.validation_scores_)
+    assert stopped < 5000
+    model.fit(X, y)
+    assert len(model.validation_scores_) > looks + model.n_iter_no_change
+    model.set_params(early_stopping=False, n_neurons=8000).fit(X, y)
+    assert len(model.coef_) == 8000
+
+
+def test_a_warm_start_that_fails_leaves_the_model_as_it_was():
+    X, y = noisy_targets()
+    model = DoublyStochasticRegressor(n_neurons=512, warm_start=True, random_state=0).fit(X, y)
+    before = model.predict(X), model.n_iter_, model.loss_curve_
+    model.set_params(n_neurons=5120, step_size=500.0)
+    with pytest.raises(ValueError, match="diverged"):
+        model.fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), before[0])
+    assert model.n_iter_ == before[1] == len(model.loss_curve_)
+    model.set_params(step_size="auto").fit(X, y)
+    assert len(model.coef_) == 5120
+
+
+def test_a_refused_batch_is_not_counted():
+    X, y = noisy_targets()
+    model = DoublyStochasticRegressor(random_state=0).partial_fit(X, y)
+    model.set_params(alpha=1e9, schedule="constant", step_size=1.0)
+    with pytest.raises(ValueError, match="decay earlier"):
+        model.partial_fit(X, y)
+    assert model._n_rows == 600
+
+
+def test_a_light_batch_makes_a_small_step_with_a_preconditioner_too():
+    X = inputs(3000, 2)
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    model = DoublyStochasticRegressor(
+        Gaussian(1.0),
+        neurons_per_step=64,
+        batch_size=500,
+        preconditioner="block",
+        random_state=0,
+    )
+    for rows in np.split(np.arange(3000), 6):
+        model.partial_fit(X[rows], y[rows], np.ones(500))
+    before = model.score(X, y)
+    model.partial_fit(X[:500], 1000 + y[:500], np.full(500, 1e-6))
+    assert model.score(X, y) > before - 0.01
+
+
+@pytest.mark.parametrize("preconditioner", [None, "block"])
+@pytest.mark.parametrize("loss", ["squared_error", "huber", "epsilon_insensitive"])
+def test_the_unit_of_the_targets_does_not_matter(loss, preconditioner):
+    X = inputs(1000, 2)
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    options = {"n_neurons": 2000, "loss": loss, "alpha": 0.0, "preconditioner": preconditioner}
+    first = None
+    for unit in (1.0, 2.0**-14, 2.0**14):  # powers of two, which round alike
+        model = DoublyStochasticRegressor(
+            Gaussian(1.0), epsilon=0.125 * unit, dtype="float64", random_state=0, **options
+        )
+        prediction = model.fit(X, unit * y).predict(X) / unit
+        first = prediction if first is None else first
+        np.testing.assert_allclose(prediction, first, rtol=1e-9, atol=1e-9)
+    assert np.corrcoef(first, y)[0, 1] > (0.4 if preconditioner else 0.9)
+
+
+def test_huber_needs_a_width():
+    with pytest.raises(ValueError, match=r"epsilon=0 with loss='huber'.*Remedy"):
+        DoublyStochasticRegressor(loss="huber", epsilon=0).fit(inputs(9, 2), np.arange(9.0))
+
+
+def test_divergence_of_blocks_asks_for_more_rows():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (700, 4)) * (rng.random((700, 4)) < 0.5)
+    model = DoublyStochasticRegressor(
+        Gaussian(1.5), 9600, batch_size=64, preconditioner="block", step_size=3.0, random_state=0
+    )
+    with pytest.raises(ValueError, match=r"diverged.*64 columns needs batches of several times"):
+        model.fit(X, np.sin(2 * X[:, 0]))

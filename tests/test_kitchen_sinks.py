@@ -253,9 +253,13 @@ def test_loo_is_brute_force(weighted):
 def test_loo_needs_the_rows_and_scores_need_a_choice():
     X, y = smooth_problem(40)
     model = KitchenSinksRegressor(Gaussian(1.0), 15, alpha="loo", random_state=0)
-    model.partial_fit(X, y)
-    with pytest.raises(ValueError, match=r"alpha='loo' needs a second pass.*Remedy: fit"):
-        model.predict(X)
+    for call in (model.partial_fit, lambda *batch: model.fit_stream([batch])):
+        with pytest.raises(ValueError, match=r"alpha='loo' needs a second pass.*Remedy: fit"):
+            call(X, y)
+    whole = clone(model).fit(X, y)
+    with pytest.raises(ValueError, match=r"alpha='loo' needs a second pass"):
+        whole.merge(clone(model).fit(X, y))
+    whole.predict(X)
     model.set_params(alpha=0.1).fit(X, y)
     with pytest.raises(AttributeError, match=r"alpha=0.1 was given.*Remedy: alpha='auto'"):
         _ = model.cv_values_
@@ -482,3 +486,30 @@ def test_ill_conditioned_activations_do_no_harm(neurons, few, dtype, monkeypatch
     assert model.score(X_test, y_test) > -0.1  # hundreds below 0 with an alpha of nothing
     far = 1e6 * inputs(500, 6, seed=2)
     assert np.abs(model.predict(far) - y.mean()).max() < 10 * y.std()
+
+
+def test_other_losses_are_not_merged():
+    X, y = smooth_problem(60)
+    options = {"loss": "log_loss", "alpha": 1e-2, "random_state": 0}
+    parts = [KitchenSinksClassifier(Gaussian(1.0), 20, **options).fit(X, y > 0) for _ in range(2)]
+    before = parts[0].predict_proba(X)
+    with pytest.raises(ValueError, match="loss='log_loss' needs several passes"):
+        parts[0].merge(parts[1])
+    np.testing.assert_array_equal(parts[0].predict_proba(X), before)
+
+
+def test_uncertainty_where_hardly_a_degree_of_freedom_is_left():
+    """20 rows, 1,000 neurons, next to no noise: standardised errors are about 1, not 10."""
+    scores = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, X_new = rng.uniform(-2, 2, (20, 2)), rng.uniform(-2, 2, (500, 2))
+        f = np.sin(2 * X[:, 0]) + X[:, 1]
+        model = KitchenSinksRegressor(
+            Gaussian(1.0), 1000, alpha=1e-6, dtype="float64", random_state=seed
+        ).fit(X, f)
+        mean, std = model.predict(X_new, return_std=True)
+        error = np.sin(2 * X_new[:, 0]) + X_new[:, 1] - mean
+        scores.append(np.sqrt(np.mean((error / std) ** 2)))
+    assert np.median(scores) < 2.5
+    assert np.median(scores) > 0.4

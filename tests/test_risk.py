@@ -39,7 +39,7 @@ def solution(Z, y, weight, loss, ridge, blocks=1, max_iter=2000, tol=1e-8):
             yield slice(part[0], part[-1] + 1), Z[part]
 
     ridges = np.full(y.shape[1], ridge)
-    return minimise(passes, y, weight, loss, ridges, statistics.centred(), max_iter, tol)
+    return minimise(passes, y, weight, loss, ridges, statistics.centred(), max_iter, tol, "Owner")
 
 
 def risk(Z, y, weight, loss, ridge, coef, intercept):
@@ -99,7 +99,7 @@ def test_blocks_of_rows_change_nothing():
 
 def test_too_few_iterations_are_reported():
     Z, y, weight = problem()
-    with pytest.warns(ConvergenceWarning, match=r"after 2 iterations.*Remedy: a larger max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"Owner: .*after max_iter=2 it.*Remedy: a larger"):
         solution(Z, y, weight, Logistic(), 1e-6, max_iter=2)
 
 

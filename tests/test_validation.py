@@ -406,3 +406,46 @@ def test_parameters_changed_in_place_are_noticed(learner):
     model.neurons.length_scale = 3.0
     with pytest.raises(ValueError, match=r"length_scale=3.0.*begun with.*length_scale=1.0"):
         model.partial_fit(X, y)
+
+
+with_class_weights = pytest.mark.parametrize(
+    "learner",
+    [model for model in LEARNERS + KERNEL_LEARNERS if "class_weight" in model.get_params()],
+    ids=name_of,
+)
+
+
+@with_class_weights
+def test_a_class_of_weight_zero_is_left_out(learner):
+    X, y = problem(learner)
+    X, y = X[np.argsort(y, kind="stable")], np.sort(y)
+    model = clone(learner).set_params(class_weight={0: 0.0}, random_state=0).fit(X, y)
+    assert (model.predict(X) != 0).any()
+    with pytest.raises(ValueError, match=r"class_weight=.*every one of 120 rows.*Remedy"):
+        clone(learner).set_params(class_weight={0: 0.0, 1: 0.0, 2: 0.0}).fit(X, y)
+    if hasattr(learner, "partial_fit"):
+        streamed = clone(learner).set_params(class_weight={2: 5.0})
+        streamed.partial_fit(X[y < 2], y[y < 2], classes=[0, 1, 2])
+        with pytest.raises(ValueError, match="every one of"):
+            clone(learner).set_params(class_weight={0: 0.0}).partial_fit(
+                X[y == 0], y[y == 0], classes=[0, 1, 2]
+            )
+
+
+def test_weights_beyond_squaring_are_refused():
+    X, y = problem(REGRESSORS[0])
+    for size in (1e-165, 1e155):
+        with pytest.raises(ValueError, match=r"sample_weight has values from .*Remedy: divide"):
+            KitchenSinksRegressor(n_neurons=20).fit(X, y, np.full(len(y), size))
+
+
+@pytest.mark.parametrize("learner", REGRESSORS[:2], ids=name_of)
+def test_targets_beyond_the_precision_are_refused(learner):
+    X, y = problem(learner)
+    with pytest.raises(ValueError, match=r"y reaches .*dtype='float32'.*Remedy: scale y"):
+        clone(learner).fit(X, 1e39 * y)
+    clone(learner).set_params(dtype="float64").fit(X, 1e39 * y)
+
+
+def test_equal_rows_have_all_their_digits():
+    KitchenSinksRegressor("stumps", 20).fit(np.repeat(inputs(1, 3), 20, 0), np.arange(20.0))

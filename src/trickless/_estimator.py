@@ -40,7 +40,9 @@ from trickless._validation import (
     check_overflow,
     check_parameters,
     check_same_classes,
+    check_some_weight,
     check_sparse,
+    check_targets,
     check_unchanged,
     check_weights,
     integer,
@@ -166,7 +168,11 @@ class Learner(BaseEstimator):
             kept = weight > 0
             X, y, weight = X[kept], y[kept], weight[kept]
         targets = self._targets(y, classes, first)
+        check_targets(owner, targets, self._begun_with["dtype"])
         weight = self._reweighted(y, weight, stream)
+        if weight is not None and not weight.all():
+            kept = weight > 0
+            X, targets, weight = X[kept], targets[kept], weight[kept]
         given, X = X, self._in_precision(X)
         if first:
             warn_of_resolution(owner, given, self.dtype)
@@ -358,7 +364,12 @@ class Classification(ClassifierMixin, Learner):
         if given is None:
             return weight
         check_class_weight(type(self).__name__, given, self.classes_, stream)
-        by_class = compute_sample_weight(given, y)
+        if isinstance(given, str):
+            by_class = compute_sample_weight(given, y)
+        else:
+            each = np.array([float(given.get(label, 1.0)) for label in self.classes_.tolist()])
+            by_class = each[np.searchsorted(self.classes_, y)]
+        check_some_weight(type(self).__name__, given, by_class)
         return by_class if weight is None else by_class * weight
 
     def _score(

@@ -11,6 +11,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.special import expit, huber, log_softmax, softmax
 
+from trickless._validation import check_huber
+
 
 class Loss(ABC):
     """A convex loss.
@@ -22,10 +24,13 @@ class Loss(ABC):
         bounded instead. Steps up to 1 / curvature are stable for neurons bounded by 1.
     has_link : bool
         Whether decision values determine probabilities.
+    piecewise_linear : bool
+        Whether the derivative is 0 or ±1 at all scales of the targets.
     """
 
     curvature: float = 1.0
     has_link: bool = False
+    piecewise_linear: bool = False
 
     @abstractmethod
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -69,6 +74,8 @@ class Squared(Loss):
 
 class EpsilonInsensitive(Loss):
     """max(0, |f − y| − ε), the loss of support vector regression."""
+
+    piecewise_linear = True
 
     def __init__(self, epsilon: float = 0.1) -> None:
         self.epsilon = epsilon
@@ -195,6 +202,7 @@ def make_loss(name: str, n_outputs: int = 1, epsilon: float = 0.1) -> Loss:
         case "squared_error":
             return Squared()
         case "huber":
+            check_huber(epsilon)
             return Huber(epsilon)
         case "epsilon_insensitive":
             return EpsilonInsensitive(epsilon)

@@ -91,7 +91,7 @@ def check_steps(owner: str, steps: Steps, alpha: float) -> None:
                 "in (1, 2) nor a positive integer, so that the theorem does not hold. Remedy: "
                 f"step_size='auto', or one between {1 / alpha:g} and {2 / alpha:g}.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=6,  # the caller of fit or partial_fit
             )
     elif steps(1) * alpha >= 1:
         raise ValueError(

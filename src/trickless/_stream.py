@@ -33,6 +33,7 @@ class Purpose(IntEnum):
     PREDICT = 7
     VALIDATION = 8
     SEARCH = 9
+    PILOT = 10
 
 
 def as_seed(random_state: Any) -> int:

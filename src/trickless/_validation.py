@@ -176,7 +176,14 @@ def check_weights(owner: str, sample_weight: Any, X: Any) -> np.ndarray | None:
             f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "
             "learn from. Remedy: give at least one row a positive weight."
         )
-    return _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+    weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+    some = weight[weight > 0]
+    if some.size and not 1e-100 <= some.min() <= some.max() <= 1e100:
+        raise ValueError(
+            f"{owner}: sample_weight has values from {some.min():g} to {some.max():g}, whose "
+            "squares cannot be summed. Remedy: divide the weights by their mean."
+        )
+    return weight
 
 
 def check_class_weight(owner: str, class_weight: Any, classes: np.ndarray, stream: bool) -> None:
@@ -193,6 +200,35 @@ def check_class_weight(owner: str, class_weight: Any, classes: np.ndarray, strea
         raise ValueError(
             f"{owner}: class_weight={class_weight!r} has weights for {unknown!r}, but the "
             f"classes are {classes.tolist()}. Remedy: use the labels that y holds as keys."
+        )
+
+
+def check_some_weight(owner: str, class_weight: Any, weight: np.ndarray) -> None:
+    """Some row must count."""
+    if not weight.any():
+        raise ValueError(
+            f"{owner}: class_weight={class_weight!r} gives every one of {len(weight)} rows the "
+            "weight 0, so there is nothing to learn from. Remedy: a positive weight for one of the "
+            "classes in y."
+        )
+
+
+def check_huber(epsilon: float) -> None:
+    """The Huber loss of width 0 is 0."""
+    if epsilon == 0:
+        raise ValueError(
+            f"epsilon={epsilon!r} with loss='huber' makes the loss 0 everywhere. Remedy: a "
+            "positive epsilon, or loss='epsilon_insensitive' for the absolute error."
+        )
+
+
+def check_targets(owner: str, targets: np.ndarray, dtype: Any) -> None:
+    """Targets must be finite in the precision of the coefficients."""
+    largest = float(np.abs(targets).max(initial=0.0))
+    if largest > 1e-2 * float(np.finfo(dtype).max):
+        raise ValueError(
+            f"{owner}: y reaches {largest:g}, which is too large for dtype="
+            f"{np.dtype(dtype).name!r}. Remedy: scale y, or dtype='float64'."
         )
 
 
@@ -653,7 +689,7 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any) -> None:
         return
     rows = np.asarray(X[:: max(1, X.shape[0] // _RESOLUTION_ROWS)], dtype=np.float64)
     largest = np.abs(rows).max(axis=0)
-    spread = np.sqrt((rows / (largest.max() or 1)).var(axis=0).sum()) * largest.max()
+    spread = np.sqrt(((rows - rows[0]) / (largest.max() or 1)).var(axis=0).sum()) * largest.max()
     column = int(largest.argmax())
     rounding = np.finfo(dtype).eps * largest[column]
     if rounding > 1e-3 * spread > 0:

@@ -7,6 +7,7 @@ doubly stochastic gradients", NIPS 2014.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,10 @@ class _DoublyStochastic(NeuronLearner):
     tol: float
     warm_start: bool
     cache_bytes: int
+    validation_scores_: list[float]
     _steps: Steps
+    _coef: Growing
+    _history: list[tuple[int, float, float]]
 
     _fixed = (*NeuronLearner._fixed, "loss")
 
@@ -148,6 +152,10 @@ class _DoublyStochastic(NeuronLearner):
 
     def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         check_more_neurons(type(self).__name__, self.n_neurons, len(self._coef))
+        # A warm start that fails leaves the arrays that it began with as they were.
+        self._coef, self._history = deepcopy(self._coef), list(self._history)
+        self.validation_scores_ = list(self.validation_scores_)
+        looked = len(self.validation_scores_)
         held_out, training = self._split(len(targets))
         self._begin(X[training], targets[training], None if weight is None else weight[training])
         batches = self._batches(training, targets.shape[1])
@@ -161,7 +169,9 @@ class _DoublyStochastic(NeuronLearner):
                 bar.update(k)
                 if held_out is not None and count % wait == 0:
                     self._validate(X, targets, weight, held_out)
-                if len(self._coef) == self.n_neurons or self._stalled():
+                    if self._stalled(self.validation_scores_[looked:]):
+                        break
+                if len(self._coef) == self.n_neurons:
                     break
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
@@ -209,30 +219,34 @@ class _DoublyStochastic(NeuronLearner):
         self._coef.append(np.zeros(shape, dtype=self.dtype))
         self.n_iter_ = 0
         self._n_rows, self._weight = 0, 0.0
-        self._history: list[tuple[int, float, float]] = []
-        self.validation_scores_: list[float] = []
+        self._history = []
+        self.validation_scores_ = []
         self._largest_loss = 0.0
 
     def _begin(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         """Count rows and their weights, whose mean is the unit of weight, and size the steps."""
-        self._n_rows += len(targets)
-        self._weight += len(targets) if weight is None else weight.sum()
         if self.n_iter_ == 0:
             self._pilot = self._largest_eigenvalue(X, weight)
+            spread = np.abs(targets - self.intercept_).mean(axis=1)
+            self._spread = float(np.average(spread, weights=weight)) or 1.0
         first = self._first_step(self._loss(targets.shape[1]))
         decay = first * self.alpha if isinstance(self.decay, str) else self.decay
         steps = Steps(self.schedule, first, decay)
         if self.n_iter_ == 0 or steps != self._steps:
             check_steps(type(self).__name__, steps, self.alpha)
         self._steps = steps
+        self._n_rows += len(targets)
+        self._weight += len(targets) if weight is None else weight.sum()
 
     def _largest_eigenvalue(self, X: Any, weight: np.ndarray | None) -> float:
-        """Estimate of the largest eigenvalue of the kernel operator, from the first neurons."""
-        X = X[:_PILOT_ROWS]
-        Z = self.neurons_(X, self.stream_.between(0, _PILOT_NEURONS)).astype(np.float64)
+        """Estimate of the largest eigenvalue of the kernel operator, from some rows and neurons."""
+        rows = np.arange(X.shape[0])
+        if len(rows) > _PILOT_ROWS:
+            rng = generator(self.seed_, Purpose.PILOT)
+            rows = np.sort(rng.choice(rows, _PILOT_ROWS, replace=False))
+        Z = self.neurons_(X[rows], self.stream_.between(0, _PILOT_NEURONS)).astype(np.float64)
         if weight is not None:
-            weight = weight[:_PILOT_ROWS]
-            Z *= np.sqrt(weight / weight.mean())[:, None]
+            Z *= np.sqrt(weight[rows] / weight.mean())[:, None]
         largest = [Z.shape[1] - 1] * 2
         top = linalg.eigvalsh(Z.T @ Z, subset_by_index=largest)
         return float(top[0]) / (len(Z) * _PILOT_NEURONS)
@@ -242,12 +256,14 @@ class _DoublyStochastic(NeuronLearner):
             return self.step_size
         if self.schedule == "theorem":
             return 1 / self.alpha if self.alpha else np.inf
-        if self.preconditioner == "block":
-            return 1 / loss.curvature
         return self._stable_step(loss)
 
     def _stable_step(self, loss: Loss) -> float:
-        return stable_step(
+        # A slope that is ±1 for targets of any size moves f by as much in any unit.
+        unit = self._spread if loss.piecewise_linear else 1.0
+        if self.preconditioner == "block":
+            return unit / loss.curvature
+        return unit * stable_step(
             loss.curvature,
             self.alpha,
             self._pilot,
@@ -276,7 +292,6 @@ class _DoublyStochastic(NeuronLearner):
         f = batch.f + self.intercept_
         value = float(loss.value(f, targets).mean())
         self._check_progress(value, loss, targets, gamma)
-        self._history.append((len(targets), float(self._error(f, targets).mean()), value))
 
         shares = self._shares(targets, weight)[:, None]
         first = len(self._coef)
@@ -289,6 +304,7 @@ class _DoublyStochastic(NeuronLearner):
         remaining = 1 - gamma * self.alpha
         self._coef.rows[:] *= remaining  # line 6: decay the earlier ones
         self._coef.append(new.reshape(self.neurons_.width, k, -1).transpose(1, 0, 2))
+        self._history.append((len(targets), float(self._error(f, targets).mean()), value))
         self.n_iter_ += 1
 
         batch.f *= remaining
@@ -319,7 +335,8 @@ class _DoublyStochastic(NeuronLearner):
 
     def _precondition(self, gradient: np.ndarray, Z: np.ndarray, shares: np.ndarray) -> np.ndarray:
         """(Zᵀ Z / b + reg I)⁻¹ times the gradient: the authors' released code, not the paper."""
-        root = Z * np.sqrt(shares).astype(Z.dtype)
+        total = shares.sum() or 1.0  # a light batch has a small gradient, not a small covariance
+        root = Z * np.sqrt(shares / total).astype(Z.dtype)
         covariance = (root.T @ root).astype(np.float64)
         diagonal = covariance.reshape(-1)[:: len(covariance) + 1]
         diagonal += self.damping * max(diagonal.mean(), np.finfo(Z.dtype).tiny)
@@ -344,9 +361,9 @@ class _DoublyStochastic(NeuronLearner):
         score = self._score(held_out.f + self.intercept_, targets[rows], part)
         self.validation_scores_.append(score)
 
-    def _stalled(self) -> bool:
+    def _stalled(self, scores: list[float]) -> bool:
         """Whether the last ``n_iter_no_change`` scores are no better than the best before."""
-        scores, last = self.validation_scores_, self.n_iter_no_change
+        last = self.n_iter_no_change
         return len(scores) > last and max(scores[-last:]) < max(scores[:-last]) + self.tol
 
     def _shares(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
@@ -369,11 +386,19 @@ class _DoublyStochastic(NeuronLearner):
             return
         start = np.broadcast_to(self.intercept_, y.shape)
         self._largest_loss = max(self._largest_loss, float(loss.value(start, y).mean()))
+        stable = min(self._stable_step(loss), gamma / 2)
         remedy = (
             f"step_size={self.step_size!r} gave steps of about {gamma:g}; take one below "
-            f"{self._stable_step(loss):g}, or a larger batch_size or neurons_per_step; the bound "
-            "of the neurons must hold, too"
+            f"{stable:g}, or a larger batch_size or neurons_per_step; the bound of the neurons "
+            "must hold, too"
         )
+        if self.preconditioner == "block":
+            columns = self.neurons_.width * self.neurons_per_step
+            remedy = (
+                f"a block of {columns} columns needs batches of several times as many rows, and "
+                f"batch_size={self.batch_size!r}; or take a step_size below {stable:g}, or a "
+                "larger damping"
+            )
         check_progress(type(self).__name__, value, self._largest_loss, self.n_iter_, remedy)
 
     @property
@@ -429,7 +454,7 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         The loss l.
     epsilon : float, default=0.1
         The distance, in units of y, up to which "epsilon_insensitive" is 0 and "huber" is
-        quadratic.
+        quadratic; the default suits targets of a spread of about 1.
     alpha : float, default=1e-6
         Regularisation strength, relative to the mean loss.
     step_size : float or "auto", default="auto"

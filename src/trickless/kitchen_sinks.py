@@ -99,7 +99,8 @@ class _KitchenSinks(NeuronLearner):
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows; 2 counts as the row twice, also in the number of rows that
-            ``alpha="auto"`` goes by. Divide weights that stand for importance by their mean.
+            ``alpha="auto"`` goes by; ``alpha="loo"`` leaves out a row with all its weight. Divide
+            weights that stand for importance by their mean.
 
         Returns
         -------
@@ -184,11 +185,20 @@ class _KitchenSinks(NeuronLearner):
         """
         check_is_fitted(self)
         check_mergeable(self, other)
+        self._check_statistics()
         statistics = deepcopy(self.statistics_)
         statistics.merge(other.statistics_)
         self.statistics_ = statistics
         self._forget()
         return self
+
+    def _check_statistics(self) -> None:
+        """Whether sums over the rows are all that the solution needs."""
+        check_alpha(type(self).__name__, self.alpha)
+
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
+        self._check_statistics()
+        return super()._partial_fit(X, y, sample_weight, classes)
 
     def _fit_stream(self, batches: Iterable[tuple[Any, ...]], classes: Any = None) -> Any:
         check_parameters(self, self._rules)
@@ -446,7 +456,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         moments, solution = self.statistics_.centred(), self._solution()
         with linear_algebra(self.n_jobs), self._dependent_columns():
             used = [Posterior(moments, ridge).freedom() for ridge in solution.ridge]
-        left = np.maximum(moments.n - np.array(used), 1.0)
+        # Both numerator and denominator vanish as alpha does, and their ratio does not.
+        left = np.maximum(moments.n - np.array(used), 1e-12 * moments.n)
         return residual_variance(moments, solution) * moments.n / left
 
     @property
@@ -511,11 +522,12 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         with the rows.
     loss : {"squared_error", "log_loss", "hinge", "squared_hinge", "exponential"}, \
             default="squared_error"
-        The loss. All but the first need the rows in ``fit``, and take a few dozen passes over
-        their activations, which are kept if they fit into ``cache_bytes`` and evaluated again if
-        not. They minimise the mean loss plus :math:`(\alpha K / 2) \sum_j |\beta_j|^2`;
-        ``alpha="auto"`` is then that of the squared loss, times the loss's curvature if that is
-        below 1. "log_loss" is the logistic loss for two classes and the softmax loss for more.
+        The loss. All but the first need the rows in ``fit``, and take some hundred passes over
+        their activations ("hinge" up to a thousand), which are kept if they fit into
+        ``cache_bytes`` and evaluated again if not. They minimise the mean loss plus
+        :math:`(\alpha K / 2) \sum_j |\beta_j|^2`; ``alpha="auto"`` is then that of the
+        squared loss, times the loss's curvature if that is below 1. "log_loss" is the
+        logistic loss for two classes and the softmax loss for more.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, by which those of the rows are multiplied: {label: weight}, where
         a class that is not named has weight 1, or inversely proportional to their frequencies.
@@ -651,6 +663,12 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         """Iterations of the solver; 1 for the squared loss, which is solved at once."""
         return self._solution().n_iter
 
+    def _check_statistics(self) -> None:
+        super()._check_statistics()
+        begun_with = getattr(self, "_begun_with", {"loss": self.loss})["loss"]
+        for loss in (self.loss, begun_with):
+            check_streamable(type(self).__name__, loss)
+
     def _least_risk(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Solution:
         """Minimise the risk in passes over the rows, from activations kept if they fit."""
         loss, moments = self._loss(targets.shape[1]), self.statistics_.centred()
@@ -660,7 +678,17 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         size = X.shape[0] * len(moments.z_mean) * X.dtype.itemsize
         kept = list(self._panels(X)) if size <= self.cache_bytes else None
         blocks = (lambda: self._panels(X)) if kept is None else lambda: iter(kept)
-        return minimise(blocks, targets, weight, loss, ridge, moments, self.max_iter, self.tol)
+        return minimise(
+            blocks,
+            targets,
+            weight,
+            loss,
+            ridge,
+            moments,
+            self.max_iter,
+            self.tol,
+            type(self).__name__,
+        )
 
     def fit_stream(
         self, batches: Iterable[tuple[Any, ...]], classes: Any = None
@@ -678,7 +706,6 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         -------
         self
         """
-        check_streamable(type(self).__name__, self.loss)
         return self._fit_stream(batches, classes)
 
     def partial_fit(
@@ -708,5 +735,4 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         ValueError
             For losses other than "squared_error", which need all rows.
         """
-        check_streamable(type(self).__name__, self.loss)
         return self._partial_fit(X, y, sample_weight, classes)

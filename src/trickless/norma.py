@@ -91,6 +91,7 @@ class _NORMA(RegularisedLoss):
         check_no_average(owner, self.average, self.max_support)
         check_forgetting(owner, self.schedule, self.step_size, self.alpha)
         self.kernel_bound_ = 0.0
+        self._spread = float(np.abs(targets - self.intercept_).mean()) or 1.0
         self.n_rounds_ = 0
         self._support: Any = None
         self._coef = Growing()
@@ -127,6 +128,8 @@ class _NORMA(RegularisedLoss):
             largest = np.maximum.accumulate(np.append(self.kernel_bound_, diagonal))[1:]
             steepest = self._loss(len(self.intercept_)).curvature * largest + self.alpha
             first = np.divide(1, steepest, out=np.zeros_like(largest), where=steepest > 0)
+            if self._loss(len(self.intercept_)).piecewise_linear:
+                first = first * self._spread  # a slope of ±1 moves f by as much in any unit of y
         self.kernel_bound_ = max(self.kernel_bound_, float(diagonal.max()))
         if self.schedule == "sqrt":
             return first / np.sqrt(t)
