@@ -6,6 +6,7 @@
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
+# make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks
 # make bench-limits       hot paths against their bare arithmetic
 # make bench-papers       the papers' experiments
 # make bench-prediction   activations that predictions take, against Algorithm 2
@@ -21,7 +22,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 
 .PHONY: help demo test lint types format tables clean bench-demo bench-exact bench-regret \
-	bench-estimators bench-prediction bench-stream bench-limits bench-papers
+	bench-estimators bench-kitchen-sinks bench-prediction bench-stream bench-limits bench-papers
 
 demo: $(VENV)/.plot
 	$(BIN)/trickless demo
@@ -61,12 +62,16 @@ bench-prediction: $(VENV)/.plot
 bench-stream: $(VENV)/.plot
 	$(BIN)/python benchmarks/long_stream.py
 
+bench-kitchen-sinks: $(VENV)/.plot
+	$(BIN)/python benchmarks/kitchen_sinks_stream.py
+
 bench-limits: $(VENV)/.plot
 	$(BIN)/python benchmarks/limits/shrinking_gradient_round.py
 
 bench-papers: $(VENV)/.plot
 	$(BIN)/python benchmarks/papers/livni2017.py
 	$(BIN)/python benchmarks/papers/dai2014.py
+	$(BIN)/python benchmarks/papers/rahimi2008.py
 
 tables: $(VENV)/.plot
 	$(BIN)/python benchmarks/render.py

@@ -105,6 +105,7 @@ def regret_table():
         root = p["norm_bound"] * np.sqrt(p["rounds"])
         rows.append(
             [
+                {"noise": "coins", "signal": "smooth", "theorem": "smooth"}[p["mode"]],
                 p["family"],
                 f"{p['norm_bound']:g}",
                 f"{p['rounds']:,}",
@@ -113,7 +114,7 @@ def regret_table():
                 f"{p['bound'] / root:.3f}",
             ]
         )
-    head = ["neurons", "B", "T", "draws a round", "regret / (B √T)", "bound / (B √T)"]
+    head = ["targets", "neurons", "B", "T", "draws a round", "regret / (B √T)", "bound / (B √T)"]
     text = f"Means of {result['seeds']} seeds ± standard error. {where(result)}."
     return "\n".join([*grid(head, rows), "", text])
 
@@ -263,10 +264,84 @@ def dai_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
+def points_of(method, one):
+    return [point for point in one["points"] if point["method"] == method]
+
+
+def best_error_table():
+    result = results("rahimi2008")
+    rows, aims = [], []
+    for one in result["data"]:
+        for method in (*one["neurons"], "AdaBoost"):
+            best = min(points_of(method, one), key=lambda point: point["error"])
+            times = f"{best['seconds']:.3g}", f"{best['predict_seconds']:.2g}"
+            rows.append([one["name"], method, f"{best['size']:,}", f"{best['error']:.2%}", *times])
+    for aim in result["aims"]:
+        met = "met" if aim["met"] else "not met"
+        best = aim["best"] and f" with {aim['best']['error']:.2%} in {aim['best']['seconds']:.2g} s"
+        aims.append(f"{aim['what']}, at most {aim['error']:.1%} {aim['when']}: {met}{best or ''}")
+    head = ["data", "method", "neurons or rounds", "test error", "seconds", "seconds to predict"]
+    return "\n".join([*grid(head, rows), "", f"Aims: {'; '.join(aims)}. {where(result)}."])
+
+
+def time_to_error_table():
+    result = results("rahimi2008")
+    rows, said = [], []
+    for one in result["data"]:
+        ratios = []
+        for point in one["time_to_error"]:
+            row = [one["name"], f"{point['rounds']:,}", f"{point['error']:.2%}"]
+            row.append(f"{point['seconds']:.3g}")
+            for reached in map(point["reached"].get, one["neurons"]):
+                how = reached and f"{reached['neurons']:,} in {reached['seconds']:.2g} s"
+                row.append(f"{how}, ×{reached['ratio']:.2g}" if reached else "not reached")
+            rows.append(row)
+            ratios.append(max((r["ratio"] for r in point["reached"].values()), default=0))
+        tenfold = sum(ratio >= 10 for ratio in ratios)
+        least = f"less time than AdaBoost for {sum(ratio > 1 for ratio in ratios)}"
+        said.append(f"{one['name']}: {least} of {len(ratios)} errors, ten times less for {tenfold}")
+    head = ["data", "rounds", "error", "seconds", *result["data"][0]["neurons"]]
+    return "\n".join([*grid(head, rows), "", f"By the best neurons, on {'; on '.join(said)}."])
+
+
+def largest_weight_table():
+    lines = results("rahimi2008")["largest_weight"]
+    rows = [
+        [f"{line['alpha']}", f"{line['rows']:,}"]
+        + [f"{point['mean']:.3f}" for point in line["points"]]
+        + [f"{line[key]:+.2f}" for key in ("exponent", "last_exponent")]
+        for line in lines
+    ]
+    sizes = [f"K = {point['neurons']:,}" for point in lines[0]["points"]]
+    return "\n".join(grid(["alpha", "rows", *sizes, "exponent", "of the last two"], rows))
+
+
+def kitchen_sinks_stream_table():
+    result = results("kitchen_sinks_stream")
+    rows = [
+        [f"{r['rows']:,}", f"{r['resident_mib']:.0f} MiB", f"{r['rows'] / r['seconds']:,.0f}"]
+        for r in result["reports"]
+        if r["rows"] in (500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000)
+    ]
+    solved = result["solved"]
+    text = (
+        f"The solve took {solved['solve_seconds']:.2f} s; the mean squared error without noise is "
+        f"{solved['mean_squared_error']:.3f} of a variance of {solved['variance']:.3f}."
+    )
+    head = ["rows", "resident memory", "rows a second so far"]
+    return "\n".join([*grid(head, rows), "", f"{text} {where(result)}."])
+
+
 PAGES = {
     "README.md": {"table": demo_table},
     "docs/design.md": {"exact": exact_table},
     "docs/doubly-stochastic.md": {"dai2014": dai_table},
+    "docs/kitchen-sinks.md": {
+        "best-error": best_error_table,
+        "time-to-error": time_to_error_table,
+        "largest-weight": largest_weight_table,
+        "kitchen-sinks-stream": kitchen_sinks_stream_table,
+    },
     "docs/shrinking-gradient.md": {
         "estimators": estimators_table,
         "regret": regret_table,
