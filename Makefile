@@ -5,6 +5,7 @@
 # make format        rewrite style and format
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
+# make bench-convergence  the rate 1/t of Doubly Stochastic
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
 # make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks
 # make bench-limits       hot paths against their bare arithmetic
@@ -22,7 +23,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 
 .PHONY: help demo test lint types format tables clean bench-demo bench-exact bench-regret \
-	bench-estimators bench-kitchen-sinks bench-prediction bench-stream bench-limits bench-papers
+	bench-convergence bench-estimators bench-kitchen-sinks bench-prediction bench-stream bench-limits bench-papers
 
 demo: $(VENV)/.plot
 	$(BIN)/trickless demo
@@ -53,6 +54,9 @@ bench-exact: $(VENV)/.plot
 bench-regret: $(VENV)/.plot
 	$(BIN)/python benchmarks/regret.py
 
+bench-convergence: $(VENV)/.plot
+	$(BIN)/python benchmarks/convergence.py
+
 bench-estimators: $(VENV)/.plot
 	$(BIN)/python benchmarks/estimators.py
 
@@ -67,6 +71,7 @@ bench-kitchen-sinks: $(VENV)/.plot
 
 bench-limits: $(VENV)/.plot
 	$(BIN)/python benchmarks/limits/shrinking_gradient_round.py
+	$(BIN)/python benchmarks/limits/doubly_stochastic_step.py
 
 bench-papers: $(VENV)/.plot
 	$(BIN)/python benchmarks/papers/livni2017.py

@@ -10,7 +10,7 @@ import pytest
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from trickless._blocks import _blas, linear_algebra, map_blocks, n_threads, row_blocks
+from trickless._blocks import _blas, linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
 
 
 def blas_threads():
@@ -31,6 +31,13 @@ def test_few_rows_are_shared_out_among_the_threads(n_rows, threads, n_blocks):
     blocks = row_blocks(n_rows, threads=threads)
     assert len(blocks) == n_blocks
     assert [i for block in blocks for i in range(n_rows)[block]] == list(range(n_rows))
+
+
+def test_little_work_is_not_shared_out():
+    assert worthwhile(4, 1000) == 1
+    assert worthwhile(None, 1000) == 1
+    assert worthwhile(4, 10**8) == 4
+    assert worthwhile(None, 10**8) is None
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])

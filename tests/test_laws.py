@@ -43,6 +43,7 @@ def test_threads_and_row_blocks_change_nothing(learner, family, monkeypatch):
     scale = np.abs(expected).max()
     for n_jobs, rows in ((1, 512), (2, 50), (3, 7)):
         monkeypatch.setattr(trickless._blocks.row_blocks, "__defaults__", (rows, 1))
+        monkeypatch.setattr(trickless._blocks, "_WORTH_SHARING", 1)
         model = make(learner, family, dtype="float64", n_jobs=n_jobs).fit(X, y)
         np.testing.assert_allclose(answers(model, X), expected, atol=1e-6 * scale)
 

@@ -22,7 +22,8 @@ from array_api_compat import array_namespace as _array_namespace
 from threadpoolctl import ThreadpoolController
 
 ROWS_PER_BLOCK = 512
-_WORTH_A_THREAD = 128
+#: Rows, and activations in all, below which a thread is not worth starting.
+_WORTH_A_THREAD, _WORTH_SHARING = 128, 2**21
 
 Result = TypeVar("Result")
 
@@ -107,6 +108,11 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return _blas.threads()
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+
+
+def worthwhile(n_jobs: int | None, n_activations: int) -> int | None:
+    """``n_jobs``, or 1 where there is too little to do for sharing it out."""
+    return n_jobs if n_activations >= _WORTH_SHARING else 1
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless._blocks import map_blocks, n_threads, row_blocks
+from trickless._blocks import map_blocks, n_threads, row_blocks, worthwhile
 from trickless._certificate import certified
 from trickless._network import Network
 from trickless._sampling import by_size, stratified
@@ -138,9 +138,9 @@ class Expansion:
             return total
 
         total = np.zeros((n, width, outputs))
-        for part in map_blocks(
-            partial, row_blocks(self.support.shape[0], threads=n_threads(self.n_jobs)), self.n_jobs
-        ):
+        n_rows = self.support.shape[0]
+        n_jobs = worthwhile(self.n_jobs, n_rows * n * width)
+        for part in map_blocks(partial, row_blocks(n_rows, threads=n_threads(n_jobs)), n_jobs):
             total += part
         return total
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from trickless._blocks import map_blocks, n_threads, row_blocks
+from trickless._blocks import map_blocks, n_threads, row_blocks, worthwhile
 from trickless._stream import BLOCK
 from trickless._validation import check_finite
 from trickless.neurons import Neurons, Weights
@@ -84,13 +84,14 @@ class Network:
         float64 array of shape (n_rows, n_outputs)
         """
         total = np.zeros((X.shape[0], self.n_outputs)) + self.intercept
+        n_jobs = self._n_jobs(X)
         for group in self._groups():
 
             def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
                 for weights, coef in group:
                     total[rows] += self.neurons(X[rows], weights) @ _columns(coef)
 
-            map_blocks(add, row_blocks(X.shape[0], threads=n_threads(self.n_jobs)), self.n_jobs)
+            map_blocks(add, row_blocks(X.shape[0], threads=n_threads(n_jobs)), n_jobs)
         check_finite(type(self.neurons).__name__, total)
         return total
 
@@ -109,6 +110,7 @@ class Network:
         m = self.n_neurons
         total = np.zeros((X.shape[0], self.n_outputs))
         squares = np.zeros_like(total)  # or half the squared differences of neighbouring pairs
+        n_jobs = self._n_jobs(X)
         for group in self._groups():
 
             def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
@@ -123,7 +125,7 @@ class Network:
                             each = (each[:, :even:2] - each[:, 1:even:2]) / np.sqrt(2)
                         squares[rows, output] += np.einsum("rn,rn->r", each, each)
 
-            map_blocks(add, row_blocks(X.shape[0], threads=n_threads(self.n_jobs)), self.n_jobs)
+            map_blocks(add, row_blocks(X.shape[0], threads=n_threads(n_jobs)), n_jobs)
         check_finite(type(self.neurons).__name__, total)
         if m == 1:
             return total + self.intercept, np.full_like(total, np.inf)
@@ -132,6 +134,9 @@ class Network:
         else:
             square = np.maximum(squares - total**2 / m, 0) * m / (m - 1)
         return total + self.intercept, np.sqrt(square)
+
+    def _n_jobs(self, X: Any) -> int | None:
+        return worthwhile(self.n_jobs, X.shape[0] * self.n_neurons * self.neurons.width)
 
     def _groups(self) -> Iterator[list[tuple[Weights, np.ndarray]]]:
         """Weights and coefficients, a few blocks at a time."""

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import map_blocks, n_threads, row_blocks
+from trickless._blocks import map_blocks, n_threads, row_blocks, worthwhile
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._growing import Growing
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
@@ -330,7 +330,8 @@ class _DoublyStochastic(NeuronLearner):
         def fill(rows: slice) -> None:
             Z[rows] = self.neurons_(X[rows], weights)
 
-        map_blocks(fill, row_blocks(len(Z), threads=n_threads(self.n_jobs)), self.n_jobs)
+        n_jobs = worthwhile(self.n_jobs, Z.size)
+        map_blocks(fill, row_blocks(len(Z), threads=n_threads(n_jobs)), n_jobs)
         return Z
 
     def _precondition(self, gradient: np.ndarray, Z: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -461,7 +462,8 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is the largest step
         that is stable on average, from the largest eigenvalue of the first rows' kernel operator,
         limited so that the noise of the steps to come stays small against that of the targets;
-        1 / (curvature of the loss) with a preconditioner; 1 / alpha for ``schedule="theorem"``.
+        1 / (curvature of the loss) with a preconditioner; for "epsilon_insensitive" both times the
+        mean distance of the targets from their mean; 1 / alpha for ``schedule="theorem"``.
         With "auto", streams should set ``n_neurons`` to about what they will draw.
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
         Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
