@@ -86,7 +86,7 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
     model.set_params(neurons_per_step=k, preconditioner=preconditioner)
     (W,) = model.stream_.between(0, n)
     new = W[:k]
-    model.stream_.between(n, n + (REPEATS + 1) * k)
+    model.stream_.between(n, n + k)
     order = [np.concatenate([model.coef_[s, 0], model.coef_[s, 1]]) for s in blocks(n, 256)]
     coef = np.concatenate(order)
     targets = y.reshape(b, -1)
@@ -102,6 +102,7 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
 
     actions = {"step": lambda: model.partial_fit(X, y), "bare in blocks": in_blocks}
     actions["bare"] = whole
+    actions["back"] = lambda: model._coef.keep(np.arange(n))  # each step is the one after n neurons
     seconds = in_turn(actions, REPEATS)
     result = {
         "rows": b,
