@@ -367,7 +367,17 @@ def step_table():
                 f"{run['ratio']:.2f}",
             ]
         )
-    head = ["rows", "new", "earlier", "inputs", "outputs", "preconditioner", "step", "bare", "ratio"]
+    head = [
+        "rows",
+        "new",
+        "earlier",
+        "inputs",
+        "outputs",
+        "preconditioner",
+        "step",
+        "bare",
+        "ratio",
+    ]
     return "\n".join([*grid(head, rows), "", f"{where(result)}."])
 
 
@@ -385,8 +395,8 @@ def kept_table():
     one = result["fits"][0]
     head = ["passes", "`fit`", "from scratch", "ratio"]
     text = (
-        f"{one['rows']:,} rows of 50 inputs, {one['batch']:,} rows and {one['new']} neurons a step. "
-        f"{where(result)}."
+        f"{one['rows']:,} rows of 50 inputs, {one['batch']:,} rows and {one['new']} neurons a "
+        f"step. {where(result)}."
     )
     return "\n".join([*grid(head, rows), "", text])
 
