@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import trickless
 from cases import FAMILIES, inputs
 from trickless import Network, NeuronStream
 from trickless._blocks import ROWS_PER_BLOCK
@@ -83,3 +84,16 @@ def test_values_that_are_not_finite_are_refused():
     for call in (network, network.estimate):
         with pytest.raises(ValueError, match="not finite"):
             call(np.nan * inputs(3, 3))
+
+
+@pytest.mark.parametrize("group_bytes", [1, 10_000])
+def test_how_many_weights_are_held_at_once_changes_nothing(group_bytes, monkeypatch):
+    X = inputs(300, 3)
+    neurons = Gaussian(1.0).fit(X, None)
+    stream = NeuronStream(neurons, 0, np.float64, cache_bytes=0)
+    coef = np.random.default_rng(0).standard_normal((1000, 2, 2))
+    network = Network(neurons, stream, coef, np.array([1.0, 2.0]))
+    expected, groups = network(X), len(list(network._groups()))
+    monkeypatch.setattr(trickless._network, "_GROUP_BYTES", group_bytes)
+    assert len(list(network._groups())) > groups == 1
+    np.testing.assert_allclose(network(X), expected, rtol=1e-12)

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from trickless._blocks import map_blocks, n_threads, row_blocks, worthwhile
-from trickless._stream import BLOCK
 from trickless._validation import check_finite
 from trickless.neurons import Neurons, Weights
 
-_PIECES_AT_ONCE = 16
+#: Bytes of weights, or one block, that all rows are shown before the next.
+_GROUP_BYTES = 2**25
 
 
 class Source(Protocol):
@@ -140,12 +140,15 @@ class Network:
 
     def _groups(self) -> Iterator[list[tuple[Weights, np.ndarray]]]:
         """Weights and coefficients, a few blocks at a time."""
-        step = _PIECES_AT_ONCE * BLOCK
-        for start in range(0, self.n_neurons, step):
-            stop = min(start + step, self.n_neurons)
-            yield [
-                (weights, self.coef[where]) for where, weights in self.source.pieces(start, stop)
-            ]
+        group, size = [], 0
+        for where, weights in self.source.pieces(0, self.n_neurons):
+            group.append((weights, self.coef[where]))
+            size += sum(array.nbytes for array in weights)
+            if size >= _GROUP_BYTES:
+                yield group
+                group, size = [], 0
+        if group:
+            yield group
 
 
 def _columns(coef: np.ndarray) -> np.ndarray:
