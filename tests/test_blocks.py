@@ -10,7 +10,16 @@ import pytest
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from trickless._blocks import _blas, linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
+import trickless
+from trickless._blocks import (
+    _blas,
+    cholesky,
+    linear_algebra,
+    map_blocks,
+    n_threads,
+    row_blocks,
+    worthwhile,
+)
 
 
 def blas_threads():
@@ -142,3 +151,22 @@ def test_limits_that_overlap_end_in_any_order():
         assert blas_threads() == 3
         three.__exit__(None, None, None)
         assert blas_threads() == 4
+
+
+def test_large_matrices_are_factorised_on_one_thread(monkeypatch):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((50, 50))
+    A = A @ A.T + np.eye(50)
+    seen = []
+
+    def spy(matrix, **options):
+        seen.append(blas_threads())
+        return np.linalg.cholesky(matrix)
+
+    np.testing.assert_allclose(cholesky(A.copy()), np.linalg.cholesky(A), atol=1e-12)
+    monkeypatch.setattr(trickless._blocks.linalg, "cholesky", spy)
+    with threadpool_limits(2, "blas"):
+        cholesky(A.copy())
+        monkeypatch.setattr(trickless._blocks, "_PARALLEL_CHOLESKY", 49)
+        cholesky(A.copy())
+    assert seen == [2, 1]

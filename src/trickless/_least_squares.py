@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg, optimize
 
+from trickless._blocks import cholesky
+
 GRID_PER_DECADE = 4
 
 #: With more columns, cross-validation goes by quadratures in the place of eigenvalues: so many
@@ -385,7 +387,7 @@ def _factor(moments: Moments, ridge: float) -> np.ndarray:
     """Lower Cholesky factor of the covariance plus the ridge."""
     matrix = moments.covariance.copy()
     matrix.flat[:: len(matrix) + 1] += ridge
-    return linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+    return cholesky(matrix)
 
 
 def _with_intercept(moments: Moments, coef: np.ndarray, ridge: np.ndarray) -> Solution:

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import linalg, optimize
 from sklearn.exceptions import ConvergenceWarning
 
+from trickless._blocks import cholesky
 from trickless._least_squares import Moments, Solution
 from trickless._losses import Hinge, Loss, SmoothHinge
 
@@ -101,7 +102,7 @@ def _descend(
     """
     matrix = moments.covariance.copy()
     matrix.flat[:: len(matrix) + 1] += ridge.mean() / min(loss.curvature, 1.0)
-    factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+    factor = cholesky(matrix)
     shape = start.shape
 
     def coefficients(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

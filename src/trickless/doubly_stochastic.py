@@ -14,7 +14,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import map_blocks, n_threads, row_blocks, worthwhile
+from trickless._blocks import cholesky, map_blocks, n_threads, row_blocks, worthwhile
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._growing import Growing
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
@@ -342,7 +342,7 @@ class _DoublyStochastic(NeuronLearner):
         diagonal = covariance.reshape(-1)[:: len(covariance) + 1]
         diagonal += self.damping * max(diagonal.mean(), np.finfo(Z.dtype).tiny)
         try:
-            factor = linalg.cho_factor(covariance, overwrite_a=True, check_finite=False)
+            factor = cholesky(covariance)
         except linalg.LinAlgError as error:
             raise ValueError(
                 f"{type(self).__name__}: damping={self.damping!r} is too small: the covariance of "
@@ -350,7 +350,7 @@ class _DoublyStochastic(NeuronLearner):
                 "working precision. Remedy: a larger damping (1e-4 is the default), or "
                 "dtype='float64'."
             ) from error
-        return linalg.cho_solve(factor, gradient, check_finite=False).astype(Z.dtype)
+        return linalg.cho_solve((factor, True), gradient, check_finite=False).astype(Z.dtype)
 
     def _validate(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, held_out: _Batch
