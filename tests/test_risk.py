@@ -99,7 +99,9 @@ def test_blocks_of_rows_change_nothing():
 
 def test_too_few_iterations_are_reported():
     Z, y, weight = problem()
-    with pytest.warns(ConvergenceWarning, match=r"Owner: .*after max_iter=2 it.*Remedy: a larger"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"Owner: .*after 2 iterations with max_iter=2.*Remedy: a larger"
+    ):
         solution(Z, y, weight, Logistic(), 1e-6, max_iter=2)
 
 

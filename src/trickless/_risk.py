@@ -132,10 +132,10 @@ def _descend(
     with np.errstate(over="ignore"):  # the exponential loss of a step that is too long
         result = optimize.minimize(risk, u, jac=True, method="L-BFGS-B", options=options)
     trouble = ""
-    if result.nit >= max_iter:
+    if result.status == 1:  # as many iterations or evaluations as are allowed
         trouble = (
-            f"the risk is {result.fun:.6g} after max_iter={max_iter} iterations, with a gradient "
-            f"of up to {np.abs(result.jac).max():.2g}, where tol={tol:g}."
+            f"the risk is {result.fun:.6g} after {result.nit} iterations with max_iter={max_iter}, "
+            f"with a gradient of up to {np.abs(result.jac).max():.2g}, where tol={tol:g}."
         )
     coef, offset = coefficients(result.x)
     return np.vstack([coef, offset]), int(result.nit), trouble

@@ -459,9 +459,10 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
     alpha : float, default=1e-6
         Regularisation strength, relative to the mean loss.
     step_size : float or "auto", default="auto"
-        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is the largest step
-        that is stable on average, from the largest eigenvalue of the first rows' kernel operator,
-        limited so that the noise of the steps to come stays small against that of the targets;
+        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
+        largest step that is stable in mean square, by the largest eigenvalue of the kernel operator
+        on 1,024 rows of the first batch, limited so that the noise of the steps to come stays small
+        against that of the targets;
         1 / (curvature of the loss) with a preconditioner; for "epsilon_insensitive" both times the
         mean distance of the targets from their mean; 1 / alpha for ``schedule="theorem"``.
         With "auto", streams should set ``n_neurons`` to about what they will draw.
@@ -515,9 +516,9 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         Mean of the first batch's targets.
-    online_error_ : array of shape (n_steps, 2)
+    online_error_ : array of shape (n_iter_, 2)
         Number of rows of each step and their mean squared error before the step was taken.
-    loss_curve_ : array of shape (n_steps,)
+    loss_curve_ : array of shape (n_iter_,)
         Mean loss of the rows of each step before it was taken.
     validation_scores_ : list of float
         Scores of the rows held out, if ``early_stopping``.
@@ -650,9 +651,10 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
     alpha : float, default=1e-6
         Regularisation strength, relative to the mean loss.
     step_size : float or "auto", default="auto"
-        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is the largest step
-        that is stable on average, from the largest eigenvalue of the first rows' kernel operator,
-        limited so that the noise of the steps to come stays small against that of the targets;
+        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
+        largest step that is stable in mean square, by the largest eigenvalue of the kernel operator
+        on 1,024 rows of the first batch, limited so that the noise of the steps to come stays small
+        against that of the targets;
         1 / (curvature of the loss) with a preconditioner; 1 / alpha for ``schedule="theorem"``.
         With "auto", streams should set ``n_neurons`` to about what they will draw.
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
@@ -705,9 +707,9 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
         The labels.
     coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
-    online_error_ : array of shape (n_steps, 2)
+    online_error_ : array of shape (n_iter_, 2)
         Number of rows of each step and the share misclassified before the step was taken.
-    loss_curve_ : array of shape (n_steps,)
+    loss_curve_ : array of shape (n_iter_,)
         Mean loss of the rows of each step before it was taken.
     validation_scores_ : list of float
         Scores of the rows held out, if ``early_stopping``.

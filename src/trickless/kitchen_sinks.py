@@ -652,9 +652,10 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         return make_loss(name, n_outputs)
 
     def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        super()._learn_all(X, targets, weight)
         if self.loss != "squared_error":
             check_no_weight_bound(type(self).__name__, self.weight_bound, self.loss)
+        super()._learn_all(X, targets, weight)
+        if self.loss != "squared_error":
             self._solved, self._network = self._least_risk(X, targets, weight), None
             _ = self.network_
 

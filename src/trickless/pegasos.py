@@ -95,8 +95,6 @@ class PegasosClassifier(Classification, RegularisedLoss):
 
     loss = "hinge"
 
-    _fixed = RegularisedLoss._fixed
-
     _rules = RegularisedLoss._rules | {
         "max_iter": integer(1, "max_iter=20 draws 20 times as many rows as there are"),
         "batch_size": integer(1, "batch_size=1 draws one row a step"),
