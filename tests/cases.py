@@ -34,6 +34,9 @@ FAMILIES = {
     "coordinates": Coordinates(scale=2.0),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}
 
+#: Those that take sparse rows.
+SPARSE = [name for name, family in FAMILIES.items() if family.accepts_sparse]
+
 REGRESSORS = (
     KitchenSinksRegressor(n_neurons=60),
     DoublyStochasticRegressor(n_neurons=400),

@@ -8,7 +8,16 @@ import scipy.sparse
 from sklearn.base import clone, is_regressor
 
 import trickless._blocks
-from cases import FAMILIES, KERNEL_LEARNERS, LEARNERS, answers, inputs, name_of, problem
+from cases import (
+    FAMILIES,
+    KERNEL_LEARNERS,
+    LEARNERS,
+    SPARSE,
+    answers,
+    inputs,
+    name_of,
+    problem,
+)
 
 EVERY = LEARNERS + KERNEL_LEARNERS
 REGRESSORS = [learner for learner in EVERY if is_regressor(learner)]
@@ -57,7 +66,7 @@ def test_single_and_double_precision_agree(learner, family):
     np.testing.assert_allclose(single, double, atol=2e-3 * np.abs(double).max())
 
 
-@every_family
+@pytest.mark.parametrize("family", SPARSE)
 @neuron_learner
 def test_sparse_rows_give_the_model_of_dense_rows(learner, family):
     X, y = problem(learner)
