@@ -34,6 +34,7 @@ class Purpose(IntEnum):
     VALIDATION = 8
     SEARCH = 9
     PILOT = 10
+    PRECONDITIONER = 11
 
 
 def as_seed(random_state: Any) -> int:

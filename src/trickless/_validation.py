@@ -309,6 +309,27 @@ def check_alpha(owner: str, alpha: Any) -> None:
         )
 
 
+def check_statistics(model: Any) -> None:
+    """What goes by sums over the rows needs a model that has, or will have, them."""
+    fitted = model.__sklearn_is_fitted__()
+    if not hasattr(model, "statistics_") if fitted else model.solver == "iterative":
+        raise ValueError(
+            f"{type(model).__name__}: solver={model.solver!r} with n_neurons={model.n_neurons} "
+            "solves in passes over all rows and keeps no statistics, which partial_fit, merge, "
+            "return_std and noise_variance_ need. Remedy: solver='direct' from the beginning."
+        )
+
+
+def check_passes(owner: str, **parameters: Any) -> None:
+    """What solver="iterative" does not go with."""
+    for name, (value, goes) in parameters.items():
+        if not goes:
+            raise ValueError(
+                f"{owner}: solver='iterative' does not go with {name}={value!r}. Remedy: "
+                "solver='direct'."
+            )
+
+
 def check_no_weight_bound(owner: str, weight_bound: Any, loss: str | None = None) -> None:
     """What a bound of the weights does not go with."""
     if weight_bound is not None:

@@ -6,7 +6,7 @@ randomization in learning", NIPS 2008.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
@@ -18,6 +18,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks
+from trickless._conjugate import solve_in_passes
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._least_squares import (
     Moments,
@@ -33,7 +34,7 @@ from trickless._least_squares import (
 from trickless._losses import CLASSIFICATION_LOSSES, Loss, make_loss
 from trickless._network import Network
 from trickless._risk import minimise
-from trickless._stream import BLOCK, NeuronStream
+from trickless._stream import BLOCK, NeuronStream, Purpose, generator
 from trickless._validation import (
     CLASS_WEIGHT,
     anything,
@@ -42,7 +43,9 @@ from trickless._validation import (
     check_mergeable,
     check_no_weight_bound,
     check_parameters,
+    check_passes,
     check_search,
+    check_statistics,
     check_stream,
     check_streamable,
     choice,
@@ -58,14 +61,25 @@ from trickless.neurons import Neurons, make_neurons
 #: Bytes of activations held at a time while statistics are summed.
 PANEL_BYTES = 2**26
 
+#: Columns above which least squares is solved in passes over the rows. For c columns, c / 2 rows
+#: make the preconditioner, and activations are kept in memory if they take at most 16 c² bytes:
+#: with the rest that is the memory of three c × c matrices, as the direct solver takes.
+PASSES_ABOVE = 8192
+#: Columns on which that solver chooses alpha.
+PILOT_COLUMNS = 2048
+
 
 class _KitchenSinks(NeuronLearner):
     """Least squares on activations, from statistics that add up over batches."""
 
     alpha: float | str
     weight_bound: float | None
+    solver: str
     search: dict[str, Any] | None
+    max_iter: int
+    tol: float
     cache_bytes: int
+    statistics_: Statistics
     _solved: Solution | None
     _network: Network | None
 
@@ -79,6 +93,9 @@ class _KitchenSinks(NeuronLearner):
         "weight_bound": either(
             positive("weight_bound=None sets no bound"), anything("None", "", is_none)
         ),
+        "solver": choice("auto", "direct", "iterative", remedy="solver='auto' goes by the columns"),
+        "max_iter": integer(1, "max_iter=500 is the default"),
+        "tol": positive("tol=1e-5 is the default"),
         "search": either(
             anything(
                 "a dictionary of lists",
@@ -120,26 +137,82 @@ class _KitchenSinks(NeuronLearner):
 
     def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self.stream_ = NeuronStream(self.neurons_, self.seed_, self.dtype, self.cache_bytes)
-        self.statistics_ = self._no_rows(np.average(targets, axis=0, weights=weight))
+        self._origin = np.average(targets, axis=0, weights=weight)
+        self.__dict__.pop("statistics_", None)
+        self._forget()
 
     def _no_rows(self, origin: np.ndarray) -> Statistics:
         return Statistics(self._begun_with["n_neurons"] * self.neurons_.width, origin)
 
     def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        self._learn(X, targets, weight)
+        if self._goes_in_passes():
+            self._solved = self._solve_in_passes(X, targets, weight)
+        else:
+            self._learn(X, targets, weight)
         if self.alpha == "loo":
             self._solved = self._bounded_by_weight(self._leave_one_out(X, targets, weight))
         _ = self.network_
 
+    def _goes_in_passes(self) -> bool:
+        """Whether least squares is solved in passes over the rows rather than from statistics."""
+        loss = getattr(self, "loss", "squared_error")
+        why_not = {
+            "alpha": (self.alpha, self.alpha not in ("loo", 0)),
+            "weight_bound": (self.weight_bound, self.weight_bound is None),
+            "loss": (loss, loss == "squared_error"),
+        }
+        if self.solver == "iterative":
+            check_passes(type(self).__name__, **why_not)
+            return True
+        many = self.n_neurons * self.neurons_.width > PASSES_ABOVE
+        return self.solver == "auto" and many and all(goes for _, goes in why_not.values())
+
+    def _solve_in_passes(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Solution:
+        n_rows, n_columns = X.shape[0], self.n_neurons * self.neurons_.width
+        n_chosen = min(n_rows, max(BLOCK, n_columns // 2))
+        rng = generator(self.seed_, Purpose.PRECONDITIONER)
+        chosen = np.sort(rng.choice(n_rows, n_chosen, replace=False))
+        ridge = None if isinstance(self.alpha, str) else self.alpha * self.n_neurons
+        n_pilot = max(1, PILOT_COLUMNS // self.neurons_.width)
+        pilot = np.sort(self._by_neuron(np.arange(n_columns))[:n_pilot], axis=None)
+        return solve_in_passes(
+            self._blocks(X, 16 * n_columns**2),
+            targets,
+            weight,
+            ridge,
+            pilot,
+            chosen,
+            self.max_iter,
+            self.tol,
+            type(self).__name__,
+        )
+
+    def _by_neuron(self, columns: np.ndarray) -> np.ndarray:
+        """What belongs to columns of activations, as an array (n_neurons, width, ...)."""
+        width = self.neurons_.width
+        blocks = [
+            columns[b.start * width : b.stop * width].reshape(width, -1, *columns.shape[1:])
+            for b in row_blocks(len(columns) // width, BLOCK)
+        ]
+        return np.concatenate(blocks, axis=1).swapaxes(0, 1)
+
+    def _blocks(self, X: Any, most: int) -> Callable[[], Iterator[tuple[slice, np.ndarray]]]:
+        """Begins passes over the activations: kept if they take at most so many bytes."""
+        size = X.shape[0] * self._begun_with["n_neurons"] * self.neurons_.width * X.dtype.itemsize
+        if size > most:
+            return lambda: self._panels(X)
+        panels = list(self._panels(X))
+        return lambda: iter(panels)
+
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        statistics = self._no_rows(self.statistics_.origin)  # merged once the batch is through
+        statistics = self._no_rows(self._origin)  # merged once the batch is through
         with self._progress(X.shape[0], "row") as bar:
             for rows, Z in self._panels(X):
                 part = None if weight is None else weight[rows]
                 statistics.add(Z, targets[rows], part)
                 bar.update(len(Z))
         check_finite(type(self.neurons_).__name__, statistics.z_sum)
-        if self.statistics_.weight:
+        if hasattr(self, "statistics_"):
             self.statistics_.merge(statistics)
         else:
             self.statistics_ = statistics
@@ -186,6 +259,7 @@ class _KitchenSinks(NeuronLearner):
         check_is_fitted(self)
         check_mergeable(self, other)
         self._check_statistics()
+        check_statistics(other)
         statistics = deepcopy(self.statistics_)
         statistics.merge(other.statistics_)
         self.statistics_ = statistics
@@ -195,6 +269,7 @@ class _KitchenSinks(NeuronLearner):
     def _check_statistics(self) -> None:
         """Whether sums over the rows are all that the solution needs."""
         check_alpha(type(self).__name__, self.alpha)
+        check_statistics(self)
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         self._check_statistics()
@@ -282,14 +357,14 @@ class _KitchenSinks(NeuronLearner):
         return float(alpha[0]) if len(alpha) == 1 else alpha
 
     @property
+    def n_iter_(self) -> int:
+        """Iterations of the solver; 1 where least squares is solved directly."""
+        return self._solution().n_iter
+
+    @property
     def coef_(self) -> np.ndarray:
         """Weights of the neurons, shape (n_neurons, width, n_outputs)."""
-        coef, width = self._solution().coef, self.neurons_.width
-        blocks = [
-            coef[b.start * width : b.stop * width].reshape(width, -1, coef.shape[1])
-            for b in row_blocks(len(coef) // width, BLOCK)
-        ]
-        return np.concatenate(blocks, axis=1).transpose(1, 0, 2)
+        return self._by_neuron(self._solution().coef)
 
     @property
     def intercept_(self) -> np.ndarray:
@@ -335,6 +410,19 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         The constant C of the paper: no weight exceeds C / ``n_neurons``. The least squares problem
         is solved within that box, at the alpha given or chosen without it; its time grows with
         the cube of the number of columns for each weight at the bound.
+    solver : {"auto", "direct", "iterative"}, default="auto"
+        How least squares is solved. "direct" sums statistics in one pass over the rows, which takes
+        time of order n c² + c³ for c columns (``n_neurons * width``), and factorises them.
+        "iterative" takes preconditioned conjugate gradients, a pass over the rows each, and keeps
+        activations in memory where they take no more of it than the direct solver; it is for
+        ``fit`` with a positive alpha or "auto" (then chosen on 2,048 columns), and the model has no
+        ``statistics_``, as ``partial_fit``, ``merge`` and ``return_std`` need. "auto" is "direct"
+        for up to 8,192 columns, and where "iterative" does not go.
+    max_iter : int, default=500
+        The most iterations of the iterative solver.
+    tol : float, default=1e-5
+        The iterative solver stops when the risk is within this of its minimum, relative to what the
+        solution lowers it by.
     search : dict or None, default=None
         Parameters of the neurons to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
@@ -372,7 +460,7 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         Scores of the families compared, relative to a constant: in the order of
         :class:`sklearn.model_selection.ParameterGrid`.
     statistics_ : Statistics
-        Sums over the rows seen so far.
+        Sums over the rows seen so far, from the direct solver.
     n_features_in_ : int
         Number of inputs.
 
@@ -399,7 +487,10 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         *,
         alpha: float | str = "auto",
         weight_bound: float | None = None,
+        solver: str = "auto",
         search: dict[str, Any] | None = None,
+        max_iter: int = 500,
+        tol: float = 1e-5,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -410,7 +501,10 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         self.n_neurons = n_neurons
         self.alpha = alpha
         self.weight_bound = weight_bound
+        self.solver = solver
         self.search = search
+        self.max_iter = max_iter
+        self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -438,6 +532,7 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         mean = super().predict(X)
         if not return_std:
             return mean
+        check_statistics(self)
         check_no_weight_bound(type(self).__name__, self.weight_bound)
         return mean, self._as_y(self._deviations(self._rows(X)))
 
@@ -463,6 +558,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     @property
     def noise_variance_(self) -> Any:
         """Variance of the noise: residual sum of squares over residual degrees of freedom."""
+        check_is_fitted(self)
+        check_statistics(self)
         noise = self._noise()
         return float(noise[0]) if self._squeeze else noise
 
@@ -540,11 +637,22 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         The constant C of the paper: no weight exceeds C / ``n_neurons``. The least squares problem
         is solved within that box, at the alpha given or chosen without it; its time grows with
         the cube of the number of columns for each weight at the bound.
+    solver : {"auto", "direct", "iterative"}, default="auto"
+        How least squares is solved, for ``loss="squared_error"``. "direct" sums statistics in one
+        pass over the rows, which takes time of order n c² + c³ for c columns (``n_neurons *
+        width``), and factorises them. "iterative" takes preconditioned conjugate gradients, a pass
+        over the rows each, and keeps activations in memory where they take no more of it than the
+        direct solver; it is for ``fit`` with a positive alpha or "auto" (then chosen on 2,048
+        columns), and the model has no ``statistics_``, as ``partial_fit`` and ``merge`` need.
+        "auto" is "direct" for up to 8,192 columns, and where "iterative" does not go.
     max_iter : int, default=500
-        The most iterations for losses other than "squared_error"; one is about a pass.
+        The most iterations of the iterative solver, and for losses other than "squared_error"; one
+        is about a pass.
     tol : float, default=1e-5
-        The largest entry of the preconditioned gradient at which they are solved, if the risk has
-        not stopped to decrease before.
+        The iterative solver stops when the risk is within this of its minimum, relative to what the
+        solution lowers it by. For losses other than "squared_error": the largest entry of the
+        preconditioned gradient at which they are solved, if the risk has not stopped to decrease
+        before.
     search : dict or None, default=None
         Parameters of the neurons to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
@@ -575,7 +683,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     cv_alphas_ : array of shape (n_alphas,)
         The values of alpha that were compared.
     n_iter_ : int
-        Iterations of the solver; 1 for the squared loss.
+        Iterations of the solver; 1 where least squares is solved directly.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -584,7 +692,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         Scores of the families compared, relative to a constant: in the order of
         :class:`sklearn.model_selection.ParameterGrid`.
     statistics_ : Statistics
-        Sums over the rows seen so far.
+        Sums over the rows seen so far, from the direct solver.
     n_features_in_ : int
         Number of inputs.
 
@@ -610,8 +718,6 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
             *CLASSIFICATION_LOSSES, "exponential", remedy="loss='squared_error' is the fastest"
         ),
         "class_weight": CLASS_WEIGHT,
-        "max_iter": integer(1, "max_iter=500 is the default"),
-        "tol": positive("tol=1e-5 is the default"),
     }
 
     def __init__(
@@ -623,6 +729,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         class_weight: dict[Any, float] | str | None = None,
         alpha: float | str = "auto",
         weight_bound: float | None = None,
+        solver: str = "auto",
         search: dict[str, Any] | None = None,
         max_iter: int = 500,
         tol: float = 1e-5,
@@ -638,6 +745,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         self.class_weight = class_weight
         self.alpha = alpha
         self.weight_bound = weight_bound
+        self.solver = solver
         self.search = search
         self.max_iter = max_iter
         self.tol = tol
@@ -659,11 +767,6 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
             self._solved, self._network = self._least_risk(X, targets, weight), None
             _ = self.network_
 
-    @property
-    def n_iter_(self) -> int:
-        """Iterations of the solver; 1 for the squared loss, which is solved at once."""
-        return self._solution().n_iter
-
     def _check_statistics(self) -> None:
         super()._check_statistics()
         begun_with = getattr(self, "_begun_with", {"loss": self.loss})["loss"]
@@ -676,11 +779,8 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         ridge = self._solution().ridge
         if isinstance(self.alpha, str):
             ridge = ridge * min(loss.curvature, 1.0)
-        size = X.shape[0] * len(moments.z_mean) * X.dtype.itemsize
-        kept = list(self._panels(X)) if size <= self.cache_bytes else None
-        blocks = (lambda: self._panels(X)) if kept is None else lambda: iter(kept)
         return minimise(
-            blocks,
+            self._blocks(X, self.cache_bytes),
             targets,
             weight,
             loss,

@@ -1,0 +1,159 @@
+"""Conjugate gradients in passes over the rows, against the direct solver."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import trickless
+from cases import inputs
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.neurons import Gaussian
+
+N_ROWS, N_NEURONS = 900, 150
+X = inputs(N_ROWS, 3)
+Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] * X[:, 2]]) + 0.1 * inputs(N_ROWS, 2, seed=1)
+
+
+def make(**options):
+    settings = {"alpha": 1e-5, "random_state": 0, "dtype": "float64"} | options
+    return KitchenSinksRegressor(Gaussian(1.0), N_NEURONS, **settings)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("alpha", [1e-5, 1e-2])
+def test_it_is_the_direct_solution(alpha, weighted):
+    weight = np.arange(N_ROWS) % 4 if weighted else None
+    direct = make(alpha=alpha, solver="direct").fit(X, Y, weight)
+    passes = make(alpha=alpha, solver="iterative", tol=1e-13).fit(X, Y, weight)
+    scale = np.abs(direct.coef_).max()  # in the norm of the risk they differ by sqrt(tol)
+    np.testing.assert_allclose(passes.coef_, direct.coef_, atol=1e-5 * scale)
+    np.testing.assert_allclose(passes.predict(X), direct.predict(X), atol=1e-5 * Y.std())
+    assert passes.alpha_.tolist() == direct.alpha_.tolist() == [alpha, alpha]
+    assert 1 < passes.n_iter_ < 100
+    assert direct.n_iter_ == 1
+
+
+def excess(model):
+    """How far the risk is above its minimum, relative to what the best solution lowers it by."""
+
+    def risk(model):
+        penalty = model.alpha * N_NEURONS * (model.coef_**2).sum(axis=(0, 1))
+        return ((model.predict(X) - Y) ** 2).mean(axis=0) + penalty
+
+    best = risk(make(solver="direct").fit(X, Y))
+    return (risk(model) - best) / (Y.var(axis=0) - best)
+
+
+def test_tol_bounds_the_excess_of_the_risk():
+    """To a factor of four, by which 256 rows misjudge it."""
+    for tol in (1e-2, 1e-4, 1e-6):
+        left = excess(make(solver="iterative", tol=tol).fit(X, Y))
+        assert (left > 0).all()
+        assert tol / 100 < left.max() <= 4 * tol
+
+
+def test_the_preconditioner_saves_passes(monkeypatch):
+    model = make(solver="iterative").fit(X, Y)
+    plain = lambda rows, share, ridge: lambda residual: residual  # noqa: E731
+    monkeypatch.setattr(trickless._conjugate, "_preconditioner", plain)
+    with pytest.warns(ConvergenceWarning):
+        without = make(solver="iterative", tol=1e-30, max_iter=3 * model.n_iter_).fit(X, Y)
+    assert (excess(model) < excess(without)).all()
+
+
+def test_activations_kept_or_evaluated_again_give_one_model(monkeypatch):
+    kept = make(solver="iterative").fit(X, Y)
+    passes = []
+    panels = KitchenSinksRegressor._panels
+
+    def counted(self, X):
+        passes.append(len(X))
+        return panels(self, X)
+
+    monkeypatch.setattr(KitchenSinksRegressor, "_panels", counted)
+    blocks = KitchenSinksRegressor._blocks
+    monkeypatch.setattr(KitchenSinksRegressor, "_blocks", lambda self, X, most: blocks(self, X, 0))
+    again = make(solver="iterative").fit(X, Y)
+    np.testing.assert_array_equal(again.coef_, kept.coef_)
+    assert passes == [N_ROWS] * (1 + again.n_iter_)
+
+
+def test_panels_change_nothing(monkeypatch):
+    expected = make(solver="iterative", tol=1e-13).fit(X, Y).coef_
+    monkeypatch.setattr(trickless.kitchen_sinks, "PANEL_BYTES", 1)
+    model = make(solver="iterative", tol=1e-13).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_alpha_is_chosen_on_the_first_columns(monkeypatch):
+    monkeypatch.setattr(trickless.kitchen_sinks, "PILOT_COLUMNS", 60)
+    few = KitchenSinksRegressor(Gaussian(1.0), 30, random_state=0, dtype="float64").fit(X, Y)
+    model = make(alpha="auto", solver="iterative", tol=1e-13).fit(X, Y)
+    np.testing.assert_allclose(model.alpha_ * N_NEURONS, few.alpha_ * 30)
+    np.testing.assert_allclose(model.cv_values_, few.cv_values_)
+    for output, alpha in enumerate(model.alpha_):
+        alone = make(alpha=alpha, solver="direct").fit(X, Y[:, output])
+        np.testing.assert_allclose(
+            model.predict(X)[:, output], alone.predict(X), atol=1e-5 * Y.std()
+        )
+
+
+def test_it_is_taken_for_many_columns_and_where_it_goes(monkeypatch):
+    monkeypatch.setattr(trickless.kitchen_sinks, "PASSES_ABOVE", 2 * N_NEURONS - 1)
+    assert not hasattr(make().fit(X, Y), "statistics_")
+    for options in ({"solver": "direct"}, {"alpha": "loo"}, {"weight_bound": 1.0}):
+        assert hasattr(make(**options).fit(X, Y), "statistics_")
+    assert hasattr(make().partial_fit(X, Y), "statistics_")
+    labels = Y[:, 0] > 0
+    options = {"neurons": Gaussian(1.0), "n_neurons": N_NEURONS, "random_state": 0}
+    passes = KitchenSinksClassifier(**options).fit(X, labels)
+    assert passes.n_iter_ > 1
+    assert not hasattr(passes, "statistics_")
+    assert passes.score(X, labels) > 0.9
+    assert hasattr(KitchenSinksClassifier(loss="log_loss", **options).fit(X, labels), "statistics_")
+    monkeypatch.setattr(trickless.kitchen_sinks, "PASSES_ABOVE", 2 * N_NEURONS)
+    assert hasattr(make().fit(X, Y), "statistics_")
+
+
+def test_single_precision_reaches_the_same_risk():
+    single = make(solver="iterative", dtype="float32").fit(X, Y)
+    double = make(solver="iterative").fit(X, Y)
+    assert (excess(single) < 2 * excess(double) + 1e-6).all()
+
+
+def test_a_constant_target_is_its_mean():
+    y = np.column_stack([Y[:, 0], np.full(N_ROWS, 3.0)])
+    model = make(solver="iterative").fit(X, y)
+    np.testing.assert_allclose(model.predict(X)[:, 1], 3.0, atol=1e-9)
+    np.testing.assert_allclose(make(solver="iterative").fit(X, y[:, 1]).predict(X), 3.0, atol=1e-9)
+
+
+def test_running_out_of_iterations_is_told():
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 iterations.*Remedy"):
+        assert make(solver="iterative", max_iter=2).fit(X, Y).n_iter_ == 2
+
+
+@pytest.mark.parametrize("options", [{"alpha": "loo"}, {"alpha": 0.0}, {"weight_bound": 1.0}])
+def test_what_it_does_not_go_with(options):
+    with pytest.raises(ValueError, match=rf"does not go with {next(iter(options))}=.*Remedy"):
+        make(solver="iterative", **options).fit(X, Y)
+
+
+def test_what_needs_statistics_says_so():
+    model = make(solver="iterative").fit(X, Y)
+    before = model.predict(X)
+    direct = make(solver="direct").fit(X, Y)
+    for call in (
+        lambda: make(solver="iterative").partial_fit(X, Y),
+        lambda: model.partial_fit(X, Y),
+        lambda: model.merge(direct),
+        lambda: direct.merge(model),
+        lambda: model.predict(X, return_std=True),
+        lambda: model.noise_variance_,
+    ):
+        with pytest.raises(ValueError, match=r"keeps no statistics.*Remedy: solver='direct'"):
+            call()
+    np.testing.assert_array_equal(model.predict(X), before)
+    labels = Y[:, 0] > 0
+    with pytest.raises(ValueError, match="does not go with loss='log_loss'"):
+        KitchenSinksClassifier(loss="log_loss", solver="iterative").fit(X, labels)
