@@ -111,7 +111,13 @@ def test_it_is_taken_for_many_columns_and_where_it_goes(monkeypatch):
     assert not hasattr(passes, "statistics_")
     assert passes.score(X, labels) > 0.9
     assert hasattr(KitchenSinksClassifier(loss="log_loss", **options).fit(X, labels), "statistics_")
-    monkeypatch.setattr(trickless.kitchen_sinks, "PASSES_ABOVE", 2 * N_NEURONS)
+    monkeypatch.setattr(KitchenSinksRegressor, "_room", lambda self: X.shape[0] * 16 * N_NEURONS)
+    assert not hasattr(make().fit(X, Y), "statistics_")
+    monkeypatch.setattr(KitchenSinksRegressor, "_room", lambda self: 0)
+    assert hasattr(make().fit(X, Y), "statistics_")
+    monkeypatch.setattr(trickless.kitchen_sinks, "REEVALUATED_ABOVE", 2 * N_NEURONS - 1)
+    assert not hasattr(make().fit(X, Y), "statistics_")
+    monkeypatch.setattr(trickless.kitchen_sinks, "REEVALUATED_ABOVE", 2 * N_NEURONS)
     assert hasattr(make().fit(X, Y), "statistics_")
 
 

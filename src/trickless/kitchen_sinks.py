@@ -61,10 +61,9 @@ from trickless.neurons import Neurons, make_neurons
 #: Bytes of activations held at a time while statistics are summed.
 PANEL_BYTES = 2**26
 
-#: Columns above which least squares is solved in passes over the rows. For c columns, c / 2 rows
-#: make the preconditioner, and activations are kept in memory if they take at most 16 c² bytes:
-#: with the rest that is the memory of three c × c matrices, as the direct solver takes.
-PASSES_ABOVE = 8192
+#: Columns above which least squares is solved in passes over the rows: where activations can be
+#: kept, and where they have to be evaluated in every pass.
+PASSES_ABOVE, REEVALUATED_ABOVE = 4096, 16384
 #: Columns on which that solver chooses alpha.
 PILOT_COLUMNS = 2048
 
@@ -145,7 +144,7 @@ class _KitchenSinks(NeuronLearner):
         return Statistics(self._begun_with["n_neurons"] * self.neurons_.width, origin)
 
     def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        if self._goes_in_passes():
+        if self._goes_in_passes(X.shape[0], X.dtype.itemsize):
             self._solved = self._solve_in_passes(X, targets, weight)
         else:
             self._learn(X, targets, weight)
@@ -153,7 +152,7 @@ class _KitchenSinks(NeuronLearner):
             self._solved = self._bounded_by_weight(self._leave_one_out(X, targets, weight))
         _ = self.network_
 
-    def _goes_in_passes(self) -> bool:
+    def _goes_in_passes(self, n_rows: int, itemsize: int) -> bool:
         """Whether least squares is solved in passes over the rows rather than from statistics."""
         loss = getattr(self, "loss", "squared_error")
         why_not = {
@@ -164,8 +163,18 @@ class _KitchenSinks(NeuronLearner):
         if self.solver == "iterative":
             check_passes(type(self).__name__, **why_not)
             return True
-        many = self.n_neurons * self.neurons_.width > PASSES_ABOVE
+        n_columns = self.n_neurons * self.neurons_.width
+        kept = n_rows * n_columns * itemsize <= self._room()
+        many = n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
         return self.solver == "auto" and many and all(goes for _, goes in why_not.values())
+
+    def _room(self) -> int:
+        """Bytes that activations may take in the iterative solver.
+
+        With c² / 2 numbers each for the preconditioner and its factor, 16 c² bytes come to what
+        three c × c matrices take in the direct one.
+        """
+        return max(self.cache_bytes, 16 * (self.n_neurons * self.neurons_.width) ** 2)
 
     def _solve_in_passes(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Solution:
         n_rows, n_columns = X.shape[0], self.n_neurons * self.neurons_.width
@@ -176,7 +185,7 @@ class _KitchenSinks(NeuronLearner):
         n_pilot = max(1, PILOT_COLUMNS // self.neurons_.width)
         pilot = np.sort(self._by_neuron(np.arange(n_columns))[:n_pilot], axis=None)
         return solve_in_passes(
-            self._blocks(X, 16 * n_columns**2),
+            self._blocks(X, self._room()),
             targets,
             weight,
             ridge,
@@ -413,11 +422,13 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     solver : {"auto", "direct", "iterative"}, default="auto"
         How least squares is solved. "direct" sums statistics in one pass over the rows, which takes
         time of order n c² + c³ for c columns (``n_neurons * width``), and factorises them.
-        "iterative" takes preconditioned conjugate gradients, a pass over the rows each, and keeps
-        activations in memory where they take no more of it than the direct solver; it is for
-        ``fit`` with a positive alpha or "auto" (then chosen on 2,048 columns), and the model has no
+        "iterative" takes preconditioned conjugate gradients, about thirty passes over the rows. It
+        keeps activations in memory, if they fit into ``cache_bytes`` or take no more than the
+        direct solver would, and evaluates them in every pass if not. It is for ``fit`` with a
+        positive alpha or "auto" (then chosen on 2,048 columns), and the model has no
         ``statistics_``, as ``partial_fit``, ``merge`` and ``return_std`` need. "auto" is "direct"
-        for up to 8,192 columns, and where "iterative" does not go.
+        for up to 4,096 columns, or 16,384 where activations cannot be kept, and where "iterative"
+        does not go.
     max_iter : int, default=500
         The most iterations of the iterative solver.
     tol : float, default=1e-5
@@ -436,7 +447,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     dtype : {"float32", "float64"}, default="float32"
         Precision of the activations; sums and solves are always in float64.
     cache_bytes : int, default=2**28
-        Bytes of drawn weights to keep in memory. The rest comes back from the seed when needed.
+        Bytes of drawn weights to keep in memory, and of activations where they are needed more than
+        once. The rest comes back from the seed when needed.
 
     Attributes
     ----------
@@ -640,11 +652,13 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     solver : {"auto", "direct", "iterative"}, default="auto"
         How least squares is solved, for ``loss="squared_error"``. "direct" sums statistics in one
         pass over the rows, which takes time of order n c² + c³ for c columns (``n_neurons *
-        width``), and factorises them. "iterative" takes preconditioned conjugate gradients, a pass
-        over the rows each, and keeps activations in memory where they take no more of it than the
-        direct solver; it is for ``fit`` with a positive alpha or "auto" (then chosen on 2,048
+        width``), and factorises them. "iterative" takes preconditioned conjugate gradients, about
+        thirty passes over the rows. It keeps activations in memory, if they fit into
+        ``cache_bytes`` or take no more than the direct solver would, and evaluates them in every
+        pass if not. It is for ``fit`` with a positive alpha or "auto" (then chosen on 2,048
         columns), and the model has no ``statistics_``, as ``partial_fit`` and ``merge`` need.
-        "auto" is "direct" for up to 8,192 columns, and where "iterative" does not go.
+        "auto" is "direct" for up to 4,096 columns, or 16,384 where activations cannot be kept, and
+        where "iterative" does not go.
     max_iter : int, default=500
         The most iterations of the iterative solver, and for losses other than "squared_error"; one
         is about a pass.
@@ -666,7 +680,8 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     dtype : {"float32", "float64"}, default="float32"
         Precision of the activations; sums and solves are always in float64.
     cache_bytes : int, default=2**28
-        Bytes of drawn weights to keep in memory. The rest comes back from the seed when needed.
+        Bytes of drawn weights to keep in memory, and of activations where they are needed more than
+        once. The rest comes back from the seed when needed.
 
     Attributes
     ----------
