@@ -26,9 +26,11 @@ _sampling             picking support points by their coefficients
 _certificate          estimates to within a tolerance
 _regret               regret against the best function in a ball, and its display
 _least_squares        mergeable statistics, ridge regression and its regularisation path
+_conjugate            least squares on many columns, by conjugate gradients
 _search               choosing among families of neurons by the data
 _risk                 regularised risk of other losses, minimised in passes over the rows
 _losses               value, derivative and link
+_kernel_estimate      the kernel of a family, estimated from draws, and its display
 how data reach them
 _estimator            from X, y to targets and batches; from decision values to answers
 _validation           every check of user input
@@ -42,6 +44,7 @@ _report               measured runs, and where they were made
 """
 
 from trickless._expansion import Expansion
+from trickless._kernel_estimate import KernelDisplay, estimate_kernel
 from trickless._network import Network
 from trickless._regret import RegretDisplay
 from trickless._stream import NeuronStream
@@ -60,6 +63,7 @@ __all__ = [
     "DoublyStochasticClassifier",
     "DoublyStochasticRegressor",
     "Expansion",
+    "KernelDisplay",
     "KernelGradientClassifier",
     "KernelGradientRegressor",
     "KitchenSinksClassifier",
@@ -76,4 +80,5 @@ __all__ = [
     "SDCARegressor",
     "ShrinkingGradientClassifier",
     "ShrinkingGradientRegressor",
+    "estimate_kernel",
 ]

@@ -1,0 +1,238 @@
+"""The kernel that a family of neurons stands for: its estimate from draws, and its picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_array
+
+from trickless._blocks import row_blocks
+from trickless._stream import NeuronStream, Purpose, as_seed, generator
+from trickless._validation import check_family, check_value, integer
+from trickless.neurons import Neurons, Weights, make_neurons
+
+#: Products of single neurons held at a time, if no pair of rows needs more.
+_PRODUCTS = 2**22
+
+_COUNT = integer(1, "it counts draws of w; n_neurons=1000 is a good start")
+
+
+def estimate_kernel(
+    neurons: Neurons | str,
+    X: Any,
+    Y: Any = None,
+    n_neurons: int = 1000,
+    *,
+    random_state: Any = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    r"""Estimate the kernel of a family from drawn neurons.
+
+    .. math:: k(x, y) \approx \frac1m \sum_{j=1}^m \psi(x; w_j) \cdot \psi(y; w_j)
+
+    Parameters
+    ----------
+    neurons : Neurons or str
+        A family, or the name of one. One that has not been fitted is fitted to ``X``.
+    X : array of shape (n_x, n_features)
+    Y : array of shape (n_y, n_features), optional
+        Default: ``X``.
+    n_neurons : int, default=1000
+        How many neurons m to draw.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the neurons.
+
+    Returns
+    -------
+    mean, standard_error : arrays of shape (n_x, n_y)
+        The standard error is infinite for a single neuron.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trickless import estimate_kernel
+    >>> from trickless.neurons import Gaussian
+    >>> X = np.array([[0.0], [1.0]])
+    >>> mean, error = estimate_kernel(Gaussian(length_scale=1.0), X, random_state=0)
+    >>> bool(abs(mean[0, 1] - np.exp(-0.5)) < 4 * error[0, 1])
+    True
+    """
+    check_value("estimate_kernel", "n_neurons", n_neurons, _COUNT)
+    X = check_array(X, dtype=np.float64)
+    Y = X if Y is None else check_array(Y, dtype=np.float64)
+    seed = as_seed(random_state)
+    family = _fitted(neurons, X, seed)
+    total, squares = np.zeros((len(X), len(Y))), np.zeros((len(X), len(Y)))
+    for _, weights in NeuronStream(family, seed, np.float64, 0).pieces(0, n_neurons):
+        a, b = _by_neuron(family, X, weights), _by_neuron(family, Y, weights)
+        for some in row_blocks(len(a), max(1, _PRODUCTS // total.size)):
+            products = a[some] @ b[some].swapaxes(1, 2)
+            total += products.sum(axis=0)
+            squares += np.einsum("jxy,jxy->xy", products, products)
+    mean = total / n_neurons
+    if n_neurons == 1:
+        return mean, np.full_like(mean, np.inf)
+    variance = np.maximum(squares / n_neurons - mean**2, 0) * n_neurons / (n_neurons - 1)
+    return mean, np.sqrt(variance / n_neurons)
+
+
+def _fitted(neurons: Neurons | str, X: np.ndarray, seed: int) -> Neurons:
+    family = make_neurons(neurons)
+    if not family.__sklearn_is_fitted__():
+        family = clone(family).fit(X, generator(seed, Purpose.FIT))
+    trial = family.draw(generator(seed, Purpose.TRIAL), 4)
+    check_family(family, X[:4], trial, bounded=False)
+    return family
+
+
+def _by_neuron(family: Neurons, X: np.ndarray, weights: Weights) -> np.ndarray:
+    """Activations as an array of shape (n_neurons, n_rows, width)."""
+    return family(X, weights).reshape(len(X), family.width, -1).transpose(2, 0, 1)
+
+
+class KernelDisplay:
+    """A slice of a kernel: its estimate with an error band, and the exact curve where known.
+
+    Create it with :meth:`from_neurons`. The slice is k(x, x′), where x is a row and x′ the same row
+    with another value of one of its inputs.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Values of that input.
+    mean, standard_error : arrays of shape (n,)
+        Estimate of the kernel and its standard error.
+    exact : array of shape (n,), optional
+        The kernel in closed form.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    line_ : matplotlib Line2D
+        The estimate.
+    band_ : matplotlib PolyCollection
+        Two standard errors to both sides.
+    exact_ : matplotlib Line2D or None
+        The exact curve.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trickless import KernelDisplay
+    >>> X = np.random.default_rng(0).standard_normal((100, 3))
+    >>> display = KernelDisplay.from_neurons("stumps", X, n_neurons=200, random_state=0)
+    """
+
+    def __init__(
+        self,
+        *,
+        values: np.ndarray,
+        mean: np.ndarray,
+        standard_error: np.ndarray,
+        exact: np.ndarray | None = None,
+    ) -> None:
+        self.values = values
+        self.mean = mean
+        self.standard_error = standard_error
+        self.exact = exact
+
+    @classmethod
+    def from_neurons(
+        cls,
+        neurons: Neurons | str,
+        X: Any,
+        *,
+        feature: int = 0,
+        row: int = 0,
+        n_points: int = 201,
+        n_neurons: int = 1000,
+        random_state: Any = None,
+        ax: Any = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> KernelDisplay:
+        """Estimate the kernel along one input, and plot it.
+
+        Parameters
+        ----------
+        neurons : Neurons or str
+            A family, or the name of one. One that has not been fitted is fitted to ``X``.
+        X : array of shape (n_rows, n_features)
+        feature : int, default=0
+            The input that varies, from its least to its largest value in ``X``.
+        row : int, default=0
+            The row x of ``X``.
+        n_points : int, default=201
+            Values of that input.
+        n_neurons : int, default=1000
+            How many neurons to draw.
+        random_state : int, Generator, RandomState or None, default=None
+            Seed of the neurons.
+        ax : matplotlib Axes, optional
+            Default: a new figure.
+        name : str, optional
+            The curve's name in the legend. Default: the name of the class.
+        **kwargs
+            Passed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        KernelDisplay
+        """
+        X = check_array(X, dtype=np.float64)
+        for label, value, end in (("feature", feature, X.shape[1]), ("row", row, len(X))):
+            check_value("KernelDisplay", label, value, integer(0, f"0 to {end - 1} are there"))
+            if value >= end:
+                raise ValueError(
+                    f"KernelDisplay: {label}={value!r}, but X has {end} of them. Remedy: a number "
+                    f"from 0 to {end - 1}."
+                )
+        check_value(
+            "KernelDisplay", "n_points", n_points, integer(2, "n_points=201 is a good start")
+        )
+        seed = as_seed(random_state)
+        family = _fitted(neurons, X, seed)
+        slice_ = np.repeat(X[row : row + 1], n_points, axis=0)
+        slice_[:, feature] = np.linspace(X[:, feature].min(), X[:, feature].max(), n_points)
+        x = X[row : row + 1]
+        mean, error = estimate_kernel(family, x, slice_, n_neurons, random_state=seed)
+        try:
+            exact = family.kernel(x, slice_)[0]
+        except NotImplementedError:
+            exact = None
+        display = cls(values=slice_[:, feature], mean=mean[0], standard_error=error[0], exact=exact)
+        return display.plot(ax, name=name or type(family).__name__, **kwargs)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> KernelDisplay:
+        """Plot the slice.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Default: a new figure.
+        name : str, optional
+            The curve's name in the legend.
+        **kwargs
+            Passed to matplotlib's ``plot``.
+
+        Returns
+        -------
+        KernelDisplay
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots()
+        (self.line_,) = ax.plot(self.values, self.mean, **{"label": name} | kwargs)
+        low, high = (self.mean + sign * 2 * self.standard_error for sign in (-1, 1))
+        colour = self.line_.get_color()
+        self.band_ = ax.fill_between(self.values, low, high, color=colour, alpha=0.2, linewidth=0)
+        self.exact_ = None
+        if self.exact is not None:
+            (self.exact_,) = ax.plot(self.values, self.exact, "k--", linewidth=1, label="exact")
+        ax.set(xlabel="value of the input", ylabel="kernel")
+        ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,96 @@
+"""Estimates of kernels from draws, and their picture."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from sklearn.metrics.pairwise import rbf_kernel
+
+import trickless._kernel_estimate
+from cases import FAMILIES, inputs
+from trickless import KernelDisplay, estimate_kernel
+from trickless.neurons import Coordinates, Dense, Gaussian
+
+X, Y = inputs(7, 3), inputs(4, 3, seed=1)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_it_is_the_mean_of_products_and_its_standard_error(name):
+    neurons = FAMILIES[name]
+    mean, error = estimate_kernel(neurons, X, Y, 300, random_state=0)
+    assert mean.shape == error.shape == (7, 4)
+    products = []
+    fitted = trickless._kernel_estimate._fitted(neurons, X, 0)
+    for _, weights in trickless.NeuronStream(fitted, 0, np.float64).pieces(0, 300):
+        a = fitted.activate(X, weights).reshape(7, fitted.width, -1)
+        b = fitted.activate(Y, weights).reshape(4, fitted.width, -1)
+        products.append(np.einsum("xkj,ykj->xyj", a, b))
+    each = np.concatenate(products, axis=2)
+    np.testing.assert_allclose(mean, each.mean(axis=2), atol=1e-12)
+    expected = each.std(axis=2, ddof=1) / np.sqrt(300)
+    np.testing.assert_allclose(error, expected, atol=1e-8)
+
+
+def test_its_standard_errors_are_honest():
+    """Over 200 seeds, (mean - truth) / error has mean 0 and variance 1 to 5 standard errors."""
+    truth = rbf_kernel(X[:1], Y[:1], gamma=0.5)
+    runs = [estimate_kernel(Gaussian(1.0), X[:1], Y[:1], 200, random_state=s) for s in range(200)]
+    z = np.array([(mean - truth)[0, 0] / error[0, 0] for mean, error in runs])
+    assert abs(z.mean()) < 5 / np.sqrt(200)
+    assert abs(z.var() - 1) < 5 * np.sqrt(2 / 200)
+
+
+def test_how_products_are_grouped_changes_nothing(monkeypatch):
+    expected = estimate_kernel(Dense("erf"), X, Y, 300, random_state=0)
+    monkeypatch.setattr(trickless._kernel_estimate, "_PRODUCTS", 100)
+    again = estimate_kernel(Dense("erf"), X, Y, 300, random_state=0)
+    np.testing.assert_allclose(again, expected, atol=1e-12)
+
+
+def test_a_fitted_family_is_used_as_it_is_and_another_left_alone():
+    neurons = Gaussian()
+    both = estimate_kernel(neurons, X, random_state=0)[0]
+    assert not hasattr(neurons, "length_scale_")
+    fitted = Gaussian().fit(X, np.random.default_rng(0))
+    part = estimate_kernel(fitted, X[:3], X[3:], random_state=0)[0]
+    np.testing.assert_allclose(part, both[:3, 3:], atol=1e-12)
+    assert np.isinf(estimate_kernel("stumps", X, n_neurons=1, random_state=0)[1]).all()
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match=r"n_neurons=0.*Remedy"):
+        estimate_kernel("gaussian", X, n_neurons=0)
+    with pytest.raises(ValueError, match=r"neurons='cosine'.*Remedy"):
+        estimate_kernel("cosine", X)
+    with pytest.raises(ValueError, match=r"X has 2 columns.*Remedy"):
+        estimate_kernel(Gaussian(1.0), X, Y[:, :2])
+    for options in ({"feature": 3}, {"row": 7}, {"feature": -1}, {"n_points": 1}):
+        with pytest.raises(ValueError, match=rf"{next(iter(options))}=.*Remedy"):
+            KernelDisplay.from_neurons("gaussian", X, **options)
+
+
+def test_the_slice_is_the_kernel_along_an_input():
+    ax = Figure().subplots()
+    options = {"feature": 1, "row": 2, "n_points": 11, "random_state": 0, "ax": ax}
+    display = KernelDisplay.from_neurons(Gaussian(1.0), X, **options)
+    values = display.line_.get_xdata()
+    assert values[0] == X[:, 1].min()
+    assert values[-1] == X[:, 1].max()
+    exact = np.exp(-0.5 * (values - X[2, 1]) ** 2)
+    np.testing.assert_allclose(display.exact_.get_ydata(), exact)
+    z = (display.line_.get_ydata() - exact) / display.standard_error
+    assert np.abs(z).max() < 5
+    low, high = (
+        display.mean - 2 * display.standard_error,
+        display.mean + 2 * display.standard_error,
+    )
+    edges = display.band_.get_paths()[0].vertices[:, 1]
+    assert edges.min() == low.min()
+    assert edges.max() == high.max()
+    assert ax.get_legend_handles_labels()[1] == ["Gaussian", "exact"]
+    assert display.ax_ is ax
+
+
+def test_a_slice_without_a_closed_form_has_no_exact_curve():
+    display = KernelDisplay.from_neurons(Dense("tanh"), X, n_points=5, ax=Figure().subplots())
+    assert display.exact_ is None
+    assert KernelDisplay.from_neurons(Coordinates(), X, n_points=5).figure_ is not None
