@@ -29,6 +29,29 @@ def test_the_examples_of_the_readme_run(capsys):
     assert printed == pytest.approx(float(promised[1]), abs=0.015)
 
 
+def stripped(code):
+    """Code without docstrings, indentation and empty lines."""
+    code = re.sub(r'r?""".*?"""', "", code, flags=re.S)
+    return "\n".join(line.strip() for line in code.splitlines() if line.strip())
+
+
+def test_the_tutorial_runs_and_shows_the_source(capsys):
+    page = (ROOT / "docs" / "write-a-neuron.md").read_text()
+    shown = re.findall(r"<!-- from: (.*) -->\n```python\n(.*?)```", page, flags=re.S)
+    assert len(shown) == 1
+    for source, code in shown:
+        assert stripped(code) in stripped((ROOT / source).read_text())
+        page = page.replace(code, "pass\n")
+    blocks = re.findall(r"```python\n(.+?)```", page, flags=re.S)
+    scope = {}
+    for block in blocks:
+        exec(compile(block, "write-a-neuron.md", "exec"), scope)
+    printed = capsys.readouterr().out
+    scores = [float(score) for score in re.findall(r"Classifier (0\.\d+)", printed)]
+    assert len(scores) == 3
+    assert min(scores) > 0.65
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\((?!http)([^)#]+)", (ROOT / page).read_text()):
