@@ -23,7 +23,7 @@ from trickless import (
 )
 from trickless.neurons import Coordinates, Dense, Gaussian, Laplace, Stumps
 
-ACTIVATIONS = ("tanh", "erf", "sigmoid", "step", "relu")
+ACTIVATIONS = ("tanh", "erf", "sigmoid", "sign", "step", "relu")
 
 #: One of each family and option, by name.
 FAMILIES = {

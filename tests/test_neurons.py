@@ -20,6 +20,7 @@ WITH_KERNEL = {
     "stumps-normal": lambda s: Stumps(thresholds="normal"),
     "coordinates": lambda s: Coordinates(scale=s),
     "erf": lambda s: Dense("erf", length_scale=s, bias_scale=0.7),
+    "sign": lambda s: Dense("sign", length_scale=s, bias_scale=0.7),
     "step": lambda s: Dense("step", length_scale=s, bias_scale=0.7),
     "relu": lambda s: Dense("relu", length_scale=s, bias_scale=0.7),
 }
@@ -151,7 +152,7 @@ def test_stumps_split_adjacent_numbers():
         np.testing.assert_array_equal(Z, [[-1] * 5, [1] * 5])
 
 
-@pytest.mark.parametrize("activation", ["step", "relu"])
+@pytest.mark.parametrize("activation", ["sign", "step", "relu"])
 def test_rows_of_zeros_without_a_bias_have_no_activation_and_no_kernel(activation):
     X = np.vstack([np.zeros((2, 3)), inputs(2, 3)])
     neurons = Dense(activation, bias_scale=0.0).fit(X, np.random.default_rng(0))
@@ -223,6 +224,7 @@ REFERENCE = {
     "tanh": np.tanh,
     "erf": scipy.special.erf,
     "sigmoid": scipy.special.expit,
+    "sign": lambda t: np.where(t > 0, 1.0, -1.0),
     "step": lambda t: np.where(t > 0, 1.0, 0.0),
 }
 

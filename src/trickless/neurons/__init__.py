@@ -6,7 +6,7 @@ family                    one neuron                                            
 :class:`Gaussian`         cosine and sine at a normal frequency                  Gaussian
 :class:`Laplace`          cosine and sine at a Cauchy frequency                  exp(-distance)
 :class:`Stumps`           sign of one coordinate against a threshold             closed form
-:class:`Dense`            tanh, erf, sigmoid, step or relu of a random affine    erf, step, relu
+:class:`Dense`            tanh, erf, sigmoid, sign, step or relu of an affine    all but two
 :class:`Coordinates`      one coordinate                                         inner product
 ========================  =====================================================  ==================
 

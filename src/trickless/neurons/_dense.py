@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
-from scipy.sparse import csr_matrix, hstack, issparse
+from scipy.sparse import issparse
 
 from trickless._blocks import namespace
 from trickless._validation import choice, non_negative, positive
 from trickless.neurons._base import Weights
 from trickless.neurons._projected import Projected
+from trickless.neurons._rows import angles, append_constant, unit_rows
 
 
 class Dense(Projected):
@@ -23,10 +24,10 @@ class Dense(Projected):
 
     Parameters
     ----------
-    activation : {"tanh", "erf", "sigmoid", "step", "relu"}, default="tanh"
-        The nonlinearity. "step" is 1 for positive arguments and 0 otherwise. "relu" alone is
-        unbounded, so there :math:`\tilde x` and w are scaled to length 1 (w is then uniform on the
-        sphere), which keeps its values in [0, 1].
+    activation : {"tanh", "erf", "sigmoid", "sign", "step", "relu"}, default="tanh"
+        The nonlinearity. "sign" is -1, 0 or 1, and "step" is 1 for positive arguments and 0
+        otherwise. "relu" alone is unbounded, so there :math:`\tilde x` and w are scaled to length 1
+        (w is then uniform on the sphere), which keeps its values in [0, 1].
     length_scale : float, default=1.0
         The divisor s of the inputs. Larger values give smoother functions.
     bias_scale : float, default=1.0
@@ -34,7 +35,9 @@ class Dense(Projected):
 
     Notes
     -----
-    Closed-form kernels: erf (arcsine, [1]_), step and relu (arc-cosine of order 0 and 1, [2]_).
+    Closed-form kernels: erf (arcsine, [1]_), sign (:math:`1 - 2\theta/\pi`, where
+    :math:`\theta` is the angle between :math:`\tilde x` and :math:`\tilde x'`), step and relu
+    (arc-cosine of order 0 and 1, [2]_).
 
     References
     ----------
@@ -44,7 +47,8 @@ class Dense(Projected):
 
     _rules = {
         "activation": choice(
-            "tanh", "erf", "sigmoid", "step", "relu", remedy="activation='tanh' is a good default"
+            *("tanh", "erf", "sigmoid", "sign", "step", "relu"),
+            remedy="activation='tanh' is a good default",
         ),
         "length_scale": positive("length_scale=1.0 suits standardised inputs"),
         "bias_scale": non_negative("bias_scale=1.0 is the default"),
@@ -58,15 +62,19 @@ class Dense(Projected):
         self.bias_scale = bias_scale
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        w = rng.standard_normal((n, self.n_features_in_ + 1))
+        return (self.directions(rng, n, self.n_features_in_ + 1),)
+
+    def directions(self, rng: np.random.Generator, *shape: int) -> np.ndarray:
+        """Independent weights of units, along the last axis."""
+        w = rng.standard_normal(shape)
         if _ACTIVATIONS[self.activation].on_sphere:
-            w /= np.linalg.norm(w, axis=1, keepdims=True)
-        return (w,)
+            w /= np.linalg.norm(w, axis=-1, keepdims=True)
+        return w
 
     def prepare(self, X: Any) -> Any:
-        extended = _append_constant(X / self.length_scale, self.bias_scale)
+        extended = append_constant(X / self.length_scale, self.bias_scale)
         if _ACTIVATIONS[self.activation].on_sphere:
-            extended = _unit_rows(extended)
+            extended = unit_rows(extended)
         return extended.astype(X.dtype) if issparse(X) else extended
 
     def respond(self, t: Any) -> Any:
@@ -81,52 +89,27 @@ class Dense(Projected):
         return closed_form(X, Y)
 
 
-def _append_constant(X: Any, value: float) -> Any:
-    """Append a column of one value to dense or sparse rows."""
-    if issparse(X):
-        return hstack([X, csr_matrix(np.full((X.shape[0], 1), value))]).tocsr()
-    xp = namespace(X)
-    return xp.concat((X, xp.full_like(X[:, :1], value)), axis=1)
-
-
-def _unit_rows(X: Any) -> Any:
-    """Scale dense or sparse rows to length 1; rows of zeros stay.
-
-    Rows are divided by their largest entry first, so that no square overflows.
-    """
-    if issparse(X):
-        largest = abs(X).max(axis=1).toarray().reshape(-1, 1)
-        X = X.multiply(1 / np.where(largest > 0, largest, 1)).tocsr()
-        norm = np.sqrt(np.asarray(X.multiply(X).sum(axis=1))).reshape(-1, 1)
-        return X.multiply(1 / np.where(norm > 0, norm, 1)).tocsr()
-    xp = namespace(X)
-    largest = xp.max(xp.abs(X), axis=1, keepdims=True)
-    X = X / xp.where(largest > 0, largest, xp.ones_like(largest))
-    norm = xp.linalg.vector_norm(X, axis=1, keepdims=True)
-    return X / xp.where(norm > 0, norm, xp.ones_like(norm))
-
-
-def _angles(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Angles between rows, and whether neither is zero, where the units are 0 with certainty."""
-    angles = np.arccos(np.clip(_unit_rows(X) @ _unit_rows(Y).T, -1, 1))
-    return angles, np.logical_and.outer((X != 0).any(axis=1), (Y != 0).any(axis=1))
-
-
 def _arcsine(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Williams's kernel of the error function."""
     x, y = 1 + 2 * (X**2).sum(1), 1 + 2 * (Y**2).sum(1)
     return 2 / np.pi * np.arcsin(2 * (X @ Y.T) / np.sqrt(x[:, None] * y[None, :]))
 
 
+def _sign_angle(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """P(same sign) − P(different signs), where a random hyperplane parts rows by their angle."""
+    angle, nonzero = angles(X, Y)
+    return nonzero * (1 - 2 * angle / np.pi)
+
+
 def _arc_cosine_0(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """P(both positive) = (π − θ) / 2π; half of Cho and Saul's kernel of degree 0."""
-    angle, nonzero = _angles(X, Y)
+    angle, nonzero = angles(X, Y)
     return nonzero * (np.pi - angle) / (2 * np.pi)
 
 
 def _arc_cosine_1(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Half of Cho and Saul's kernel of degree 1; divided by d since w has length 1, not √d."""
-    angle, nonzero = _angles(X, Y)
+    angle, nonzero = angles(X, Y)
     kernel = np.sin(angle) + (np.pi - angle) * np.cos(angle)
     return nonzero * kernel / (2 * np.pi * X.shape[1])
 
@@ -137,6 +120,10 @@ def _erf(t: Any) -> Any:
 
 def _sigmoid(t: Any) -> Any:
     return 0.5 + 0.5 * namespace(t).tanh(0.5 * t)
+
+
+def _sign(t: Any) -> Any:
+    return namespace(t).sign(t)
 
 
 def _step(t: Any) -> Any:
@@ -157,6 +144,7 @@ _ACTIVATIONS = {
     "tanh": _Activation(lambda t: namespace(t).tanh(t)),
     "erf": _Activation(_erf, _arcsine),
     "sigmoid": _Activation(_sigmoid),
+    "sign": _Activation(_sign, _sign_angle),
     "step": _Activation(_step, _arc_cosine_0),
     "relu": _Activation(_relu, _arc_cosine_1, on_sphere=True),
 }
