@@ -21,7 +21,15 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.neurons import Coordinates, Dense, Gaussian, Laplace, Stumps
+from trickless.neurons import (
+    Chi2,
+    Coordinates,
+    Dense,
+    Gaussian,
+    Intersection,
+    Laplace,
+    Stumps,
+)
 
 ACTIVATIONS = ("tanh", "erf", "sigmoid", "sign", "step", "relu")
 
@@ -32,7 +40,12 @@ FAMILIES = {
     "stumps": Stumps(),
     "stumps-normal": Stumps(thresholds="normal"),
     "coordinates": Coordinates(scale=2.0),
+    "chi2": Chi2(),
+    "intersection": Intersection(),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}
+
+#: Those whose rows may not be negative.
+HISTOGRAMS = ("chi2", "intersection")
 
 #: Those that take sparse rows.
 SPARSE = [name for name, family in FAMILIES.items() if family.accepts_sparse]
@@ -75,6 +88,11 @@ def name_of(learner):
 
 def inputs(rows, columns, seed=0):
     return np.random.default_rng(seed).standard_normal((rows, columns))
+
+
+def suited(family, X):
+    """Rows that a family takes, by its name."""
+    return np.abs(X) if family in HISTOGRAMS else X
 
 
 def problem(learner, rows=120, columns=4, seed=0):

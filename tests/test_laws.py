@@ -17,6 +17,7 @@ from cases import (
     inputs,
     name_of,
     problem,
+    suited,
 )
 
 EVERY = LEARNERS + KERNEL_LEARNERS
@@ -36,6 +37,7 @@ def make(learner, family, **options):
 @neuron_learner
 def test_the_same_seed_gives_the_same_model(learner, family):
     X, y = problem(learner)
+    X = suited(family, X)
     model = make(learner, family).fit(X, y)
     expected = answers(model, X)
     np.testing.assert_array_equal(answers(clone(model).fit(X, y), X), expected)
@@ -48,6 +50,7 @@ def test_the_same_seed_gives_the_same_model(learner, family):
 @neuron_learner
 def test_threads_and_row_blocks_change_nothing(learner, family, monkeypatch):
     X, y = problem(learner)
+    X = suited(family, X)
     expected = answers(make(learner, family, dtype="float64").fit(X, y), X)
     scale = np.abs(expected).max()
     for n_jobs, rows in ((1, 512), (2, 50), (3, 7)):
@@ -61,6 +64,7 @@ def test_threads_and_row_blocks_change_nothing(learner, family, monkeypatch):
 @neuron_learner
 def test_single_and_double_precision_agree(learner, family):
     X, y = problem(learner)
+    X = suited(family, X)
     single = answers(make(learner, family, dtype="float32").fit(X, y), X)
     double = answers(make(learner, family, dtype="float64").fit(X, y), X)
     np.testing.assert_allclose(single, double, atol=2e-3 * np.abs(double).max())
@@ -70,6 +74,7 @@ def test_single_and_double_precision_agree(learner, family):
 @neuron_learner
 def test_sparse_rows_give_the_model_of_dense_rows(learner, family):
     X, y = problem(learner)
+    X = suited(family, X)
     X = X * (inputs(*X.shape, seed=9) > -0.5)
     dense = make(learner, family, dtype="float64").fit(X, y)
     sparse = make(learner, family, dtype="float64").fit(scipy.sparse.csr_matrix(X), y)
@@ -85,6 +90,7 @@ def test_sparse_rows_give_the_model_of_dense_rows(learner, family):
 @every_family
 def test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row(learner, family):
     X, y = problem(learner)
+    X = suited(family, X)
     weight = np.arange(len(X)) % 3
     repeat = np.repeat(np.arange(len(X)), weight)
     weighted = make(learner, family, dtype="float64").fit(X, y, sample_weight=weight)

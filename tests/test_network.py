@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import trickless
-from cases import FAMILIES, inputs
+from cases import FAMILIES, inputs, suited
 from trickless import Network, NeuronStream
 from trickless._blocks import ROWS_PER_BLOCK
 from trickless._stream import BLOCK, StoredNeurons
@@ -33,9 +33,9 @@ def written_out(network, X):
     + [("stumps", n) for n in (1, BLOCK, 16 * BLOCK, 16 * BLOCK + 1)],
 )
 def test_value_is_the_weighted_sum(name, n_neurons):
-    neurons = clone(FAMILIES[name]).fit(inputs(30, 3), np.random.default_rng(0))
+    neurons = clone(FAMILIES[name]).fit(suited(name, inputs(30, 3)), np.random.default_rng(0))
     network = random_network(neurons, n_neurons, 2)
-    X = inputs(7, 3, seed=1)
+    X = suited(name, inputs(7, 3, seed=1))
     expected = written_out(network, X)
     np.testing.assert_allclose(network(X), expected, atol=1e-9)
     value, error = network.estimate(X)

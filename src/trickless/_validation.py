@@ -451,6 +451,16 @@ def check_columns(owner: str, X: Any, n_features: int) -> None:
         )
 
 
+def check_non_negative(owner: str, lowest: float) -> None:
+    """Histograms hold no negative values."""
+    if lowest < 0:
+        raise ValueError(
+            f"{owner}: X holds negative values, down to {lowest:g}, but its rows must be "
+            "histograms: counts, shares or intensities of at least 0. Remedy: leave out the "
+            "centring (StandardScaler), or choose neurons for any inputs, such as 'gaussian'."
+        )
+
+
 def check_fitted_family(neurons: Any) -> None:
     """A family's own ``fit`` must call that of the base class."""
     if not hasattr(neurons, "n_features_in_"):

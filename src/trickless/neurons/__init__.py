@@ -7,6 +7,8 @@ family                    one neuron                                            
 :class:`Laplace`          cosine and sine at a Cauchy frequency                  exp(-distance)
 :class:`Stumps`           sign of one coordinate against a threshold             closed form
 :class:`Dense`            tanh, erf, sigmoid, sign, step or relu of an affine    all but two
+:class:`Chi2`             cosine and sine of the logarithm of one bin            chi-squared
+:class:`Intersection`     whether one bin holds more than a random level         intersection
 :class:`Coordinates`      one coordinate                                         inner product
 ========================  =====================================================  ==================
 
@@ -19,6 +21,7 @@ from trickless.neurons._base import Neurons, Weights
 from trickless.neurons._coordinates import Coordinates
 from trickless.neurons._dense import Dense
 from trickless.neurons._fourier import Gaussian, Laplace
+from trickless.neurons._histograms import Chi2, Intersection
 from trickless.neurons._stumps import Stumps
 
 #: Families that can be asked for by name, with their default parameters.
@@ -27,14 +30,18 @@ FAMILIES: dict[str, type[Neurons]] = {
     "laplace": Laplace,
     "stumps": Stumps,
     "dense": Dense,
+    "chi2": Chi2,
+    "intersection": Intersection,
     "coordinates": Coordinates,
 }
 
 __all__ = [
     "FAMILIES",
+    "Chi2",
     "Coordinates",
     "Dense",
     "Gaussian",
+    "Intersection",
     "Laplace",
     "Neurons",
     "Stumps",
