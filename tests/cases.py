@@ -25,6 +25,7 @@ from trickless.neurons import (
     Chi2,
     Coordinates,
     Dense,
+    Ferns,
     Gaussian,
     Intersection,
     Laplace,
@@ -40,6 +41,7 @@ FAMILIES = {
     "stumps": Stumps(),
     "stumps-normal": Stumps(thresholds="normal"),
     "coordinates": Coordinates(scale=2.0),
+    "ferns": Ferns(),
     "chi2": Chi2(),
     "intersection": Intersection(),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}

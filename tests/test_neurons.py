@@ -13,6 +13,7 @@ from trickless.neurons import (
     Chi2,
     Coordinates,
     Dense,
+    Ferns,
     Gaussian,
     Intersection,
     Laplace,
@@ -33,6 +34,8 @@ WITH_KERNEL = {
     "sign": lambda s: Dense("sign", length_scale=s, bias_scale=0.7),
     "step": lambda s: Dense("step", length_scale=s, bias_scale=0.7),
     "relu": lambda s: Dense("relu", length_scale=s, bias_scale=0.7),
+    "ferns": lambda s: Ferns(),
+    "ferns-normal": lambda s: Ferns(depth=2, thresholds="normal"),
     "chi2": lambda s: Chi2(),
     "intersection": lambda s: Intersection(),
 }
@@ -220,6 +223,8 @@ def test_names_stand_for_families_and_wrong_ones_are_refused():
         (Dense("gelu"), "activation='gelu'"),
         (Dense(bias_scale=-2.0), "bias_scale=-2.0"),
         (Coordinates(scale=0), "scale=0"),
+        (Ferns(depth=9), "Ferns: depth=9.*integer from 1 to 8"),
+        (Ferns(thresholds="uniform"), "thresholds='uniform'"),
     ],
 )
 def test_bad_parameters_are_named(neurons, message):

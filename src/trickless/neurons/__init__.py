@@ -6,6 +6,7 @@ family                    one neuron                                            
 :class:`Gaussian`         cosine and sine at a normal frequency                  Gaussian
 :class:`Laplace`          cosine and sine at a Cauchy frequency                  exp(-distance)
 :class:`Stumps`           sign of one coordinate against a threshold             closed form
+:class:`Ferns`            random sign of a leaf of a small random tree           closed form
 :class:`Dense`            tanh, erf, sigmoid, sign, step or relu of an affine    all but two
 :class:`Chi2`             cosine and sine of the logarithm of one bin            chi-squared
 :class:`Intersection`     whether one bin holds more than a random level         intersection
@@ -20,6 +21,7 @@ from __future__ import annotations
 from trickless.neurons._base import Neurons, Weights
 from trickless.neurons._coordinates import Coordinates
 from trickless.neurons._dense import Dense
+from trickless.neurons._ferns import Ferns
 from trickless.neurons._fourier import Gaussian, Laplace
 from trickless.neurons._histograms import Chi2, Intersection
 from trickless.neurons._stumps import Stumps
@@ -29,6 +31,7 @@ FAMILIES: dict[str, type[Neurons]] = {
     "gaussian": Gaussian,
     "laplace": Laplace,
     "stumps": Stumps,
+    "ferns": Ferns,
     "dense": Dense,
     "chi2": Chi2,
     "intersection": Intersection,
@@ -40,6 +43,7 @@ __all__ = [
     "Chi2",
     "Coordinates",
     "Dense",
+    "Ferns",
     "Gaussian",
     "Intersection",
     "Laplace",

@@ -48,15 +48,15 @@ class Projected(Neurons):
 
     def activate(self, X: Any, weights: Weights) -> Any:
         direction, *rest = weights
-        return self.respond(_project(self.prepare(X), direction), *rest)
+        return self.respond(project(self.prepare(X), direction), *rest)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         direction, *rest = weights
-        t = _project_pairs(self.prepare(X), direction)
+        t = project_pairs(self.prepare(X), direction)
         return self.respond(t[None, :], *rest).reshape(self.width, -1).T
 
 
-def _project(X: Any, direction: Any) -> Any:
+def project(X: Any, direction: Any) -> Any:
     """⟨a_j, x_i⟩ for all rows i and directions j: shape (n_rows, n)."""
     if direction.ndim == 1:
         if scipy.sparse.issparse(X):
@@ -65,7 +65,7 @@ def _project(X: Any, direction: Any) -> Any:
     return X @ direction.T
 
 
-def _project_pairs(X: Any, direction: Any) -> Any:
+def project_pairs(X: Any, direction: Any) -> Any:
     """⟨a_i, x_i⟩ for each row i: shape (n_rows,)."""
     if direction.ndim == 1:
         picked = X[np.arange(X.shape[0]), direction]

@@ -1,0 +1,96 @@
+"""Ferns: small random trees that make the same cut on every branch of a level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from trickless._blocks import namespace
+from trickless._validation import Rule, is_integer
+from trickless.neurons._base import Weights
+from trickless.neurons._projected import project, project_pairs
+from trickless.neurons._stumps import Stumps
+
+_DEEPEST = 8
+
+
+class Ferns(Stumps):
+    r"""Random trees of a few stumps, with a random sign on every leaf.
+
+    .. math:: \psi(x; w) = s_\ell, \qquad
+        \ell = \sum_{i=0}^{D-1} 2^i \, \mathbb{1}[x_{j_i} > \theta_i], \qquad
+        s_0, \dots, s_{2^D - 1} \in \{-1, 1\}
+
+    with D independent cuts :math:`(j_i, \theta_i)`, drawn as those of :class:`Stumps`, and fair
+    signs. The kernel is the probability of falling into the same leaf,
+    :math:`k(x, x') = \big( (1 + k_{\mathrm{stumps}}(x, x')) / 2 \big)^D`. Where stumps add up
+    functions of single coordinates, ferns see interactions of up to D of them.
+
+    Parameters
+    ----------
+    depth : int, default=3
+        Cuts D of a fern, 1 to 8.
+    thresholds : {"data", "normal"}, default="data"
+        How thresholds are drawn, as in :class:`Stumps`.
+
+    References
+    ----------
+    .. [1] M. Özuysal, M. Calonder, V. Lepetit and P. Fua, "Fast keypoint recognition using random
+       ferns", IEEE TPAMI 32(3), 2010. (It learns a table of class frequencies for the leaves.)
+
+    Examples
+    --------
+    An interaction, which no sum of stumps can learn:
+
+    >>> import numpy as np
+    >>> from trickless import KitchenSinksClassifier
+    >>> X = np.random.default_rng(0).standard_normal((500, 2))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> for neurons in ("stumps", "ferns"):
+    ...     model = KitchenSinksClassifier(neurons, n_neurons=300, random_state=0).fit(X, y)
+    ...     print(neurons, bool(model.score(X, y) > 0.9))
+    stumps False
+    ferns True
+    """
+
+    _rules = {
+        "depth": Rule(
+            f"an integer from 1 to {_DEEPEST}",
+            "depth=3 has 8 leaves; deeper ferns need more neurons",
+            is_integer,
+            lambda depth: 1 <= depth <= _DEEPEST,
+        ),
+        **Stumps._rules,
+    }
+
+    def __init__(self, depth: int = 3, thresholds: str = "data") -> None:
+        super().__init__(thresholds)
+        self.depth = depth
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        cuts = super().draw(rng, n * self.depth)
+        columns, thresholds = (array.reshape(n, self.depth) for array in cuts)
+        return columns, thresholds, rng.choice([-1.0, 1.0], size=(n, 2**self.depth))
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        return _signs(lambda columns: project(X, columns), *weights)
+
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        return _signs(lambda columns: project_pairs(X, columns)[None, :], *weights).T
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        return ((1 + super().kernel(X, Y)) / 2) ** self.depth
+
+
+def _signs(pick: Callable[[Any], Any], columns: Any, thresholds: Any, signs: Any) -> Any:
+    """Signs of the leaves that rows fall into, where ``pick`` reads one column for each fern."""
+    xp = namespace(signs)
+    n, depth = columns.shape
+    place = xp.arange(n, device=signs.device) * 2**depth
+    for i in range(depth):
+        above = pick(columns[:, i]) > thresholds[:, i]
+        place = place + xp.astype(above, place.dtype) * 2**i
+    flat = xp.take(xp.reshape(signs, (-1,)), xp.reshape(place, (-1,)))
+    return xp.reshape(flat, place.shape)

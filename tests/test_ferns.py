@@ -1,0 +1,35 @@
+"""Ferns: against one tree at a time."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from cases import inputs
+from trickless.neurons import Ferns, Stumps
+
+
+@pytest.mark.parametrize("depth", [1, 2, 8])
+def test_a_fern_gives_the_sign_of_the_leaf_that_a_row_falls_into(depth):
+    X = inputs(30, 4)
+    neurons = Ferns(depth).fit(X, np.random.default_rng(0))
+    weights = neurons.draw(np.random.default_rng(1), 7)
+    Z = neurons.activate(X, weights)
+    for j, (columns, thresholds, signs) in enumerate(zip(*weights, strict=True)):
+        assert signs.shape == (2**depth,)
+        for row, value in zip(X, Z[:, j], strict=True):
+            leaf = sum(2**i for i in range(depth) if row[columns[i]] > thresholds[i])
+            assert value == signs[leaf]
+
+
+def test_cuts_are_those_of_stumps_and_signs_are_fair():
+    X = inputs(30, 4)
+    ferns, stumps = Ferns(depth=3), Stumps()
+    for family in (ferns, stumps):
+        family.fit(X, np.random.default_rng(0))
+    columns, thresholds, signs = ferns.draw(np.random.default_rng(1), 500)
+    stump_columns, stump_thresholds = stumps.draw(np.random.default_rng(1), 1500)
+    np.testing.assert_array_equal(columns.ravel(), stump_columns)
+    np.testing.assert_array_equal(thresholds.ravel(), stump_thresholds)
+    assert set(np.unique(signs)) == {-1, 1}
+    for leaf in range(8):
+        assert binomtest(int((signs[:, leaf] > 0).sum()), 500).pvalue > 1e-4
