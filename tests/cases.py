@@ -24,6 +24,7 @@ from trickless import (
 from trickless.neurons import (
     Chi2,
     Coordinates,
+    Deep,
     Dense,
     Ferns,
     Gaussian,
@@ -42,6 +43,8 @@ FAMILIES = {
     "stumps-normal": Stumps(thresholds="normal"),
     "coordinates": Coordinates(scale=2.0),
     "ferns": Ferns(),
+    "deep": Deep(hidden=(6, 4)),
+    "deep-relu": Deep(hidden=(6, 4), activation="relu"),
     "chi2": Chi2(),
     "intersection": Intersection(),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}

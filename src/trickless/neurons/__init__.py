@@ -8,6 +8,7 @@ family                    one neuron                                            
 :class:`Stumps`           sign of one coordinate against a threshold             closed form
 :class:`Ferns`            random sign of a leaf of a small random tree           closed form
 :class:`Dense`            tanh, erf, sigmoid, sign, step or relu of an affine    all but two
+:class:`Deep`             a network of several such layers                       sign
 :class:`Chi2`             cosine and sine of the logarithm of one bin            chi-squared
 :class:`Intersection`     whether one bin holds more than a random level         intersection
 :class:`Coordinates`      one coordinate                                         inner product
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from trickless.neurons._base import Neurons, Weights
 from trickless.neurons._coordinates import Coordinates
+from trickless.neurons._deep import Deep
 from trickless.neurons._dense import Dense
 from trickless.neurons._ferns import Ferns
 from trickless.neurons._fourier import Gaussian, Laplace
@@ -33,6 +35,7 @@ FAMILIES: dict[str, type[Neurons]] = {
     "stumps": Stumps,
     "ferns": Ferns,
     "dense": Dense,
+    "deep": Deep,
     "chi2": Chi2,
     "intersection": Intersection,
     "coordinates": Coordinates,
@@ -42,6 +45,7 @@ __all__ = [
     "FAMILIES",
     "Chi2",
     "Coordinates",
+    "Deep",
     "Dense",
     "Ferns",
     "Gaussian",

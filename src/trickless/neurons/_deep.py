@@ -1,0 +1,145 @@
+"""Deep networks: a neuron that is a whole random network of several layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.stats import binom
+
+from trickless._blocks import namespace
+from trickless._validation import anything, is_integer
+from trickless.neurons._base import Neurons, Weights
+from trickless.neurons._dense import Dense
+from trickless.neurons._rows import angles
+
+#: Hidden activations at a time.
+_CELLS = 2**19
+
+
+class Deep(Dense):
+    r"""Fully connected networks with random weights in every layer; each of them is a neuron.
+
+    .. math:: \psi(x; W_0, \dots, W_L) = \sigma(\langle W_L, u_L \rangle), \qquad
+        u_{l+1} = \frac{\sigma(W_l u_l)}{\|\sigma(W_l u_l)\|}, \qquad u_0 = (x / s, b)
+
+    Every unit is drawn like a neuron of :class:`Dense`, and the weights of no two networks are
+    shared. What a hidden layer gives is scaled to length 1, which is what the law of large numbers
+    does in wide layers: signals neither fade nor grow with depth.
+
+    Parameters
+    ----------
+    hidden : tuple of int, default=(32, 32)
+        Units of each hidden layer; ``()`` is :class:`Dense`. A neuron has as many weights as its
+        network has connections, all of which are drawn, and takes as many multiplications a row.
+        Shrinking Gradient draws fresh neurons in every round, so there small networks are best.
+    activation : {"tanh", "erf", "sigmoid", "sign", "step", "relu"}, default="tanh"
+        The nonlinearity of all layers. With "relu" each unit's weights have length 1, and so has
+        :math:`u_0`, which keeps the values in [0, 1]; their mean square is about 1 over twice the
+        units of the last hidden layer.
+    length_scale : float, default=1.0
+        The divisor s of the inputs. Larger values give smoother functions.
+    bias_scale : float, default=1.0
+        The standard deviation b of the offset of the first layer.
+
+    Notes
+    -----
+    With hidden layers, "sign" has a closed-form kernel: two inputs at angle :math:`\theta` differ
+    in :math:`B \sim \mathrm{Bin}(m, \theta/\pi)` of the m signs of a layer, which puts them at the
+    angle :math:`\arccos(1 - 2B/m)` for the next. As layers grow wide the others approach the
+    kernels of Dense, composed [1]_; with finitely many units they have no closed form.
+
+    References
+    ----------
+    .. [1] Y. Cho and L. K. Saul, "Kernel methods for deep learning", NIPS 2009, section 2.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from trickless import KitchenSinksClassifier
+    >>> from trickless.neurons import Deep
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> neurons = Deep(hidden=(16, 8), length_scale=5.0)
+    >>> model = KitchenSinksClassifier(neurons, n_neurons=200, random_state=0).fit(scale(X), y)
+    >>> bool(model.score(scale(X), y) > 0.95)
+    True
+    """
+
+    _rules = {
+        "hidden": anything(
+            "a tuple of integers of at least 1",
+            "hidden=(32, 32) is two hidden layers of 32 units",
+            lambda v: isinstance(v, tuple | list) and all(is_integer(m) and m >= 1 for m in v),
+        ),
+        **Dense._rules,
+    }
+
+    def __init__(
+        self,
+        hidden: Sequence[int] = (32, 32),
+        activation: str = "tanh",
+        length_scale: float = 1.0,
+        bias_scale: float = 1.0,
+    ) -> None:
+        super().__init__(activation, length_scale, bias_scale)
+        self.hidden = hidden
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        """Matrices of shape (units, inputs) for each layer of n networks."""
+        inputs, units = (self.n_features_in_ + 1, *self.hidden), (*self.hidden, 1)
+        return tuple(self.directions(rng, n, *shape) for shape in zip(units, inputs, strict=True))
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        U, n = self.prepare(X), weights[0].shape[0]
+        at_once = _CELLS // max(1, X.shape[0] * max(self.hidden, default=1)) or 1
+        groups = [slice(i, min(i + at_once, n)) for i in range(0, max(1, n), at_once)]
+        parts = [self._networks(U, *(W[some, ...] for W in weights)) for some in groups]
+        return namespace(X).concat(parts, axis=1)
+
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        first, *rest = weights
+        U = self.prepare(X)
+        U = U.toarray() if issparse(U) else U
+        t = U[:, None, :] @ namespace(U).matrix_transpose(first)
+        return self._deeper(t, *rest)[:, 0, :]
+
+    def _networks(self, U: Any, first: Any, *rest: Any) -> Any:
+        """Networks of one group on all rows: shape (n_rows, n)."""
+        xp = namespace(U)
+        n, units, inputs = first.shape
+        t = U @ xp.reshape(first, (n * units, inputs)).T
+        t = xp.permute_dims(xp.reshape(t, (U.shape[0], n, units)), (1, 0, 2))
+        return self._deeper(t, *rest)[:, :, 0].T
+
+    def _deeper(self, t: Any, *layers: Any) -> Any:
+        """From the first layer's projections to activations, both (n, n_rows, units)."""
+        xp = namespace(t)
+        h = self.respond(t)
+        for layer in layers:
+            norm = xp.sqrt(xp.vecdot(h, h))[:, :, None]
+            u = h / xp.where(norm > 0, norm, xp.ones_like(norm))
+            h = self.respond(u @ xp.matrix_transpose(layer))
+        return h
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        if not self.hidden:
+            return super().kernel(X, Y)
+        if self.activation != "sign":
+            return Neurons.kernel(self, X, Y)
+        X = self.prepare(np.asarray(X, dtype=np.float64))
+        Y = X if Y is None else self.prepare(np.asarray(Y, dtype=np.float64))
+        angle, nonzero = angles(X, Y)
+        return nonzero * _mean_product(angle, *self.hidden)
+
+
+def _mean_product(angle: np.ndarray, *hidden: int) -> np.ndarray:
+    """E ψ(x) ψ(x′) of networks of signs, for inputs at given angles."""
+    if not hidden:
+        return 1 - 2 * angle / np.pi
+    m, *deeper = hidden
+    differ = np.arange(m + 1)
+    chance = binom.pmf(differ, m, angle[..., None] / np.pi)
+    return chance @ _mean_product(np.arccos(1 - 2 * differ / m), *deeper)
