@@ -30,6 +30,7 @@ from trickless.neurons import (
     Gaussian,
     Intersection,
     Laplace,
+    Polynomial,
     Stumps,
 )
 
@@ -45,6 +46,7 @@ FAMILIES = {
     "ferns": Ferns(),
     "deep": Deep(hidden=(6, 4)),
     "deep-relu": Deep(hidden=(6, 4), activation="relu"),
+    "polynomial": Polynomial(),
     "chi2": Chi2(),
     "intersection": Intersection(),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}

@@ -19,6 +19,7 @@ from trickless.neurons import (
     Intersection,
     Laplace,
     Neurons,
+    Polynomial,
     Stumps,
     make_neurons,
 )
@@ -39,6 +40,9 @@ WITH_KERNEL = {
     "deep-two-layers": lambda s: Deep((5, 2), "sign", length_scale=s, bias_scale=0.7),
     "ferns": lambda s: Ferns(),
     "ferns-normal": lambda s: Ferns(depth=2, thresholds="normal"),
+    "polynomial": lambda s: Polynomial(),
+    "polynomial-even": lambda s: Polynomial(degree=2, gamma=s, coef0=0.3),
+    "polynomial-linear": lambda s: Polynomial(degree=1, coef0=0.0),
     "chi2": lambda s: Chi2(),
     "intersection": lambda s: Intersection(),
 }
@@ -231,6 +235,9 @@ def test_names_stand_for_families_and_wrong_ones_are_refused():
         (Deep(activation="gelu"), "activation='gelu'"),
         (Ferns(depth=9), "Ferns: depth=9.*integer from 1 to 8"),
         (Ferns(thresholds="uniform"), "thresholds='uniform'"),
+        (Polynomial(degree=0), "degree=0"),
+        (Polynomial(gamma=-1.0), "gamma=-1.0"),
+        (Polynomial(coef0=-1.0), "coef0=-1.0"),
     ],
 )
 def test_bad_parameters_are_named(neurons, message):

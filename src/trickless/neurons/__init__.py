@@ -9,6 +9,7 @@ family                    one neuron                                            
 :class:`Ferns`            random sign of a leaf of a small random tree           closed form
 :class:`Dense`            tanh, erf, sigmoid, sign, step or relu of an affine    all but two
 :class:`Deep`             a network of several such layers                       sign
+:class:`Polynomial`       product of projections                                 polynomial, scaled
 :class:`Chi2`             cosine and sine of the logarithm of one bin            chi-squared
 :class:`Intersection`     whether one bin holds more than a random level         intersection
 :class:`Coordinates`      one coordinate                                         inner product
@@ -26,6 +27,7 @@ from trickless.neurons._dense import Dense
 from trickless.neurons._ferns import Ferns
 from trickless.neurons._fourier import Gaussian, Laplace
 from trickless.neurons._histograms import Chi2, Intersection
+from trickless.neurons._polynomial import Polynomial
 from trickless.neurons._stumps import Stumps
 
 #: Families that can be asked for by name, with their default parameters.
@@ -36,6 +38,7 @@ FAMILIES: dict[str, type[Neurons]] = {
     "ferns": Ferns,
     "dense": Dense,
     "deep": Deep,
+    "polynomial": Polynomial,
     "chi2": Chi2,
     "intersection": Intersection,
     "coordinates": Coordinates,
@@ -52,6 +55,7 @@ __all__ = [
     "Intersection",
     "Laplace",
     "Neurons",
+    "Polynomial",
     "Stumps",
     "Weights",
     "make_neurons",
