@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from sklearn.metrics.pairwise import rbf_kernel
 
 import trickless._kernel_estimate
-from cases import FAMILIES, inputs
+from cases import FAMILIES, inputs, suited
 from trickless import KernelDisplay, estimate_kernel
 from trickless.neurons import Coordinates, Dense, Gaussian
 
@@ -15,14 +15,14 @@ X, Y = inputs(7, 3), inputs(4, 3, seed=1)
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_it_is_the_mean_of_products_and_its_standard_error(name):
-    neurons = FAMILIES[name]
-    mean, error = estimate_kernel(neurons, X, Y, 300, random_state=0)
+    neurons, x, y = FAMILIES[name], suited(name, X), suited(name, Y)
+    mean, error = estimate_kernel(neurons, x, y, 300, random_state=0)
     assert mean.shape == error.shape == (7, 4)
     products = []
-    fitted = trickless._kernel_estimate._fitted(neurons, X, 0)
+    fitted = trickless._kernel_estimate._fitted(neurons, x, 0)
     for _, weights in trickless.NeuronStream(fitted, 0, np.float64).pieces(0, 300):
-        a = fitted.activate(X, weights).reshape(7, fitted.width, -1)
-        b = fitted.activate(Y, weights).reshape(4, fitted.width, -1)
+        a = fitted.activate(x, weights).reshape(7, fitted.width, -1)
+        b = fitted.activate(y, weights).reshape(4, fitted.width, -1)
         products.append(np.einsum("xkj,ykj->xyj", a, b))
     each = np.concatenate(products, axis=2)
     np.testing.assert_allclose(mean, each.mean(axis=2), atol=1e-12)
