@@ -22,6 +22,7 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless.neurons import (
+    Cauchy,
     Chi2,
     Coordinates,
     Deep,
@@ -30,7 +31,9 @@ from trickless.neurons import (
     Gaussian,
     Intersection,
     Laplace,
+    Matern,
     Polynomial,
+    RationalQuadratic,
     Stumps,
 )
 
@@ -39,7 +42,11 @@ ACTIVATIONS = ("tanh", "erf", "sigmoid", "sign", "step", "relu")
 #: One of each family and option, by name.
 FAMILIES = {
     "gaussian": Gaussian(),
+    "gaussian-orthogonal": Gaussian(sampling="orthogonal"),
     "laplace": Laplace(),
+    "matern": Matern(),
+    "rational-quadratic": RationalQuadratic(),
+    "cauchy": Cauchy(sampling="sobol"),
     "stumps": Stumps(),
     "stumps-normal": Stumps(thresholds="normal"),
     "coordinates": Coordinates(scale=2.0),

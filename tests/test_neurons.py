@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from cases import FAMILIES, SPARSE, inputs, suited
 from trickless.neurons import (
+    Cauchy,
     Chi2,
     Coordinates,
     Deep,
@@ -18,8 +19,11 @@ from trickless.neurons import (
     Gaussian,
     Intersection,
     Laplace,
+    Laplace1,
+    Matern,
     Neurons,
     Polynomial,
+    RationalQuadratic,
     Stumps,
     make_neurons,
 )
@@ -29,6 +33,12 @@ N = 60_000
 WITH_KERNEL = {
     "gaussian": lambda s: Gaussian(length_scale=s),
     "laplace": lambda s: Laplace(length_scale=s),
+    "laplace1": lambda s: Laplace1(length_scale=s),
+    "matern-0.8": lambda s: Matern(nu=0.8, length_scale=s),
+    "matern-1.5": lambda s: Matern(nu=1.5, length_scale=s),
+    "matern-2.5": lambda s: Matern(nu=2.5, length_scale=s),
+    "rational-quadratic": lambda s: RationalQuadratic(alpha=0.6, length_scale=s),
+    "cauchy": lambda s: Cauchy(length_scale=s),
     "stumps": lambda s: Stumps(),
     "stumps-normal": lambda s: Stumps(thresholds="normal"),
     "coordinates": lambda s: Coordinates(scale=s),

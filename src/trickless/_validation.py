@@ -55,6 +55,24 @@ def positive(remedy: str) -> Rule:
     return Rule("a finite number above 0", remedy, is_real, lambda v: 0 < v < np.inf)
 
 
+def positives(remedy: str) -> Rule:
+    """An array of finite numbers above 0."""
+    return Rule(
+        "an array of finite numbers above 0, one for each feature",
+        remedy,
+        lambda v: isinstance(v, np.ndarray | list | tuple),
+        _all_positive,
+    )
+
+
+def _all_positive(values: Any) -> bool:
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return values.ndim == 1 and bool(((values > 0) & (values < np.inf)).all())
+
+
 def non_negative(remedy: str) -> Rule:
     """A finite number of at least 0."""
     return Rule("a finite number of at least 0", remedy, is_real, lambda v: 0 <= v < np.inf)
@@ -458,6 +476,31 @@ def check_non_negative(owner: str, lowest: float) -> None:
             f"{owner}: X holds negative values, down to {lowest:g}, but its rows must be "
             "histograms: counts, shares or intensities of at least 0. Remedy: leave out the "
             "centring (StandardScaler), or choose neurons for any inputs, such as 'gaussian'."
+        )
+
+
+def check_length_scales(owner: str, length_scale: Any, n_features: int) -> None:
+    """An array of length scales has one for each feature."""
+    if len(length_scale) != n_features:
+        raise ValueError(
+            f"{owner}: length_scale has {len(length_scale)} values, but X has {n_features} "
+            "features. Remedy: one length scale for each column of X, or a single number."
+        )
+
+
+def check_feature_count(
+    owner: str, sampling: str, n_features: int, least: int, most: int | None
+) -> None:
+    """Some ways of drawing frequencies are made for few features, some for many."""
+    if n_features < least:
+        raise ValueError(
+            f"{owner}: sampling={sampling!r} is for {least:,} features or more, since it is biased "
+            f"with fewer, but X has {n_features:,}. Remedy: sampling='orthogonal'."
+        )
+    if most is not None and n_features > most:
+        raise ValueError(
+            f"{owner}: sampling={sampling!r} is for {most:,} features at most, but X has "
+            f"{n_features:,}. Remedy: sampling='iid'."
         )
 
 

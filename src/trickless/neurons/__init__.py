@@ -1,19 +1,23 @@
 """Families of neurons, a family a file.
 
-========================  =====================================================  ==================
-family                    one neuron                                             kernel
-========================  =====================================================  ==================
-:class:`Gaussian`         cosine and sine at a normal frequency                  Gaussian
-:class:`Laplace`          cosine and sine at a Cauchy frequency                  exp(-distance)
-:class:`Stumps`           sign of one coordinate against a threshold             closed form
-:class:`Ferns`            random sign of a leaf of a small random tree           closed form
-:class:`Dense`            tanh, erf, sigmoid, sign, step or relu of an affine    all but two
-:class:`Deep`             a network of several such layers                       sign
-:class:`Polynomial`       product of projections                                 polynomial, scaled
-:class:`Chi2`             cosine and sine of the logarithm of one bin            chi-squared
-:class:`Intersection`     whether one bin holds more than a random level         intersection
-:class:`Coordinates`      one coordinate                                         inner product
-========================  =====================================================  ==================
+==========================  ===================================================  ==================
+family                      one neuron                                           kernel
+==========================  ===================================================  ==================
+:class:`Gaussian`           cosine and sine at a normal frequency                Gaussian
+:class:`Laplace`            cosine and sine at a Cauchy frequency                exp(-distance)
+:class:`Matern`             cosine and sine at a t-distributed frequency         Matérn
+:class:`RationalQuadratic`  cosine and sine, normal of random size               rational quadratic
+:class:`Cauchy`             cosine and sine, Laplace-distributed coordinates     Cauchy, a product
+:class:`Laplace1`           cosine and sine, Cauchy-distributed coordinates      exp(-1-norm)
+:class:`Stumps`             sign of one coordinate against a threshold           closed form
+:class:`Ferns`              random sign of a leaf of a small random tree         closed form
+:class:`Dense`              tanh, erf, sigmoid, sign, step or relu of an affine  all but two
+:class:`Deep`               a network of several such layers                     sign
+:class:`Polynomial`         product of projections                               polynomial, scaled
+:class:`Chi2`               cosine and sine of the logarithm of one bin          chi-squared
+:class:`Intersection`       whether one bin holds more than a random level       intersection
+:class:`Coordinates`        one coordinate                                       inner product
+==========================  ===================================================  ==================
 
 Subclass :class:`Neurons` for one of your own.
 """
@@ -25,15 +29,20 @@ from trickless.neurons._coordinates import Coordinates
 from trickless.neurons._deep import Deep
 from trickless.neurons._dense import Dense
 from trickless.neurons._ferns import Ferns
-from trickless.neurons._fourier import Gaussian, Laplace
 from trickless.neurons._histograms import Chi2, Intersection
+from trickless.neurons._isotropic import Gaussian, Laplace, Matern, RationalQuadratic
 from trickless.neurons._polynomial import Polynomial
+from trickless.neurons._separable import Cauchy, Laplace1
 from trickless.neurons._stumps import Stumps
 
 #: Families that can be asked for by name, with their default parameters.
 FAMILIES: dict[str, type[Neurons]] = {
     "gaussian": Gaussian,
     "laplace": Laplace,
+    "matern": Matern,
+    "rational_quadratic": RationalQuadratic,
+    "cauchy": Cauchy,
+    "laplace1": Laplace1,
     "stumps": Stumps,
     "ferns": Ferns,
     "dense": Dense,
@@ -46,6 +55,7 @@ FAMILIES: dict[str, type[Neurons]] = {
 
 __all__ = [
     "FAMILIES",
+    "Cauchy",
     "Chi2",
     "Coordinates",
     "Deep",
@@ -54,8 +64,11 @@ __all__ = [
     "Gaussian",
     "Intersection",
     "Laplace",
+    "Laplace1",
+    "Matern",
     "Neurons",
     "Polynomial",
+    "RationalQuadratic",
     "Stumps",
     "Weights",
     "make_neurons",

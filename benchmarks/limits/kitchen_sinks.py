@@ -1,0 +1,158 @@
+"""Kitchen Sinks beside the arithmetic that it cannot avoid: activations, fit, prediction, memory.
+
+All on 40,000 rows of 100 inputs and 1,000 Gaussian neurons, that is 2,000 columns, in single
+precision, in one process, in turn, medians of 9. The bare versions have their weights drawn, and do
+with NumPy and SciPy alone:
+
+- activations: the product of the rows with 2,000 weights, as a cosine with a phase would need it;
+  and the parts of ours, the product with 1,000 weights and its cosines and sines, by blocks of 512
+  rows on as many threads as BLAS would use;
+- fit: these parts, the Gram matrix (a symmetric rank-k update) in double precision, panel by panel,
+  and a Cholesky factorisation; the Gram matrix in single precision is timed as well, although
+  it is not good enough for a light regularisation;
+- predict: activations of blocks and their products with the coefficients.
+
+A small problem of 200 rows is fitted beside scikit-learn's RBFSampler and Ridge. Memory is the peak
+of a fit above its beginning, next to 3 c² doubles for c columns and the byte budgets.
+
+Run as ``make bench-limits``; writes ``benchmarks/results/kitchen_sinks_limits.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from bare import ROWS, activations, blocks, in_turn, network
+from scipy import linalg
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from threadpoolctl import threadpool_limits
+
+from trickless import KitchenSinksRegressor
+from trickless._blocks import n_threads
+from trickless._report import circumstances, measured
+from trickless.kitchen_sinks import PANEL_BYTES
+from trickless.neurons import Gaussian
+
+N_ROWS, N_INPUTS, N_NEURONS, ALPHA, REPEATS = 40_000, 100, 1000, 1e-6, 9
+PANEL = 4096
+RESULTS = Path(__file__).parents[1] / "results"
+
+
+def problem(n_rows, n_inputs):
+    X = np.random.default_rng(0).standard_normal((n_rows, n_inputs)).astype("float32")
+    return X, np.sin(X[:, 0]) + X[:, 1]
+
+
+def large(pool):
+    """Seconds of ours and of the bare parts, and what they come to."""
+    X, y = problem(N_ROWS, N_INPUTS)
+    options = {"alpha": ALPHA, "random_state": 0}
+    model = KitchenSinksRegressor(Gaussian(10.0), N_NEURONS, **options).fit(X, y)
+    (W,) = model.stream_.between(0, N_NEURONS)
+    twice = np.concatenate([W, W])
+    coef = np.concatenate(list(model.coef_.swapaxes(0, 1))).astype("float32")
+    panels = blocks(N_ROWS, PANEL)
+    ready = [activations(X[panel], W) for panel in panels[:2]]
+
+    def parts():
+        with threadpool_limits(1):
+            for panel in panels:
+                Z = np.empty((len(X[panel]), 2 * N_NEURONS), dtype="float32")
+
+                def fill(rows, Z=Z, panel=panel):
+                    Z[rows] = activations(X[panel][rows], W)
+
+                list(pool.map(fill, blocks(len(Z), ROWS)))
+
+    def gram(dtype):
+        total = np.zeros((2 * N_NEURONS, 2 * N_NEURONS))
+        for i, panel in enumerate(panels):
+            Z = ready[i % 2][: len(X[panel])].astype(dtype, copy=False)
+            total += Z.T @ Z
+        return total
+
+    matrix = gram("float64") / N_ROWS
+    matrix.flat[:: len(matrix) + 1] += ALPHA * N_NEURONS
+
+    def predict():
+        with threadpool_limits(1):
+            network(X, W, coef, pool)
+
+    auto = KitchenSinksRegressor(Gaussian(10.0), N_NEURONS, random_state=0)
+    fixed = KitchenSinksRegressor(Gaussian(10.0), N_NEURONS, **options)
+    seconds = in_turn(
+        {
+            "activations": lambda: [None for _ in model._panels(X)],
+            "product with 2,000 columns": lambda: X @ twice.T,
+            "product, cosine and sine": parts,
+            "Gram matrix": lambda: gram("float64"),
+            "Gram matrix, single precision": lambda: gram("float32"),
+            "Cholesky": lambda: linalg.cho_factor(matrix, check_finite=False),
+            "fit": lambda: fixed.fit(X, y),
+            "fit, alpha='auto'": lambda: auto.fit(X, y),
+            "predict": lambda: model.predict(X),
+            "bare predict": predict,
+        },
+        REPEATS,
+    )
+    bare = seconds["product, cosine and sine"] + seconds["Gram matrix"] + seconds["Cholesky"]
+    ratios = {
+        "activations to the product": seconds["activations"]
+        / seconds["product with 2,000 columns"],
+        "activations to their parts": seconds["activations"] / seconds["product, cosine and sine"],
+        "fit": seconds["fit"] / bare,
+        "fit, alpha='auto'": seconds["fit, alpha='auto'"] / bare,
+        "predict": seconds["predict"] / seconds["bare predict"],
+    }
+    return {"seconds": seconds, "ratio": ratios}
+
+
+def small():
+    """A fit of 200 rows by 100 neurons beside scikit-learn's."""
+    X, y = problem(200, 10)
+    ours = KitchenSinksRegressor(Gaussian(3.0), 50, alpha=1e-4, random_state=0)
+    auto = KitchenSinksRegressor(Gaussian(3.0), 50, random_state=0)
+    theirs = make_pipeline(RBFSampler(gamma=1 / 18, n_components=100, random_state=0), Ridge(1e-2))
+    seconds = in_turn(
+        {
+            "Kitchen Sinks": lambda: ours.fit(X, y),
+            "Kitchen Sinks, alpha='auto'": lambda: auto.fit(X, y),
+            "RBFSampler and Ridge": lambda: theirs.fit(X, y),
+        },
+        50,
+    )
+    return {"seconds": seconds, "ratio": seconds["Kitchen Sinks"] / seconds["RBFSampler and Ridge"]}
+
+
+def memory():
+    """MiB at the peak of a fit above its beginning, and what it may be."""
+    X, y = problem(N_ROWS, N_INPUTS)
+    model = KitchenSinksRegressor(Gaussian(10.0), 2 * N_NEURONS, random_state=0)
+    with measured() as fitting:
+        model.fit(X, y)
+    matrices = 3 * 8 * (4 * N_NEURONS) ** 2
+    return {
+        "columns": 4 * N_NEURONS,
+        "peak_mib": fitting.peak_mib,
+        "matrices_mib": matrices / 2**20,
+        "budget_mib": (model.cache_bytes + PANEL_BYTES) / 2**20,
+    }
+
+
+def main():
+    result = {"circumstances": circumstances(), "memory": memory()}
+    with ThreadPoolExecutor(n_threads(None)) as pool:
+        result |= {"large": large(pool), "small": small()}
+    print(json.dumps(result, indent=1))
+    path = RESULTS / "kitchen_sinks_limits.json"
+    path.write_text(json.dumps(result, indent=1) + "\n")
+    print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()

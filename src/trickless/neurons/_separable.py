@@ -1,0 +1,132 @@
+"""Fourier neurons of kernels that are products over the features.
+
+The coordinates of a frequency are independent, each with the spectrum of the factor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.special import log_ndtr, ndtr
+from sklearn.metrics.pairwise import manhattan_distances
+
+from trickless._validation import choice
+from trickless.neurons._fourier import LARGEST_FREQUENCY, Fourier
+
+
+class Separable(Fourier):
+    """A family whose kernel is a product over the features.
+
+    Samplings that make frequencies orthogonal would have no meaning here: frequencies whose
+    coordinates are independent have no uniform direction, except for the Gaussian.
+    """
+
+    _rules = Fourier._rules | {
+        "sampling": choice(
+            "iid",
+            "sobol",
+            remedy="'orthogonal' and 'structured' are for kernels of the Euclidean distance: "
+            "Gaussian, Laplace, Matern, RationalQuadratic",
+        )
+    }
+
+
+class Cauchy(Separable):
+    r"""Fourier neurons of the Cauchy kernel, a product over the features.
+
+    .. math:: k(x, x') = \prod_{j=1}^{d} \frac{1}{1 + (x_j - x'_j)^2 / s_j^2}, \qquad
+        p(w) = \prod_j \frac{s_j}{2} \exp(-s_j |w_j|)
+
+    The coordinates of a frequency are independent with a Laplace distribution.
+
+    Parameters
+    ----------
+    length_scale : float, "median", "auto" or array of shape (n_features,), default="median"
+        The length scale s, in the units of the inputs; see :class:`Gaussian`.
+    sampling : {"iid", "sobol"}, default="iid"
+        How the frequencies of a draw depend on each other; see :class:`Gaussian`.
+
+    Attributes
+    ----------
+    length_scale_ : float or array of shape (n_features,)
+        The length scale in use.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
+       Figure 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trickless.neurons import Cauchy
+    >>> X = np.array([[0.0, 0.0], [3.0, 2.0]])
+    >>> Cauchy(length_scale=[3.0, 1.0]).fit(X, np.random.default_rng(0)).kernel(X)
+    array([[1. , 0.1],
+           [0.1, 1. ]])
+    """
+
+    def frequencies(self, z: np.ndarray, g: np.ndarray) -> np.ndarray:
+        return -np.sign(z) * (np.log(2) + log_ndtr(-np.abs(z)))
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        X, Y = self._in_length_scales(X, Y)
+        X, Y = (A.toarray() if issparse(A) else A for A in (X, Y))
+        log_kernel = np.zeros((len(X), len(Y)))
+        for a, b in zip(X.T, Y.T, strict=True):
+            log_kernel -= np.log1p((a[:, None] - b[None, :]) ** 2)
+        return np.exp(log_kernel)
+
+
+class Laplace1(Separable):
+    r"""Fourier neurons of the Laplace kernel with the 1-norm, a product over the features.
+
+    .. math:: k(x, x') = \exp\Bigl(-\sum_{j=1}^{d} |x_j - x'_j| / s_j\Bigr), \qquad
+        p(w) = \prod_j \frac{s_j}{\pi (1 + s_j^2 w_j^2)}
+
+    The coordinates of a frequency are independent with a Cauchy distribution, which makes neurons
+    that vary fast along few axes. For the Euclidean norm see :class:`Laplace`. scikit-learn's
+    ``laplacian_kernel`` is this one, with ``gamma = 1 / s``.
+
+    Parameters
+    ----------
+    length_scale : float, "median", "auto" or array of shape (n_features,), default="median"
+        The length scale s, in the units of the inputs; see :class:`Gaussian`. The median is that of
+        distances in the 1-norm.
+    sampling : {"iid", "sobol"}, default="iid"
+        How the frequencies of a draw depend on each other; see :class:`Gaussian`.
+
+    Attributes
+    ----------
+    length_scale_ : float or array of shape (n_features,)
+        The length scale in use.
+
+    Notes
+    -----
+    One of 1.6 million coordinates is above 10⁶ / s, and is set to that.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
+       Figure 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trickless.neurons import Laplace1
+    >>> X = np.array([[0.0, 0.0], [3.0, 4.0]])
+    >>> Laplace1(length_scale=7.0).fit(X, np.random.default_rng(0)).kernel(X).round(2)
+    array([[1.  , 0.37],
+           [0.37, 1.  ]])
+    """
+
+    metric = "cityblock"
+
+    def frequencies(self, z: np.ndarray, g: np.ndarray) -> np.ndarray:
+        inverse = np.tan(np.pi * ndtr(-np.abs(z)))
+        return np.sign(z) / np.maximum(inverse, 1 / LARGEST_FREQUENCY)
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        return np.exp(-manhattan_distances(*self._in_length_scales(X, Y)))
