@@ -13,7 +13,12 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import laplacian_kernel
 
 from cases import inputs
-from trickless import KitchenSinksRegressor
+from trickless import (
+    DoublyStochasticRegressor,
+    Expansion,
+    KitchenSinksRegressor,
+    ShrinkingGradientRegressor,
+)
 from trickless.neurons import (
     Cauchy,
     Gaussian,
@@ -299,3 +304,43 @@ def test_a_sobol_sequence_that_begins_with_zero_stays_finite(monkeypatch):
     z, _ = SAMPLINGS["sobol"].draw(np.random.default_rng(0), 4, 3, 0)
     assert (z[0] < -6).all()
     assert np.isfinite(z).all()
+
+
+@pytest.mark.parametrize("sampling", ["orthogonal", "sobol"])
+def test_errors_and_certificates_are_refused_for_dependent_neurons(sampling):
+    X = inputs(60, 2)
+    y = np.sin(X[:, 0])
+    assert Gaussian().independent
+    neurons = fitted(Gaussian(1.0, sampling=sampling), 2)
+    assert not neurons.independent
+    f = Expansion(neurons, X, y[:, None])
+    dependent = rf"independently.*sampling='{sampling}' are not. Remedy: sampling='iid'"
+    with pytest.raises(ValueError, match=f"Expansion: a standard error needs.*{dependent}"):
+        f.estimate(X, 10)
+    with pytest.raises(ValueError, match=f"Expansion: a certificate needs.*{dependent}"):
+        f.certify(X, 0.1)
+    with pytest.raises(ValueError, match=f"Network: a standard error needs.*{dependent}"):
+        f.freeze(10).estimate(X)
+    model = ShrinkingGradientRegressor(neurons, 100, n_samples=50, random_state=0).fit(X, y)
+    assert model.predict(X).shape == (60,)
+    for asked in ({"return_std": True}, {"tolerance": 0.5}):
+        with pytest.raises(ValueError, match=dependent):
+            model.predict(X, **asked)
+    for learner in (
+        ShrinkingGradientRegressor(neurons, schedule="theorem", horizon=60),
+        DoublyStochasticRegressor(neurons, schedule="theorem"),
+    ):
+        with pytest.raises(ValueError, match=f"schedule='theorem' needs.*{dependent}"):
+            learner.fit(X, y)
+
+
+def test_a_standard_error_would_be_too_small_for_some_orthogonal_neurons():
+    """In the plane, cos 4θ is the same for orthogonal directions: half of the draws say nothing."""
+    d, n, runs = 2, 200, 400
+    draws = [
+        SAMPLINGS["orthogonal"].draw(np.random.default_rng(s), n, d, 0)[0] for s in range(runs)
+    ]
+    values = np.array([np.cos(4 * np.arctan2(w[:, 1], w[:, 0])) for w in draws])
+    claimed = values.var(axis=1, ddof=1).mean() / n
+    ratio = values.mean(axis=1).var(ddof=1) / claimed
+    assert ratio > f_distribution.ppf(1 - 1e-6, runs - 1, runs * (n - 1))

@@ -38,9 +38,10 @@ def test_value_is_the_weighted_sum(name, n_neurons):
     X = suited(name, inputs(7, 3, seed=1))
     expected = written_out(network, X)
     np.testing.assert_allclose(network(X), expected, atol=1e-9)
-    value, error = network.estimate(X)
-    np.testing.assert_allclose(value, expected, atol=1e-9)
-    assert error.shape == value.shape
+    if neurons.independent:
+        value, error = network.estimate(X)
+        np.testing.assert_allclose(value, expected, atol=1e-9)
+        assert error.shape == value.shape
 
 
 def test_rows_threads_and_cache_change_nothing():

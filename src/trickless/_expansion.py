@@ -18,6 +18,7 @@ from trickless._sampling import by_size, stratified
 from trickless._stream import BLOCK, StoredNeurons, as_generator, draw, pick
 from trickless._validation import (
     check_expansion,
+    check_independent,
     check_pairs,
     check_probability,
     check_tolerance,
@@ -188,7 +189,13 @@ class Expansion:
         Returns
         -------
         value, standard_error : arrays of shape (n_rows, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            If the neurons of one draw are not independent. ``freeze(n_neurons)(X)`` gives values.
         """
+        check_independent("Expansion", "a standard error", self.neurons)
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
         check_value("Expansion", "method", method, METHOD)
         rng = as_generator(random_state)
@@ -228,7 +235,8 @@ class Expansion:
         Raises
         ------
         ValueError
-            If the tolerance is below what sums in the support's precision can give.
+            If the tolerance is below what sums in the support's precision can give, or the neurons
+            of one draw are not independent.
 
         Notes
         -----
@@ -237,6 +245,7 @@ class Expansion:
         radius is within the tolerance at every row, with the probability of error shared out over
         the stages, so that looking at each of them is paid for.
         """
+        check_independent("Expansion", "a certificate", self.neurons)
         tolerance = check_tolerance("Expansion", tolerance, self.alpha, self.support.dtype)
         check_probability("Expansion", "confidence", confidence)
         return certified(self, X, tolerance, 1 - confidence, as_generator(random_state))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from trickless._blocks import map_blocks, n_threads, row_blocks, worthwhile
-from trickless._validation import check_finite
+from trickless._validation import check_finite, check_independent
 from trickless.neurons import Neurons, Weights
 
 #: Bytes of weights, or one block, that all rows are shown before the next.
@@ -106,7 +106,13 @@ class Network:
         Returns
         -------
         value, standard_error : float64 arrays of shape (n_rows, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            If the neurons of one draw are not independent. Calling the network gives its values.
         """
+        check_independent("Network", "a standard error", self.neurons)
         m = self.n_neurons
         total = np.zeros((X.shape[0], self.n_outputs))
         squares = np.zeros_like(total)  # or half the squared differences of neighbouring pairs

@@ -504,6 +504,18 @@ def check_feature_count(
         )
 
 
+def check_independent(owner: str, what: str, neurons: Any) -> None:
+    """Errors and guarantees that count neurons as independent draws need them to be."""
+    if not neurons.independent:
+        sampling = getattr(neurons, "sampling", None)
+        how = "" if sampling is None else f" with sampling={sampling!r}"
+        raise ValueError(
+            f"{owner}: {what} needs neurons that are drawn independently of each other, but those "
+            f"of {type(neurons).__name__}{how} are not. Remedy: sampling='iid', or a family whose "
+            "attribute independent is True."
+        )
+
+
 def check_fitted_family(neurons: Any) -> None:
     """A family's own ``fit`` must call that of the base class."""
     if not hasattr(neurons, "n_features_in_"):

@@ -24,6 +24,7 @@ from trickless._stream import Later, NeuronStream, Purpose, generator
 from trickless._validation import (
     CLASS_WEIGHT,
     anything,
+    check_independent,
     check_more_neurons,
     check_progress,
     check_validation_rows,
@@ -212,6 +213,8 @@ class _DoublyStochastic(NeuronLearner):
                 visit += 1
 
     def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        if self.schedule == "theorem":  # steps share blocks of the stream
+            check_independent(type(self).__name__, "schedule='theorem'", self.neurons_)
         self.stream_ = NeuronStream(self.neurons_, self.seed_, self.dtype, self.cache_bytes)
         self.intercept_ = self._offset(targets, weight)
         self._coef = Growing()

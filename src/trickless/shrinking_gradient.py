@@ -18,7 +18,7 @@ from trickless._expansion import METHOD, Expansion, Variances
 from trickless._network import Network
 from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
 from trickless._stream import Purpose, draw, generator
-from trickless._validation import check_certificate, check_draws, integer
+from trickless._validation import check_certificate, check_draws, check_independent, integer
 from trickless.neurons import Neurons
 
 #: Draws of a round that are held at a time.
@@ -95,6 +95,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
 
     def _check_theorem(self, n_rows: int) -> None:
         super()._check_theorem(n_rows)
+        check_independent(type(self).__name__, "schedule='theorem'", self.neurons_)
         check_draws(
             type(self).__name__, self.horizon, self.norm_bound, self._constants(), _MOST_SAMPLES
         )

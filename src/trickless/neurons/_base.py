@@ -37,6 +37,10 @@ class Neurons(BaseEstimator, ABC):
         Supremum of the Euclidean norm of those numbers. The guarantees of the learners assume 1.
     accepts_sparse : bool
         Whether :meth:`activate` takes SciPy CSR matrices.
+    independent : bool
+        Whether the neurons of one draw are independent of each other, as standard errors and
+        certificates assume; they are refused where it is False. Different draws are independent
+        in any case.
 
     Examples
     --------
@@ -63,6 +67,11 @@ class Neurons(BaseEstimator, ABC):
     accepts_sparse: bool = False
 
     _rules: ClassVar[dict[str, Rule]] = {}
+
+    @property
+    def independent(self) -> bool:
+        """Whether the neurons of one draw are independent of each other."""
+        return True
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Neurons:
         """Resolve what depends on data, such as the number of inputs or a length scale.
@@ -91,7 +100,7 @@ class Neurons(BaseEstimator, ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        """Draw n independent w from the distribution.
+        """Draw n w from the distribution, independently unless ``independent`` is False.
 
         Parameters
         ----------

@@ -63,6 +63,10 @@ class Fourier(Projected):
         self.length_scale = length_scale
         self.sampling = sampling
 
+    @property
+    def independent(self) -> bool:
+        return self.sampling == "iid"
+
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Fourier:
         super().fit(X, rng, sample_weight)
         name, sampling = type(self).__name__, SAMPLINGS[self.sampling]
