@@ -54,8 +54,7 @@ from trickless._losses import make_loss
 from trickless._network import Network
 from trickless._report import circumstances
 from trickless._stream import Later, NeuronStream
-from trickless.neurons import Gaussian, Neurons, Stumps
-from trickless.neurons._fourier import Fourier
+from trickless.neurons import Gaussian, Laplace1, Neurons, Stumps
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import data
@@ -68,13 +67,6 @@ GRIDS = {"NORMA": {"alpha": ALPHAS, "average": [False, True]}}
 GRIDS |= {"Pegasos": {"alpha": ALPHAS}, "SDCA": {"alpha": ALPHAS}}
 TUNING_ROWS, FIRST_ROWS, KERNEL_TEST_ROWS = 2_000, 1_000, 10_000
 EPOCHS, SGD_ROWS, SNAPSHOTS, CACHE = 30, 512, 8, 2**30
-
-
-class Laplace1(Fourier):
-    """Neurons of the Laplace kernel with the 1-norm, exp(-|x - x'|_1 / length scale)."""
-
-    def draw_frequencies(self, rng, n):
-        return rng.standard_cauchy((n, self.n_features_in_))
 
 
 class Problem(NamedTuple):
