@@ -63,10 +63,11 @@ class Gaussian(Isotropic):
     -----
     A learner draws blocks of 256 neurons, so its estimates gain what one such block does
     (``benchmarks/frequencies.py``). With "orthogonal", the mean squared error of a Gaussian kernel
-    is 0.43 of that of "iid" with 4 features, 0.1 with 64 and 0.7 with 784, more than there are
-    neurons in a block; with "sobol", 0.05 with 4 and 0.4 with 64 features. Where frequencies are
-    heavy-tailed (:class:`Laplace`, :class:`Matern`), their lengths leave less to gain. Standard
-    errors and certificates need independent neurons, and are refused for all but "iid".
+    is 0.4 of that of "iid" with 4 features, 0.1 with 64 and 0.7 with 784, more than there are
+    neurons in a block; with "sobol", 0.05 with 4, 0.4 with 64 and 1.25 with 784 features. Where
+    frequencies are heavy-tailed (:class:`Laplace`, :class:`Matern`), their lengths leave less to
+    gain. Standard errors and certificates need independent neurons, and are refused for all
+    samplings but "iid".
 
     Orthogonal directions have independent lengths, so each frequency is normal exactly. Rows of
     :math:`H D_1 H D_2 H D_3` have directions that are not quite uniform: with a constant length of
