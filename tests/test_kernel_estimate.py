@@ -16,27 +16,33 @@ X, Y = inputs(7, 3), inputs(4, 3, seed=1)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_it_is_the_mean_of_products_and_its_standard_error(name):
     neurons, x, y = FAMILIES[name], suited(name, X), suited(name, Y)
-    mean, error = estimate_kernel(neurons, x, y, 300, random_state=0)
+    mean, error = estimate_kernel(neurons, x, y, 512, random_state=0)
     assert mean.shape == error.shape == (7, 4)
     products = []
     fitted = trickless._kernel_estimate._fitted(neurons, x, 0)
-    for _, weights in trickless.NeuronStream(fitted, 0, np.float64).pieces(0, 300):
+    for _, weights in trickless.NeuronStream(fitted, 0, np.float64).pieces(0, 512):
         a = fitted.activate(x, weights).reshape(7, fitted.width, -1)
         b = fitted.activate(y, weights).reshape(4, fitted.width, -1)
         products.append(np.einsum("xkj,ykj->xyj", a, b))
     each = np.concatenate(products, axis=2)
     np.testing.assert_allclose(mean, each.mean(axis=2), atol=1e-12)
-    expected = each.std(axis=2, ddof=1) / np.sqrt(300)
+    if not fitted.independent:
+        each = each.reshape(7, 4, 2, 256).mean(axis=3)
+    expected = each.std(axis=2, ddof=1) / np.sqrt(each.shape[2])
     np.testing.assert_allclose(error, expected, atol=1e-8)
 
 
-def test_its_standard_errors_are_honest():
-    """Over 200 seeds, (mean - truth) / error has mean 0 and variance 1 to 5 standard errors."""
-    truth = rbf_kernel(X[:1], Y[:1], gamma=0.5)
-    runs = [estimate_kernel(Gaussian(1.0), X[:1], Y[:1], 200, random_state=s) for s in range(200)]
+@pytest.mark.parametrize("sampling", ["iid", "orthogonal"])
+def test_its_standard_errors_are_honest(sampling):
+    """Over 200 seeds, (mean - truth) / error has the moments of Student's t to 5 errors."""
+    x, y = np.zeros((1, 16)), np.full((1, 16), 0.3)
+    truth = rbf_kernel(x, y, gamma=0.5)
+    family, n = Gaussian(1.0, sampling=sampling), 200 if sampling == "iid" else 20 * 256
+    runs = [estimate_kernel(family, x, y, n, random_state=seed) for seed in range(200)]
     z = np.array([(mean - truth)[0, 0] / error[0, 0] for mean, error in runs])
-    assert abs(z.mean()) < 5 / np.sqrt(200)
-    assert abs(z.var() - 1) < 5 * np.sqrt(2 / 200)
+    variance = 1.0 if sampling == "iid" else 19 / 17
+    assert abs(z.mean()) < 5 * np.sqrt(variance / 200)
+    assert abs(z.var() - variance) < 5 * np.sqrt(3 / 200)
 
 
 def test_how_products_are_grouped_changes_nothing(monkeypatch):

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from trickless._blocks import row_blocks
-from trickless._stream import NeuronStream, Purpose, as_seed, generator
+from trickless._stream import BLOCK, NeuronStream, Purpose, as_seed, generator
 from trickless._validation import check_family, check_value, integer
 from trickless.neurons import Neurons, Weights, make_neurons
 
@@ -39,14 +39,15 @@ def estimate_kernel(
     Y : array of shape (n_y, n_features), optional
         Default: ``X``.
     n_neurons : int, default=1000
-        How many neurons m to draw.
+        How many neurons m to draw. Where those of a draw depend on each other (``sampling`` of the
+        Fourier families), errors come from blocks of 256, so take a multiple of that.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons.
 
     Returns
     -------
     mean, standard_error : arrays of shape (n_x, n_y)
-        The standard error is infinite for a single neuron.
+        The standard error is infinite for a single neuron, or a single block of dependent ones.
 
     Examples
     --------
@@ -64,17 +65,23 @@ def estimate_kernel(
     seed = as_seed(random_state)
     family = _fitted(neurons, X, seed)
     total, squares = np.zeros((len(X), len(Y))), np.zeros((len(X), len(Y)))
+    n_units = n_neurons if family.independent else -(-n_neurons // BLOCK)
     for _, weights in NeuronStream(family, seed, np.float64, 0).pieces(0, n_neurons):
         a, b = _by_neuron(family, X, weights), _by_neuron(family, Y, weights)
+        block = np.zeros_like(total)
         for some in row_blocks(len(a), max(1, _PRODUCTS // total.size)):
             products = a[some] @ b[some].swapaxes(1, 2)
-            total += products.sum(axis=0)
-            squares += np.einsum("jxy,jxy->xy", products, products)
+            block += products.sum(axis=0)
+            if family.independent:
+                squares += np.einsum("jxy,jxy->xy", products, products)
+        total += block
+        if not family.independent:
+            squares += block**2
     mean = total / n_neurons
-    if n_neurons == 1:
+    if n_units == 1:
         return mean, np.full_like(mean, np.inf)
-    variance = np.maximum(squares / n_neurons - mean**2, 0) * n_neurons / (n_neurons - 1)
-    return mean, np.sqrt(variance / n_neurons)
+    spread = np.maximum(squares - total**2 / n_units, 0) * n_units / (n_units - 1)
+    return mean, np.sqrt(spread) / n_neurons
 
 
 def _fitted(neurons: Neurons | str, X: np.ndarray, seed: int) -> Neurons:
