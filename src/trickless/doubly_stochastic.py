@@ -250,8 +250,8 @@ class _DoublyStochastic(NeuronLearner):
         Z = self.neurons_(X[rows], self.stream_.between(0, _PILOT_NEURONS)).astype(np.float64)
         if weight is not None:
             Z *= np.sqrt(weight[rows] / weight.mean())[:, None]
-        largest = [Z.shape[1] - 1] * 2
-        top = linalg.eigvalsh(Z.T @ Z, subset_by_index=largest)
+        square = Z.T @ Z if len(Z) > Z.shape[1] else Z @ Z.T
+        top = linalg.eigvalsh(square, subset_by_index=[len(square) - 1] * 2)
         return float(top[0]) / (len(Z) * _PILOT_NEURONS)
 
     def _first_step(self, loss: Loss) -> float:
