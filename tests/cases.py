@@ -1,6 +1,7 @@
 """The families and learners over which laws are tested."""
 
 import numpy as np
+from array_api_compat import array_namespace
 from sklearn.base import is_regressor
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -28,6 +29,7 @@ from trickless.neurons import (
     Deep,
     Dense,
     Ferns,
+    FromFunction,
     Gaussian,
     Intersection,
     Laplace,
@@ -38,6 +40,19 @@ from trickless.neurons import (
 )
 
 ACTIVATIONS = ("tanh", "erf", "sigmoid", "sign", "step", "relu")
+
+
+def waves(rng, n, n_features):
+    """Frequencies and phases."""
+    return rng.standard_normal((n, n_features)), rng.uniform(-np.pi, np.pi, n)
+
+
+def soft_waves(X, frequencies, phases):
+    """Two numbers, of norm 1 at most, of a projection that cannot overflow."""
+    xp = array_namespace(X)
+    t = xp.tanh(X / 10) @ frequencies.T + phases
+    return xp.concat([xp.cos(t), xp.sin(t) / 2], axis=1)
+
 
 #: One of each family and option, by name.
 FAMILIES = {
@@ -56,6 +71,7 @@ FAMILIES = {
     "polynomial": Polynomial(),
     "chi2": Chi2(),
     "intersection": Intersection(),
+    "function": FromFunction(waves, soft_waves, width=2),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}
 
 #: Those whose rows may not be negative.

@@ -70,7 +70,7 @@ def as_generator(random_state: Any) -> np.random.Generator:
 def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weights:
     """Draw n neurons in double precision, then convert floating-point arrays to ``dtype``."""
     weights = neurons.draw(rng, n)
-    check_drawn(type(neurons).__name__, weights, n)
+    check_drawn(f"{type(neurons).__name__}.draw(rng, n={n})", weights, n)
     return tuple(
         array.astype(dtype, copy=False)
         if isinstance(array, np.ndarray) and np.issubdtype(array.dtype, np.floating)

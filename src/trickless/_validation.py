@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
+from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -417,12 +418,14 @@ def _same(now: Any, then: Any) -> bool:
         return type(now) is type(then) and all(_same(mine[key], other.get(key)) for key in mine)
     if isinstance(now, np.ndarray) or isinstance(then, np.ndarray):
         return np.array_equal(now, then)
+    if isinstance(now, MethodType) and isinstance(then, MethodType):
+        return now.__func__ is then.__func__ and _same(now.__self__, then.__self__)
     incomparable = type(now).__eq__ is object.__eq__  # type: ignore[comparison-overlap]
     return (incomparable and type(now) is type(then)) or bool(now == then)
 
 
-def check_drawn(owner: str, weights: Any, n: int) -> None:
-    """``Neurons.draw`` must return a tuple of arrays with n entries each."""
+def check_drawn(call: str, weights: Any, n: int) -> None:
+    """What draws weights must return a tuple of arrays with n entries each."""
     arrays = isinstance(weights, tuple) and len(weights) > 0
     if not arrays or any(np.shape(array)[:1] != (n,) for array in weights):
         what = (
@@ -431,21 +434,113 @@ def check_drawn(owner: str, weights: Any, n: int) -> None:
             else f"a {type(weights).__name__}"
         )
         raise TypeError(
-            f"{owner}.draw(rng, n={n}) returned {what}, but it must return a tuple of arrays with "
-            f"n entries along the first axis. Remedy: return (array,) for a single array."
+            f"{call} returned {what}, but it must return a tuple of arrays with n = {n} entries "
+            f"along the first axis. Remedy: return (array,) for a single array."
         )
 
 
-def check_activations(owner: str, Z: Any, n_rows: int, n: int, width: int) -> None:
-    """``Neurons.activate`` must return width * n numbers for each row."""
+def check_repeatable(call: str, draw: Callable[[np.random.Generator], Any], remedy: str) -> None:
+    """The same seed must give the same weights, which a stream may have to draw again."""
+    first, again = (draw(np.random.default_rng(0)) for _ in range(2))
+    if not all(np.array_equal(a, b) for a, b in zip(first, again, strict=True)):
+        raise ValueError(
+            f"{call} gave other weights from the same seed, but a model needs the same neurons "
+            f"whenever it predicts. Remedy: {remedy}."
+        )
+
+
+def check_stackable(call: str, drawn: list[tuple[np.ndarray, ...]]) -> None:
+    """Weights that are drawn one at a time must have the same shapes."""
+    shapes = {tuple(array.shape for array in weights) for weights in drawn}
+    if len(shapes) > 1:
+        one, other = sorted(shapes)[:2]
+        raise TypeError(
+            f"{call} returned arrays of shapes {list(one)} in one call and {list(other)} in "
+            "another, but all must have the same. Remedy: pad what is short."
+        )
+
+
+def check_numbers(call: str, values: list[Any], width: int) -> np.ndarray:
+    """Values of single neurons on single rows must be width real numbers each."""
+    try:
+        array = np.array(values)
+    except ValueError:  # of different shapes
+        array = np.empty(0, dtype=object)
+    shapes = [(len(values), width), (len(values),)][: 2 if width == 1 else 1]
+    if values and (array.dtype.kind not in "biuf" or array.shape not in shapes):
+        raise TypeError(
+            f"{call} returned {values[0]!r} for the first row and neuron, but it must return "
+            f"width = {width} real number(s) for each. Remedy: return numbers, always as many, and "
+            "set width to how many."
+        )
+    return array.reshape(len(values), width)
+
+
+def check_varied(call: str, weights: Any) -> None:
+    """Two neurons drawn one after the other must differ."""
+    if not weights:
+        raise ValueError(
+            f"{call} has nothing to draw: there are no parameters. Remedy: a function with random "
+            "parameters."
+        )
+    if all(np.array_equal(array[0], array[1]) for array in weights):
+        raise ValueError(
+            f"{call} gave the same weights twice, so all neurons would be one function. Remedy: "
+            "build anew at each call, with a random initialisation, and share nothing trained."
+        )
+
+
+def check_input_shape(owner: str, input_shape: tuple[int, ...] | None, n_features: int) -> None:
+    """A row must fill its shape."""
+    size = n_features if input_shape is None else int(np.prod(input_shape))
+    if size != n_features:
+        raise ValueError(
+            f"{owner}: input_shape={input_shape!r} holds {size} numbers, but X has {n_features} "
+            f"columns. Remedy: a shape whose product is {n_features}, with the axes in the order "
+            "in which the columns run (C order)."
+        )
+
+
+def check_module(module: Any, module_class: type, called: bool) -> None:
+    """``module_factory`` must be a function that builds a module, and not a module itself."""
+    if isinstance(module, module_class) != called:
+        what = f"returned a {type(module).__name__}" if called else "is a module itself"
+        raise TypeError(
+            f"FromTorch: module_factory {what}, but it must be a function that builds a new "
+            "torch.nn.Module whenever it is called. Remedy: module_factory=lambda: "
+            "torch.nn.Sequential(...), or a function with a name, which can be pickled."
+        )
+
+
+def check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
+    """A foreign function must give width numbers for each row, whatever rows are around it."""
+    if Z.shape[:2] != (n, n_rows) or Z.size != n * n_rows * width:
+        raise TypeError(
+            f"{owner}: for {n_rows} row(s) a neuron gave an array of shape {Z.shape[1:]}, but it "
+            f"must give width = {width} number(s) a row, as it did for a single one. Remedy: keep "
+            "the first axis, which is that of the rows."
+        )
+
+
+def check_one_output(owner: str, sizes: list[int]) -> None:
+    """A foreign function must give one array, and not an empty one."""
+    if len(sizes) != 1 or sizes[0] == 0:
+        raise TypeError(
+            f"{owner}: for a row the function gives arrays of sizes {sizes}, but it must give one "
+            "array with at least one number. Remedy: return a single array, such as the first of "
+            "several."
+        )
+
+
+def check_activations(call: str, Z: Any, n_rows: int, n: int, width: int) -> None:
+    """What evaluates neurons must return width * n numbers for each row."""
     shape = getattr(Z, "shape", None)
     if shape != (n_rows, width * n):
         what = type(Z).__name__ if shape is None else f"an array of shape {tuple(shape)}"
         raise TypeError(
-            f"{owner}.activate(X, weights) returned {what} for {n_rows} rows and {n} neurons of "
-            f"width {width}, but it must return an array of shape (n_rows, width * n) = "
-            f"({n_rows}, {width * n}). Remedy: one column for each number of each neuron; set the "
-            "class attribute width if a neuron gives more than one."
+            f"{call} returned {what} for {n_rows} rows and {n} neurons of width {width}, but it "
+            f"must return an array of shape (n_rows, width * n) = ({n_rows}, {width * n}). Remedy: "
+            "one column for each number of each neuron; set width if a neuron gives more than one."
         )
 
 
@@ -537,15 +632,15 @@ def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
     norms = np.linalg.norm(Z.reshape(len(Z), neurons.width, -1), axis=1)
     if not np.isfinite(norms).all():
         raise ValueError(
-            f"{name}.activate(X, weights) gave values that are not finite for finite rows. Remedy: "
-            "keep overflows and divisions by zero out of it."
+            f"{name} gave activations that are not finite for finite rows. Remedy: keep overflows "
+            "and divisions by zero out of them."
         )
     if bounded and norms.max(initial=0) > neurons.bound * (1 + 1e-4):
         raise ValueError(
             f"{name} declares bound={neurons.bound!r}, but a neuron gave a value of norm "
             f"{norms.max():g}, and steps sized for the bound would diverge. Remedy: scale the "
-            "activations down, or set the class attribute bound to what they reach; Kitchen Sinks "
-            "takes unbounded neurons as well."
+            "activations down, or set bound to what they reach; Kitchen Sinks takes unbounded "
+            "neurons as well."
         )
 
 

@@ -17,7 +17,9 @@ family                      one neuron                                          
 :class:`Chi2`               cosine and sine of the logarithm of one bin          chi-squared
 :class:`Intersection`       whether one bin holds more than a random level       intersection
 :class:`Coordinates`        one coordinate                                       inner product
-==========================  ===================================================  ==================
+:class:`FromFunction`       two functions of yours: sample w, evaluate psi       whatever they give
+:class:`FromPoint`          the same for one row and one w: simpler, and slow    whatever they give
+==========================  ===================================================  ===========
 
 Subclass :class:`Neurons` for one of your own.
 """
@@ -29,6 +31,7 @@ from trickless.neurons._coordinates import Coordinates
 from trickless.neurons._deep import Deep
 from trickless.neurons._dense import Dense
 from trickless.neurons._ferns import Ferns
+from trickless.neurons._function import FromFunction, FromPoint
 from trickless.neurons._histograms import Chi2, Intersection
 from trickless.neurons._isotropic import Gaussian, Laplace, Matern, RationalQuadratic
 from trickless.neurons._polynomial import Polynomial
@@ -61,6 +64,8 @@ __all__ = [
     "Deep",
     "Dense",
     "Ferns",
+    "FromFunction",
+    "FromPoint",
     "Gaussian",
     "Intersection",
     "Laplace",

@@ -141,7 +141,8 @@ class Neurons(BaseEstimator, ABC):
         name = type(self).__name__
         check_columns(name, X, self.n_features_in_)
         Z = self.activate(X, weights)
-        check_activations(name, Z, X.shape[0], weights[0].shape[0], self.width)
+        call = f"{name}.activate(X, weights)"
+        check_activations(call, Z, X.shape[0], weights[0].shape[0], self.width)
         return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
