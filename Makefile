@@ -1,5 +1,6 @@
 # make demo          run the main job: three learners on real data, a table and a picture
 # make test          run the whole test suite
+# make test-frameworks  test neurons made of torch modules and JAX functions (installs both)
 # make lint          check style and format
 # make types         check types
 # make format        rewrite style and format
@@ -22,7 +23,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help demo test lint types format tables clean bench-demo bench-exact bench-regret \
+.PHONY: help demo test test-frameworks lint types format tables clean bench-demo bench-exact bench-regret \
 	bench-convergence bench-estimators bench-kitchen-sinks bench-prediction bench-stream bench-limits bench-papers
 
 demo: $(VENV)/.plot
@@ -33,6 +34,9 @@ help:
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
+
+test-frameworks: $(VENV)/.test-frameworks
+	$(BIN)/python -m pytest tests/frameworks src/trickless/neurons/_torch.py src/trickless/neurons/_jax.py
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

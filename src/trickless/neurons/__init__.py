@@ -19,7 +19,9 @@ family                      one neuron                                          
 :class:`Coordinates`        one coordinate                                       inner product
 :class:`FromFunction`       two functions of yours: sample w, evaluate psi       whatever they give
 :class:`FromPoint`          the same for one row and one w: simpler, and slow    whatever they give
-==========================  ===================================================  ===========
+:class:`FromTorch`          a freshly initialised torch module                   whatever it gives
+:class:`FromJax`            a freshly initialised JAX function                   whatever it gives
+==========================  ===================================================  ==================
 
 Subclass :class:`Neurons` for one of your own.
 """
@@ -34,9 +36,11 @@ from trickless.neurons._ferns import Ferns
 from trickless.neurons._function import FromFunction, FromPoint
 from trickless.neurons._histograms import Chi2, Intersection
 from trickless.neurons._isotropic import Gaussian, Laplace, Matern, RationalQuadratic
+from trickless.neurons._jax import FromJax
 from trickless.neurons._polynomial import Polynomial
 from trickless.neurons._separable import Cauchy, Laplace1
 from trickless.neurons._stumps import Stumps
+from trickless.neurons._torch import FromTorch
 
 #: Families that can be asked for by name, with their default parameters.
 FAMILIES: dict[str, type[Neurons]] = {
@@ -65,7 +69,9 @@ __all__ = [
     "Dense",
     "Ferns",
     "FromFunction",
+    "FromJax",
     "FromPoint",
+    "FromTorch",
     "Gaussian",
     "Intersection",
     "Laplace",

@@ -1,0 +1,132 @@
+"""Neurons that another library initialises and evaluates: what torch and JAX have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from trickless._validation import (
+    anything,
+    check_input_shape,
+    check_one_output,
+    check_outputs,
+    check_repeatable,
+    check_varied,
+    is_integer,
+    positive,
+)
+from trickless.neurons._base import Neurons, Weights
+
+#: Numbers of one intermediate result that are held at a time, as far as one neuron and a few rows
+#: allow; what fits into a processor's cache is fastest.
+NUMBERS_AT_ONCE = 2**20
+
+
+class Foreign(Neurons):
+    """A function that another library initialises at random, as a neuron.
+
+    Subclasses implement ``draw``, ``_inspect`` and ``_evaluate``.
+    """
+
+    _rules = {
+        "input_shape": anything(
+            "None or a tuple of positive integers",
+            "input_shape=(1, 28, 28) makes an image of one channel out of 784 columns",
+            lambda v: (
+                v is None or (isinstance(v, tuple) and all(is_integer(n) and n > 0 for n in v))
+            ),
+        ),
+        "squash": anything(
+            "True or False",
+            "squash=True keeps any function within its bound",
+            lambda v: isinstance(v, bool),
+        ),
+        "bound": positive("bound=1.0 is what the guarantees of the learners assume"),
+    }
+
+    input_shape: tuple[int, ...] | None
+    squash: bool
+    _largest: int
+
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Foreign:
+        super().fit(X, rng, sample_weight)
+        name = type(self).__name__
+        check_input_shape(name, self.input_shape, self.n_features_in_)
+        outputs, self._largest = self._inspect()
+        check_one_output(name, outputs)
+        self.width = outputs[0]
+        check_repeatable(f"{name}: the initialisation", lambda rng: self.draw(rng, 1), self._source)
+        check_varied(f"{name}: the initialisation", self.draw(np.random.default_rng(0), 2))
+        return self
+
+    def activate(self, X: Any, weights: Weights) -> np.ndarray:
+        Z = self._outputs(X.reshape(len(X), *self._shape), weights, pairs=False)
+        return Z.transpose(1, 2, 0).reshape(len(X), self.width * len(Z))
+
+    def activate_pairs(self, X: Any, weights: Weights) -> np.ndarray:
+        return self._outputs(X.reshape(len(X), 1, *self._shape), weights, pairs=True)[:, 0]
+
+    #: Where all randomness of an initialisation has to come from.
+    _source: str
+
+    @abstractmethod
+    def _inspect(self) -> tuple[list[int], int]:
+        """Look at one neuron and one row.
+
+        Returns
+        -------
+        outputs : list of int
+            Sizes of the arrays that it gives.
+        largest : int
+            Numbers of its largest intermediate result.
+        """
+
+    @abstractmethod
+    def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
+        """Outputs of all neurons, or of neuron i on rows i alone.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, *input_shape), or (n, n_rows, *input_shape) for pairs
+        weights : tuple of arrays with n entries along the first axis
+        pairs : bool
+
+        Returns
+        -------
+        array of shape (n, n_rows, ...)
+        """
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        """Shape in which a row is given to the function."""
+        return (self.n_features_in_,) if self.input_shape is None else self.input_shape
+
+    def _outputs(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
+        """Activations by neuron, row and number: shape (n, n_rows, width)."""
+        n, n_rows = len(weights[0]), X.shape[1 if pairs else 0]
+        if n * n_rows == 0:
+            return np.empty((n, n_rows, self.width), dtype=X.dtype)
+        Z = self._evaluate(X, weights, pairs)
+        check_outputs(type(self).__name__, Z, n, n_rows, self.width)
+        Z = Z.reshape(n, n_rows, self.width)
+        return np.tanh(Z) * (self.bound / self.width**0.5) if self.squash else Z
+
+
+def library(owner: str, module: str, extra: str) -> Any:
+    """Import a library that the package does not depend on.
+
+    Raises
+    ------
+    ImportError
+        Naming what has to be installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{owner} needs {module}, which cannot be imported ({error}). Remedy: "
+            f'pip install "trickless[{extra}]".'
+        ) from error

@@ -1,0 +1,175 @@
+"""Torch modules as neurons: a random initialisation is a draw of w."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from trickless._validation import anything, check_module
+from trickless.neurons._base import Weights
+from trickless.neurons._foreign import NUMBERS_AT_ONCE, Foreign, library
+
+#: Torch initialises modules from one generator for the whole process.
+_GENERATOR = threading.Lock()
+
+
+class FromTorch(Foreign):
+    r"""Torch modules: :math:`\psi(x; w)` is a module, and w its random initialisation.
+
+    .. math:: \psi(x; w) = \frac{b}{\sqrt{k}} \tanh(\text{module}_w(x)) \in R^k
+
+    Any network will do: convolutions, attention, residual blocks. Nothing in it is trained; the
+    learner weights many of them. Many modules are evaluated at once (``torch.func.vmap``), on the
+    processor, in eval mode (no dropout; batch normalisation with the statistics that it was
+    initialised with) and without gradients.
+
+    Parameters
+    ----------
+    module_factory : callable
+        ``module_factory()`` builds a ``torch.nn.Module`` on the processor, initialised with torch's
+        default generator and no other source of randomness. Its parameters and buffers are w. It
+        takes rows of shape (n_rows, \*input_shape) and returns a tensor with n_rows entries along
+        the first axis, each made from its own row alone. It must be of a kind that
+        ``torch.func.vmap`` can evaluate, which rules out branches that depend on values.
+    input_shape : tuple of int, optional
+        Shape of one row as the module takes it, such as (1, 28, 28) for an image of one channel.
+        Default: (n_features,).
+    squash : bool, default=True
+        Whether the k numbers that the module gives for a row are passed through tanh and scaled to
+        the bound. False takes them as they are.
+    bound : float, default=1.0
+        Largest Euclidean norm b of a neuron's numbers. With ``squash=False`` it is your promise,
+        which the two learners that take steps check on a few rows; Kitchen Sinks takes modules
+        without a bound.
+
+    Attributes
+    ----------
+    width : int
+        How many numbers k the module gives for a row.
+
+    See Also
+    --------
+    FromJax : The same for JAX.
+
+    Notes
+    -----
+    Drawing is the construction of modules, one after the other: just under a millisecond for a
+    small convolutional one. Weights are drawn in torch's default precision and evaluated in that
+    of the learner, which converts parameters and buffers, but not tensors that a module keeps in
+    other attributes.
+
+    Torch's generator is put back after a draw. No other thread of yours may use it during one. In
+    a thread that evaluates neurons, torch is held to one OpenMP thread meanwhile: it is the learner
+    that shares rows out among threads (``n_jobs``).
+
+    The module is also kept by a fitted learner, without its weights, so a learner can be pickled if
+    ``module_factory`` and the module's class belong to a module of Python.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from torch import nn
+    >>> from trickless import KitchenSinksClassifier
+    >>> from trickless.neurons import FromTorch
+    >>> def network():
+    ...     return nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.AvgPool2d(3), nn.Flatten())
+    >>> X, y = load_digits(return_X_y=True)
+    >>> neurons = FromTorch(network, input_shape=(1, 8, 8))
+    >>> model = KitchenSinksClassifier(neurons, n_neurons=20, random_state=0)
+    >>> model.fit(X[:1000] / 16, y[:1000]).neurons_.width
+    32
+    >>> bool(model.score(X[1000:] / 16, y[1000:]) > 0.9)
+    True
+    """
+
+    _rules = Foreign._rules | {
+        "module_factory": anything(
+            "a function that builds a torch module",
+            "def build(): return torch.nn.Sequential(...), without calling it",
+            callable,
+        ),
+    }
+    _source = "initialise on the processor with torch's default generator, and nothing else"
+
+    def __init__(
+        self,
+        module_factory: Callable[[], Any],
+        input_shape: tuple[int, ...] | None = None,
+        squash: bool = True,
+        bound: float = 1.0,
+    ) -> None:
+        self.module_factory = module_factory
+        self.input_shape = input_shape
+        self.squash = squash
+        self.bound = bound
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        state = _torch().func.stack_module_state(self._build(int(rng.integers(2**63)), n))
+        tensors = [tensor.detach() for part in state for tensor in part.values()]
+        return tuple(
+            (tensor.double() if tensor.is_floating_point() else tensor).numpy()
+            for tensor in tensors
+        )
+
+    def _build(self, seed: int, n: int) -> list[Any]:
+        """Modules initialised from a seed; torch's own generator stays as it was."""
+        torch = _torch()
+        with _GENERATOR, torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            modules = [self.module_factory() for _ in range(n)]
+        check_module(modules[0], torch.nn.Module, called=True)
+        return [module.eval() for module in modules]
+
+    def _inspect(self) -> tuple[list[int], int]:
+        torch = _torch()
+        check_module(self.module_factory, torch.nn.Module, called=False)
+        (module,) = self._build(0, 1)
+        self._names = [name for name, _ in (*module.named_parameters(), *module.named_buffers())]
+        self._module = deepcopy(module).to("meta")
+        sizes = []
+        for part in module.modules():
+            part.register_forward_hook(lambda part, given, out: sizes.extend(_sizes(out)))
+        with torch.no_grad():
+            out = module(torch.zeros(1, *self._shape))
+        return _sizes(out), max(sizes, default=0)
+
+    def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
+        torch = _torch()
+        module = deepcopy(self._module)  # functional_call puts weights into the module itself
+
+        def one(weights: Any, rows: Any) -> Any:
+            state = dict(zip(self._names, weights, strict=True))
+            return torch.func.functional_call(module, state, (rows.clone(),))
+
+        n_rows = X.shape[1] if pairs else X.shape[0]
+        chunk = max(1, NUMBERS_AT_ONCE // (self._largest * n_rows))
+        every = torch.func.vmap(one, in_dims=(0, 0 if pairs else None), chunk_size=chunk)
+        with torch.no_grad(), _openmp().limit(limits=1):
+            return every(tuple(map(_tensor, weights)), _tensor(X)).numpy()
+
+
+def _torch() -> Any:
+    return library("FromTorch", "torch", "torch")
+
+
+@cache
+def _openmp() -> ThreadpoolController:
+    """Thread counts of OpenMP, which are those of the calling thread alone."""
+    _torch()
+    return ThreadpoolController().select(user_api="openmp")
+
+
+def _tensor(array: np.ndarray) -> Any:
+    return _torch().from_numpy(np.require(array, requirements=["C", "W"]))
+
+
+def _sizes(out: Any) -> list[int]:
+    """Sizes of the tensors that a module gives."""
+    tensors = out if isinstance(out, tuple | list) else [out]
+    return [tensor.numel() for tensor in tensors if isinstance(tensor, _torch().Tensor)]
