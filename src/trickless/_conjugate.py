@@ -109,15 +109,17 @@ def _first_pass(
     y_mean = share @ targets
     centred = share[:, None] * (targets - y_mean)  # so the mean of z adds nothing to the covariance
     statistics = Statistics(len(pilot), y_mean)
-    z_mean, cross, kept = np.zeros(1), np.zeros(1), []
+    z_mean, cross, kept = np.zeros(1), np.zeros(1), np.empty((0, 0))
     for rows, Z in blocks():
+        if not kept.size:
+            kept = np.empty((len(chosen), Z.shape[1]))
         z_mean = z_mean + share[rows] @ Z
         cross = cross + (Z.T @ centred[rows].astype(Z.dtype)).astype(np.float64)
-        first, last = np.searchsorted(chosen, [rows.start, rows.stop])
-        kept.append(Z[chosen[first:last] - rows.start])
+        some = slice(*np.searchsorted(chosen, [rows.start, rows.stop]))
+        kept[some] = Z[chosen[some] - rows.start]
         if len(pilot):
             statistics.add(Z[:, pilot], targets[rows], count[rows])
-    return _Sums(z_mean, y_mean, cross, np.concatenate(kept), statistics)
+    return _Sums(z_mean, y_mean, cross, kept, statistics)
 
 
 def _preconditioner(
@@ -125,10 +127,11 @@ def _preconditioner(
 ) -> Callable[[np.ndarray], np.ndarray]:
     """The inverse of the covariance of some rows plus a ridge, as a function of vectors.
 
-    With the centred and weighted rows C it is (I − Cᵀ (ρ I + C Cᵀ)⁻¹ C) / ρ, by Woodbury.
+    With the centred and weighted rows C it is (I − Cᵀ (ρ I + C Cᵀ)⁻¹ C) / ρ, by Woodbury. ``rows``
+    is overwritten.
     """
     share = share / share.sum()
-    centred = rows.astype(np.float64)
+    centred = rows
     centred -= share @ centred
     centred *= np.sqrt(share)[:, None]
     inner = centred @ centred.T
