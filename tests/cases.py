@@ -34,8 +34,12 @@ from trickless.neurons import (
     Intersection,
     Laplace,
     Matern,
+    Mixture,
+    On,
     Polynomial,
+    Product,
     RationalQuadratic,
+    Scaled,
     Stumps,
 )
 
@@ -72,6 +76,10 @@ FAMILIES = {
     "chi2": Chi2(),
     "intersection": Intersection(),
     "function": FromFunction(waves, soft_waves, width=2),
+    "mixture": Mixture([Gaussian(), Stumps()], weights=[0.5, 0.3]),
+    "product": Product([On([0, 1], Gaussian()), Stumps(), Gaussian()]),
+    "on": On([-1, 0], Laplace()),
+    "scaled": Scaled(Stumps(), 0.5),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}
 
 #: Those whose rows may not be negative.

@@ -21,9 +21,13 @@ from trickless.neurons import (
     Laplace,
     Laplace1,
     Matern,
+    Mixture,
     Neurons,
+    On,
     Polynomial,
+    Product,
     RationalQuadratic,
+    Scaled,
     Stumps,
     make_neurons,
 )
@@ -55,6 +59,10 @@ WITH_KERNEL = {
     "polynomial-linear": lambda s: Polynomial(degree=1, coef0=0.0),
     "chi2": lambda s: Chi2(),
     "intersection": lambda s: Intersection(),
+    "mixture": lambda s: Mixture([Gaussian(s), Stumps(), On([0], Laplace(s))], [0.9, 0.5, 0.2]),
+    "product": lambda s: Product([Gaussian(2 * s), On([0], Laplace(s)), Stumps()]),
+    "on": lambda s: On([-1], Gaussian(s)),
+    "scaled": lambda s: Scaled(Gaussian(s), 1.5),
 }
 
 

@@ -48,7 +48,7 @@ from trickless._validation import (
     integer,
     warn_of_resolution,
 )
-from trickless.neurons import Neurons, make_neurons
+from trickless.neurons import Inputs, Neurons, make_neurons
 
 _FLOATS = (np.float64, np.float32)
 _TRIAL_ROWS, _TRIAL_NEURONS = 64, 16
@@ -244,7 +244,9 @@ class NeuronLearner(Learner):
         """Fit the family to the first batch, and try it on a few rows of every batch."""
         if first:
             candidates = []
+            inputs = self._inputs(X)
             for family in self._families():
+                family.inputs_ = inputs
                 family.fit(X, generator(self.seed_, Purpose.FIT), weight)
                 check_fitted_family(family)
                 candidates += family.candidates()
@@ -257,6 +259,11 @@ class NeuronLearner(Learner):
         rng = generator(self.seed_, Purpose.TRIAL)
         trial = draw(self.neurons_, rng, _TRIAL_NEURONS, X.dtype)
         check_family(self.neurons_, X[:_TRIAL_ROWS], trial, self._bounded)
+
+    def _inputs(self, X: Any) -> Inputs:
+        """What is known of the columns of validated rows."""
+        names = getattr(self, "feature_names_in_", None)
+        return Inputs(np.zeros(X.shape[1], dtype=int), None if names is None else tuple(names))
 
     def _families(self) -> list[Neurons]:
         """Families to choose from, not fitted yet."""

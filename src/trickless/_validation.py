@@ -420,6 +420,8 @@ def _same(now: Any, then: Any) -> bool:
         return np.array_equal(now, then)
     if isinstance(now, MethodType) and isinstance(then, MethodType):
         return now.__func__ is then.__func__ and _same(now.__self__, then.__self__)
+    if isinstance(now, list | tuple) and type(now) is type(then):
+        return len(now) == len(then) and all(map(_same, now, then))
     incomparable = type(now).__eq__ is object.__eq__  # type: ignore[comparison-overlap]
     return (incomparable and type(now) is type(then)) or bool(now == then)
 

@@ -23,12 +23,23 @@ family                      one neuron                                          
 :class:`FromJax`            a freshly initialised JAX function                   whatever it gives
 ==========================  ===================================================  ==================
 
-Subclass :class:`Neurons` for one of your own.
+========================  =====================================================  ==================
+made of other families    one neuron                                             kernel
+========================  =====================================================  ==================
+:class:`Mixture`          one of a family that is drawn                          weighted sum
+:class:`Product`          product of one of each                                 product
+:class:`On`               one that sees some of the columns                      on these columns
+:class:`Scaled`           one times a number                                     times a number
+========================  =====================================================  ==================
+
+``a + b``, ``a * b`` and ``2 * a`` are short for the sum, the product and the multiple. Subclass
+:class:`Neurons` for a family of your own.
 """
 
 from __future__ import annotations
 
-from trickless.neurons._base import Neurons, Weights
+from trickless.neurons._base import Inputs, Neurons, Weights
+from trickless.neurons._composed import Product, Scaled
 from trickless.neurons._coordinates import Coordinates
 from trickless.neurons._deep import Deep
 from trickless.neurons._dense import Dense
@@ -37,6 +48,8 @@ from trickless.neurons._function import FromFunction, FromPoint
 from trickless.neurons._histograms import Chi2, Intersection
 from trickless.neurons._isotropic import Gaussian, Laplace, Matern, RationalQuadratic
 from trickless.neurons._jax import FromJax
+from trickless.neurons._mixture import Mixture
+from trickless.neurons._on import On
 from trickless.neurons._polynomial import Polynomial
 from trickless.neurons._separable import Cauchy, Laplace1
 from trickless.neurons._stumps import Stumps
@@ -73,13 +86,18 @@ __all__ = [
     "FromPoint",
     "FromTorch",
     "Gaussian",
+    "Inputs",
     "Intersection",
     "Laplace",
     "Laplace1",
     "Matern",
+    "Mixture",
     "Neurons",
+    "On",
     "Polynomial",
+    "Product",
     "RationalQuadratic",
+    "Scaled",
     "Stumps",
     "Weights",
     "make_neurons",

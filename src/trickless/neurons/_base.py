@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from trickless._blocks import namespace
-from trickless._validation import Rule, check_activations, check_columns, check_parameters
+from trickless._validation import (
+    Rule,
+    check_activations,
+    check_columns,
+    check_parameters,
+    is_real,
+)
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
 
 _PAIRS_AT_ONCE = 8
+
+
+class Inputs(NamedTuple):
+    """What a learner knows of the columns of its inputs, and a matrix of numbers does not say.
+
+    Attributes
+    ----------
+    n_categories : int array of shape (n_features,)
+        How many codes 0, 1, ... a categorical column has; 0 for a column of numbers.
+    names : tuple of str or None
+        Names of the columns, where they came in a data frame.
+    """
+
+    n_categories: np.ndarray
+    names: tuple[str, ...] | None = None
+
+    def take(self, indices: np.ndarray) -> Inputs:
+        """What is known of some of the columns."""
+        names = None if self.names is None else tuple(self.names[i] for i in indices)
+        return Inputs(self.n_categories[indices], names)
 
 
 class Neurons(BaseEstimator, ABC):
@@ -41,6 +67,9 @@ class Neurons(BaseEstimator, ABC):
         Whether the neurons of one draw are independent of each other, as standard errors and
         certificates assume; they are refused where it is False. Different draws are independent
         in any case.
+    inputs_ : Inputs or None
+        Names and kinds of the columns. The learner sets it before :meth:`fit`; None if a family is
+        fitted by hand.
 
     Examples
     --------
@@ -65,6 +94,7 @@ class Neurons(BaseEstimator, ABC):
     width: int = 1
     bound: float = 1.0
     accepts_sparse: bool = False
+    inputs_: Inputs | None = None
 
     _rules: ClassVar[dict[str, Rule]] = {}
 
@@ -187,6 +217,26 @@ class Neurons(BaseEstimator, ABC):
             f"{type(self).__name__} has no closed-form kernel; estimate it as the mean of "
             "activate(X, w) * activate(Y, w) over drawn w."
         )
+
+    def known_inputs(self, X: Any) -> Inputs:
+        """What is known of the columns of X; that they are numbers if the learner said nothing."""
+        return self.inputs_ or Inputs(np.zeros(X.shape[1], dtype=int))
+
+    def __add__(self, other: Any) -> Neurons:
+        """A family whose kernel is the sum of the kernels."""
+        from trickless.neurons._mixture import Mixture
+
+        return Mixture([self, other], [1, 1]) if isinstance(other, Neurons) else NotImplemented
+
+    def __mul__(self, other: Any) -> Neurons:
+        """A family whose kernel is the product of the kernels, or of the kernel and a number."""
+        from trickless.neurons._composed import Product, Scaled
+
+        if is_real(other):
+            return Scaled(self, other)
+        return Product([self, other]) if isinstance(other, Neurons) else NotImplemented
+
+    __rmul__ = __mul__
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")

@@ -1,0 +1,246 @@
+"""Families made of other families: what they share, products, and multiples."""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import reduce
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from trickless._blocks import namespace
+from trickless._validation import anything, check_drawn, check_fitted_family, positive
+from trickless.neurons._base import Inputs, Neurons, Weights
+
+FAMILY = anything(
+    "an instance of a subclass of trickless.neurons.Neurons",
+    "an instance such as Gaussian(), not its name and not the class itself",
+    lambda v: isinstance(v, Neurons),
+)
+FAMILY_LIST = anything(
+    "a list of at least one family of neurons",
+    "instances such as [Gaussian(), Stumps()], not names and not the classes themselves",
+    lambda v: isinstance(v, list | tuple) and len(v) > 0 and all(map(FAMILY.accepts, v)),
+)
+
+
+class Composed(Neurons):
+    """A family made of others, its parts: the parameter ``neurons``, one family or a list of them.
+
+    The weights of a neuron are those of its parts one after the other. Parameters of a part are
+    parameters of the whole, as ``neurons__length_scale`` or, in a list, by its place:
+    ``1__length_scale``.
+
+    Attributes
+    ----------
+    parts_ : list of Neurons
+        The fitted parts.
+    """
+
+    neurons: Any
+    parts_: list[Neurons]
+
+    def _view(self, X: Any) -> tuple[Any, Inputs | None]:
+        """What the parts see of the rows, and what is known of that."""
+        return X, self.inputs_
+
+    def _measure(self) -> None:
+        """Set ``width`` and ``bound`` from those of the fitted parts."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Composed:
+        super().fit(X, rng, sample_weight)
+        seen, inputs = self._view(X)
+        parts = [clone(part) for part in _as_list(self.neurons)]
+        for part in parts:
+            part.inputs_ = inputs
+            part.fit(seen, rng, sample_weight)
+            check_fitted_family(part)
+        return self._with_parts(parts)
+
+    def _with_parts(self, parts: list[Neurons]) -> Composed:
+        self.parts_ = parts
+        self._measure()
+        lengths = [len(draw_part(part, np.random.default_rng(0), 1)) for part in parts]
+        self._places = [slice(*ends) for ends in pairwise(accumulate(lengths, initial=0))]
+        return self
+
+    def candidates(self) -> list[Neurons]:
+        """The family with the first candidate of each part, with the second of each, and so on.
+
+        A part with one candidate keeps it.
+
+        Raises
+        ------
+        ValueError
+            If parts have different numbers of candidates, more than one each.
+        """
+        each = [part.candidates() for part in self.parts_]
+        counts = sorted({len(some) for some in each} - {1})
+        if len(counts) > 1:
+            raise ValueError(
+                f"{type(self).__name__}: its parts have {counts} candidates to choose from, but "
+                "they are varied together. Remedy: set the parameters of all parts but one, or "
+                "compare combinations by search= or GridSearchCV."
+            )
+        return [
+            copy(self)._with_parts([some[i % len(some)] for some in each])
+            for i in range(max(counts, default=1))
+        ]
+
+    def weights_of_parts(self, weights: Weights) -> list[Weights]:
+        """The weights of each part."""
+        return [tuple(weights[place]) for place in self._places]
+
+    @property
+    def accepts_sparse(self) -> bool:  # type: ignore[override]
+        """Whether all parts take CSR matrices."""
+        return all(getattr(part, "accepts_sparse", False) for part in _as_list(self.neurons))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters, and with ``deep`` those of the parts."""
+        if not isinstance(self.neurons, list | tuple):
+            return super().get_params(deep)
+        params = super().get_params(deep=False)
+        for i, part in enumerate(self.neurons if deep else ()):
+            if isinstance(part, Neurons):
+                params[f"{i}"] = part
+                params |= {f"{i}__{name}": value for name, value in part.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Composed:
+        """Set parameters, also those of parts; in a list ``0=Laplace()`` replaces the first."""
+        neurons = params.pop("neurons", self.neurons)
+        if isinstance(neurons, list | tuple):
+            neurons = list(neurons)
+            for i in range(len(neurons)):
+                neurons[i] = params.pop(f"{i}", neurons[i])
+        self.neurons = neurons
+        return super().set_params(**params)
+
+
+class Product(Composed):
+    r"""Products of neurons: a family whose kernel is the product of kernels.
+
+    .. math:: \psi(x; w) = \psi_1(x; w_1) \otimes \dots \otimes \psi_m(x; w_m), \qquad
+        k(x, x') = \prod_i k_i(x, x')
+
+    A neuron holds every product of a number of one part and numbers of the others, so its width and
+    bound are the products of those of its parts. With parts :class:`On` different columns it is a
+    kernel that compares each of them in its own way, and asks for all of them to be alike.
+
+    Parameters
+    ----------
+    neurons : list of Neurons
+        The families. ``a * b`` is short for ``Product([a, b])``. Parameters of the first are
+        ``0__length_scale`` and so on.
+
+    Attributes
+    ----------
+    parts_ : list of Neurons
+        The fitted families.
+
+    Examples
+    --------
+    >>> from trickless import KitchenSinksRegressor
+    >>> from trickless.neurons import Gaussian, On, Product, Stumps
+    >>> neurons = Product([On([0, 1], Gaussian(2.0)), On([2], Stumps())])
+    >>> KitchenSinksRegressor(neurons).get_params()["neurons__0__neurons__length_scale"]
+    2.0
+    """
+
+    _rules = {"neurons": FAMILY_LIST}
+
+    def __init__(self, neurons: list[Neurons]) -> None:
+        self.neurons = neurons
+
+    def _measure(self) -> None:
+        self.width = int(np.prod([part.width for part in self.parts_]))
+        self.bound = float(np.prod([part.bound for part in self.parts_]))
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        return tuple(array for part in self.parts_ for array in draw_part(part, rng, n))
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        xp, n = namespace(X), weights[0].shape[0]
+        drawn = zip(self.parts_, self.weights_of_parts(weights), strict=True)
+        factors = (xp.reshape(part(X, some), (X.shape[0], part.width, n)) for part, some in drawn)
+        return xp.reshape(reduce(_outer, factors), (X.shape[0], self.width * n))
+
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        drawn = zip(self.parts_, self.weights_of_parts(weights), strict=True)
+        factors = (part.activate_pairs(X, some)[:, :, None] for part, some in drawn)
+        return reduce(_outer, factors)[:, :, 0]
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        return np.prod([part.kernel(X, Y) for part in self.parts_], axis=0)
+
+
+class Scaled(Composed):
+    r"""Neurons times a number: a family whose kernel is a multiple of another.
+
+    .. math:: \psi(x; w) = \sqrt{c} \cdot \psi_1(x; w), \qquad k(x, x') = c \cdot k_1(x, x')
+
+    Parameters
+    ----------
+    neurons : Neurons
+        The family. ``2 * a`` is short for ``Scaled(a, 2)``.
+    factor : float, default=1.0
+        The factor c of the kernel. Its root multiplies the neurons, and their bound.
+
+    Attributes
+    ----------
+    parts_ : list of Neurons
+        The fitted family.
+
+    Examples
+    --------
+    >>> from trickless.neurons import Gaussian
+    >>> 3 * Gaussian(length_scale=2.0)
+    Scaled(factor=3, neurons=Gaussian(length_scale=2.0))
+    """
+
+    _rules = {
+        "neurons": FAMILY,
+        "factor": positive("factor=1.0 leaves the kernel as it is"),
+    }
+
+    def __init__(self, neurons: Neurons, factor: float = 1.0) -> None:
+        self.neurons = neurons
+        self.factor = factor
+
+    def _measure(self) -> None:
+        (part,) = self.parts_
+        self.width, self.bound = part.width, float(np.sqrt(self.factor) * part.bound)
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        return draw_part(self.parts_[0], rng, n)
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        return self.parts_[0](X, weights) * float(np.sqrt(self.factor))
+
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        return self.parts_[0].activate_pairs(X, weights) * float(np.sqrt(self.factor))
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        return self.factor * self.parts_[0].kernel(X, Y)
+
+
+def draw_part(part: Neurons, rng: np.random.Generator, n: int) -> Weights:
+    """N neurons of a part, checked."""
+    weights = part.draw(rng, n)
+    check_drawn(type(part).__name__, weights, n)
+    return weights
+
+
+def _as_list(neurons: Any) -> list[Any]:
+    return list(neurons) if isinstance(neurons, list | tuple) else [neurons]
+
+
+def _outer(A: Any, B: Any) -> Any:
+    """Products of numbers: shapes (rows, a, n) and (rows, b, n) to (rows, a b, n)."""
+    products = A[:, :, None, :] * B[:, None, :, :]
+    shape = (A.shape[0], A.shape[1] * B.shape[1], A.shape[2])
+    return namespace(products).reshape(products, shape)

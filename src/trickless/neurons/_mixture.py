@@ -1,0 +1,146 @@
+"""Mixtures: each neuron is of one family of several, chosen at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from trickless._blocks import namespace
+from trickless._validation import anything, is_real
+from trickless.neurons._base import Neurons, Weights
+from trickless.neurons._composed import FAMILY_LIST, Composed, draw_part
+
+
+class Mixture(Composed):
+    r"""Neurons of several families: a family whose kernel is a weighted sum of kernels.
+
+    .. math:: \psi(x; i, w_i) = \sqrt{s} \cdot \psi_i(x; w_i), \qquad i \sim p_i = c_i / s, \;
+        s = \sum_i c_i, \qquad k(x, x') = \sum_i c_i \cdot k_i(x, x')
+
+    where the c are the weights: n neurons are about n p_i of family i. Each is chosen apart from
+    the others, so any number of them stands for the same kernel.
+
+    Parameters
+    ----------
+    neurons : list of Neurons
+        The families. ``a + b`` is short for ``Mixture([a, b], weights=[1, 1])``. Parameters of the
+        first are ``0__length_scale`` and so on.
+    weights : list of float or None, default=None
+        Weights c of the kernels. None gives all of them the same, and a sum of 1.
+
+    Attributes
+    ----------
+    parts_ : list of Neurons
+        The fitted families.
+    width : int
+        The least common multiple of the widths. Where it is r times that of a family, a neuron
+        holds r draws of that family, each divided by :math:`\sqrt r`: with the same kernel, and the
+        same bound.
+
+    Notes
+    -----
+    All families are drawn for every neuron, and only the one that is chosen is evaluated.
+
+    Examples
+    --------
+    A smooth function and steps:
+
+    >>> import numpy as np
+    >>> from trickless import KitchenSinksRegressor
+    >>> from trickless.neurons import Gaussian, Mixture, Stumps
+    >>> X = np.random.default_rng(0).uniform(-2, 2, (300, 2))
+    >>> y = np.sin(2 * X[:, 0]) + (X[:, 1] > 0.3)
+    >>> neurons = Mixture([Gaussian(length_scale=1.0), Stumps()], weights=[0.7, 0.3])
+    >>> model = KitchenSinksRegressor(neurons, n_neurons=200, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    _rules = {
+        "neurons": FAMILY_LIST,
+        "weights": anything(
+            "None or a list of finite numbers above 0",
+            "weights=None gives every family the same weight",
+            lambda v: (
+                v is None
+                or (
+                    isinstance(v, list | tuple | np.ndarray)
+                    and all(is_real(c) and 0 < c < np.inf for c in v)
+                )
+            ),
+        ),
+    }
+
+    def __init__(self, neurons: list[Neurons], weights: list[float] | None = None) -> None:
+        self.neurons = neurons
+        self.weights = weights
+
+    def _measure(self) -> None:
+        m = len(self.parts_)
+        weights = np.full(m, 1 / m) if self.weights is None else np.array(self.weights, dtype=float)
+        if len(weights) != m:
+            raise ValueError(
+                f"Mixture: weights={self.weights!r} are {len(weights)} for {m} families. Remedy: a "
+                "weight for each of the neurons, or weights=None."
+            )
+        self._weights, self._total = weights, weights.sum()
+        self.width = lcm(*(part.width for part in self.parts_))
+        self.bound = float(np.sqrt(self._total) * max(part.bound for part in self.parts_))
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        weights = [rng.choice(len(self.parts_), n, p=self._weights / self._total)]
+        for part in self.parts_:
+            r = self.width // part.width
+            drawn = map(np.asarray, draw_part(part, rng, n * r))
+            weights += [array.reshape(n, r, *array.shape[1:]) for array in drawn]
+        return tuple(weights)
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        xp, places, parts = namespace(X), [], []
+        for part, chosen, some, scale in self._chosen(xp, weights):
+            Z = xp.reshape(part(X, some), (X.shape[0], self.width, chosen.shape[0]))
+            places.append(chosen)
+            parts.append(Z if scale == 1 else Z * scale)
+        order = xp.argsort(xp.concat(places))
+        Z = xp.take(xp.concat(parts, axis=2), order, axis=2)
+        return xp.reshape(Z, (X.shape[0], self.width * order.shape[0]))
+
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        pairs = np.empty((X.shape[0], self.width), dtype=X.dtype)
+        for part, chosen, some, scale in self._chosen(np, weights):
+            r = self.width // part.width
+            Z = part.activate_pairs(X[np.tile(chosen, r)], some) * scale
+            Z = Z.reshape(r, len(chosen), part.width).transpose(1, 2, 0)
+            pairs[chosen] = Z.reshape(len(chosen), -1)
+        return pairs
+
+    def _chosen(self, xp: Any, weights: Weights) -> Iterator[tuple[Neurons, Any, Weights, float]]:
+        """Each part that was chosen, for which neurons, its weights for them and its scale.
+
+        Where a neuron holds r draws, the first of all neurons come first, then the second of all.
+        """
+        choice, *drawn = weights
+        for i, (part, arrays) in enumerate(
+            zip(self.parts_, self.weights_of_parts(tuple(drawn)), strict=True)
+        ):
+            chosen = xp.nonzero(choice == i)[0]
+            if chosen.shape[0] == 0 < choice.shape[0]:
+                continue
+            some = (xp.take(array, chosen, axis=0) for array in arrays)
+            r = self.width // part.width
+            scale = float(np.sqrt(self._total / r))
+            yield part, chosen, tuple(_draws_first(xp, array) for array in some), scale
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        parts = [part.kernel(X, Y) for part in self.parts_]
+        return np.tensordot(self._weights, np.array(parts), axes=1)
+
+
+def _draws_first(xp: Any, array: Any) -> Any:
+    """From shape (n, r, ...) to (r n, ...), the first draws of all neurons first."""
+    axes = (1, 0, *range(2, array.ndim))
+    n, r, *rest = array.shape
+    return xp.reshape(xp.permute_dims(array, axes), (r * n, *rest))
