@@ -41,6 +41,7 @@ from trickless.neurons import (
     RationalQuadratic,
     Scaled,
     Stumps,
+    Tabular,
 )
 
 ACTIVATIONS = ("tanh", "erf", "sigmoid", "sign", "step", "relu")
@@ -80,6 +81,7 @@ FAMILIES = {
     "product": Product([On([0, 1], Gaussian()), Stumps(), Gaussian()]),
     "on": On([-1, 0], Laplace()),
     "scaled": Scaled(Stumps(), 0.5),
+    "tabular": Tabular(),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}
 
 #: Those whose rows may not be negative.

@@ -29,6 +29,7 @@ from trickless.neurons import (
     RationalQuadratic,
     Scaled,
     Stumps,
+    Tabular,
     make_neurons,
 )
 
@@ -63,6 +64,7 @@ WITH_KERNEL = {
     "product": lambda s: Product([Gaussian(2 * s), On([0], Laplace(s)), Stumps()]),
     "on": lambda s: On([-1], Gaussian(s)),
     "scaled": lambda s: Scaled(Gaussian(s), 1.5),
+    "tabular": lambda s: Tabular(smooth=0.4),
 }
 
 

@@ -27,6 +27,7 @@ from trickless._losses import Loss
 from trickless._network import Network
 from trickless._search import scores
 from trickless._stream import Purpose, as_seed, draw, generator
+from trickless._tables import TableEncoder, explain_refusal, inputs_of, is_frame
 from trickless._validation import (
     DTYPE,
     N_JOBS,
@@ -48,9 +49,10 @@ from trickless._validation import (
     integer,
     warn_of_resolution,
 )
-from trickless.neurons import Inputs, Neurons, make_neurons
+from trickless.neurons import Neurons, make_neurons
 
 _FLOATS = (np.float64, np.float32)
+_NO_TARGETS = "no_validation"
 _TRIAL_ROWS, _TRIAL_NEURONS = 64, 16
 
 
@@ -110,6 +112,13 @@ class Learner(BaseEstimator):
         """Learn from a batch of rows."""
         raise NotImplementedError
 
+    def _validated(
+        self, X: Any, y: Any = _NO_TARGETS, *, reset: bool = False, **options: Any
+    ) -> Any:
+        """Rows, and targets, as arrays of finite numbers."""
+        options |= {"accept_sparse": "csr", "dtype": _FLOATS, "reset": reset}
+        return validate_data(self, X, y, **options)
+
     def _check_kind(self, X: Any) -> None:
         """Refuse rows of a kind that the learner cannot take."""
 
@@ -161,7 +170,7 @@ class Learner(BaseEstimator):
                 check_unchanged(owner, name, getattr(self, name), then)
         several = isinstance(self, RegressorMixin)
         options = {"multi_output": several, "y_numeric": several, "reset": first}
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_FLOATS, **options)
+        X, y = self._validated(X, y, **options)
         self._check_kind(X)
         weight = check_weights(owner, sample_weight, X)
         if weight is not None and not weight.all():
@@ -192,7 +201,7 @@ class Learner(BaseEstimator):
         """Rows to predict, validated."""
         check_is_fitted(self)
         check_parameters(self, self._rules)
-        X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS, reset=False)
+        X = self._validated(X)
         self._check_kind(X)
         return self._in_precision(X)
 
@@ -224,6 +233,7 @@ class NeuronLearner(Learner):
     neurons: Neurons | str
     n_neurons: int
     neurons_: Neurons
+    _encoder: TableEncoder | None
 
     _rules = Learner._rules | {
         "n_neurons": integer(1, "it counts draws of w; n_neurons=1000 is a good start"),
@@ -237,6 +247,27 @@ class NeuronLearner(Learner):
     def _values(self, X: Any) -> np.ndarray:
         return self.network_(X)
 
+    def _validated(
+        self, X: Any, y: Any = _NO_TARGETS, *, reset: bool = False, **options: Any
+    ) -> Any:
+        """Rows, and targets, as arrays; frames and missing values for families that take them."""
+        owner, neurons = type(self).__name__, make_neurons(self.neurons)
+        if neurons.accepts_tables:
+            options["ensure_all_finite"] = "allow-nan"
+        if reset:
+            table = neurons.accepts_tables and is_frame(X)
+            self._encoder = TableEncoder(owner, X) if table else None
+        elif self._encoder is not None:
+            validate_data(self, X, reset=False, skip_check_array=True)  # names before types
+        if self._encoder is not None:
+            X = self._encoder(owner, X)
+        try:
+            return super()._validated(X, y, reset=reset, **options)
+        except ValueError as error:
+            if neurons.accepts_tables or (why := explain_refusal(owner, neurons, X)) is None:
+                raise
+            raise ValueError(why) from error
+
     def _check_kind(self, X: Any) -> None:
         check_sparse(type(self).__name__, make_neurons(self.neurons), X)
 
@@ -244,7 +275,7 @@ class NeuronLearner(Learner):
         """Fit the family to the first batch, and try it on a few rows of every batch."""
         if first:
             candidates = []
-            inputs = self._inputs(X)
+            inputs = inputs_of(self, X)
             for family in self._families():
                 family.inputs_ = inputs
                 family.fit(X, generator(self.seed_, Purpose.FIT), weight)
@@ -259,11 +290,6 @@ class NeuronLearner(Learner):
         rng = generator(self.seed_, Purpose.TRIAL)
         trial = draw(self.neurons_, rng, _TRIAL_NEURONS, X.dtype)
         check_family(self.neurons_, X[:_TRIAL_ROWS], trial, self._bounded)
-
-    def _inputs(self, X: Any) -> Inputs:
-        """What is known of the columns of validated rows."""
-        names = getattr(self, "feature_names_in_", None)
-        return Inputs(np.zeros(X.shape[1], dtype=int), None if names is None else tuple(names))
 
     def _families(self) -> list[Neurons]:
         """Families to choose from, not fitted yet."""
@@ -284,6 +310,7 @@ class NeuronLearner(Learner):
         neurons = self.neurons
         known = isinstance(neurons, str | Neurons)
         tags.input_tags.sparse = known and make_neurons(neurons).accepts_sparse
+        tags.input_tags.allow_nan = known and make_neurons(neurons).accepts_tables
         return tags
 
 

@@ -280,14 +280,39 @@ def check_mergeable(model: Any, other: Any) -> None:
                 f"{owner}: {name} is {there!r} in other and {here!r} here. Remedy: fit the parts "
                 "on the same columns, and with classes= if some lack a label."
             )
+    if getattr(model._encoder, "codes", None) != getattr(other._encoder, "codes", None):
+        raise ValueError(
+            f"{owner}: the columns of other hold other categories than those here, so their codes "
+            "differ. Remedy: the same columns of the type category, with the same categories, in "
+            "both parts."
+        )
     mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
-    if not np.allclose(mine, theirs, rtol=1e-4):
+    drawn_alike = np.allclose(mine, theirs, rtol=1e-4)
+    if not (drawn_alike and _same_fit(vars(model.neurons_), vars(other.neurons_))):
         raise ValueError(
             f"{owner}: the neurons of other={type(other).__name__}(random_state="
             f"{other.random_state!r}) are not those of this model, so their statistics do not add "
             "up. Remedy: the same integer random_state, and a family that takes nothing from the "
             "data, such as Gaussian(length_scale=1.0)."
         )
+
+
+def _same_fit(mine: Any, theirs: Any) -> bool:
+    """Whether two families took the same from the data: their attributes, as far as comparable."""
+    if type(mine) is not type(theirs):
+        return False
+    if isinstance(mine, dict):
+        names = [name for name in mine if name.endswith("_")]
+        return all(name in theirs and _same_fit(mine[name], theirs[name]) for name in names)
+    if isinstance(mine, list | tuple):
+        return len(mine) == len(theirs) and all(map(_same_fit, mine, theirs))
+    if hasattr(mine, "get_params"):
+        return _same_fit(vars(mine), vars(theirs))
+    if isinstance(mine, np.ndarray) and mine.dtype.kind == "f":
+        return mine.shape == theirs.shape and np.allclose(
+            mine, theirs, rtol=1e-4, atol=0, equal_nan=True
+        )
+    return not isinstance(mine, np.ndarray) or np.array_equal(mine, theirs)
 
 
 def check_search(model: Any, grid: Mapping[str, Any]) -> None:
@@ -858,7 +883,7 @@ def check_finite(owner: str, values: np.ndarray) -> None:
 def check_overflow(owner: str, X: Any, dtype: Any) -> None:
     """Finite inputs must stay finite in the precision of the activations."""
     values = X.data if scipy.sparse.issparse(X) else X
-    if not np.isfinite(values).all():
+    if np.isinf(values).any():
         raise ValueError(
             f"{owner}: X contains a value too large for dtype={np.dtype(dtype).name!r}, whose "
             f"largest is {np.finfo(dtype).max:.1e}. Remedy: scale X (StandardScaler), or "

@@ -17,6 +17,7 @@ family                      one neuron                                          
 :class:`Chi2`               cosine and sine of the logarithm of one bin          chi-squared
 :class:`Intersection`       whether one bin holds more than a random level       intersection
 :class:`Coordinates`        one coordinate                                       inner product
+:class:`Tabular`            rule or wave on ranks and categories                 closed form
 :class:`FromFunction`       two functions of yours: sample w, evaluate psi       whatever they give
 :class:`FromPoint`          the same for one row and one w: simpler, and slow    whatever they give
 :class:`FromTorch`          a freshly initialised torch module                   whatever it gives
@@ -53,6 +54,7 @@ from trickless.neurons._on import On
 from trickless.neurons._polynomial import Polynomial
 from trickless.neurons._separable import Cauchy, Laplace1
 from trickless.neurons._stumps import Stumps
+from trickless.neurons._tabular import Tabular
 from trickless.neurons._torch import FromTorch
 
 #: Families that can be asked for by name, with their default parameters.
@@ -71,6 +73,7 @@ FAMILIES: dict[str, type[Neurons]] = {
     "chi2": Chi2,
     "intersection": Intersection,
     "coordinates": Coordinates,
+    "tabular": Tabular,
 }
 
 __all__ = [
@@ -99,6 +102,7 @@ __all__ = [
     "RationalQuadratic",
     "Scaled",
     "Stumps",
+    "Tabular",
     "Weights",
     "make_neurons",
 ]

@@ -67,6 +67,9 @@ class Neurons(BaseEstimator, ABC):
         Whether the neurons of one draw are independent of each other, as standard errors and
         certificates assume; they are refused where it is False. Different draws are independent
         in any case.
+    accepts_tables : bool
+        Whether :meth:`activate` takes missing values (NaN) and categories. The learner then reads
+        data frames with columns of any type, a category as its code.
     inputs_ : Inputs or None
         Names and kinds of the columns. The learner sets it before :meth:`fit`; None if a family is
         fitted by hand.
@@ -94,6 +97,7 @@ class Neurons(BaseEstimator, ABC):
     width: int = 1
     bound: float = 1.0
     accepts_sparse: bool = False
+    accepts_tables: bool = False
     inputs_: Inputs | None = None
 
     _rules: ClassVar[dict[str, Rule]] = {}

@@ -99,6 +99,11 @@ class Composed(Neurons):
         """Whether all parts take CSR matrices."""
         return all(getattr(part, "accepts_sparse", False) for part in _as_list(self.neurons))
 
+    @property
+    def accepts_tables(self) -> bool:  # type: ignore[override]
+        """Whether all parts take missing values and categories."""
+        return all(getattr(part, "accepts_tables", False) for part in _as_list(self.neurons))
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters, and with ``deep`` those of the parts."""
         if not isinstance(self.neurons, list | tuple):

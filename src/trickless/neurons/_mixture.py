@@ -101,12 +101,12 @@ class Mixture(Composed):
     def activate(self, X: Any, weights: Weights) -> Any:
         xp, places, parts = namespace(X), [], []
         for part, chosen, some, scale in self._chosen(xp, weights):
-            Z = xp.reshape(part(X, some), (X.shape[0], self.width, chosen.shape[0]))
+            Z = xp.reshape(part(X, some).T, (self.width, chosen.shape[0], X.shape[0]))
             places.append(chosen)
             parts.append(Z if scale == 1 else Z * scale)
         order = xp.argsort(xp.concat(places))
-        Z = xp.take(xp.concat(parts, axis=2), order, axis=2)
-        return xp.reshape(Z, (X.shape[0], self.width * order.shape[0]))
+        Z = xp.take(xp.concat(parts, axis=1), order, axis=1)
+        return xp.reshape(Z, (self.width * order.shape[0], X.shape[0])).T
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         pairs = np.empty((X.shape[0], self.width), dtype=X.dtype)

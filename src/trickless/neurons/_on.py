@@ -51,10 +51,21 @@ class On(Composed):
         self.columns = columns
         self.neurons = neurons
 
+    @property
+    def accepts_tables(self) -> bool:  # type: ignore[override]
+        """True: other columns may hold anything, and those that are chosen are checked."""
+        return True
+
     def _view(self, X: Any) -> tuple[Any, Inputs]:
         inputs = self.known_inputs(X)
         self.indices_ = self._resolve(X.shape[1], inputs.names)
-        return self._pick(X), inputs.take(self.indices_)
+        chosen = inputs.take(self.indices_)
+        if chosen.n_categories.any() and not self.neurons.accepts_tables:
+            raise self._refused(
+                f"which {type(self.neurons).__name__} cannot take: they hold categories",
+                "choose columns of numbers, or use Tabular() on them",
+            )
+        return self._pick(X), chosen
 
     def _resolve(self, d: int, names: tuple[str, ...] | None) -> np.ndarray:
         """Indices of the columns, out of d that may have names."""
@@ -88,10 +99,17 @@ class On(Composed):
         return ValueError(f"On: columns={self.columns!r}, {cause}. Remedy: {remedy}.")
 
     def _pick(self, X: Any) -> Any:
+        """The chosen columns; without missing values, where the family does not take them."""
         if issparse(X):
             return X[:, self.indices_]
         xp = namespace(X)
-        return xp.take(X, xp.asarray(self.indices_, device=device(X)), axis=1)
+        X = xp.take(X, xp.asarray(self.indices_, device=device(X)), axis=1)
+        if not self.neurons.accepts_tables and xp.any(xp.isnan(X)):
+            raise self._refused(
+                f"which {type(self.neurons).__name__} cannot take: they have missing values",
+                "fill them in (SimpleImputer), or use Tabular() on them",
+            )
+        return X
 
     def _measure(self) -> None:
         (part,) = self.parts_

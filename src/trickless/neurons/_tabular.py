@@ -1,0 +1,251 @@
+"""Neurons for tables of numbers, categories and missing values, on any scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from trickless._blocks import namespace
+from trickless._validation import Rule, integer, is_real
+from trickless.neurons._base import Neurons, Weights, sample_rows
+from trickless.neurons._mixture import Mixture
+from trickless.neurons._stumps import _midpoints
+
+_RANK_ROWS = 16_384
+_RANK_VALUES = 8_000_000
+#: Ranks go from 0 to here: below 1, where a fraction begins anew.
+_TOP = 1 - 2.0**-20
+#: Deviation of the frequencies of waves, in turns over all ranks.
+_TURNS = 0.5
+
+
+class Tabular(Neurons):
+    r"""Rules and waves on the ranks of numbers and on categories: a default for tables.
+
+    Numbers are replaced by their rank :math:`u \in [0, 1)`: the share of the midpoints between
+    consecutive distinct values of the training rows that lie below. So no scale and no monotone
+    transformation of a column matters. A neuron sees m variables, m uniform on 1 to ``depth`` and
+    each variable uniform, and is of one of two kinds:
+
+    - a rule, 1 where m conditions hold, and -1 elsewhere. A condition on a number is
+      :math:`u > \theta` or :math:`u < \theta` with :math:`\theta \sim U(0, 1)`; on a category, to
+      be in a random set, that any two categories are in independently with probability 1/2.
+    - a wave, :math:`\cos 2\pi \sum_i (a_i u_i + b_i)` with :math:`a_i \sim N(0, 1/4)` for a
+      number, :math:`b_i \sim U(0, 1)`, and a random phase for each category in place of a term.
+
+    A missing number is like a category of its own: on a random side of each threshold, with a
+    random phase.
+
+    Learners of these neurons take data frames as they are. Columns of numbers and of truth values
+    hold numbers; columns of categories, of text and of other objects hold categories. Missing
+    categories are one more, and so are those that the first batch did not hold. An array is a table
+    of numbers, NaN where they are missing.
+
+    Parameters
+    ----------
+    depth : int, default=3
+        The most variables m that a neuron sees. 1 gives a sum of functions of single variables.
+    smooth : float, default=0.2
+        Share of the waves, between 0 and 1.
+
+    Attributes
+    ----------
+    cuts_ : list of (array or None)
+        Midpoints between the values of each column of numbers, of at most 16,384 training rows;
+        None for categories.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from trickless import KitchenSinksClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"age": rng.integers(18, 80, 500), "town": rng.choice(["A", "B"], 500)})
+    >>> y = (X["age"] > 40) & (X["town"] == "A")
+    >>> X.loc[::10, "town"] = None
+    >>> model = KitchenSinksClassifier("tabular", n_neurons=200, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    accepts_tables = True
+
+    _rules = {
+        "depth": integer(1, "depth=3 sees interactions of up to three variables"),
+        "smooth": Rule(
+            "a number from 0 to 1", "smooth=0.2 is the default", is_real, lambda v: 0 <= v <= 1
+        ),
+    }
+
+    def __init__(self, depth: int = 3, smooth: float = 0.2) -> None:
+        self.depth = depth
+        self.smooth = smooth
+
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Tabular:
+        super().fit(X, rng, sample_weight)
+        inputs = self.known_inputs(X)
+        n_rows = max(2, min(_RANK_ROWS, _RANK_VALUES // X.shape[1]))
+        rows, _ = sample_rows(X, rng, n_rows, sample_weight)
+        self.cuts_ = [
+            None if n_categories else _cuts(np.asarray(column))
+            for column, n_categories in zip(rows.T, inputs.n_categories, strict=True)
+        ]
+        kinds = (_Rules(self.depth), 1 - self.smooth), (_Waves(self.depth), self.smooth)
+        used, shares = zip(*(pair for pair in kinds if pair[1]), strict=True)
+        self.mixture_ = Mixture(list(used), list(shares))
+        self.mixture_.inputs_ = inputs
+        self.mixture_.fit(self._ranks(X), rng, sample_weight)
+        return self
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        return self.mixture_.draw(rng, n)
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        return self.mixture_.activate(self._ranks(X), weights)
+
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        return self.mixture_.activate_pairs(self._ranks(X), weights)
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        Y = Y if Y is None else self._ranks(np.asarray(Y))
+        return self.mixture_.kernel(self._ranks(np.asarray(X)), Y)
+
+    def _ranks(self, X: Any) -> Any:
+        """The rows with ranks in place of numbers; NaN where one is missing."""
+        xp = namespace(X)
+        columns = []
+        for j, cuts in enumerate(self.cuts_):
+            x = X[:, j]
+            if cuts is not None and len(cuts):
+                below = xp.searchsorted(xp.asarray(cuts, dtype=X.dtype, device=x.device), x)
+                rank = xp.astype(below, X.dtype) * (_TOP / len(cuts))
+                x = xp.where(xp.isnan(x), x, rank)
+            elif cuts is not None:
+                x = xp.where(xp.isnan(x), x, xp.zeros_like(x))
+            columns.append(x)
+        return xp.stack(columns, axis=1)
+
+
+class _Terms(Neurons):
+    """Neurons that see ``depth`` variables or fewer, each through a number t = a x + b.
+
+    Of ranks x, or codes of categories. With a and b uniform on (0, 1) the fractions of t are
+    uniform, and independent for any two categories.
+    """
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> _Terms:
+        super().fit(X, rng, sample_weight)
+        X = np.asarray(X)
+        self.is_category_ = self.known_inputs(X).n_categories > 0
+        first = X[:1]
+        differs = (first != X) & ~(np.isnan(X) & np.isnan(first))
+        self.variables_ = np.flatnonzero(differs.any(axis=0) | ~differs.any())
+        return self
+
+    def terms(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+        """Columns, whether they are categories, whether they are used: shape (n, depth)."""
+        columns = rng.choice(self.variables_, (n, self.depth))
+        used = np.arange(self.depth) < rng.integers(1, self.depth + 1, size=(n, 1))
+        return columns, self.is_category_[columns], used
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        # Neurons by rows: a column is then picked at once for all rows.
+        return self.respond(lambda columns: namespace(X).take(X.T, columns, axis=0), weights).T
+
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        rows = np.arange(len(X))
+        return self.respond(lambda columns: X[rows, columns][:, None], weights)
+
+    def respond(self, pick: Callable[[Any], Any], weights: Weights) -> Any:
+        """Activations of shape (n, n_rows), where ``pick`` reads a column for each neuron."""
+        raise NotImplementedError
+
+    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+        Y = X if Y is None else Y
+        alike = np.zeros((len(X), len(Y)))
+        for j in self.variables_:
+            x, y = X[:, j, None], Y[None, :, j]
+            apart = 0 if self.is_category_[j] else self.alike(x, y)
+            same = (x == y) | (np.isnan(x) & np.isnan(y))
+            alike += np.where(same, 1, apart) / len(self.variables_)
+        return np.mean([self.of_terms(alike, m) for m in range(1, self.depth + 1)], axis=0)
+
+    def alike(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The kernel of a term for two ranks, or a rank and a missing one."""
+        raise NotImplementedError
+
+    def of_terms(self, alike: np.ndarray, m: int) -> np.ndarray:
+        """The kernel of m terms, from the mean of that of one."""
+        raise NotImplementedError
+
+
+def _term(x: Any, slope: Any, offset: Any, missing: Any) -> Any:
+    """The numbers a x + b, or others where x is missing: for x of shape (n, n_rows)."""
+    xp = namespace(x)
+    t = x * slope[:, None] + offset[:, None]
+    gaps = xp.isnan(t)
+    return xp.where(gaps, missing[:, None], t) if xp.any(gaps) else t
+
+
+class _Rules(_Terms):
+    """1 where up to ``depth`` conditions hold, and -1 elsewhere: the fraction of t is above θ."""
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        columns, categories, used = self.terms(rng, n)
+        sign = rng.choice([-1.0, 1.0], columns.shape)
+        random = rng.random((4, *columns.shape))
+        slope = np.where(categories, random[0], sign)
+        offset = np.where(categories, random[1], np.where(sign > 0, 0, _TOP))
+        threshold = np.where(categories, 0.5, random[2])
+        return columns, slope, offset, random[3], np.where(used, threshold, -1)
+
+    def respond(self, pick: Callable[[Any], Any], weights: Weights) -> Any:
+        columns, slope, offset, missing, threshold = weights
+        holds: Any = True
+        xp = namespace(slope)
+        for i in range(self.depth):
+            t = _term(pick(columns[:, i]), slope[:, i], offset[:, i], missing[:, i])
+            holds = (t - xp.floor(t) > threshold[:, i][:, None]) & holds
+        return xp.astype(holds, slope.dtype) * 2 - 1
+
+    def alike(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        u = np.where(np.isnan(x), y, x)
+        return np.where(np.isnan(x + y), 2 * u * (1 - u), 1 - 2 * np.abs(x - y))
+
+    def of_terms(self, alike: np.ndarray, m: int) -> np.ndarray:
+        return 1 - 4 * 0.5**m + 4 * ((1 + alike) / 4) ** m
+
+
+class _Waves(_Terms):
+    """Cosine of the sum of up to ``depth`` terms, in turns."""
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        columns, categories, used = self.terms(rng, n)
+        frequency = rng.standard_normal(columns.shape) * _TURNS
+        random = rng.random((3, *columns.shape))
+        slope = np.where(categories, random[0], frequency)
+        return columns, slope * used, random[1] * used, random[2] * used
+
+    def respond(self, pick: Callable[[Any], Any], weights: Weights) -> Any:
+        columns, slope, offset, missing = weights
+        t: Any = 0
+        for i in range(self.depth):
+            t = t + _term(pick(columns[:, i]), slope[:, i], offset[:, i], missing[:, i])
+        return namespace(t).cos(2 * np.pi * t)
+
+    def alike(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.where(np.isnan(x + y), 0, np.exp(-2 * (np.pi * _TURNS * (x - y)) ** 2))
+
+    def of_terms(self, alike: np.ndarray, m: int) -> np.ndarray:
+        return 0.5 * alike**m
+
+
+def _cuts(column: np.ndarray) -> np.ndarray:
+    """Midpoints between consecutive distinct values; none where all are the same."""
+    values = np.unique(column[~np.isnan(column)])
+    return _midpoints(values) if len(values) > 1 else values[:0]

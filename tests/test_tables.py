@@ -1,0 +1,292 @@
+"""Data frames with columns of any type, read by the learners for families that take them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import clone, is_regressor
+from sklearn.model_selection import cross_val_score
+
+from cases import LEARNERS, answers, inputs, name_of, problem
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, PegasosClassifier
+from trickless._tables import TableEncoder
+from trickless.neurons import Gaussian, Inputs, Neurons, On, Product, Stumps, Tabular
+
+every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+
+
+def table(rows=150, seed=0):
+    """A frame of all kinds of columns, with missing values, and targets that depend on them."""
+    rng = np.random.default_rng(seed)
+    town = rng.choice(["Aa", "Bb", "Cc"], rows)
+    age = rng.integers(18, 80, rows)
+    pay = np.exp(rng.standard_normal(rows))
+    frame = pd.DataFrame(
+        {
+            "age": pd.array(age, dtype="Int64"),
+            "pay": pay,
+            "town": town.astype(object),
+            "size": pd.Categorical(rng.choice(["S", "M", "L"], rows), categories=["S", "M", "L"]),
+            "text": pd.array(rng.choice(["x", "y"], rows), dtype="string"),
+            "member": rng.random(rows) < 0.5,
+            "asked": pd.array(rng.random(rows) < 0.5, dtype="boolean"),
+            "flag": pd.Series(rng.random(rows) < 0.5, dtype=object),
+        }
+    )
+    y = (age > 40) * 1.0 + (town == "Aa") * (pay > 1)
+    for name, where in (("age", 7), ("pay", 5), ("town", 6), ("text", 9), ("asked", 4)):
+        frame.loc[frame.index % where == 0, name] = None
+    frame.loc[frame.index % 8 == 0, "flag"] = None
+    return frame, y
+
+
+def targets(learner, y):
+    return y if is_regressor(learner) else y.astype(int)
+
+
+def tabular(learner, **options):
+    return clone(learner).set_params(neurons=Tabular(), random_state=0, **options)
+
+
+def test_columns_are_numbers_or_categories_by_their_types():
+    frame, _ = table()
+    encoder = TableEncoder("Owner", frame)
+    assert encoder.n_categories.tolist() == [0, 0, 5, 5, 4, 0, 0, 0]
+    assert encoder.codes[2] == {"Aa": 0, "Bb": 1, "Cc": 2}
+    coded = encoder("Owner", frame)
+    assert coded.columns.tolist() == frame.columns.tolist()
+    np.testing.assert_array_equal(coded["age"].isna(), frame["age"].isna())
+    np.testing.assert_array_equal(coded["pay"], frame["pay"])
+    for name in ("age", "member", "asked", "flag"):
+        known = frame[name].notna()
+        np.testing.assert_array_equal(coded[name][known], frame[name][known].astype(float))
+        assert coded[name][~known].isna().all()
+    for name, n in (("town", 3), ("text", 2), ("size", 3)):
+        assert (coded[name][frame[name].isna()] == n).all()
+        assert coded[name].notna().all()
+
+
+def test_categories_that_were_not_there_have_a_code_of_their_own():
+    frame = pd.DataFrame({"a": ["u", None, "v"], "b": pd.Categorical([3, 1, 3])})
+    encoder = TableEncoder("Owner", frame)
+    later = pd.DataFrame({"a": ["w", None, "u"], "b": [1, 2, np.nan]})
+    np.testing.assert_array_equal(encoder("Owner", later), [[3, 0], [2, 3], [0, 2]])
+
+
+def test_mixed_objects_are_categories():
+    frame = pd.DataFrame({"a": ["1", 1, 2.5, None]})
+    encoder = TableEncoder("Owner", frame)
+    assert sorted(encoder("Owner", frame)["a"]) == [0, 1, 2, 3]
+
+
+def test_a_column_without_values_is_one_of_missing_ones():
+    frame = pd.DataFrame({"a": pd.Series([None, None], dtype=object), "b": [np.nan, np.nan]})
+    encoder = TableEncoder("Owner", frame)
+    np.testing.assert_array_equal(encoder("Owner", frame), [[0, np.nan], [0, np.nan]])
+
+
+@every_learner
+def test_frames_of_any_columns_are_learned(learner):
+    frame, y = table(300)
+    y = targets(learner, y)
+    model = tabular(learner).fit(frame, y)
+    constant = np.var(y) and np.mean(y == pd.Series(y).mode()[0])
+    assert model.score(frame, y) > (0.3 if is_regressor(learner) else constant + 0.1)
+    assert model.feature_names_in_.tolist() == frame.columns.tolist()
+    assert model.neurons_.inputs_.names == tuple(frame.columns)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(answers(again, frame), answers(model, frame))
+    np.testing.assert_allclose(
+        answers(model, frame)[5:8], answers(model, frame.iloc[5:8]), rtol=1e-4, atol=1e-5
+    )
+
+
+@every_learner
+def test_types_and_scales_of_columns_do_not_matter(learner):
+    """Only the order matters, of numbers and of the values of categories."""
+    frame, y = table()
+    y = targets(learner, y)
+    other = frame.assign(
+        town=frame["town"].astype("category"),
+        text=frame["text"].astype(object),
+        size=frame["size"].astype(object).map({"S": "s", "M": "m", "L": "l"}),
+        pay=np.log(frame["pay"]),
+        age=frame["age"].astype(float) * 1000 - 7,
+        flag=frame["flag"].astype("boolean"),
+    )
+    expected = tabular(learner, dtype="float64").fit(frame, y)
+    model = tabular(learner, dtype="float64").fit(other, y)
+    np.testing.assert_allclose(answers(model, other), answers(expected, frame), atol=1e-9)
+
+
+@every_learner
+def test_batches_share_the_codes_of_the_first(learner):
+    frame, y = table(300)
+    y = targets(learner, y)
+    frame["town"] = frame["town"].where(frame.index < 200, "new")
+    frame["size"] = frame["size"].astype(object)
+    extra = {} if is_regressor(learner) else {"classes": np.unique(y)}
+    model = tabular(learner)
+    if "y_range" in model.get_params():
+        model.set_params(y_range=(-1, 3))
+    for rows in (slice(0, 200), slice(200, 300)):
+        model.partial_fit(frame[rows], y[rows], **extra)
+    new = answers(model, frame[200:])
+    np.testing.assert_array_equal(answers(model, frame[200:].assign(town="unheard")), new)
+    assert not np.array_equal(answers(model, frame[200:].assign(town="Aa")), new)
+    assert not np.array_equal(answers(model, frame[200:].assign(town=None)), new)
+
+
+@every_learner
+def test_columns_must_come_in_the_order_of_the_fit(learner):
+    frame, y = table()
+    model = tabular(learner).fit(frame, targets(learner, y))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame[frame.columns[::-1]])
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"age": "aged"}))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.drop(columns="age"))
+
+
+def test_a_frame_with_categories_cannot_be_followed_by_an_array():
+    frame, y = table()
+    model = tabular(LEARNERS[0]).fit(frame, y)
+    with (
+        pytest.warns(UserWarning, match="does not have valid feature names"),
+        pytest.raises(TypeError, match=r"X is a ndarray.*Remedy: pass data frames"),
+    ):
+        model.predict(frame.to_numpy())
+
+
+@every_learner
+def test_arrays_are_tables_of_numbers_that_may_be_missing(learner):
+    X, y = problem(learner)
+    X[::7, 1] = np.nan
+    model = tabular(learner).fit(X, y)
+    assert np.isfinite(answers(model, X)).all()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    np.testing.assert_array_equal(answers(tabular(learner).fit(frame, y), frame), answers(model, X))
+    with pytest.raises(ValueError, match="infinity"):
+        model.predict(np.where(np.isnan(X), np.inf, X))
+
+
+@every_learner
+def test_other_families_say_what_takes_tables(learner):
+    frame, y = table()
+    y = targets(learner, y)
+    why = r"column 'town' of X holds text, but neurons=Gaussian\(\).*Remedy: neurons=Tabular\(\)"
+    with pytest.raises(ValueError, match=why):
+        clone(learner).fit(frame[["member", "town", "pay"]], y)
+    with pytest.raises(ValueError, match=r"column 'pay' of X holds missing values.*Tabular\(\)"):
+        clone(learner).fit(frame[["member", "pay"]], y)
+    with pytest.raises(ValueError, match="feature names"):
+        clone(learner).fit(frame[["member"]], y).predict(frame[["pay"]].fillna(0))
+    assert not clone(learner).__sklearn_tags__().input_tags.allow_nan
+    assert tabular(learner).__sklearn_tags__().input_tags.allow_nan
+
+
+def test_a_table_of_the_past_leaves_nothing_behind():
+    frame, y = table()
+    X, z = problem(LEARNERS[0])
+    model = tabular(LEARNERS[0]).fit(frame, y)
+    expected = clone(model).set_params(neurons="gaussian").fit(X, z).predict(X)
+    model.set_params(neurons="gaussian").fit(X, z)
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
+def test_columns_of_other_types_are_refused():
+    frame, y = table()
+    with pytest.raises(ValueError, match=r"column 'when' of X has the type datetime64.*Remedy"):
+        tabular(LEARNERS[0]).fit(frame.assign(when=pd.Timestamp("2020-01-01")), y)
+    model = tabular(LEARNERS[0]).fit(frame, y)
+    with pytest.raises(ValueError, match=r"column 'pay' of X held numbers in the first batch"):
+        model.predict(frame.assign(pay="much"))
+    with pytest.raises(ValueError, match="could not convert string"):
+        tabular(LEARNERS[0]).fit(frame.astype(object).fillna("").to_numpy(), y)
+
+
+def test_learners_of_exact_kernels_take_no_tables():
+    frame, y = table()
+    with pytest.raises(ValueError, match="could not convert string"):
+        PegasosClassifier().fit(frame[["town"]].fillna("Aa"), y.astype(int))
+
+
+def test_families_on_some_columns_of_a_table():
+    frame, y = table(300)
+    smooth = Product([On(["member"], Stumps()), On(["town", "age"], Tabular())])
+    neurons = smooth + On(["town", "age"], Tabular())
+    model = KitchenSinksRegressor(neurons, 100, random_state=0)
+    assert model.fit(frame, y).score(frame, y) > 0.3
+    inner = model.neurons_.parts_[0].parts_[1].parts_[0]
+    assert inner.inputs_.names == ("town", "age")
+    np.testing.assert_array_equal(inner.inputs_.n_categories, [5, 0])
+    for columns, why in (("town", "they hold categories"), ("pay", "they have missing values")):
+        with pytest.raises(ValueError, match=rf"On: columns='{columns}', which Gaussian.*{why}"):
+            KitchenSinksRegressor(On(columns, Gaussian()), 20).fit(frame, y)
+    known = frame["pay"].notna()
+    model = KitchenSinksRegressor(On("pay", Gaussian()), 20).fit(frame[known], y[known])
+    with pytest.raises(ValueError, match="they have missing values"):
+        model.predict(frame)
+    with pytest.raises(ValueError, match="takes finite numbers only"):
+        KitchenSinksRegressor(On("pay", Gaussian()) + Gaussian(), 20).fit(frame, y)
+
+
+def test_a_family_of_a_user_may_take_tables():
+    class Equal(Neurons):
+        """Whether a categorical column has one code."""
+
+        accepts_tables = True
+
+        def draw(self, rng, n):
+            column = rng.choice(np.flatnonzero(self.inputs_.n_categories), n)
+            return column, rng.integers(self.inputs_.n_categories[column])
+
+        def activate(self, X, weights):
+            return np.where(X[:, weights[0]] == weights[1], 1.0, 0.0)
+
+    frame, _ = table(300)
+    y = (frame["size"] == "M") | (frame["town"] == "Aa")
+    model = KitchenSinksClassifier(Equal(), 100, random_state=0).fit(frame, y)
+    assert model.score(frame, y) > 0.9
+
+
+def test_cross_validation_of_a_table():
+    frame, y = table(300)
+    scores = cross_val_score(tabular(LEARNERS[0], n_neurons=200), frame, y, cv=3)
+    assert scores.mean() > 0.4
+
+
+def test_sparse_tables_are_refused():
+    with pytest.raises(TypeError, match="dense rows only"):
+        tabular(LEARNERS[0]).fit(scipy.sparse.csr_matrix(inputs(20, 3)), np.ones(20))
+
+
+def test_known_inputs_of_a_family_fitted_by_hand_are_numbers():
+    assert Tabular().known_inputs(np.ones((3, 2))).n_categories.tolist() == [0, 0]
+    given = Tabular()
+    given.inputs_ = Inputs(np.array([0, 3]))
+    assert given.known_inputs(np.ones((3, 2))).n_categories.tolist() == [0, 3]
+
+
+def test_parts_of_a_table_merge_if_codes_and_ranks_are_the_same():
+    frame, y = table(300)
+    begin, rest = frame[:100], frame[100:]
+    one, two, whole = (
+        KitchenSinksRegressor(
+            Tabular(), 40, alpha=1e-2, random_state=0, dtype="float64"
+        ).partial_fit(begin, y[:100])
+        for _ in range(3)
+    )
+    two.partial_fit(rest, y[100:])
+    one.merge(two)
+    whole.partial_fit(rest, y[100:]).partial_fit(begin, y[:100])
+    np.testing.assert_allclose(one.predict(frame), whole.predict(frame), atol=1e-8)
+    fewer = begin.assign(town=begin["town"].where(begin["town"] != "Aa"))
+    with pytest.raises(ValueError, match=r"other categories.*Remedy: the same columns"):
+        one.merge(clone(one).fit(fewer, y[:100]))
+    scaled = begin.assign(pay=2 * begin["pay"])  # the same neurons, on other ranks
+    with pytest.raises(ValueError, match="are not those of this model"):
+        one.merge(clone(one).fit(scaled, y[:100]))
