@@ -324,3 +324,9 @@ def test_no_neurons_have_no_activations(compose):
     neurons = fitted(compose([Gaussian(), Stumps(), Coordinates()]), X)
     none = tuple(array[:0] for array in neurons.draw(np.random.default_rng(0), 3))
     assert neurons(X, none).shape == (5, 0)
+
+
+@pytest.mark.parametrize("compose", [lambda a: Mixture([Stumps(), a]), lambda a: Scaled(a, 2.0)])
+def test_what_is_made_of_dependent_neurons_is_dependent(compose):
+    assert compose(Gaussian(1.0)).independent
+    assert not compose(Gaussian(1.0, sampling="orthogonal")).independent

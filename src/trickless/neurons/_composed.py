@@ -100,6 +100,11 @@ class Composed(Neurons):
         return all(getattr(part, "accepts_sparse", False) for part in _as_list(self.neurons))
 
     @property
+    def independent(self) -> bool:
+        """Whether the neurons of a draw are independent in all parts."""
+        return all(getattr(part, "independent", True) for part in _as_list(self.neurons))
+
+    @property
     def accepts_tables(self) -> bool:  # type: ignore[override]
         """Whether all parts take missing values and categories."""
         return all(getattr(part, "accepts_tables", False) for part in _as_list(self.neurons))
