@@ -241,7 +241,7 @@ class Scaled(Composed):
 def draw_part(part: Neurons, rng: np.random.Generator, n: int) -> Weights:
     """N neurons of a part, checked."""
     weights = part.draw(rng, n)
-    check_drawn(type(part).__name__, weights, n)
+    check_drawn(f"{type(part).__name__}.draw(rng, n={n})", weights, n)
     return weights
 
 
