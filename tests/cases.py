@@ -36,6 +36,7 @@ from trickless.neurons import (
     Matern,
     Mixture,
     On,
+    Patches,
     Polynomial,
     Product,
     RationalQuadratic,
@@ -82,6 +83,8 @@ FAMILIES = {
     "on": On([-1, 0], Laplace()),
     "scaled": Scaled(Stumps(), 0.5),
     "tabular": Tabular(),
+    "patches": Patches((2, 2), patch=2, pool=1),
+    "patches-data": Patches((2, 2), patch=2, pool=1, filters="data"),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}
 
 #: Those whose rows may not be negative.

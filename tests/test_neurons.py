@@ -112,10 +112,12 @@ def test_relu_kernel_test_sees_a_wrong_normalisation():
 @pytest.mark.parametrize("name", FAMILIES)
 def test_activations_have_the_declared_shape_dtype_and_bound(name):
     rng = np.random.default_rng(0)
-    neurons = clone(FAMILIES[name]).fit(suited(name, inputs(50, 3)), rng)
-    hostile = np.array([[0, 0, 0], [1e30, -1e30, 1e30], [1e-310, 0, 5], [-0.0, 1e-30, -1e5]])
+    neurons = clone(FAMILIES[name]).fit(suited(name, inputs(50, 4)), rng)
+    hostile = np.array(
+        [[0, 0, 0, 0], [1e30, -1e30, 1e30, 1], [1e-310, 0, 5, 0], [-0.0, 1e-30, -1e5, 1]]
+    )
     for dtype, slack in (("float32", 1e-6), ("float64", 1e-12)):
-        X = suited(name, np.vstack([hostile, inputs(20, 3)])).astype(dtype)
+        X = suited(name, np.vstack([hostile, inputs(20, 4)])).astype(dtype)
         weights = tuple(
             w.astype(dtype) if w.dtype.kind == "f" else w for w in neurons.draw(rng, 70)
         )
@@ -215,7 +217,7 @@ def test_sparse_activations_keep_the_precision_of_the_rows(name):
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name != "dense-erf"])
 def test_activations_need_only_the_array_api_standard(name):
     """Computed with arrays that have nothing but the standard (erf is not in it)."""
-    X = suited(name, inputs(9, 3))
+    X = suited(name, inputs(9, 4))
     neurons = clone(FAMILIES[name]).fit(X, np.random.default_rng(0))
     weights = neurons.draw(np.random.default_rng(0), 4)
     strict = neurons(array_api_strict.asarray(X), tuple(map(array_api_strict.asarray, weights)))

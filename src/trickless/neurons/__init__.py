@@ -18,6 +18,7 @@ family                      one neuron                                          
 :class:`Intersection`       whether one bin holds more than a random level       intersection
 :class:`Coordinates`        one coordinate                                       inner product
 :class:`Tabular`            rule or wave on ranks and categories                 closed form
+:class:`Patches`            a random convolution of an image, rectified, pooled  no closed form
 :class:`FromFunction`       two functions of yours: sample w, evaluate psi       whatever they give
 :class:`FromPoint`          the same for one row and one w: simpler, and slow    whatever they give
 :class:`FromTorch`          a freshly initialised torch module                   whatever it gives
@@ -51,6 +52,7 @@ from trickless.neurons._isotropic import Gaussian, Laplace, Matern, RationalQuad
 from trickless.neurons._jax import FromJax
 from trickless.neurons._mixture import Mixture
 from trickless.neurons._on import On
+from trickless.neurons._patches import Patches
 from trickless.neurons._polynomial import Polynomial
 from trickless.neurons._separable import Cauchy, Laplace1
 from trickless.neurons._stumps import Stumps
@@ -97,6 +99,7 @@ __all__ = [
     "Mixture",
     "Neurons",
     "On",
+    "Patches",
     "Polynomial",
     "Product",
     "RationalQuadratic",

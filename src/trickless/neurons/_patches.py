@@ -1,0 +1,276 @@
+"""Patches: a random convolution of an image, rectified and pooled, as one neuron."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from trickless._blocks import namespace
+from trickless._validation import anything, choice, integer, is_integer, non_negative
+from trickless.neurons._base import Neurons, Weights, sample_rows
+
+#: Standard deviation within a patch that counts as little, in units of the range of the image.
+_FLOOR = 0.01
+#: Training images that filters are taken from, and patches taken of them.
+_POOL_IMAGES, _POOL_PATCHES = 1024, 4096
+#: Bytes of patches and responses that are held at a time.
+_BYTES = 3 * 2**20
+
+
+def _is_shape(value: Any) -> bool:
+    return (
+        isinstance(value, tuple | list)
+        and len(value) in (2, 3)
+        and all(is_integer(side) and side >= 1 for side in value)
+    )
+
+
+class Patches(Neurons):
+    r"""A random filter on all patches of an image, rectified, and pooled over a grid of cells.
+
+    .. math:: \psi_{uv}(x; f, \theta) = \frac{1}{g} \sum_{a} m_{uv}(a) \cdot
+        \max(\langle f, p_a(x) \rangle - \theta, 0), \qquad u, v = 1 \dots g
+
+    where :math:`p_a(x)` is the contrast-normalised patch at position a: less its mean, and divided
+    by its norm. The pooling weights :math:`m_{uv}` of a cell sum to 1. They fall off linearly
+    from the centre of the cell to the centres of its neighbours, so cells overlap, and a stroke
+    that moves leaves one cell as it enters the next.
+
+    A neuron gives :math:`g^2` numbers of norm at most 1, since filters have length 1.
+
+    Parameters
+    ----------
+    shape : tuple of int, default=(28, 28)
+        Height and width of the images, or height, width and channels. A row of X is one image,
+        flat, line by line, with the channels of a pixel side by side.
+    patch : int, default=7
+        Side of the square patches, in pixels.
+    pool : int, default=4
+        The number g of cells along each side; at most the number of positions of a patch there.
+    filters : {"normal", "data"}, default="normal"
+        "normal" draws f uniformly from the sphere, "data" from the contrast-normalised patches of
+        (up to 1,024 of) the training images.
+    threshold : float, default=0.3
+        Thresholds are drawn uniformly between 0 and this number. 1 is the largest response.
+
+    Attributes
+    ----------
+    width : int
+        Numbers of a neuron, ``pool**2``.
+    filters_pool_ : array of shape (n_patches, patch * patch * channels)
+        For ``filters="data"``, the patches to draw from: at most 4,096, in double precision, so
+        1.6 MB for patches of 7 × 7 pixels.
+
+    Notes
+    -----
+    Brightness and contrast do not matter: an image is mapped to [0, 1] by its least and largest
+    value. Within a patch, a standard deviation of 0.01 of that range is added to the norm, so that
+    a patch that is nearly constant counts as constant and gives a response near 0. For other
+    offsets than those of brightness, such as pixels that were standardised one by one, undo these
+    first.
+
+    The kernel has no closed form for these responses.
+
+    References
+    ----------
+    .. [1] A. Coates, A. Y. Ng and H. Lee, "An analysis of single-layer networks in unsupervised
+       feature learning", AISTATS 2011, which draws filters from patches, section 4.
+    .. [2] A. Saxe et al., "On random weights and unsupervised feature learning", ICML 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from trickless import KitchenSinksClassifier
+    >>> from trickless.neurons import Patches
+    >>> X, y = load_digits(return_X_y=True)  # images of 8 × 8
+    >>> model = KitchenSinksClassifier(Patches((8, 8), patch=4), n_neurons=50, random_state=0)
+    >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.95)
+    True
+    """
+
+    _rules = {
+        "shape": anything(
+            "(height, width) or (height, width, channels), integers of at least 1",
+            "shape=(28, 28) for flat images of 784 pixels",
+            _is_shape,
+        ),
+        "patch": integer(1, "patch=7 suits images of 28 by 28 pixels"),
+        "pool": integer(1, "pool=4 keeps four by four cells"),
+        "filters": choice("normal", "data", remedy="'normal' needs nothing from the data"),
+        "threshold": non_negative("threshold=0.3 is the default"),
+    }
+
+    def __init__(
+        self,
+        shape: tuple[int, ...] = (28, 28),
+        patch: int = 7,
+        pool: int = 4,
+        filters: str = "normal",
+        threshold: float = 0.3,
+    ) -> None:
+        self.shape = shape
+        self.patch = patch
+        self.pool = pool
+        self.filters = filters
+        self.threshold = threshold
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return self.pool**2
+
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Patches:
+        super().fit(X, rng, sample_weight)
+        self._check_sides()
+        self._cells = [_overlapping(n, self.pool) for n in self._positions]
+        if self.filters == "data":
+            rows, weight = sample_rows(X, rng, _POOL_IMAGES, sample_weight)
+            rows = np.asarray(rows, dtype=np.float64)
+            self.filters_pool_ = self._some_patches(rows, weight, rng)
+        return self
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        if self.filters == "data":
+            filters = self.filters_pool_[rng.integers(len(self.filters_pool_), size=n)]
+        else:
+            filters = rng.standard_normal((n, self._size))
+            filters /= np.linalg.norm(filters, axis=1, keepdims=True)
+        return filters, self.threshold * rng.random(n)
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        xp, affine = namespace(X), _affine(X, weights)
+
+        def respond(patches: Any, rows: slice) -> Any:
+            return xp.matmul(xp.permute_dims(patches, (1, 2, 0)), affine)
+
+        return self._in_parts(X, affine.shape[1], respond)
+
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        xp, affine = namespace(X), _affine(X, weights)
+
+        def respond(patches: Any, rows: slice) -> Any:
+            return xp.sum(patches * affine[:, rows, None], axis=0)
+
+        return self._in_parts(X, 1, respond)
+
+    def _in_parts(self, X: Any, n: int, respond: Callable[[Any, slice], Any]) -> Any:
+        """Pooled responses of n filters, for a few rows at a time."""
+        xp = namespace(X)
+        numbers = prod(self._positions) * (self._size + 1 + n)
+        step = max(1, 8 * _BYTES // (xp.finfo(X.dtype).bits * numbers))
+        parts = []
+        for start in range(0, max(X.shape[0], 1), step):
+            rows = slice(start, min(start + step, X.shape[0]))
+            patches = self._patches(X[rows, :])
+            parts.append(self._pooled(respond(patches, rows), patches.shape[1], n))
+        return xp.concat(parts, axis=0)
+
+    def _patches(self, X: Any) -> Any:
+        """Contrast-normalised patches and a constant 1: shape (size + 1, n_rows, positions)."""
+        xp, p = namespace(X), self.patch
+        down, across = self._positions
+        images = xp.reshape(_unit_range(X), (X.shape[0], *self.shape[:2], self._channels))
+        images = xp.permute_dims(images, (3, 0, 1, 2))
+        shifted = [images[:, :, y : y + down, x : x + across] for y in range(p) for x in range(p)]
+        patches = xp.reshape(xp.stack(shifted), (self._size, X.shape[0], down * across))
+        patches = patches - xp.mean(patches, axis=0)
+        norm = xp.linalg.vector_norm(patches, axis=0)
+        patches = patches / (norm + _FLOOR * sqrt(self._size))
+        return xp.concat((patches, xp.ones_like(patches[:1, ...])), axis=0)
+
+    def _pooled(self, t: Any, n_rows: int, n: int) -> Any:
+        """Rectified responses of n filters, pooled over the cells: shape (n_rows, width * n)."""
+        xp, g = namespace(t), self.pool
+        lines, columns = (xp.asarray(m, dtype=t.dtype, device=t.device) for m in self._cells)
+        down, across = self._positions
+        t = xp.clip(t, 0, 1)
+        t = xp.matmul(lines, xp.reshape(t, (n_rows, down, across * n)))
+        t = xp.matmul(columns, xp.reshape(t, (n_rows * g, across, n)))
+        return xp.reshape(t, (n_rows, g * g * n))
+
+    @property
+    def _channels(self) -> int:
+        return prod(self.shape[2:])
+
+    @property
+    def _positions(self) -> tuple[int, int]:
+        """Positions of a patch, down and across."""
+        return self.shape[0] - self.patch + 1, self.shape[1] - self.patch + 1
+
+    @property
+    def _size(self) -> int:
+        """Values of a patch."""
+        return self.patch**2 * self._channels
+
+    def _some_patches(
+        self, X: np.ndarray, weight: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Contrast-normalised patches at random positions of random rows, scaled to length 1.
+
+        Rows are drawn by weight, as if they were repeated. Patches with less contrast than the
+        floor are left out, unless there are no others.
+        """
+        chances = np.cumsum(weight) / weight.sum()
+        row = np.minimum(np.searchsorted(chances, rng.random(_POOL_PATCHES)), len(X) - 1)
+        position = rng.integers(prod(self._positions), size=_POOL_PATCHES)
+        kept = np.empty((_POOL_PATCHES, self._size))
+        for i in np.unique(row):
+            here = row == i
+            kept[here] = self._patches(X[i : i + 1])[:-1, 0, position[here]].T
+        norm = np.linalg.norm(kept, axis=1, keepdims=True)
+        visible = norm[:, 0] > 0.5
+        kept = kept / np.where(norm > 0, norm, 1)
+        return kept[visible] if visible.any() else kept
+
+    def _check_sides(self) -> None:
+        """Images must have as many values as X has columns, and room for patches and cells."""
+        name, n = type(self).__name__, self.n_features_in_
+        if prod(self.shape) != n:
+            raise ValueError(
+                f"{name}: shape={self.shape!r} makes images of {prod(self.shape)} values, but X "
+                f"has {n} columns. Remedy: give the (height, width) or (height, width, channels) "
+                "of the images whose flat rows X holds."
+            )
+        if min(self._positions) < 1 or self._size < 2:
+            raise ValueError(
+                f"{name}: patch={self.patch!r} does not suit shape={self.shape!r}: a patch must "
+                "fit into the image, and hold two values at least. Remedy: a patch of at least 2 "
+                "and no more than the shorter side."
+            )
+        if self.pool > min(self._positions):
+            raise ValueError(
+                f"{name}: pool={self.pool!r} asks for more cells than the "
+                f"{min(self._positions)} positions of patch={self.patch!r} along a side of "
+                f"shape={self.shape!r}. Remedy: a smaller pool or patch."
+            )
+
+
+def _affine(X: Any, weights: Weights) -> Any:
+    """Filters and thresholds as one matrix, to be applied to patches with a constant 1."""
+    filters, thresholds = weights
+    return namespace(X).concat((filters, -thresholds[:, None]), axis=1).T
+
+
+def _unit_range(X: Any) -> Any:
+    """Map each row to [0, 1] by its least and largest value; constant rows to 0.
+
+    Rows are divided by their largest entry first, so that no difference overflows.
+    """
+    xp = namespace(X)
+    largest = xp.max(xp.abs(X), axis=1, keepdims=True)
+    X = X / xp.where(largest > 0, largest, xp.ones_like(largest))
+    X = X - xp.min(X, axis=1, keepdims=True)
+    largest = xp.max(X, axis=1, keepdims=True)
+    return X / xp.where(largest > 0, largest, xp.ones_like(largest))
+
+
+def _overlapping(n: int, g: int) -> np.ndarray:
+    """Pooling weights of g overlapping cells along n positions, shape (g, n).
+
+    They fall linearly from the centre of a cell to those of its neighbours, and sum to 1/√g.
+    """
+    centres = (np.arange(g) + 0.5) * n / g
+    weights = np.maximum(0, 1 - np.abs(np.arange(n) + 0.5 - centres[:, None]) * g / n)
+    return weights / (weights.sum(axis=1, keepdims=True) * np.sqrt(g))
