@@ -31,13 +31,14 @@ def _is_shape(value: Any) -> bool:
 class Patches(Neurons):
     r"""A random filter on all patches of an image, rectified, and pooled over a grid of cells.
 
-    .. math:: \psi_{uv}(x; f, \theta) = \frac{1}{g} \sum_{a} m_{uv}(a) \cdot
-        \max(\langle f, p_a(x) \rangle - \theta, 0), \qquad u, v = 1 \dots g
+    .. math:: \psi_{uv}(x; f, \theta) = \frac{1}{g} \Big(\sum_{a} m_{uv}(a) \cdot
+        \max(\langle f, p_a(x) \rangle - \theta, 0)\Big)^{1/2}, \qquad u, v = 1 \dots g
 
     where :math:`p_a(x)` is the contrast-normalised patch at position a: less its mean, and divided
     by its norm. The pooling weights :math:`m_{uv}` of a cell sum to 1. They fall off linearly
-    from the centre of the cell to the centres of its neighbours, so cells overlap, and a stroke
-    that moves leaves one cell as it enters the next.
+    from the centre of the cell to the centres of its neighbours, so cells overlap, and what moves
+    from one to the next leaves it gradually. The square root of a mean weighs a few strong
+    responses less, as in [3]_.
 
     A neuron gives :math:`g^2` numbers of norm at most 1, since filters have length 1.
 
@@ -48,8 +49,9 @@ class Patches(Neurons):
         flat, line by line, with the channels of a pixel side by side.
     patch : int, default=7
         Side of the square patches, in pixels.
-    pool : int, default=4
+    pool : int, default=3
         The number g of cells along each side; at most the number of positions of a patch there.
+        For as many columns in all, fewer cells leave room for more filters.
     filters : {"normal", "data"}, default="normal"
         "normal" draws f uniformly from the sphere, "data" from the contrast-normalised patches of
         (up to 1,024 of) the training images.
@@ -79,6 +81,8 @@ class Patches(Neurons):
     .. [1] A. Coates, A. Y. Ng and H. Lee, "An analysis of single-layer networks in unsupervised
        feature learning", AISTATS 2011, which draws filters from patches, section 4.
     .. [2] A. Saxe et al., "On random weights and unsupervised feature learning", ICML 2011.
+    .. [3] R. Arandjelović and A. Zisserman, "Three things everyone should know to improve object
+       retrieval", CVPR 2012, section 3.
 
     Examples
     --------
@@ -98,7 +102,7 @@ class Patches(Neurons):
             _is_shape,
         ),
         "patch": integer(1, "patch=7 suits images of 28 by 28 pixels"),
-        "pool": integer(1, "pool=4 keeps four by four cells"),
+        "pool": integer(1, "pool=3 gives three by three cells"),
         "filters": choice("normal", "data", remedy="'normal' needs nothing from the data"),
         "threshold": non_negative("threshold=0.3 is the default"),
     }
@@ -107,7 +111,7 @@ class Patches(Neurons):
         self,
         shape: tuple[int, ...] = (28, 28),
         patch: int = 7,
-        pool: int = 4,
+        pool: int = 3,
         filters: str = "normal",
         threshold: float = 0.3,
     ) -> None:
@@ -181,14 +185,14 @@ class Patches(Neurons):
         return xp.concat((patches, xp.ones_like(patches[:1, ...])), axis=0)
 
     def _pooled(self, t: Any, n_rows: int, n: int) -> Any:
-        """Rectified responses of n filters, pooled over the cells: shape (n_rows, width * n)."""
+        """Roots of pooled responses of n filters: shape (n_rows, width * n)."""
         xp, g = namespace(t), self.pool
         lines, columns = (xp.asarray(m, dtype=t.dtype, device=t.device) for m in self._cells)
         down, across = self._positions
         t = xp.clip(t, 0, 1)
         t = xp.matmul(lines, xp.reshape(t, (n_rows, down, across * n)))
         t = xp.matmul(columns, xp.reshape(t, (n_rows * g, across, n)))
-        return xp.reshape(t, (n_rows, g * g * n))
+        return xp.reshape(xp.sqrt(t), (n_rows, g * g * n))
 
     @property
     def _channels(self) -> int:
@@ -269,8 +273,8 @@ def _unit_range(X: Any) -> Any:
 def _overlapping(n: int, g: int) -> np.ndarray:
     """Pooling weights of g overlapping cells along n positions, shape (g, n).
 
-    They fall linearly from the centre of a cell to those of its neighbours, and sum to 1/√g.
+    They fall linearly from the centre of a cell to those of its neighbours, and sum to 1/g.
     """
     centres = (np.arange(g) + 0.5) * n / g
     weights = np.maximum(0, 1 - np.abs(np.arange(n) + 0.5 - centres[:, None]) * g / n)
-    return weights / (weights.sum(axis=1, keepdims=True) * np.sqrt(g))
+    return weights / (weights.sum(axis=1, keepdims=True) * g)
