@@ -33,9 +33,9 @@ def written_out(network, X):
     + [("stumps", n) for n in (1, BLOCK, 16 * BLOCK, 16 * BLOCK + 1)],
 )
 def test_value_is_the_weighted_sum(name, n_neurons):
-    neurons = clone(FAMILIES[name]).fit(suited(name, inputs(30, 3)), np.random.default_rng(0))
+    neurons = clone(FAMILIES[name]).fit(suited(name, inputs(30, 4)), np.random.default_rng(0))
     network = random_network(neurons, n_neurons, 2)
-    X = suited(name, inputs(7, 3, seed=1))
+    X = suited(name, inputs(7, 4, seed=1))
     expected = written_out(network, X)
     np.testing.assert_allclose(network(X), expected, atol=1e-9)
     if neurons.independent:

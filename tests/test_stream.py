@@ -31,7 +31,7 @@ def assert_same(a, b):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_blocks_do_not_depend_on_order_cache_or_object(name):
-    neurons = clone(FAMILIES[name]).fit(suited(name, inputs(30, 3)), np.random.default_rng(0))
+    neurons = clone(FAMILIES[name]).fit(suited(name, inputs(30, 4)), np.random.default_rng(0))
     cached, uncached = NeuronStream(neurons, 5), NeuronStream(neurons, 5, cache_bytes=0)
     later_first = cached.block(3)
     assert_same(uncached.block(0), cached.block(0))
