@@ -10,7 +10,7 @@ from cases import FAMILIES, inputs, suited
 from trickless import KernelDisplay, estimate_kernel
 from trickless.neurons import Coordinates, Dense, Gaussian
 
-X, Y = inputs(7, 3), inputs(4, 3, seed=1)
+X, Y = inputs(7, 4), inputs(4, 4, seed=1)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -69,7 +69,7 @@ def test_bad_input_is_refused():
         estimate_kernel("cosine", X)
     with pytest.raises(ValueError, match=r"X has 2 columns.*Remedy"):
         estimate_kernel(Gaussian(1.0), X, Y[:, :2])
-    for options in ({"feature": 3}, {"row": 7}, {"feature": -1}, {"n_points": 1}):
+    for options in ({"feature": 4}, {"row": 7}, {"feature": -1}, {"n_points": 1}):
         with pytest.raises(ValueError, match=rf"{next(iter(options))}=.*Remedy"):
             KernelDisplay.from_neurons("gaussian", X, **options)
 
