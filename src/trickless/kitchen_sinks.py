@@ -193,6 +193,7 @@ class _KitchenSinks(NeuronLearner):
             chosen,
             self.max_iter,
             self.tol,
+            self.n_jobs,
             type(self).__name__,
         )
 
@@ -406,8 +407,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or the name of one: "gaussian", "laplace", "stumps", "dense",
-        "coordinates".
+        The family of neurons, or the name of one, such as "gaussian", "stumps" or "tabular"; see
+        :mod:`trickless.neurons`.
     n_neurons : int, default=1000
         How many neurons K to draw. Memory grows like the square of ``n_neurons * width``, and not
         with the rows.
@@ -624,8 +625,8 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or the name of one: "gaussian", "laplace", "stumps", "dense",
-        "coordinates".
+        The family of neurons, or the name of one, such as "gaussian", "stumps" or "tabular"; see
+        :mod:`trickless.neurons`.
     n_neurons : int, default=1000
         How many neurons K to draw. Memory grows like the square of ``n_neurons * width``, and not
         with the rows.
