@@ -54,10 +54,10 @@ def test_tol_bounds_the_excess_of_the_risk():
 
 def test_the_preconditioner_saves_passes(monkeypatch):
     model = make(solver="iterative").fit(X, Y)
-    plain = lambda rows, share, ridge: lambda residual: residual  # noqa: E731
+    plain = lambda rows, share, ridges: lambda residual, ridges: residual.copy()  # noqa: E731
     monkeypatch.setattr(trickless._conjugate, "_preconditioner", plain)
     with pytest.warns(ConvergenceWarning):
-        without = make(solver="iterative", tol=1e-30, max_iter=3 * model.n_iter_).fit(X, Y)
+        without = make(solver="iterative", tol=1e-30, max_iter=2 * model.n_iter_).fit(X, Y)
     assert (excess(model) < excess(without)).all()
 
 
@@ -85,17 +85,61 @@ def test_panels_change_nothing(monkeypatch):
     np.testing.assert_allclose(model.coef_, expected, atol=1e-5 * np.abs(expected).max())
 
 
-def test_alpha_is_chosen_on_the_first_columns(monkeypatch):
-    monkeypatch.setattr(trickless.kitchen_sinks, "PILOT_COLUMNS", 60)
-    few = KitchenSinksRegressor(Gaussian(1.0), 30, random_state=0, dtype="float64").fit(X, Y)
-    model = make(alpha="auto", solver="iterative", tol=1e-13).fit(X, Y)
-    np.testing.assert_allclose(model.alpha_ * N_NEURONS, few.alpha_ * 30)
-    np.testing.assert_allclose(model.cv_values_, few.cv_values_)
-    for output, alpha in enumerate(model.alpha_):
-        alone = make(alpha=alpha, solver="direct").fit(X, Y[:, output])
-        np.testing.assert_allclose(
-            model.predict(X)[:, output], alone.predict(X), atol=1e-5 * Y.std()
+def brute_force_scores(X, y, activations, ridge):
+    """Generalised cross-validation scores of outputs at a ridge, from the hat matrix."""
+    n = len(X)
+    Z = activations - activations.mean(axis=0)
+    hat = Z @ np.linalg.solve(Z.T @ Z / n + ridge * np.eye(Z.shape[1]), Z.T) / n + 1 / n
+    return ((y - hat @ y) ** 2).mean(axis=0) / (1 - np.trace(hat) / n) ** 2
+
+
+def test_alpha_is_chosen_by_cross_validation(monkeypatch):
+    monkeypatch.setattr(trickless.kitchen_sinks, "PILOT_COLUMNS", 30)
+    monkeypatch.setattr(trickless._conjugate, "_PROBES", 50)
+    monkeypatch.setattr(trickless._conjugate, "_PROBE_TOL", 1e-3)
+    few = KitchenSinksRegressor(Gaussian(1.0), 15, random_state=0, dtype="float64").fit(X, Y)
+    model = make(alpha="auto", solver="iterative").fit(X, Y)
+    blocks = [model.neurons_.activate(X, w) for _, w in model.stream_.pieces(0, N_NEURONS)]
+    for output, scores in enumerate(model.cv_values_):
+        tried = np.isfinite(scores)
+        ridges = model.cv_alphas_[tried] * N_NEURONS
+        begin = few.alpha_[output] * 15
+        np.testing.assert_allclose(ridges, np.geomspace(begin, 10 * begin, 3))  # ten times as many
+        for ridge, score in zip(ridges, scores[tried], strict=True):
+            exact = brute_force_scores(X, Y, np.hstack(blocks), ridge)[output]
+            # At most 300 degrees of freedom of 900, to 5 standard errors of 50 signs.
+            assert abs(score / exact - 1) < 2 * 5 * np.sqrt(2 * 300 / 50) / 600
+        assert model.alpha_[output] == model.cv_alphas_[np.argmin(scores)]
+
+
+def test_more_neurons_do_not_fit_more_noise():
+    rng = np.random.default_rng(0)
+    X, X_test = rng.standard_normal((2, 600, 3))
+    f = [np.sin(2 * x[:, 0]) + x[:, 1] * x[:, 2] for x in (X, X_test)]
+    y = f[0] + rng.standard_normal(600)
+    few, many = (
+        KitchenSinksRegressor(Gaussian(1.5), K, random_state=0).fit(X, y) for K in (1000, 6000)
+    )
+    assert not hasattr(many, "statistics_")
+    errors = [((m.predict(X_test) - f[1]) ** 2).mean() for m in (few, many)]
+    assert errors[1] < 1.05 * errors[0]
+
+
+def test_outputs_at_ridges_far_apart_are_all_solved():
+    """A clean output beside a constant one and noise."""
+    rng = np.random.default_rng(0)
+    y = np.column_stack([np.sin(X[:, 0]), np.full(N_ROWS, 2.0), rng.standard_normal(N_ROWS)])
+    model = make(alpha="auto", solver="iterative", max_iter=2000).fit(X, y)
+    assert model.alpha_[2] > 1000 * model.alpha_[0]
+    alone = make(alpha=model.alpha_[0], solver="direct").fit(X, y[:, 0])
+    risks = [
+        ((m - y[:, 0]) ** 2).mean() + model.alpha_[0] * N_NEURONS * (coef**2).sum()
+        for m, coef in (
+            (model.predict(X)[:, 0], model.coef_[..., 0]),
+            (alone.predict(X), alone.coef_),
         )
+    ]
+    assert risks[0] - risks[1] < 4 * model.tol * y[:, 0].var()
 
 
 def test_it_is_taken_for_many_columns_and_where_it_goes(monkeypatch):
@@ -137,6 +181,27 @@ def test_a_constant_target_is_its_mean():
 def test_running_out_of_iterations_is_told():
     with pytest.warns(ConvergenceWarning, match=r"max_iter=2 iterations.*Remedy"):
         assert make(solver="iterative", max_iter=2).fit(X, Y).n_iter_ == 2
+
+
+def test_the_warning_points_at_the_caller():
+    for learner, y in ((KitchenSinksRegressor, Y), (KitchenSinksClassifier, Y[:, 0] > 0)):
+        model = learner(n_neurons=200, alpha=1e-6, solver="iterative", max_iter=1)
+        with pytest.warns(ConvergenceWarning) as caught:
+            model.fit(X, y)
+        assert caught[0].filename == __file__
+
+
+def test_what_cannot_be_solved_is_refused():
+    with pytest.raises(ValueError, match=r"alpha=1e-25 is too small.*Remedy"):
+        make(solver="iterative", alpha=1e-25).fit(X[:, :1], Y)
+
+    class Broken(Gaussian):
+        def activate(self, X, weights):
+            return np.where(X[:, :1] == X_far[70, 0], np.nan, super().activate(X, weights))
+
+    X_far = np.array(X)
+    with pytest.raises(ValueError, match="not finite"):
+        KitchenSinksRegressor(Broken(1.0), 50, solver="iterative", dtype="float64").fit(X_far, Y)
 
 
 @pytest.mark.parametrize("options", [{"alpha": "loo"}, {"alpha": 0.0}, {"weight_bound": 1.0}])

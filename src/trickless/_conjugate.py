@@ -1,35 +1,58 @@
 """Least squares on many columns, in passes over the rows: preconditioned conjugate gradients.
 
-The normal equations of K columns take memory of order K² and time of order n K² + K³. Conjugate
-gradients take a pass over the rows an iteration, of order n K, and few iterations once the
+The normal equations of c columns take memory of order c² and time of order n c² + c³. Conjugate
+gradients take a pass over the rows an iteration, of order n c, and few iterations once the
 problem is preconditioned by the covariance of some of the rows, as in [1]_. For m of them, that
 covariance plus the ridge is inverted through the m × m matrix of their inner products.
+
+A ridge that is not given is chosen by generalised cross-validation: least squares at several ridges
+is solved in the same passes, with random signs as further targets, which tell the degrees of
+freedom [2]_.
 
 References
 ----------
 .. [1] A. Rudi, L. Carratino and L. Rosasco, "FALKON: an optimal large scale kernel method",
    NIPS 2017.
+.. [2] M. F. Hutchinson, "A stochastic estimator of the trace of the influence matrix for
+   Laplacian smoothing splines", Communications in Statistics 18, 1989.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
-from sklearn.exceptions import ConvergenceWarning
 
 from trickless._blocks import cholesky, map_blocks, row_blocks
-from trickless._least_squares import Solution, Statistics, solve_by_gcv
+from trickless._least_squares import TRUSTED, Solution, Statistics, least, solve_by_gcv
+from trickless._validation import check_finite, warn_of_convergence
 
 #: Rows of activations, and which rows they are.
 Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
 
-
 #: Rows that a thread multiplies at a time: they stay in cache between their two products.
 _ROWS = 64
+#: Ridges that are compared are at most this factor apart.
+_STEP = 3.2
+#: Random signs that tell the degrees of freedom, and the tolerance that does for them.
+_PROBES, _PROBE_TOL = 4, 1e-2
+#: Ridges within this factor of each other share a preconditioner.
+_SHARED = 10.0
+
+
+class Pilot(NamedTuple):
+    """Where the ridge is looked for.
+
+    Generalised cross-validation on some columns gives a ridge. That of all columns, of which there
+    are ``scale`` times as many, lies between it, where rows are many, and ``scale`` times it, where
+    the network is as good as infinite.
+    """
+
+    columns: np.ndarray
+    scale: float
+    rng: np.random.Generator
 
 
 class _Sums(NamedTuple):
@@ -37,6 +60,7 @@ class _Sums(NamedTuple):
 
     z_mean: np.ndarray
     y_mean: np.ndarray
+    y_variance: np.ndarray
     cross: np.ndarray
     chosen: np.ndarray
     pilot: Statistics
@@ -46,8 +70,7 @@ def solve_in_passes(
     blocks: Blocks,
     targets: np.ndarray,
     weight: np.ndarray | None,
-    ridge: float | None,
-    pilot: np.ndarray,
+    ridge: float | Pilot,
     chosen: np.ndarray,
     max_iter: int,
     tol: float,
@@ -62,31 +85,43 @@ def solve_in_passes(
         Begins a pass over the rows: yields slices of them and their activations.
     targets : array of shape (n_rows, n_outputs)
     weight : array of shape (n_rows,) or None
-    ridge : float or None
-        ρ. None chooses it by generalised cross-validation on some of the columns.
-    pilot : integer array
-        These columns.
+    ridge : float or Pilot
+        ρ, or where to look for that of each output.
     chosen : array of shape (m,)
         Rows whose covariance is the preconditioner, in ascending order.
     max_iter : int
         The most iterations.
     tol : float
         It stops when the risk of every output is above its minimum by no more than this, relative
-        to what the solution lowers it by, both as estimated by the preconditioner.
+        to what the solution lowers it by, as estimated by the preconditioner.
     n_jobs : int or None
         Threads.
     owner : str
         Who warns if it does not stop before ``max_iter``.
+
+    Raises
+    ------
+    scipy.linalg.LinAlgError
+        If the preconditioner is not positive definite to working precision.
     """
     count = np.ones(len(targets)) if weight is None else weight
     share = count / count.sum()
-    sums = _first_pass(blocks, targets, count, chosen, pilot[: None if ridge is None else 0])
-    scored = None if ridge is not None else solve_by_gcv(sums.pilot.centred())
-    ridges = np.full(targets.shape[1], ridge) if scored is None else scored.ridge
-    precondition = _preconditioner(sums.chosen, share[chosen], float(np.exp(np.log(ridges).mean())))
+    n_outputs = targets.shape[1]
+    pilot = ridge if isinstance(ridge, Pilot) else None
+    if pilot is not None:
+        signs = pilot.rng.choice([-1.0, 1.0], (len(targets), _PROBES))
+        targets = np.hstack([targets, signs / np.sqrt(share)[:, None]])
+    sums = _first_pass(blocks, targets, count, chosen, pilot, n_outputs)
+    check_finite(owner, sums.z_mean)
 
-    def normal(p: np.ndarray) -> np.ndarray:
-        """The covariance plus the ridge, times p, in a pass over the rows."""
+    # One problem for each pair of a target and a ridge; random signs are targets as well.
+    if pilot is None:
+        which, ridges = np.arange(n_outputs), np.full(n_outputs, ridge)
+    else:
+        which, ridges = _candidates(sums, pilot, n_outputs)
+
+    def normal(p: np.ndarray, ridges: np.ndarray) -> np.ndarray:
+        """The covariance plus the ridges, times p, in a pass over the rows."""
         product, total = np.zeros((p.shape[1], len(p))), np.zeros(p.shape[1])
         offset = sums.z_mean @ p
         for rows, Z in blocks():
@@ -103,27 +138,40 @@ def solve_in_passes(
                 total += sum_of_rows
         return product.T - np.outer(sums.z_mean, total) + ridges * p
 
-    coef, n_iter, left = _conjugate_gradients(normal, precondition, sums.cross, max_iter, tol)
-    if left > tol:
-        message = (
-            f"{owner}: the risk is above its minimum by about {left:.2g} of what the solution "
-            f"lowers it by, after max_iter={max_iter} iterations, where tol={tol:g}. Remedy: a "
-            "larger max_iter, alpha or tol."
+    precondition = _preconditioner(sums.chosen, share[chosen], ridges)
+    tols = np.where(which < n_outputs, tol, _PROBE_TOL)
+    coef, n_iter, left = _conjugate_gradients(
+        normal, precondition, sums.cross[:, which], ridges, max_iter, tols
+    )
+    grid = scores = None
+    if pilot is not None:
+        grid, scores, best = _compare(sums, coef, which, ridges, n_outputs)
+        coef, ridges, left = coef[:, best], ridges[best], left[best]
+    if (left > tol).any():
+        warn_of_convergence(
+            f"{owner}: the risk is above its minimum by about {left.max():.2g} of what the "
+            f"solution lowers it by, after max_iter={max_iter} iterations, where tol={tol:g}. "
+            "Remedy: a larger max_iter, alpha or tol."
         )
-        warnings.warn(message, ConvergenceWarning, stacklevel=6)  # the caller of fit
-    solution = Solution(coef, sums.y_mean - sums.z_mean @ coef, ridges, n_iter=n_iter)
-    if scored is None:
-        return solution
-    return solution._replace(grid=scored.grid, scores=scored.scores)
+    intercept = sums.y_mean[:n_outputs] - sums.z_mean @ coef
+    return Solution(coef, intercept, ridges, grid, scores, n_iter)
 
 
 def _first_pass(
-    blocks: Blocks, targets: np.ndarray, count: np.ndarray, chosen: np.ndarray, pilot: np.ndarray
+    blocks: Blocks,
+    targets: np.ndarray,
+    count: np.ndarray,
+    chosen: np.ndarray,
+    pilot: Pilot | None,
+    n_outputs: int,
 ) -> _Sums:
     share = count / count.sum()
     y_mean = share @ targets
-    centred = share[:, None] * (targets - y_mean)  # so the mean of z adds nothing to the covariance
-    statistics = Statistics(len(pilot), y_mean)
+    centred = targets - y_mean
+    y_variance = share @ centred**2
+    centred *= share[:, None]  # so the mean of z adds nothing to the covariance
+    columns = np.arange(0) if pilot is None else pilot.columns
+    statistics = Statistics(len(columns), y_mean[:n_outputs])
     z_mean, cross, kept = np.zeros(1), np.zeros(1), np.empty((0, 0))
     for rows, Z in blocks():
         if not kept.size:
@@ -132,65 +180,125 @@ def _first_pass(
         cross = cross + (Z.T @ centred[rows].astype(Z.dtype)).astype(np.float64)
         some = slice(*np.searchsorted(chosen, [rows.start, rows.stop]))
         kept[some] = Z[chosen[some] - rows.start]
-        if len(pilot):
-            statistics.add(Z[:, pilot], targets[rows], count[rows])
-    return _Sums(z_mean, y_mean, cross, kept, statistics)
+        if len(columns):
+            statistics.add(Z[:, columns], targets[rows, :n_outputs], count[rows])
+    return _Sums(z_mean, y_mean, y_variance, cross, kept, statistics)
+
+
+def _candidates(sums: _Sums, pilot: Pilot, n_outputs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Targets and ridges of all problems: outputs at theirs, random signs at all of these."""
+    begin = solve_by_gcv(sums.pilot.centred()).ridge
+    n_each = 1 + int(np.ceil(np.log(pilot.scale) / np.log(_STEP)))
+    each = begin[:, None] * np.geomspace(1, pilot.scale, n_each)
+    grid = np.unique(each)
+    signs = np.repeat(np.arange(n_outputs, n_outputs + _PROBES), len(grid))
+    which = np.concatenate([np.repeat(np.arange(n_outputs), n_each), signs])
+    return which, np.concatenate([each.ravel(), np.tile(grid, _PROBES)])
+
+
+def _compare(
+    sums: _Sums, coef: np.ndarray, which: np.ndarray, ridges: np.ndarray, n_outputs: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Grid of ridges, scores of each output (infinite where not tried), and the best problems."""
+    n = sums.pilot.centred().n
+    explained = (sums.cross[:, which] * coef).sum(axis=0)
+    grid = np.unique(ridges)
+    of_signs = explained[which >= n_outputs].reshape(_PROBES, len(grid))
+    freedom, error = 1 + of_signs.mean(axis=0), of_signs.std(axis=0, ddof=1) / np.sqrt(_PROBES)
+    left = 1 - freedom / n
+    trusted = left > TRUSTED * error / n
+    scores, best = np.full((n_outputs, len(grid)), np.inf), np.empty(n_outputs, dtype=int)
+    for output in range(n_outputs):
+        tried = np.flatnonzero(which == output)
+        place = np.searchsorted(grid, ridges[tried])
+        penalty = ridges[tried] * (coef[:, tried] ** 2).sum(axis=0)
+        residual = np.maximum(sums.y_variance[output] - explained[tried] - penalty, 0)
+        scores[output, place] = np.divide(
+            residual, left[place] ** 2, out=np.full(len(place), np.inf), where=trusted[place]
+        )
+        best[output] = tried[least(scores[output : output + 1, place])[0]]
+    return grid, scores, best
 
 
 def _preconditioner(
-    rows: np.ndarray, share: np.ndarray, ridge: float
-) -> Callable[[np.ndarray], np.ndarray]:
-    """The inverse of the covariance of some rows plus a ridge, as a function of vectors.
+    rows: np.ndarray, share: np.ndarray, ridges: np.ndarray
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The inverse of the covariance of some rows plus a ridge, as a function of vectors and ridges.
 
-    With the centred and weighted rows C it is (I − Cᵀ (ρ I + C Cᵀ)⁻¹ C) / ρ, by Woodbury. ``rows``
-    is overwritten.
+    With the centred and weighted rows C it is (I − Cᵀ (ρ I + C Cᵀ)⁻¹ C) / ρ, by Woodbury. Ridges
+    within a factor of ten share the one in their middle. ``rows`` is overwritten.
     """
     share = share / share.sum()
     centred = rows
     centred -= share @ centred
     centred *= np.sqrt(share)[:, None]
     inner = centred @ centred.T
-    inner.flat[:: len(inner) + 1] += ridge
-    factor = cholesky(inner)
+    middles: dict[float, float] = {}
+    distinct = np.unique(ridges)
+    while distinct.size:
+        group = distinct[distinct <= _SHARED * distinct[0]]
+        middles |= dict.fromkeys(group.tolist(), float(np.sqrt(group[0] * group[-1])))
+        distinct = distinct[len(group) :]
+    factors = {}
+    for ridge in set(middles.values()):
+        matrix = inner.copy()
+        matrix.flat[:: len(inner) + 1] += ridge
+        factors[ridge] = cholesky(matrix)
 
-    def apply(residual: np.ndarray) -> np.ndarray:
-        along = linalg.cho_solve((factor, True), centred @ residual, check_finite=False)
-        return (residual - centred.T @ along) / ridge
+    def apply(residual: np.ndarray, ridges: np.ndarray) -> np.ndarray:
+        middle = np.array([middles[ridge] for ridge in ridges.tolist()])
+        along = centred @ residual
+        for ridge in np.unique(middle):
+            same = middle == ridge
+            factor = (factors[ridge], True)
+            along[:, same] = linalg.cho_solve(factor, along[:, same], check_finite=False)
+        return (residual - (along.T @ centred).T) / middle
 
     return apply
 
 
 def _conjugate_gradients(
-    normal: Callable[[np.ndarray], np.ndarray],
-    precondition: Callable[[np.ndarray], np.ndarray],
+    normal: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    precondition: Callable[[np.ndarray, np.ndarray], np.ndarray],
     wanted: np.ndarray,
+    ridges: np.ndarray,
     max_iter: int,
-    tol: float,
-) -> tuple[np.ndarray, int, float]:
-    """Solve for each column of ``wanted`` apart, with the products of all at once.
+    tols: np.ndarray,
+) -> tuple[np.ndarray, int, np.ndarray]:
+    """Solve for each column of ``wanted`` at its ridge, with the products of all at once.
 
     Returns
     -------
     solution : array of the shape of ``wanted``
     n_iter : int
-    left : float
-        The largest ratio of the squared preconditioned residual to that at the beginning.
+    left : array of shape (n_columns,)
+        How far the quadratic function is above its minimum, as the preconditioner estimates it,
+        relative to what the solution lowers it by.
     """
-    solution, residual = np.zeros_like(wanted), wanted.copy()
-    step = precondition(residual)
-    begin = square = (residual * step).sum(axis=0)
-    direction = step
-    n_iter, left = 0, float((begin > 0).any())
-    while left > tol and n_iter < max_iter:
-        product = normal(direction)
-        curvature = (direction * product).sum(axis=0)
-        length = np.divide(square, curvature, out=np.zeros_like(square), where=curvature > 0)
-        solution += length * direction
-        residual -= length * product
-        step = precondition(residual)
-        before, square = square, (residual * step).sum(axis=0)
-        along = np.divide(square, before, out=np.zeros_like(square), where=before > 0)
-        direction = step + along * direction
-        ratio = np.divide(square, begin, out=np.zeros_like(square), where=begin > 0)
-        n_iter, left = n_iter + 1, float(ratio.max())
+    solution = np.zeros_like(wanted)
+    residual = wanted.copy()
+    direction = precondition(residual, ridges)
+    square = (residual * direction).sum(axis=0)
+    left = np.where(square > 0, np.inf, 0.0)
+    active, n_iter = np.flatnonzero(left > tols), 0
+    while active.size and n_iter < max_iter:
+        p = direction[:, active]
+        product = normal(p, ridges[active])
+        curvature = (p * product).sum(axis=0)
+        if (curvature <= 0).any():  # to rounding, which nothing more can be had from
+            active = active[curvature > 0]
+            continue
+        length = square[active] / curvature
+        solution[:, active] += length * p
+        residual[:, active] -= length * product
+        step = precondition(residual[:, active], ridges[active])
+        before = square[active]
+        square[active] = (residual[:, active] * step).sum(axis=0)
+        direction[:, active] = step + square[active] / before * p
+        gain = (solution[:, active] * wanted[:, active]).sum(axis=0)
+        left[active] = np.divide(
+            square[active], gain, out=np.full_like(gain, np.inf), where=gain > 0
+        )
+        active = active[left[active] > tols[active]]
+        n_iter += 1
     return solution, n_iter, left

@@ -22,7 +22,7 @@ GRID_PER_DECADE = 4
 EXACT_COLUMNS = 1024
 _PROBES, _STEPS = 16, 80
 #: Residual degrees of freedom that are trusted, in standard errors.
-_TRUSTED = 5.0
+TRUSTED = 5.0
 
 #: The grid of ridges begins at this times the mean square of a row of activations ...
 _FLOOR = float(np.finfo(np.float32).eps)
@@ -208,7 +208,7 @@ def solve_by_gcv(moments: Moments) -> Solution:
     residual = np.maximum(variance - path.explained(), _CANCELLATION * variance)
     freedom, error = path.freedom()
     left = np.broadcast_to(1 - freedom / moments.n, residual.shape)
-    trusted = left > _TRUSTED * error / moments.n
+    trusted = left > TRUSTED * error / moments.n
     return path.best(
         np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=trusted)
     )
@@ -303,7 +303,7 @@ class _Path:
 
     def best(self, scores: np.ndarray) -> Solution:
         """The solution at the least score of each output."""
-        best = _least(scores)
+        best = least(scores)
         coef = self.vectors @ (self.rotated * self.shrunk[:, best])
         solution = _with_intercept(self.moments, coef, self.grid[best])
         return solution._replace(grid=self.grid, scores=scores)
@@ -335,7 +335,7 @@ class _Quadrature:
         return np.einsum("sj,sjg->sg", self.weights[outputs], squares)
 
     def best(self, scores: np.ndarray) -> Solution:
-        ridge = self.grid[_least(scores)]
+        ridge = self.grid[least(scores)]
         coef = np.empty_like(self.moments.cross)
         for one in np.unique(ridge):
             coef[:, ridge == one] = solve(self.moments, one).coef[:, ridge == one]
@@ -378,7 +378,7 @@ def _grid(moments: Moments, largest: float) -> np.ndarray:
     return floor * 10 ** (steps / GRID_PER_DECADE)
 
 
-def _least(scores: np.ndarray) -> np.ndarray:
+def least(scores: np.ndarray) -> np.ndarray:
     """Where each output's score is least; the strongest ridge among equals."""
     return scores.shape[1] - 1 - np.argmin(scores[:, ::-1], axis=1)
 

@@ -9,16 +9,15 @@ thousand for the hinge, which has a corner.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy import linalg, optimize
-from sklearn.exceptions import ConvergenceWarning
 
 from trickless._blocks import cholesky
 from trickless._least_squares import Moments, Solution
 from trickless._losses import Hinge, Loss, SmoothHinge
+from trickless._validation import warn_of_convergence
 
 #: Rows of activations, and which rows they are.
 Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
@@ -76,8 +75,7 @@ def minimise(
         )
         n_iter += n
     if trouble:
-        message = f"{owner}: {trouble} Remedy: a larger max_iter or alpha."
-        warnings.warn(message, ConvergenceWarning, stacklevel=6)  # the caller of fit
+        warn_of_convergence(f"{owner}: {trouble} Remedy: a larger max_iter or alpha.")
     coef, offset = start[:-1], start[-1]
     return Solution(coef, offset - moments.z_mean @ coef, ridge, n_iter=max(1, n_iter))
 

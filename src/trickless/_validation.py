@@ -5,6 +5,7 @@ Each message names the parameter, the value, the cause and the remedy.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight
 
 _RESOLUTION_ROWS = 1000
@@ -909,6 +911,14 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any) -> None:
             UserWarning,
             stacklevel=5,  # the caller of fit or partial_fit
         )
+
+
+def warn_of_convergence(message: str) -> None:
+    """Warn the first caller outside the package that a solver did not converge."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("trickless."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, ConvergenceWarning, stacklevel=level)
 
 
 def check_range(owner: str, targets: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:

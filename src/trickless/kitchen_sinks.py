@@ -18,7 +18,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks
-from trickless._conjugate import solve_in_passes
+from trickless._conjugate import Pilot, solve_in_passes
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._least_squares import (
     Moments,
@@ -181,21 +181,25 @@ class _KitchenSinks(NeuronLearner):
         n_chosen = min(n_rows, max(BLOCK, n_columns // 2))
         rng = generator(self.seed_, Purpose.PRECONDITIONER)
         chosen = np.sort(rng.choice(n_rows, n_chosen, replace=False))
-        ridge = None if isinstance(self.alpha, str) else self.alpha * self.n_neurons
-        n_pilot = max(1, PILOT_COLUMNS // self.neurons_.width)
-        pilot = np.sort(self._by_neuron(np.arange(n_columns))[:n_pilot], axis=None)
-        return solve_in_passes(
-            self._blocks(X, self._room()),
-            targets,
-            weight,
-            ridge,
-            pilot,
-            chosen,
-            self.max_iter,
-            self.tol,
-            self.n_jobs,
-            type(self).__name__,
-        )
+        ridge: float | Pilot
+        if isinstance(self.alpha, str):
+            n_pilot = min(self.n_neurons, max(1, PILOT_COLUMNS // self.neurons_.width))
+            pilot = np.sort(self._by_neuron(np.arange(n_columns))[:n_pilot], axis=None)
+            ridge = Pilot(pilot, self.n_neurons / n_pilot, rng)
+        else:
+            ridge = self.alpha * self.n_neurons
+        with self._dependent_columns():
+            return solve_in_passes(
+                self._blocks(X, self._room()),
+                targets,
+                weight,
+                ridge,
+                chosen,
+                self.max_iter,
+                self.tol,
+                self.n_jobs,
+                type(self).__name__,
+            )
 
     def _by_neuron(self, columns: np.ndarray) -> np.ndarray:
         """What belongs to columns of activations, as an array (n_neurons, width, ...)."""
@@ -334,9 +338,9 @@ class _KitchenSinks(NeuronLearner):
         except LinAlgError as error:
             raise ValueError(
                 f"{type(self).__name__}: alpha={self.alpha!r} is too small for these activations: "
-                f"their {len(self.statistics_.gram)} columns over {self.statistics_.weight:g} rows "
-                "are linearly dependent to working precision. Remedy: a larger alpha, "
-                "alpha='auto', or fewer neurons."
+                f"their {self._begun_with['n_neurons'] * self.neurons_.width} columns are linearly "
+                "dependent to working precision. Remedy: a larger alpha, alpha='auto', or fewer "
+                "neurons."
             ) from error
 
     @property
@@ -423,10 +427,10 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     solver : {"auto", "direct", "iterative"}, default="auto"
         How least squares is solved. "direct" sums statistics in one pass over the rows, which takes
         time of order n c² + c³ for c columns (``n_neurons * width``), and factorises them.
-        "iterative" takes preconditioned conjugate gradients, about thirty passes over the rows. It
+        "iterative" takes preconditioned conjugate gradients, some tens of passes over the rows. It
         keeps activations in memory, if they fit into ``cache_bytes`` or take no more than the
         direct solver would, and evaluates them in every pass if not. It is for ``fit`` with a
-        positive alpha or "auto" (then chosen on 2,048 columns), and the model has no
+        positive alpha or "auto", and the model has no
         ``statistics_``, as ``partial_fit``, ``merge`` and ``return_std`` need. "auto" is "direct"
         for up to 4,096 columns, or 16,384 where activations cannot be kept, and where "iterative"
         does not go.
@@ -460,7 +464,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     intercept_ : array of shape (n_outputs,)
         Constants.
     cv_values_ : array of shape (n_outputs, n_alphas)
-        Cross-validated mean squared error at each of ``cv_alphas_``, where alpha was chosen.
+        Cross-validated mean squared error at each of ``cv_alphas_``, where alpha was chosen;
+        infinite where an alpha was not tried.
     cv_alphas_ : array of shape (n_alphas,)
         The values of alpha that were compared.
     noise_variance_ : float, or array of shape (n_outputs,)
@@ -653,13 +658,13 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     solver : {"auto", "direct", "iterative"}, default="auto"
         How least squares is solved, for ``loss="squared_error"``. "direct" sums statistics in one
         pass over the rows, which takes time of order n c² + c³ for c columns (``n_neurons *
-        width``), and factorises them. "iterative" takes preconditioned conjugate gradients, about
-        thirty passes over the rows. It keeps activations in memory, if they fit into
+        width``), and factorises them. "iterative" takes preconditioned conjugate gradients, some
+        tens of passes over the rows. It keeps activations in memory, if they fit into
         ``cache_bytes`` or take no more than the direct solver would, and evaluates them in every
-        pass if not. It is for ``fit`` with a positive alpha or "auto" (then chosen on 2,048
-        columns), and the model has no ``statistics_``, as ``partial_fit`` and ``merge`` need.
-        "auto" is "direct" for up to 4,096 columns, or 16,384 where activations cannot be kept, and
-        where "iterative" does not go.
+        pass if not. It is for ``fit`` with a positive alpha or "auto", and the model has no
+        ``statistics_``, as ``partial_fit`` and ``merge`` need. "auto" is "direct" for up to
+        4,096 columns, or 16,384 where activations cannot be kept, and where "iterative" does not
+        go.
     max_iter : int, default=500
         The most iterations of the iterative solver, and for losses other than "squared_error"; one
         is about a pass.
@@ -695,7 +700,8 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     intercept_ : array of shape (n_outputs,)
         Constants.
     cv_values_ : array of shape (n_outputs, n_alphas)
-        Cross-validated mean squared error at each of ``cv_alphas_``, where alpha was chosen.
+        Cross-validated mean squared error at each of ``cv_alphas_``, where alpha was chosen;
+        infinite where an alpha was not tried.
     cv_alphas_ : array of shape (n_alphas,)
         The values of alpha that were compared.
     n_iter_ : int
