@@ -330,3 +330,11 @@ def test_no_neurons_have_no_activations(compose):
 def test_what_is_made_of_dependent_neurons_is_dependent(compose):
     assert compose(Gaussian(1.0)).independent
     assert not compose(Gaussian(1.0, sampling="orthogonal")).independent
+
+
+def test_columns_may_be_an_index_in_every_batch():
+    X, y = pd.DataFrame(inputs(50, 3), columns=list("abc")), inputs(50, 1)[:, 0]
+    model = KitchenSinksRegressor(On(X.columns[:2], Gaussian(1.0)), 20, random_state=0)
+    model.partial_fit(X, y).partial_fit(X, y)
+    whole = clone(model).fit(pd.concat([X, X]), np.concatenate([y, y]))
+    np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-3 * y.std())

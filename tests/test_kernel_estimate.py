@@ -45,6 +45,13 @@ def test_its_standard_errors_are_honest(sampling):
     assert abs(z.var() - variance) < 5 * np.sqrt(3 / 200)
 
 
+def test_blocks_of_unequal_sizes_tell_the_error_as_well():
+    mean, error = estimate_kernel(Gaussian(1.0, sampling="sobol"), X[:, :2], random_state=0)
+    np.testing.assert_allclose(np.diag(mean), 1)
+    assert np.diag(error).max() < 1e-7
+    assert 0 < error[0, 1] < 0.02
+
+
 def test_how_products_are_grouped_changes_nothing(monkeypatch):
     expected = estimate_kernel(Dense("erf"), X, Y, 300, random_state=0)
     monkeypatch.setattr(trickless._kernel_estimate, "_PRODUCTS", 100)

@@ -1,6 +1,8 @@
 """Data frames with columns of any type, read by the learners for families that take them."""
 
 import pickle
+from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -204,8 +206,37 @@ def test_columns_of_other_types_are_refused():
     model = tabular(LEARNERS[0]).fit(frame, y)
     with pytest.raises(ValueError, match=r"column 'pay' of X held numbers in the first batch"):
         model.predict(frame.assign(pay="much"))
-    with pytest.raises(ValueError, match="could not convert string"):
+    with pytest.raises(ValueError, match=r"array that holds text.*Remedy"):
         tabular(LEARNERS[0]).fit(frame.astype(object).fillna("").to_numpy(), y)
+    for value, what in (([1], "cannot be categories"), (date(2020, 1, 1), "holds dates")):
+        frame["odd"] = [value] * len(frame)
+        with pytest.raises(ValueError, match=rf"column 'odd' of X .*{what}.*Remedy"):
+            tabular(LEARNERS[0]).fit(frame, y)
+    frame["odd"] = [10**400] * len(frame)
+    with pytest.raises(ValueError, match=r"column 'odd' of X held numbers.*too large.*Remedy"):
+        tabular(LEARNERS[0]).fit(frame, y)
+    frame["odd"] = [Decimal(i) for i in range(len(frame))]
+    encoder = TableEncoder("me", frame)
+    assert encoder.codes[-1] is None
+    np.testing.assert_array_equal(encoder("me", frame)["odd"], np.arange(len(frame)))
+
+
+def test_categories_do_not_come_back_as_numbers():
+    frame = pd.DataFrame({"code": ["1", "2", "X"] * 10})
+    model = KitchenSinksClassifier(Tabular(), 50, random_state=0).fit(frame, frame["code"] == "1")
+    with pytest.raises(ValueError, match=r"column 'code' of X held categories such as '1'.*int64"):
+        model.predict(pd.DataFrame({"code": [1, 2]}))
+    missing = pd.DataFrame({"code": [np.nan, np.nan]})
+    assert model.predict(missing).shape == (2,)
+
+
+def test_parts_whose_columns_are_in_another_order_do_not_merge():
+    frame = pd.DataFrame(inputs(60, 2), columns=["a", "b"])
+    options = {"neurons": Gaussian(1.0), "n_neurons": 30, "random_state": 0}
+    one = KitchenSinksRegressor(**options).fit(frame, frame["a"])
+    other = KitchenSinksRegressor(**options).fit(frame[["b", "a"]], frame["a"])
+    with pytest.raises(ValueError, match=r"feature_names_in_.*Remedy"):
+        one.merge(other)
 
 
 def test_learners_of_exact_kernels_take_no_tables():

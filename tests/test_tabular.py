@@ -144,3 +144,33 @@ def test_smooth_functions_of_interactions_are_learned():
 def test_bad_parameters_are_named(neurons, message):
     with pytest.raises(ValueError, match=message):
         fitted(neurons, inputs(5, 2))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("values", [14, 22])  # whose shares of 13 and 21 cuts round upwards
+def test_the_largest_value_has_a_rank_like_any_other(values, dtype):
+    X = np.arange(values)[:, None].astype(dtype)
+    neurons = fitted(Tabular(depth=1, smooth=0), X)
+    w = neurons.draw(np.random.default_rng(1), 20_000)
+    w = tuple(a.astype(dtype) if a.dtype.kind == "f" else a for a in w)
+    each = neurons(X[:-1], w) * neurons(X[-1:], w)
+    error = each.std(axis=1) / np.sqrt(20_000)
+    truth = neurons.kernel(X[:-1], X[-1:])[:, 0]
+    assert (np.abs(each.mean(axis=1) - truth) <= 5 * error + 1e-5).all()
+
+
+def test_hostile_numbers_have_ranks():
+    X = np.array([[3e38], [-3e38], [0.0], [1e-45]], dtype="float32")
+    np.testing.assert_allclose(
+        fitted(Tabular(), X)._ranks(X)[:, 0], [1, 0, 1 / 3, 2 / 3], atol=1e-5
+    )
+
+
+def test_columns_that_single_precision_cannot_hold_are_told_one_by_one():
+    t = 1.7e9 + np.arange(300.0)
+    for other in (np.where(np.arange(300) % 7, 1.0, np.nan), 1e10 * np.sin(t)):
+        model = KitchenSinksRegressor(Tabular(), 20, alpha=1e-3)
+        with pytest.warns(UserWarning, match=r"column 0 of X reaches 1.7e\+09.*Remedy"):
+            model.fit(np.column_stack([t, other]), t - t[0])
+    constant = np.full(300, 1e30)
+    KitchenSinksRegressor(Tabular(), 20, alpha=1e-3).fit(np.column_stack([t - t[0], constant]), t)

@@ -90,6 +90,10 @@ class Learner(BaseEstimator):
         """The loss that is minimised; its link turns decision values into probabilities."""
         raise NotImplementedError
 
+    def _columns_apart(self) -> bool:
+        """Whether the scale of a column means nothing beside that of another."""
+        return False
+
     def _targets(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
         """Targets as a matrix, shape (n_rows, n_outputs)."""
         raise NotImplementedError
@@ -184,7 +188,7 @@ class Learner(BaseEstimator):
             X, targets, weight = X[kept], targets[kept], weight[kept]
         given, X = X, self._in_precision(X)
         if first:
-            warn_of_resolution(owner, given, self.dtype)
+            warn_of_resolution(owner, given, self.dtype, self._columns_apart())
             self.seed_ = as_seed(self.random_state)
         self._prepare(X, targets, weight, first)
         if first:
@@ -264,12 +268,15 @@ class NeuronLearner(Learner):
         try:
             return super()._validated(X, y, reset=reset, **options)
         except ValueError as error:
-            if neurons.accepts_tables or (why := explain_refusal(owner, neurons, X)) is None:
+            if (why := explain_refusal(owner, neurons, X)) is None:
                 raise
             raise ValueError(why) from error
 
     def _check_kind(self, X: Any) -> None:
         check_sparse(type(self).__name__, make_neurons(self.neurons), X)
+
+    def _columns_apart(self) -> bool:
+        return make_neurons(self.neurons).accepts_tables
 
     def _prepare(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, first: bool) -> None:
         """Fit the family to the first batch, and try it on a few rows of every batch."""

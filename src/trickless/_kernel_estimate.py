@@ -40,7 +40,7 @@ def estimate_kernel(
         Default: ``X``.
     n_neurons : int, default=1000
         How many neurons m to draw. Where those of a draw depend on each other (``sampling`` of the
-        Fourier families), errors come from blocks of 256, so take a multiple of that.
+        Fourier families), errors come from blocks of 256 of them.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons.
 
@@ -76,12 +76,12 @@ def estimate_kernel(
                 squares += np.einsum("jxy,jxy->xy", products, products)
         total += block
         if not family.independent:
-            squares += block**2
+            squares += block**2 / len(a)  # blocks of unequal sizes, each weighing what it holds
     mean = total / n_neurons
     if n_units == 1:
         return mean, np.full_like(mean, np.inf)
-    spread = np.maximum(squares - total**2 / n_units, 0) * n_units / (n_units - 1)
-    return mean, np.sqrt(spread) / n_neurons
+    variance = np.maximum(squares - total**2 / n_neurons, 0) / (n_units - 1)
+    return mean, np.sqrt(variance / n_neurons)
 
 
 def _fitted(neurons: Neurons | str, X: np.ndarray, seed: int) -> Neurons:

@@ -5,6 +5,8 @@ A frame is anything with the interface of a pandas data frame; pandas itself is 
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -63,6 +65,7 @@ class TableEncoder:
             if codes is None:
                 matrix[:, j] = _numbers(owner, X.columns[j], column)
             else:
+                _check_categories(owner, X.columns[j], column, codes)
                 known = column.astype(object).map(codes).to_numpy(dtype=float, na_value=np.nan)
                 new = np.where(column.isna(), len(codes), len(codes) + 1)
                 matrix[:, j] = np.where(np.isnan(known), new, known)
@@ -89,17 +92,39 @@ def _codes(owner: str, name: Any, column: Any) -> dict[Any, int] | None:
             "date."
         )
     declared = hasattr(column, "cat")
-    values = list(column.cat.categories if declared else column.dropna().unique())
-    if not declared and values and all(isinstance(v, Real | np.bool_) for v in values):
+    try:
+        values = list(column.cat.categories if declared else column.dropna().unique())
+    except TypeError as error:
+        raise ValueError(
+            f"{owner}: column {name!r} of X holds objects that cannot be categories: {error}. "
+            "Remedy: one number, text or category a cell."
+        ) from error
+    if not declared and values and all(isinstance(v, Real | Decimal | np.bool_) for v in values):
         return None
+    if not declared and any(isinstance(value, date) for value in values):
+        raise ValueError(
+            f"{owner}: column {name!r} of X holds dates. Remedy: turn it into numbers, such as "
+            "days since a date."
+        )
     values.sort(key=lambda value: (type(value).__name__, str(value)))
     return {value: code for code, value in enumerate(values)}
+
+
+def _check_categories(owner: str, name: Any, column: Any, codes: dict[Any, int]) -> None:
+    """A column of text must not come back as numbers, which would all be unknown."""
+    numbers = getattr(column.dtype, "kind", "O") in "iuf" and column.notna().any()
+    if numbers and codes and not any(isinstance(value, Real) for value in codes):
+        raise ValueError(
+            f"{owner}: column {name!r} of X held categories such as {next(iter(codes))!r} in the "
+            f"first batch, and now has the type {column.dtype}. Remedy: pass the same types in "
+            "every batch."
+        )
 
 
 def _numbers(owner: str, name: Any, column: Any) -> np.ndarray:
     try:
         return column.to_numpy(dtype=float, na_value=np.nan)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"{owner}: column {name!r} of X held numbers in the first batch, and now has the type "
             f"{column.dtype}: {error}. Remedy: pass the same types in every batch."
@@ -107,7 +132,15 @@ def _numbers(owner: str, name: Any, column: Any) -> np.ndarray:
 
 
 def explain_refusal(owner: str, neurons: Neurons, X: Any) -> str | None:
-    """Why a frame cannot be turned into finite numbers, and what to do; None if it can."""
+    """Why rows cannot be turned into finite numbers, and what to do; None if it is not known."""
+    if neurons.accepts_tables:
+        text = not is_frame(X) and getattr(getattr(X, "dtype", None), "kind", "") in "OUS"
+        return (
+            f"{owner}: X is an array that holds text, but arrays are tables of numbers. Remedy: "
+            "pass a data frame, whose columns have types."
+            if text
+            else None
+        )
     for j, name in enumerate(X.columns if is_frame(X) else ()):
         column = X.iloc[:, j]
         text = getattr(column.dtype, "kind", "O") in "OUST" and any(

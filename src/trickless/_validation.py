@@ -275,7 +275,7 @@ def check_mergeable(model: Any, other: Any) -> None:
         raise ValueError(f"{owner}: other={other!r} is not fitted. Remedy: fit it first.")
     for name, mine in model._begun_with.items():
         check_unchanged(owner, name, other._begun_with[name], mine)
-    for name in ("classes_", "n_outputs_", "n_features_in_"):
+    for name in ("classes_", "n_outputs_", "n_features_in_", "feature_names_in_"):
         here, there = getattr(model, name, 0), getattr(other, name, 0)
         if not np.array_equal(here, there):
             raise ValueError(
@@ -360,8 +360,8 @@ def check_statistics(model: Any) -> None:
     fitted = model.__sklearn_is_fitted__()
     if not hasattr(model, "statistics_") if fitted else model.solver == "iterative":
         raise ValueError(
-            f"{type(model).__name__}: solver={model.solver!r} with n_neurons={model.n_neurons} "
-            "solves in passes over all rows and keeps no statistics, which partial_fit, merge, "
+            f"{type(model).__name__}: solved in passes over all rows, as solver='iterative' does "
+            "and 'auto' for many columns, a model keeps no statistics, which partial_fit, merge, "
             "return_std and noise_variance_ need. Remedy: solver='direct' from the beginning."
         )
 
@@ -443,7 +443,7 @@ def _same(now: Any, then: Any) -> bool:
     if hasattr(now, "get_params"):
         mine, other = now.get_params(deep=False), getattr(then, "__dict__", {})
         return type(now) is type(then) and all(_same(mine[key], other.get(key)) for key in mine)
-    if isinstance(now, np.ndarray) or isinstance(then, np.ndarray):
+    if hasattr(now, "__array__") or hasattr(then, "__array__"):
         return np.array_equal(now, then)
     if isinstance(now, MethodType) and isinstance(then, MethodType):
         return now.__func__ is then.__func__ and _same(now.__self__, then.__self__)
@@ -893,21 +893,30 @@ def check_overflow(owner: str, X: Any, dtype: Any) -> None:
         )
 
 
-def warn_of_resolution(owner: str, X: Any, dtype: Any) -> None:
-    """Warn where a large offset leaves inputs few digits in the precision of the activations."""
+def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool) -> None:
+    """Warn where a large offset leaves inputs few digits in the precision of the activations.
+
+    ``apart`` says that columns count each by itself, and not by the distances between rows.
+    """
     if scipy.sparse.issparse(X) or np.finfo(X.dtype).eps >= 1e-3:
         return
     rows = np.asarray(X[:: max(1, X.shape[0] // _RESOLUTION_ROWS)], dtype=np.float64)
-    largest = np.abs(rows).max(axis=0)
-    spread = np.sqrt(((rows - rows[0]) / (largest.max() or 1)).var(axis=0).sum()) * largest.max()
-    column = int(largest.argmax())
-    rounding = np.finfo(dtype).eps * largest[column]
-    if rounding > 1e-3 * spread > 0:
+    known = np.ma.masked_invalid(rows)
+    largest = np.abs(known).max(axis=0).filled(0)
+    unit = largest.max() or 1
+    shifted = known / unit - (known / unit).min(axis=0)
+    spread = unit * np.sqrt(shifted.var(axis=0).filled(0))
+    if not apart:
+        spread = np.full_like(spread, unit * np.linalg.norm(spread / unit))
+    rounding = np.finfo(dtype).eps * largest
+    column = int((rounding / np.where(spread > 0, spread, np.inf)).argmax())
+    if rounding[column] > 1e-3 * spread[column] > 0:
         warnings.warn(
             f"{owner}: column {column} of X reaches {largest[column]:g}, which "
-            f"dtype={np.dtype(dtype).name!r} rounds to within {rounding:.1g}, while the rows "
-            f"differ by about {spread:.1g} in all: predictions will be inaccurate. Remedy: "
-            "standardise X (StandardScaler), or dtype='float64'.",
+            f"dtype={np.dtype(dtype).name!r} rounds to within {rounding[column]:.1g}, while the "
+            f"{'values' if apart else 'rows'} differ by about {spread[column]:.1g} in all: "
+            "predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
+            "dtype='float64'.",
             UserWarning,
             stacklevel=5,  # the caller of fit or partial_fit
         )

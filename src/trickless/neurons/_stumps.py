@@ -104,5 +104,5 @@ def _midpoints(column: np.ndarray) -> np.ndarray:
     if len(values) == 1:
         return values
     lower, upper = values[:-1], values[1:]
-    middle = lower + (upper - lower) / 2
+    middle = lower / 2 + upper / 2  # a difference could overflow
     return np.where(middle < upper, middle, lower)

@@ -120,7 +120,7 @@ class Tabular(Neurons):
             x = X[:, j]
             if cuts is not None and len(cuts):
                 below = xp.searchsorted(xp.asarray(cuts, dtype=X.dtype, device=x.device), x)
-                rank = xp.astype(below, X.dtype) * (_TOP / len(cuts))
+                rank = xp.astype(below, X.dtype) / len(cuts) * _TOP  # _TOP itself at the top
                 x = xp.where(xp.isnan(x), x, rank)
             elif cuts is not None:
                 x = xp.where(xp.isnan(x), x, xp.zeros_like(x))
