@@ -109,6 +109,13 @@ def test_linear_algebra_runs_on_the_threads_asked_for():
         assert blas_threads() == 4
 
 
+def test_little_linear_algebra_runs_on_one_thread():
+    with threadpool_limits(4, "blas"):
+        for n_products, threads in ((0, 1), (645**3, 1), (646**3, 3), (10**12, 3)):
+            with linear_algebra(3, n_products):
+                assert blas_threads() == threads
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fork is a system call of POSIX")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_is_not_held_up_by_its_parent():

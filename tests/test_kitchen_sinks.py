@@ -8,11 +8,13 @@ from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import LogisticRegression, Ridge
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import naive
 import trickless
 from cases import answers, inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless._least_squares import Statistics
 from trickless._stream import BLOCK
 from trickless.neurons import Gaussian
 
@@ -125,6 +127,22 @@ def test_linear_neurons_give_linear_ridge_regression():
     model = KitchenSinksRegressor("coordinates", 4000, alpha=1e-6, random_state=0).fit(X, y)
     expected = Ridge(alpha=1e-6).fit(X, y).predict(X)
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-3)
+
+
+@pytest.mark.parametrize(("n_rows", "threads"), [(300, 1), (110_000, 3)])
+def test_little_work_is_done_on_one_thread(n_rows, threads, monkeypatch):
+    seen = []
+
+    def add(self, Z, *arguments):
+        seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
+        original(self, Z, *arguments)
+
+    original = Statistics.add
+    monkeypatch.setattr(Statistics, "add", add)
+    X = inputs(n_rows, 1)
+    with threadpool_limits(3, "blas"):
+        KitchenSinksRegressor(Gaussian(), 25, alpha=1.0, random_state=0).fit(X, X[:, 0])
+    assert set(seen) == {threads}
 
 
 def test_dependent_columns_without_alpha_are_refused():

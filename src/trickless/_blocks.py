@@ -25,6 +25,8 @@ from threadpoolctl import ThreadpoolController
 ROWS_PER_BLOCK = 512
 #: Rows, and activations in all, below which a thread is not worth starting.
 _WORTH_A_THREAD, _WORTH_SHARING = 128, 2**21
+#: Products of numbers below which linear algebra is not worth sharing out: 645 columns, cubed.
+_WORTH_PRODUCTS = 2**28
 
 #: Columns above which a Cholesky factorisation runs on one thread.
 _PARALLEL_CHOLESKY = 8192
@@ -120,9 +122,13 @@ def worthwhile(n_jobs: int | None, n_activations: int) -> int | None:
 
 
 @contextmanager
-def linear_algebra(n_jobs: int | None) -> Iterator[None]:
-    """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads."""
-    with _blas.at_most(n_threads(n_jobs)):
+def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Iterator[None]:
+    """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads.
+
+    On one thread if it takes few products of numbers: BLAS threads that wait for each other at
+    every step of a small factorisation can take a hundred times as long on a busy machine.
+    """
+    with _blas.at_most(n_threads(n_jobs) if n_products >= _WORTH_PRODUCTS else 1):
         yield
 
 

@@ -14,7 +14,14 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import cholesky, map_blocks, n_threads, row_blocks, worthwhile
+from trickless._blocks import (
+    cholesky,
+    linear_algebra,
+    map_blocks,
+    n_threads,
+    row_blocks,
+    worthwhile,
+)
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._growing import Growing
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
@@ -247,11 +254,13 @@ class _DoublyStochastic(NeuronLearner):
         if len(rows) > _PILOT_ROWS:
             rng = generator(self.seed_, Purpose.PILOT)
             rows = np.sort(rng.choice(rows, _PILOT_ROWS, replace=False))
-        Z = self.neurons_(X[rows], self.stream_.between(0, _PILOT_NEURONS)).astype(np.float64)
-        if weight is not None:
-            Z *= np.sqrt(weight[rows] / weight.mean())[:, None]
-        square = Z.T @ Z if len(Z) > Z.shape[1] else Z @ Z.T
-        top = linalg.eigvalsh(square, subset_by_index=[len(square) - 1] * 2)
+        size = min(len(rows), _PILOT_NEURONS * self.neurons_.width)
+        with linear_algebra(self.n_jobs, size**3):
+            Z = self.neurons_(X[rows], self.stream_.between(0, _PILOT_NEURONS)).astype(np.float64)
+            if weight is not None:
+                Z *= np.sqrt(weight[rows] / weight.mean())[:, None]
+            square = Z.T @ Z if len(Z) > Z.shape[1] else Z @ Z.T
+            top = linalg.eigvalsh(square, subset_by_index=[size - 1] * 2)
         return float(top[0]) / (len(Z) * _PILOT_NEURONS)
 
     def _first_step(self, loss: Loss) -> float:

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks
+from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
 from trickless._conjugate import Pilot, solve_in_passes
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._least_squares import (
@@ -223,7 +223,8 @@ class _KitchenSinks(NeuronLearner):
         with self._progress(X.shape[0], "row") as bar:
             for rows, Z in self._panels(X):
                 part = None if weight is None else weight[rows]
-                statistics.add(Z, targets[rows], part)
+                with linear_algebra(self.n_jobs, len(Z) * Z.shape[1] ** 2):
+                    statistics.add(Z, targets[rows], part)
                 bar.update(len(Z))
         check_finite(type(self.neurons_).__name__, statistics.z_sum)
         if hasattr(self, "statistics_"):
@@ -250,8 +251,8 @@ class _KitchenSinks(NeuronLearner):
                     columns = slice(where.start * width, where.stop * width)
                     Z[some, columns] = self.neurons_(rows[some], weights)
 
-            blocks = row_blocks(len(Z), threads=n_threads(self.n_jobs))
-            map_blocks(activate, blocks, self.n_jobs)
+            n_jobs = worthwhile(self.n_jobs, Z.size)
+            map_blocks(activate, row_blocks(len(Z), threads=n_threads(n_jobs)), n_jobs)
             yield panel, Z
 
     def merge(self, other: Any) -> Any:
@@ -307,7 +308,7 @@ class _KitchenSinks(NeuronLearner):
             check_alpha(type(self).__name__, self.alpha)
             moments = self.statistics_.centred()
             auto = isinstance(self.alpha, str)
-            with linear_algebra(self.n_jobs):
+            with linear_algebra(self.n_jobs, len(moments.z_mean) ** 3):
                 solution = solve_by_gcv(moments) if auto else self._solve_at(moments)
                 self._solved = self._bounded_by_weight(solution)
         return self._solved
