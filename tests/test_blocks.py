@@ -160,6 +160,26 @@ def test_limits_that_overlap_end_in_any_order():
         assert blas_threads() == 4
 
 
+def test_counts_are_set_where_they_change(monkeypatch):
+    calls = []
+    library = _blas._libraries[0]
+    original = type(library).set_num_threads
+
+    def spy(self, n):
+        calls.append(n)
+        original(self, n)
+
+    with threadpool_limits(4, "blas"):
+        monkeypatch.setattr(type(library), "set_num_threads", spy)
+        with linear_algebra(None), linear_algebra(4), linear_algebra(9):
+            assert not calls
+            with linear_algebra(2), linear_algebra(3), linear_algebra(2):
+                assert set(calls) == {2}
+                n_calls = len(calls)
+        assert blas_threads() == 4
+        assert len(calls) == 2 * n_calls
+
+
 def test_large_matrices_are_factorised_on_one_thread(monkeypatch):
     rng = np.random.default_rng(0)
     A = rng.standard_normal((50, 50))

@@ -60,6 +60,7 @@ class _Blas:
         self._lock = threading.RLock()
         self._limits: list[int] = []
         self._original: list[int] = []
+        self._in_force: list[int] = []
 
     @cached_property
     def _libraries(self) -> list[Any]:
@@ -78,6 +79,7 @@ class _Blas:
         with self._lock:
             if not self._limits:
                 self._original = [library.num_threads for library in self._libraries]
+                self._in_force = self._original
             self._limits.append(threads)
             self._apply()
         try:
@@ -88,14 +90,17 @@ class _Blas:
                 self._apply()
 
     def _apply(self) -> None:
-        for library, original in zip(self._libraries, self._original, strict=True):
-            library.set_num_threads(min([original, *self._limits]))
+        wanted = [min([original, *self._limits]) for original in self._original]
+        if wanted != self._in_force:
+            for library, threads in zip(self._libraries, wanted, strict=True):
+                library.set_num_threads(threads)
+            self._in_force = wanted
 
     def after_fork(self) -> None:
         """A child has none of the callers that held limits, and may not wait for their lock."""
         self._lock = threading.RLock()
         if self._limits:
-            self._limits = []
+            self._limits, self._in_force = [], []  # another thread may have been setting counts
             self._apply()
 
 
