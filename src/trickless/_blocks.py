@@ -31,6 +31,11 @@ _WORTH_PRODUCTS = 2**28
 #: Columns above which a Cholesky factorisation runs on one thread.
 _PARALLEL_CHOLESKY = 8192
 
+# glibc keeps freed memory for the next array up to twice the size of the largest freed before (of
+# 32 MiB at most). Beyond, every block of rows would get its memory from the system again, page by
+# page, which takes up to five times as long as its activations. Here is a large one.
+np.empty(2**24, dtype=np.uint8)
+
 Result = TypeVar("Result")
 
 
