@@ -901,11 +901,11 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool) -> None:
     if scipy.sparse.issparse(X) or np.finfo(X.dtype).eps >= 1e-3:
         return
     rows = np.asarray(X[:: max(1, X.shape[0] // _RESOLUTION_ROWS)], dtype=np.float64)
-    known = np.ma.masked_invalid(rows)
-    largest = np.abs(known).max(axis=0).filled(0)
+    known = rows if np.isfinite(rows).all() else np.ma.masked_invalid(rows)
+    largest = np.ma.filled(np.abs(known).max(axis=0), 0)
     unit = largest.max() or 1
     shifted = known / unit - (known / unit).min(axis=0)
-    spread = unit * np.sqrt(shifted.var(axis=0).filled(0))
+    spread = unit * np.sqrt(np.ma.filled(shifted.var(axis=0), 0))
     if not apart:
         spread = np.full_like(spread, unit * np.linalg.norm(spread / unit))
     rounding = np.finfo(dtype).eps * largest
