@@ -64,8 +64,8 @@ PANEL_BYTES = 2**26
 #: Columns above which least squares is solved in passes over the rows: where activations can be
 #: kept, and where they have to be evaluated in every pass.
 PASSES_ABOVE, REEVALUATED_ABOVE = 4096, 16384
-#: Columns on which that solver chooses alpha.
-PILOT_COLUMNS = 2048
+#: Columns on which that solver begins to look for alpha, and the most rows of its preconditioner.
+PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 
 
 class _KitchenSinks(NeuronLearner):
@@ -178,7 +178,7 @@ class _KitchenSinks(NeuronLearner):
 
     def _solve_in_passes(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Solution:
         n_rows, n_columns = X.shape[0], self.n_neurons * self.neurons_.width
-        n_chosen = min(n_rows, max(BLOCK, n_columns // 2))
+        n_chosen = min(n_rows, max(BLOCK, n_columns // 2), PRECONDITIONER_ROWS)
         rng = generator(self.seed_, Purpose.PRECONDITIONER)
         chosen = np.sort(rng.choice(n_rows, n_chosen, replace=False))
         ridge: float | Pilot
