@@ -57,3 +57,14 @@ def test_a_buffer_has_a_copy_of_its_own(sparse):
     (rows.data if sparse else rows)[:] = 7
     got = buffer.rows.toarray() if sparse else buffer.rows
     np.testing.assert_array_equal(got, X)
+
+
+def test_column_numbers_that_are_wrong_are_refused_with_the_state():
+    buffer = growing_like(scipy.sparse.eye(3, format="csr"))
+    buffer.append(scipy.sparse.eye(3, format="csr"))
+    state = pickle.loads(pickle.dumps(buffer)).__dict__
+    state["_indices"].rows[1] = 3
+    with pytest.raises(ValueError, match="indices"):
+        type(buffer).__new__(type(buffer)).__setstate__(state)
+    buffer.append(scipy.sparse.csr_matrix((1, 2)))  # narrower rows leave the others in bounds
+    assert buffer.rows.shape == (4, 3)

@@ -36,6 +36,11 @@ _estimator            from X, y to targets and batches; from decision values to 
 _validation           every check of user input
 _blocks               row blocks, threads, array namespaces
 _growing              rows that are appended to
+files of models
+_files                save and load: layout, checksum, and what a file is refused for
+_recorder, _reader    objects as plain data and arrays, and back
+_registry             the classes that a file may hold
+_random_states        generators of random numbers as plain data
 to try it
 cli, _demo            the command ``trickless demo``
 _datasets             real data, fetched and verified
@@ -44,6 +49,7 @@ _report               measured runs, and where they were made
 """
 
 from trickless._expansion import Expansion
+from trickless._files import load, save
 from trickless._kernel_estimate import KernelDisplay, estimate_kernel
 from trickless._network import Network
 from trickless._regret import RegretDisplay
@@ -81,4 +87,6 @@ __all__ = [
     "ShrinkingGradientClassifier",
     "ShrinkingGradientRegressor",
     "estimate_kernel",
+    "load",
+    "save",
 ]

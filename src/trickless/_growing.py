@@ -72,7 +72,7 @@ class GrowingSparse:
         """Append the rows of a CSR matrix."""
         if len(self._ends) == 0:
             self._ends.append(np.zeros(1, dtype=np.int64))
-        self._n_columns = rows.shape[1]
+        self._n_columns = max(self._n_columns, rows.shape[1])
         self._ends.append(rows.indptr[1:].astype(np.int64) + len(self._data))
         self._data.append(rows.data)
         self._indices.append(rows.indices.astype(np.int64))
@@ -88,6 +88,12 @@ class GrowingSparse:
         """All rows so far as a CSR matrix that shares their memory."""
         arrays = self._data.rows, self._indices.rows, self._ends.rows
         return scipy.sparse.csr_matrix(arrays, shape=(len(self), self._n_columns), copy=False)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state from a file, where it may be wrong: SciPy trusts the column numbers."""
+        self.__dict__.update(state)
+        if len(self):
+            self.rows.check_format(full_check=True)
 
 
 def growing_like(X: Any) -> Growing | GrowingSparse:

@@ -1,0 +1,295 @@
+"""Files of models: written whole or not at all, and read without running code from them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from io import BufferedReader
+from math import prod
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+
+import trickless
+from trickless._reader import Reader, dtype_of, parse, unique
+from trickless._recorder import Recorder, little, name_of
+
+#: The layout of a file. A file of a later version is refused.
+VERSION = 1
+_MAGIC = b"\x89TRKLS\r\n"
+#: Magic, version of the format, bytes of the header.
+_PREFIX = struct.Struct("<8sIQ")
+_DIGEST = hashlib.sha256().digest_size
+#: Bytes of the header, which its JSON may take some 30 times of in memory.
+_LARGEST_HEADER = 2**26
+_CHUNK = 2**20
+#: What reading the records of a hostile file may raise.
+_DEFECTS = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
+)
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Save a model, fitted or not, to a file that :func:`load` reads without running code from it.
+
+    The file is written beside ``path`` under a temporary name, and takes its place once it is
+    complete: a save that is interrupted leaves what was there before.
+
+    Parameters
+    ----------
+    model : estimator, Neurons, Network or Expansion
+        An object of this package. Families and functions of your own are saved by where they can
+        be imported from, and have to be passed to :func:`load`.
+    path : str or path
+        Where to; ``.trickless`` is a good ending.
+
+    Raises
+    ------
+    TypeError
+        If the model holds something that is neither plain data, an array, a function nor an object
+        of a Python class with such attributes.
+
+    See Also
+    --------
+    load : Read the file.
+
+    Examples
+    --------
+    >>> import tempfile, trickless
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = trickless.KitchenSinksRegressor(n_neurons=50, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trickless.save(model, Path(folder, "diabetes.trickless"))
+    ...     again = trickless.load(Path(folder, "diabetes.trickless"))
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
+    """
+    recorder = Recorder()
+    recorder.add(model)
+    table = [[little(a.dtype).str, _order(a), list(a.shape)] for a in recorder.arrays]
+    about = {
+        "library": f"trickless {trickless.__version__}",
+        "numpy": np.__version__,
+        "foreign": sorted(recorder.foreign),
+        "arrays": table,
+    }
+    lines = [json.dumps(line, allow_nan=False) for line in (about, *recorder.records)]
+    header = "\n".join(lines).encode("ascii")
+    if len(header) > _LARGEST_HEADER:
+        raise ValueError(
+            f"save: the model has {len(header)} bytes of data that are not in numeric arrays, and "
+            f"a file may hold {_LARGEST_HEADER}. Remedy: use pickle for this model."
+        )
+    prefix = _PREFIX.pack(_MAGIC, VERSION, len(header))
+    _replace(Path(path), [prefix, header], recorder.arrays)
+
+
+def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
+    """Read a model that :func:`save` wrote.
+
+    Nothing in the file is run. It is refused unless its checksum is right, and it can only name
+    classes of this package and what you pass in ``trusted``. Arrays take the bytes that the file
+    has for them, and the rest at most some 30 times the bytes of its header. The checksum shows
+    accidents; it does not say who wrote the file.
+
+    Parameters
+    ----------
+    path : str or path
+    trusted : list of classes and functions, default=()
+        The families and functions of your own that the model is made of. One that was saved from
+        a script or notebook (``__main__``) may be in any module by now. Their code is run.
+
+    Returns
+    -------
+    object
+        The model, as it was saved: it predicts the same, bit for bit on the same machine, and goes
+        on learning. Neurons that come back from a seed are compared with their fingerprint when
+        they are first used.
+
+    Raises
+    ------
+    ValueError
+        If the file is not one of :func:`save`, is of a later version, cut short, damaged, or needs
+        something that is not in ``trusted``.
+
+    See Also
+    --------
+    save : Write the file.
+
+    Examples
+    --------
+    >>> import tempfile, trickless
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from trickless.neurons import FromFunction
+    >>> def sample(rng, n, n_features):
+    ...     return rng.standard_normal((n, n_features))
+    >>> def psi(X, w):
+    ...     return np.sign(X @ w.T)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     trickless.save(FromFunction(sample, psi), Path(folder, "signs.trickless"))
+    ...     neurons = trickless.load(Path(folder, "signs.trickless"), trusted=[sample, psi])
+    >>> neurons.psi is psi
+    True
+    """
+    known = _by_name(trusted)
+    with Path(path).open("rb") as file:
+        header, size = _verified(path, file)
+        try:
+            first, *records = header.split(b"\n")
+            about = parse(first, unique)
+            arrays, needed = about["arrays"], about["foreign"]
+            missing = [name for name in needed if _resolved(name, known) is None]
+        except _DEFECTS as error:
+            _refuse_content(path, error)
+        if missing:
+            _refuse(
+                path,
+                f"it needs {missing}, which are not in trusted",
+                "import what you know and trust among these, and pass it as trusted=[...]",
+            )
+        found = {name: _resolved(name, known) for name in needed}
+        try:
+            return Reader(_arrays(file, arrays, size), found).read(records)
+        except _DEFECTS as error:
+            _refuse_content(path, error)
+
+
+def _verified(path: Any, file: BufferedReader) -> tuple[bytes, int]:
+    """The header of a file whose checksum is right, and the bytes of its arrays."""
+    size = os.fstat(file.fileno()).st_size
+    prefix = file.read(_PREFIX.size)
+    if len(prefix) < _PREFIX.size or not prefix.startswith(_MAGIC):
+        _refuse(
+            path,
+            "it is not a file of trickless.save",
+            "check the path; a pickle is read by pickle.load, if you trust who made it",
+        )
+    _, version, n_header = _PREFIX.unpack(prefix)
+    if not 0 < version <= VERSION:
+        _refuse(
+            path,
+            f"its format is version {version}, and this version of trickless reads up to {VERSION}",
+            "update trickless, or save the model again with this version",
+        )
+    n_arrays = size - _PREFIX.size - n_header - _DIGEST
+    if n_header > _LARGEST_HEADER or n_arrays < 0 or not _is_whole(file, size):
+        _refuse(
+            path,
+            "its checksum does not match: it is cut short or damaged",
+            "copy it again, or save the model again",
+        )
+    file.seek(_PREFIX.size)
+    return file.read(n_header), n_arrays
+
+
+def _is_whole(file: BufferedReader, size: int) -> bool:
+    """Whether the file ends with the checksum of what comes before."""
+    file.seek(0)
+    sha, left = hashlib.sha256(), size - _DIGEST
+    while left and (some := file.read(min(left, _CHUNK))):
+        sha.update(some)
+        left -= len(some)
+    return file.read(_DIGEST) == sha.digest()
+
+
+def _arrays(file: BufferedReader, table: Any, size: int) -> Iterator[np.ndarray]:
+    """The arrays that follow the header, once their sizes are known to be right."""
+    kinds = [(dtype_of(dtype), order, tuple(shape)) for dtype, order, shape in table]
+    numbers = [n for _, _, shape in kinds for n in shape]
+    if any(type(n) is not int or n < 0 for n in numbers) or any(len(k[2]) > 64 for k in kinds):
+        raise ValueError("an array has a size that is not a number, or too many of them")
+    if sum(dtype.itemsize * prod(shape) for dtype, _, shape in kinds) != size:
+        raise ValueError("the arrays have other sizes than the file has room for")
+    for dtype, order, shape in kinds:
+        array = np.empty(shape, dtype, order)
+        raw = array.reshape(-1, order=order).view(np.uint8)
+        if file.readinto(raw.data) != len(raw):
+            raise ValueError("the file ends inside an array")
+        if dtype.kind == "b" and raw.max(initial=0) > 1:
+            raise ValueError("a truth value is neither 0 nor 1")
+        if dtype.kind == "U" and raw.view("<u4").max(initial=0) > 0x10FFFF:
+            raise ValueError("a text has a character that does not exist")
+        yield array.astype(dtype.newbyteorder("="), order, copy=False)
+
+
+def _replace(path: Path, start: list[bytes], arrays: list[np.ndarray]) -> None:
+    """Write a file beside its place, with its checksum, and move it there."""
+    path = Path(os.path.realpath(path))
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    sha = hashlib.sha256()
+    try:
+        with beside.open("xb") as file:
+            for part in start:
+                sha.update(part)
+                file.write(part)
+            for array in arrays:
+                order = _order(array)
+                array = array.astype(little(array.dtype), order, copy=False)
+                raw = array.reshape(-1, order=order).view(np.uint8).data
+                sha.update(raw)
+                file.write(raw)
+            file.write(sha.digest())
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
+
+
+def _order(array: np.ndarray) -> Literal["C", "F"]:
+    """How an array lies in memory, on which the last digits of products with it depend."""
+    return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+
+
+def _by_name(trusted: Any) -> dict[str, Any]:
+    things = list(trusted) if isinstance(trusted, list | tuple) else [trusted]
+    if isinstance(trusted, str) or not all(hasattr(thing, "__qualname__") for thing in things):
+        raise TypeError(
+            f"load: trusted={trusted!r}, but it must be a list of classes and functions. Remedy: "
+            "trusted=[MyNeurons], the class itself and not its name."
+        )
+    names = {name_of(thing): thing for thing in things}
+    if len(names) != len(things):
+        raise ValueError(
+            f"load: trusted={trusted!r} holds two with the same name. Remedy: pass each of them "
+            "once, under a name of its own."
+        )
+    return names
+
+
+def _resolved(name: str, known: dict[str, Any]) -> Any:
+    """What the caller trusts under this name; one of a script may be in any module by now."""
+    module, _, qualified = name.partition(":")
+    if name in known or module != "__main__":
+        return known.get(name)
+    same = [thing for other, thing in known.items() if other.partition(":")[2] == qualified]
+    return same[0] if len(same) == 1 else None
+
+
+def _refuse(path: Any, cause: str, remedy: str) -> NoReturn:
+    raise ValueError(f"load: {os.fspath(path)!r}: {cause}. Remedy: {remedy}.")
+
+
+def _refuse_content(path: Any, error: BaseException) -> NoReturn:
+    raise ValueError(
+        f"load: {os.fspath(path)!r}: its checksum is right, but its content is not that of a model "
+        f"({type(error).__name__}: {str(error)[:200]}). Remedy: save the model again; if you did "
+        "not make the file, do not trust it."
+    ) from error

@@ -1,0 +1,76 @@
+"""The classes that a saved file may hold, by the names that stand for them there.
+
+A name here is part of the format: it stays, whatever happens to the module that the class is in.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+from trickless._expansion import Expansion, Variances
+from trickless._growing import Growing, GrowingSparse
+from trickless._least_squares import Solution, Statistics
+from trickless._network import Network
+from trickless._online import Coefficients
+from trickless._steps import Steps
+from trickless._stream import NeuronStream, StoredNeurons
+from trickless._tables import TableEncoder
+from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
+from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.neurons import Inputs, Neurons
+from trickless.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
+from trickless.norma import NORMAClassifier, NORMARegressor
+from trickless.pegasos import PegasosClassifier
+from trickless.sdca import SDCAClassifier, SDCARegressor
+from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+
+_LEARNERS = (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+    KernelGradientClassifier,
+    KernelGradientRegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    NORMAClassifier,
+    NORMARegressor,
+    NoisyKernelClassifier,
+    NoisyKernelRegressor,
+    PegasosClassifier,
+    SDCAClassifier,
+    SDCARegressor,
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
+#: What learners keep, beside neurons.
+_PARTS = (
+    Coefficients,
+    Expansion,
+    Growing,
+    GrowingSparse,
+    Inputs,
+    Network,
+    NeuronStream,
+    Solution,
+    Statistics,
+    Steps,
+    StoredNeurons,
+    TableEncoder,
+    Variances,
+)
+
+
+def _families(base: type[Neurons] = Neurons) -> Iterator[type[Neurons]]:
+    """The families of this package, all of them."""
+    for family in base.__subclasses__():
+        yield from _families(family)
+        if family.__module__.startswith("trickless.") and not inspect.isabstract(family):
+            yield family
+
+
+CLASSES: dict[str, type] = {
+    cls.__name__: cls for cls in (*_LEARNERS, *_PARTS, *dict.fromkeys(_families()))
+}
+#: Buffers that grow in place: each belongs to one object alone.
+BUFFERS = (Growing, GrowingSparse)

@@ -1,0 +1,617 @@
+import json
+import multiprocessing
+import os
+import pickle
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone, is_regressor
+
+import mutated_files
+import trickless
+from cases import (
+    FAMILIES,
+    KERNEL_LEARNERS,
+    LEARNERS,
+    answers,
+    inputs,
+    name_of,
+    problem,
+    shots,
+    soft_waves,
+    suited,
+    waves,
+)
+from make_golden import FOLDER, rows
+from trickless import (
+    DoublyStochasticRegressor,
+    Expansion,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    NORMARegressor,
+    ShrinkingGradientRegressor,
+)
+from trickless._registry import CLASSES
+from trickless.neurons import (
+    FromFunction,
+    Gaussian,
+    Mixture,
+    Neurons,
+    On,
+    Product,
+    Scaled,
+    Stumps,
+)
+
+TRUSTED = [waves, soft_waves, shots]
+every_learner = pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=name_of)
+
+
+class Halfspaces(Neurons):
+    """A family of the user's, with a parameter and a fitted attribute that is an object."""
+
+    def __init__(self, scale=1.0):
+        self.scale = scale
+
+    def fit(self, X, rng, sample_weight=None):
+        self.helper_ = Helper(X.mean(axis=0))
+        return super().fit(X, rng, sample_weight)
+
+    def draw(self, rng, n):
+        return rng.standard_normal((n, self.n_features_in_)), rng.standard_normal(n)
+
+    def activate(self, X, weights):
+        directions, offsets = weights
+        return np.sign((X - self.helper_.centre) @ directions.T + offsets)
+
+
+class Helper:
+    def __init__(self, centre):
+        self.centre = centre
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.trickless"
+
+
+@pytest.fixture
+def again(path):
+    """Saves and loads."""
+
+    def through_a_file(model, trusted=TRUSTED):
+        trickless.save(model, path)
+        return trickless.load(path, trusted)
+
+    return through_a_file
+
+
+def of(path, change):
+    """Change the parts of a file, and put its checksum right."""
+    lines, arrays = mutated_files.parts(path.read_bytes())
+    lines, arrays = change(lines, arrays)
+    path.write_bytes(mutated_files.whole(lines, arrays))
+
+
+def replaced(path, old, new):
+    """Change the text of a file, and put its checksum right."""
+
+    def change(lines, arrays):
+        text = b"\n".join(lines)
+        assert old in text
+        return text.replace(old, new, 1).split(b"\n"), arrays
+
+    of(path, change)
+
+
+def check_same(model, copy, X, path):
+    np.testing.assert_array_equal(answers(copy, X), answers(model, X))
+    assert repr(copy) == repr(model)
+    first = path.read_bytes()
+    trickless.save(copy, path)
+    assert path.read_bytes() == first
+
+
+@every_learner
+def test_an_unfitted_model_comes_back(learner, again):
+    copy = again(learner)
+    assert type(copy) is type(learner)
+    assert repr(copy) == repr(learner)
+    X, y = problem(learner)
+    model = clone(learner).set_params(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(
+        answers(copy.set_params(random_state=0).fit(X, y), X), answers(model, X)
+    )
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
+@every_learner
+def test_a_fitted_model_predicts_the_same_bit_for_bit(learner, kind, again, path):
+    X, y = problem(learner)
+    rows = X if name_of(learner).startswith("Noisy") else kind(X)
+    model = clone(learner).set_params(random_state=0).fit(rows, y)
+    check_same(model, again(model), X, path)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_come_back_with_what_they_took_from_the_data(family, again, path):
+    for learner in (LEARNERS[0], LEARNERS[-1]):
+        X, y = problem(learner)
+        X = suited(family, X)
+        model = clone(learner).set_params(neurons=FAMILIES[family], random_state=0).fit(X, y)
+        check_same(model, again(model), X, path)
+    neurons = again(model.neurons_)
+    rng = np.random.default_rng(0)
+    weights = model.neurons_.draw(rng, 5)
+    np.testing.assert_array_equal(neurons(X, weights), model.neurons_(X, weights))
+
+
+@every_learner
+def test_batches_and_parts_go_on_as_for_the_original(learner, again):
+    if not hasattr(learner, "partial_fit"):
+        pytest.skip("learns from all rows at once")
+    X, y = problem(learner)
+    model = clone(learner).set_params(random_state=0)
+    if "y_range" in learner.get_params():
+        model.set_params(y_range=(-10, 10))
+    copy = again(model.fit(X[:60], y[:60]))
+    for one in (model, copy):
+        one.partial_fit(X[60:], y[60:])
+    np.testing.assert_array_equal(answers(copy, X), answers(model, X))
+    if hasattr(learner, "merge"):
+        model.merge(copy)
+        np.testing.assert_array_equal(answers(copy.merge(again(copy)), X), answers(model, X))
+
+
+@pytest.mark.parametrize("learner", [m for m in LEARNERS if hasattr(m, "warm_start")], ids=name_of)
+def test_a_warm_start_goes_on_as_for_the_original(learner, again):
+    X, y = problem(learner)
+    model = clone(learner).set_params(random_state=0, warm_start=True).fit(X, y)
+    for one in (copy := again(model), model):
+        one.set_params(n_neurons=600).fit(X, y)
+    np.testing.assert_array_equal(answers(copy, X), answers(model, X))
+
+
+OPTIONS = {
+    "KitchenSinks": [
+        {"alpha": "loo"},
+        {"solver": "iterative"},
+        {"search": {"neurons__length_scale": [1.0, 2.0]}, "neurons": Gaussian()},
+        {"weight_bound": 5.0},
+        {"dtype": np.float64, "n_neurons": np.int64(30), "n_jobs": 2},
+        {"dtype": np.dtype("float64")},
+    ],
+    "DoublyStochastic": [
+        {"early_stopping": True},
+        {"preconditioner": "block"},
+        {"loss": "huber"},
+    ],
+    "ShrinkingGradient": [{"max_support": 20}, {"average": False}, {"estimator": "index"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("learner", "options"), [(name, options) for name in OPTIONS for options in OPTIONS[name]]
+)
+def test_options_change_nothing(learner, options, again, path):
+    (regressor,) = (m for m in LEARNERS if name_of(m) == f"{learner}Regressor")
+    X, y = problem(regressor)
+    model = clone(regressor).set_params(random_state=0, **options).fit(X, y)
+    check_same(model, again(model), X, path)
+
+
+@pytest.mark.parametrize(
+    "random",
+    [
+        np.random.default_rng(3),
+        np.random.RandomState(3),
+        *(
+            np.random.Generator(kind(3))
+            for kind in (np.random.MT19937, np.random.SFC64, np.random.Philox)
+        ),
+    ],
+)
+def test_generators_go_on_where_they_were(random, again):
+    random.normal(size=7)
+    copy = again(KitchenSinksRegressor(random_state=random)).random_state
+    assert type(copy) is type(random)
+    np.testing.assert_array_equal(copy.normal(size=800), random.normal(size=800))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, True, -3, 2**127, 0.1, -0.0, 5e-324, float("inf"), -float("inf"), "", "\ud800 ü\x00",
+        [], (), {}, [1, [2.0, (None,)]], {"a": {"b": 1}}, {1: 2.0, "1": 3, None: 4, (1, "x"): 5},
+        {"$array": 0}, slice(1, None, -1), np.float32(0.1), np.int8(-1), np.bool_(True),
+        np.str_("ü"), {np.str_("a"): 1.0, np.int64(3): 2.0},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_plain_data_come_back(value, again):
+    copy = again(KitchenSinksClassifier(class_weight=value)).class_weight
+    assert repr(copy) == repr(value)
+    assert type(copy) is type(value)
+    assert copy == value
+
+
+def test_not_a_number_comes_back(again):
+    assert np.isnan(again(Gaussian(length_scale=float("nan"))).length_scale)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6).reshape(2, 3),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(10.0)[::2],
+        np.zeros((0, 3), dtype=np.float32),
+        np.array(3.5),
+        np.array([True, False]),
+        np.array(["ü", "long"]),
+        np.array([b"a", b"bc"]),
+        np.array([1 + 2j]),
+        np.arange(3, dtype=">i4"),
+        np.array(["a", None, 1.5, True], dtype=object).reshape(2, 2),
+    ],
+    ids=lambda array: f"{array.dtype}{array.shape}",
+)
+def test_arrays_come_back(array, again):
+    copy = again(Gaussian(length_scale=array)).length_scale
+    np.testing.assert_array_equal(copy, array)
+    assert copy.dtype == array.dtype.newbyteorder("=")
+    assert copy.flags.f_contiguous == array.flags.f_contiguous or not array.flags.contiguous
+    assert copy.flags.writeable
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix, scipy.sparse.csr_array])
+def test_networks_and_expansions_come_back(kind, again):
+    X, rng = inputs(20, 3), np.random.default_rng(0)
+    f = Expansion(Stumps().fit(X, rng), kind(X), rng.standard_normal((20, 1)))
+    copy = again(f)
+    assert type(copy.support) is type(f.support)
+    np.testing.assert_array_equal(
+        copy.estimate(X, n_neurons=50, random_state=0)[0],
+        f.estimate(X, n_neurons=50, random_state=0)[0],
+    )
+    network = f.freeze(40, random_state=0)
+    np.testing.assert_array_equal(again(network)(X), network(X))
+
+
+def test_what_was_one_object_is_one_again(again):
+    X, y = problem(KitchenSinksRegressor())
+    copy = again(KitchenSinksRegressor(n_neurons=5, random_state=0).fit(X, y))
+    assert copy.stream_.neurons is copy.neurons_
+    assert copy.network_.source is copy.stream_
+
+
+def test_names_of_labels_and_features_come_back(again):
+    pd = pytest.importorskip("pandas")
+    X, y = problem(KitchenSinksClassifier())
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    labels = np.array(["low", "mid", "high"], dtype=object)[y]
+    model = KitchenSinksClassifier(n_neurons=20, random_state=0).fit(frame, labels)
+    copy = again(model)
+    np.testing.assert_array_equal(copy.predict(frame), model.predict(frame))
+    assert copy.predict(frame).dtype == object
+    with pytest.raises(ValueError, match="feature names"):
+        copy.predict(frame[["b", "a", "c", "d"]])
+
+
+def test_tables_come_back_with_their_categories(again, path):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "town": rng.choice(["A", "B", None], 80),
+            "size": pd.Categorical(rng.choice([3, 7], 80)),
+            "age": np.where(rng.random(80) < 0.1, np.nan, rng.normal(size=80)),
+        }
+    )
+    y = (frame["town"] == "A") & (frame["age"] > 0)
+    for learner in (LEARNERS[3], LEARNERS[5]):
+        model = clone(learner).set_params(neurons="tabular", random_state=0).fit(frame, y)
+        new = pd.DataFrame({"town": ["A", "new"], "size": [3, 9], "age": [0.5, np.nan]})
+        check_same(model, again(model), new, path)
+
+
+def test_a_family_of_the_users_may_be_part_of_another(again, path):
+    X, y = problem(KitchenSinksRegressor())
+    neurons = Scaled(Mixture([Halfspaces(2.0), Product([Gaussian(), On([0], Halfspaces())])]), 2.0)
+    model = KitchenSinksRegressor(neurons, n_neurons=20, random_state=0).fit(X, y)
+    check_same(model, again(model, [Halfspaces, Helper]), X, path)
+
+
+def test_a_family_of_the_users_is_loaded_if_it_is_trusted(again, path):
+    X, y = problem(KitchenSinksRegressor())
+    model = KitchenSinksRegressor(Halfspaces(2.0), n_neurons=20, random_state=0).fit(X, y)
+    check_same(model, again(model, [Halfspaces, Helper]), X, path)
+    with pytest.raises(ValueError, match=r"test_files:Helper.*not in trusted.*Remedy: import"):
+        trickless.load(path, [Halfspaces])
+    with pytest.raises(ValueError, match=r"test_files:Halfspaces.*test_files:Helper"):
+        trickless.load(path)
+    replaced(path, b'"foreign": [', b'"foreign": [], "were": [')
+    with pytest.raises(ValueError, match=r"test_files:Halfspaces' is not a name that may stand"):
+        trickless.load(path, [Halfspaces, Helper])
+
+
+def test_a_class_of_a_script_may_have_moved_to_a_module(again, path):
+    again(Halfspaces(), [Halfspaces])
+    module = Halfspaces.__module__.encode()
+    lines, arrays = mutated_files.parts(path.read_bytes())
+    moved = [line.replace(module, b"__main__") for line in lines]
+    path.write_bytes(mutated_files.whole(moved, arrays))
+    assert type(trickless.load(path, [Halfspaces])) is Halfspaces
+    moved = [line.replace(module, b"elsewhere") for line in lines]
+    path.write_bytes(mutated_files.whole(moved, arrays))
+    with pytest.raises(ValueError, match="elsewhere:Halfspaces"):
+        trickless.load(path, [Halfspaces])
+
+
+@pytest.mark.parametrize("trusted", ["Halfspaces", ["Halfspaces"], [Halfspaces()], [3]])
+def test_what_is_trusted_must_be_classes_and_functions(trusted, path):
+    trickless.save(Halfspaces(), path)
+    with pytest.raises(TypeError, match=r"load: trusted=.*Remedy: trusted=\[MyNeurons\]"):
+        trickless.load(path, trusted)
+    with pytest.raises(ValueError, match="two with the same name"):
+        trickless.load(path, [Halfspaces, Halfspaces])
+    assert type(trickless.load(path, Halfspaces)) is Halfspaces
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {1, 2}, np.array([1], dtype="M8[s]"), np.zeros(1, np.longdouble), np.dtype("O"), Path(),
+        np.ma.array([1]), iter([]), np.array([{1}, 2]), memoryview(b""), np.cos, Halfspaces().fit,
+
+    ],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_what_a_file_cannot_hold_is_refused_when_it_is_saved(value, path):
+    path.write_bytes(b"what was there before")
+    with pytest.raises(TypeError, match=r"save: Gaussian\.length_scale is or holds.*Remedy"):
+        trickless.save(Gaussian(length_scale=[value]), path)
+    assert path.read_bytes() == b"what was there before"
+
+
+def test_what_holds_itself_is_refused(path):
+    family = Halfspaces()
+    family.scale = Helper(family)
+    with pytest.raises(TypeError, match="holds itself"):
+        trickless.save(family, path)
+
+
+def test_functions_that_could_not_be_told_apart_are_refused(path, again):
+    with pytest.raises(ValueError, match=r"two different functions.*<lambda>.*Remedy"):
+        trickless.save(FromFunction(lambda rng, n, d: n, lambda X, w: w), path)
+
+
+def test_a_save_that_fails_leaves_the_file_and_nothing_else(path, monkeypatch):
+    trickless.save(Gaussian(length_scale=1.0), path)
+    before = path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        trickless.save(Gaussian(length_scale=2.0), path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_link_is_followed_and_rights_are_those_of_new_files(path, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    trickless.save(Gaussian(), link)
+    assert link.is_symlink()
+    other = tmp_path / "other"
+    other.touch()
+    assert path.stat().st_mode == other.stat().st_mode
+    assert isinstance(trickless.load(str(link)), Gaussian)
+
+
+def _write(path):
+    while True:
+        trickless.save(Gaussian(length_scale=np.ones(200_000)), path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+def test_a_process_that_is_killed_while_it_saves_leaves_a_whole_file(path):
+    trickless.save(Gaussian(length_scale=np.zeros(3)), path)
+    for delay in (0.01, 0.03, 0.05):
+        writer = multiprocessing.get_context("fork").Process(target=_write, args=(path,))
+        writer.start()
+        writer.join(delay)
+        writer.kill()
+        writer.join()
+        assert len(trickless.load(path).length_scale) in (3, 200_000)
+
+
+def test_neurons_that_changed_are_noticed_when_they_are_used(path, monkeypatch):
+    X, y = problem(DoublyStochasticRegressor())
+    trickless.save(
+        DoublyStochasticRegressor("stumps", n_neurons=50, random_state=0).fit(X, y), path
+    )
+    original = Stumps.draw
+    monkeypatch.setattr(Stumps, "draw", lambda self, rng, n: original(self, rng, 2 * n)[:n])
+    monkeypatch.setattr(
+        Stumps, "draw", lambda self, rng, n: original(self, np.random.default_rng(n), n)
+    )
+    with pytest.raises(RuntimeError, match="not those that the model was fitted with"):
+        trickless.load(path).predict(X)
+
+
+def test_a_parameter_that_is_newer_than_the_file_has_its_default(path):
+    trickless.save(KitchenSinksRegressor(max_iter=7, tol=0.5), path)
+    replaced(path, b'"max_iter": 7, ', b"")
+    copy = trickless.load(path)
+    assert (copy.max_iter, copy.tol) == (500, 0.5)
+    trickless.save(FromFunction(waves, soft_waves), path)
+    replaced(path, b'"psi"', b'"chi"')
+    with pytest.raises(ValueError, match="a FromFunction has no psi"):
+        trickless.load(path, TRUSTED)
+
+
+@pytest.mark.parametrize("version", sorted(FOLDER.iterdir()), ids=lambda folder: folder.name)
+def test_files_of_every_version_load_and_predict_what_they_did(version):
+    expected = json.loads((version / "answers.json").read_text())
+    assert len(expected) >= 13
+    for name, values in expected.items():
+        model = trickless.load(version / f"{name}.trickless")
+        assert name_of(model) == name
+        np.testing.assert_allclose(answers(model, rows()[:4]), values, rtol=1e-6, atol=1e-9)
+        if hasattr(model, "partial_fit"):
+            y = [0.1, 0.2] if is_regressor(model) else ["a", "b"]
+            model.partial_fit(rows()[:2], y)
+
+
+def test_every_public_learner_and_family_is_registered():
+    for name in trickless.__all__:
+        thing = getattr(trickless, name)
+        if hasattr(thing, "fit"):
+            assert CLASSES[name] is thing
+    for name in trickless.neurons.__all__:
+        thing = getattr(trickless.neurons, name)
+        if isinstance(thing, type) and thing is not Neurons:
+            assert CLASSES[name] is thing
+    assert all(cls.__module__.startswith("trickless.") for cls in CLASSES.values())
+
+
+# Damage and hostility.
+
+
+def test_other_files_are_refused(path):
+    for content in (b"", b"PK\x03\x04", pickle.dumps(Gaussian()), b"\x89TRKLS\r\n", b"\x00" * 100):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"model\.trickless.*not a file of.*Remedy"):
+            trickless.load(path)
+    with pytest.raises(FileNotFoundError):
+        trickless.load(path.with_name("nothing"))
+
+
+def test_a_later_version_is_refused(path):
+    trickless.save(Gaussian(), path)
+    lines, arrays = mutated_files.parts(path.read_bytes())
+    for version in (0, 2, 2**32 - 1):
+        path.write_bytes(mutated_files.whole(lines, arrays, version=version))
+        with pytest.raises(ValueError, match=rf"version {version}, .* up to 1\. Remedy: update"):
+            trickless.load(path)
+
+
+def test_every_flipped_byte_and_every_shorter_file_is_refused(path):
+    data = mutated_files.content(Stumps(), path.parent)
+    for i in range(len(data)):
+        for mutated in (data[:i], data[:i] + bytes([data[i] ^ 1 << i % 8]) + data[i + 1 :]):
+            path.write_bytes(mutated)
+            with pytest.raises(ValueError, match=r"(not a file of|version|cut short).*Remedy"):
+                trickless.load(path)
+
+
+def test_mutations_are_refused_without_memory_or_code():
+    counts = mutated_files.run(400, seed=1)
+    assert counts["damaged, refused"] > 190
+    assert counts["hostile, refused"] > 120
+    assert counts["hostile, read"] > 20  # a right checksum around other values of parameters
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"sampling"', b'"__class__"'),
+        (b'"sampling"', b'"fit"'),
+        (b'"sampling"', b'"width "'),
+        (b'"sampling"', b'"independent"'),
+        (b'"sampling"', b'"length_scale"'),
+        (b'["Gaussian"', b'["Neurons"'),
+        (b'["Gaussian"', b'["Solution"'),
+        (b'["Gaussian"', b'["os:system"'),
+        (b'["Gaussian"', b'[{"$foreign": "os:system"}'),
+        (b'["Gaussian"', b'["builtins:eval"'),
+        (b"2.5", b"NaN"),
+        (b"2.5", b"1e999"),
+        (b"2.5", b'{"$float": "2.5"}'),
+        (b"2.5", b'{"$type": "object"}'),
+        (b"2.5", b'{"$dtype": "f4,O"}'),
+        (b"2.5", b'{"$array": 0}'),
+        (b"2.5", b'{"$object": 0}'),
+        (b"2.5", b'{"$object": -1}'),
+        (b"2.5", b'{"$dict": [[1, 2], [1, 3]]}'),
+        (b"2.5", b'{"$dict": [[[], 2]]}'),
+        (b"2.5", b'{"$objects": [[1000000000000], [1]]}'),
+        (b"2.5", b'{"$tuple": [], "a": 1}'),
+        (b"2.5", b'{"$unknown": 1}'),
+        (b"2.5", b"[" * 200_000),
+        (b"2.5", b"9" * 5000),
+        (b'"arrays": [', b'"arrays": [["<f8", "C", [1152921504606846976]]'),
+        (b'"arrays": [', b'"arrays": [["|O", "C", [0]]'),
+        (b'"arrays": [', b'"arrays": [["<f8", "C", [0]]'),
+        (b'"arrays": [', b'"arrays": [["<f8", "C", [NaN]]'),
+        (b'"arrays": [', b'"arrays": [["<f8", "C", [-1]]'),
+        (b'"arrays": [', b'"arrays": [["<f8", "C", [0, 4611686018427387904, 4]]'),
+        (b'"foreign": []', b'"foreign": 3'),
+        (b'"foreign": []', b'"foreign": ["os:system"]'),
+        (b'"foreign": []', b'"foreign": [], "foreign": []'),
+        (b'{"library"', b'["library"'),
+    ],
+)
+def test_a_hostile_header_is_refused(old, new, path):
+    trickless.save(Gaussian(length_scale=2.5), path)
+    replaced(path, old, new)
+    with pytest.raises(ValueError, match=r"model\.trickless.*Remedy"):
+        trickless.load(path)
+
+
+def test_numbers_that_compiled_code_would_trust_are_checked(path):
+    """Column numbers of sparse rows, places in random states, truth values, characters."""
+    X, y = problem(ShrinkingGradientRegressor())
+
+    def with_array(model, kind, value):
+        trickless.save(model, path)
+
+        def change(lines, arrays):
+            place = 0
+            for dtype, _, shape in json.loads(lines[0])["arrays"]:
+                size = np.dtype(dtype).itemsize * int(np.prod(shape))
+                if kind in dtype:
+                    arrays = arrays[:place] + value + arrays[place + len(value) :]
+                place += size
+            return lines, arrays
+
+        of(path, change)
+        with pytest.raises(ValueError, match=r"its content.*Remedy"):
+            trickless.load(path)
+
+    model = ShrinkingGradientRegressor(Stumps(), random_state=0)
+    model.fit(scipy.sparse.csr_matrix(X), y)
+    with_array(model, "<i8", struct.pack("<q", 10**9))
+    with_array(model, "<i8", struct.pack("<q", -1))
+    with_array(Gaussian(np.array([True])), "|b1", b"\x02")
+    with_array(Gaussian(np.array(["a"])), "<U1", b"\xff\xff\xff\xff")
+    for kind in (np.random.MT19937, np.random.Philox):
+        trickless.save(KitchenSinksRegressor(random_state=np.random.Generator(kind(0))), path)
+        part = b'"pos": ' if kind is np.random.MT19937 else b'"buffer_pos": '
+        replaced(path, part, part + b"99999")
+        with pytest.raises(ValueError, match="pos of a random generator is out of range"):
+            trickless.load(path)
+
+
+def test_a_buffer_or_array_has_one_owner(path):
+    X, y = problem(ShrinkingGradientRegressor())
+    trickless.save(KitchenSinksRegressor(n_neurons=4, random_state=0).fit(X, y), path)
+    replaced(path, b'{"$array": 1}', b'{"$array": 0}')
+    with pytest.raises(ValueError, match="array belongs to two"):
+        trickless.load(path)
+    trickless.save(NORMARegressor().fit(X, y), path)
+
+    def shared(lines, arrays):
+        name, state = json.loads(lines[-1])
+        state["_total"] = state["_coef"]
+        return [*lines[:-1], json.dumps([name, state]).encode()], arrays
+
+    of(path, shared)
+    with pytest.raises(ValueError, match="buffer belongs to two"):
+        trickless.load(path)
