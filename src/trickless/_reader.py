@@ -10,7 +10,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from math import isfinite, prod
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -115,12 +115,10 @@ class Reader:
 
     def _object_array(self, parts: Any) -> np.ndarray:
         shape, items = _list(parts, 2)
-        if prod(map(_index, _list(shape))) != len(_list(items)):
-            raise ValueError("an array has another size than its shape says")
-        array = np.empty(len(items), dtype=object)
+        array = np.empty(len(_list(items)), dtype=object)
         for i, item in enumerate(items):
             array[i] = item
-        return array.reshape(shape)
+        return array.reshape([_index(n) for n in _list(shape)])
 
     def _sparse(self, parts: Any) -> Any:
         name, data, indices, ends, shape = _list(parts, 5)
