@@ -1,0 +1,215 @@
+"""What is compared: ours and its peers, each along a size of its own.
+
+A method is made from a task, a size and the parameters of its grid. Length scales are multiples of
+the median distance of two rows; ``alpha`` is that of a sum of squares over the rows and features
+with |z|² = 1, scikit-learn's unit, in which the best depends little on the numbers of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import (
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    RidgeCV,
+    SGDClassifier,
+    SGDRegressor,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import trickless
+from adapters import XRFM, Rfflearn, River, torchkm
+from tasks import FAMILIES, Task
+from trickless.neurons import make_neurons
+
+OURS, KERNEL, TREES = "ours", "kernel", "trees"
+MULTIPLES = (1 / 2, 1 / 8, 1 / 4, 1.0, 2.0)
+ALPHAS = (1.0, 0.01, 0.1, 10.0)
+CS = (1.0, 10.0, 100.0)
+NEURONS, COLUMNS = (50, 150, 500, 1000, 2000, 4000), (100, 300, 1000, 2000, 4000, 8000)
+LANDMARKS = (100, 300, 1000, 2000, 4000)
+SUBSETS = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
+ROUNDS = (10, 30, 100, 300, 1000)
+GROWING = (2048, 8192, 32_768)
+STREAM = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
+
+
+class Method(NamedTuple):
+    """How one is made and along what.
+
+    Where the unit is "rows", a point is a fit of as many rows, in all others of all rows.
+    """
+
+    make: Callable[..., Any]  # (task, size, **parameters), with fit and predict
+    kind: str
+    unit: str
+    sizes: tuple[int, ...]
+    grid: dict[str, tuple[Any, ...]]
+    pilot: int  # the size at which the grid is tried
+    growth: float  # seconds are about size ** growth
+    threads: str  # "all", or "one" where it knows no threads
+    package: str | None = None  # if that is not one of ours
+    test_rows: int | None = None  # the most, where a prediction is slow
+
+
+def gamma(scale: float) -> float:
+    return 1 / (2 * scale**2)
+
+
+def kitchen_sinks(task: Task, size: int, *, family: str, scale: float | None = None) -> Any:
+    neurons = make_neurons(family)
+    if scale:
+        neurons.set_params(length_scale=scale)
+    return learner(task, "KitchenSinks")(neurons, size, random_state=0)
+
+
+def doubly_stochastic(task: Task, size: int, *, scale: float, step_size: Any) -> Any:
+    return learner(task, "DoublyStochastic")(
+        make_neurons("gaussian").set_params(length_scale=scale),
+        size,
+        preconditioner="block",
+        batch_size=16_384,
+        neurons_per_step=512,
+        step_size=step_size,
+        random_state=0,
+    )
+
+
+def learner(task: Task, name: str) -> Any:
+    return getattr(trickless, name + ("Classifier" if task.n_classes else "Regressor"))
+
+
+def features(task: Task, size: int, *, sampler: Any, head: Any, scale: float, **rest: Any) -> Any:
+    map_ = sampler(gamma=gamma(scale), n_components=size, random_state=0)
+    return make_pipeline(map_, head(task, **rest))
+
+
+def ridge(task: Task, alpha: float) -> Any:
+    return (RidgeClassifier if task.n_classes else Ridge)(alpha)
+
+
+def ridge_cv(task: Task) -> Any:
+    return (RidgeClassifierCV if task.n_classes else RidgeCV)(sorted(ALPHAS))
+
+
+def logistic(task: Task, C: float) -> Any:
+    return LogisticRegression(C=C, max_iter=300)
+
+
+def descent(task: Task, alpha: float) -> Any:
+    if task.n_classes:
+        options = {"n_jobs": -1} if task.n_classes > 2 else {}
+        return SGDClassifier("log_loss", alpha=alpha / len(task.X), random_state=0, **options)
+    alpha, rate = alpha / len(task.X), {"learning_rate": "adaptive", "eta0": 0.1}
+    return SGDRegressor(alpha=alpha, random_state=0, **rate)
+
+
+def exact(task: Task, size: int, *, scale: float, alpha: float = 1.0, C: float = 1.0) -> Any:
+    if task.n_classes:
+        return SVC(C=C, gamma=gamma(scale), cache_size=1000)
+    return KernelRidge(alpha=alpha, kernel="rbf", gamma=gamma(scale))
+
+
+def low_rank(task: Task, size: int, *, scale: float | None) -> Any:
+    # Half as many dimensions as landmarks, as its defaults have it.
+    return torchkm(task.n_classes, scale, low_rank=True, num_landmarks=size, nys_k=size // 2)
+
+
+def adaboost(task: Task, size: int, *, depth: int) -> Any:
+    if task.n_classes:
+        return AdaBoostClassifier(
+            DecisionTreeClassifier(max_depth=depth), n_estimators=size, random_state=0
+        )
+    return AdaBoostRegressor(
+        DecisionTreeRegressor(max_depth=depth), n_estimators=size, random_state=0
+    )
+
+
+def boosted(task: Task, size: int, *, learning_rate: float) -> Any:
+    boosting = HistGradientBoostingClassifier if task.n_classes else HistGradientBoostingRegressor
+    return boosting(max_iter=size, learning_rate=learning_rate, random_state=0)
+
+
+def methods(task: Task) -> dict[str, Method]:
+    """All methods for a task by their names; those that cannot do it are not among them."""
+    scales = {"scale": tuple(multiple * task.median for multiple in MULTIPLES)}
+    alphas, cs = {"alpha": ALPHAS}, {"C": CS}
+    binary, classes = task.n_classes == 2, task.n_classes > 0
+    all_: dict[str, Method] = {}
+    for family in FAMILIES[task.name]:
+        scaled = "length_scale" in make_neurons(family).get_params()
+        all_[f"Kitchen Sinks, {family}"] = Method(
+            partial(kitchen_sinks, family=family),
+            *(OURS, "neurons", NEURONS, scales if scaled else {}, 500, 1.5, "all"),
+        )
+    if len(task.X) > 2 * 16_384 or task.n_classes > 2:
+        grid = scales | {"step_size": ("auto", 0.5)}
+        all_["Doubly Stochastic, block"] = Method(
+            doubly_stochastic, OURS, "neurons", GROWING, grid, 2048, 1.0, "all"
+        )
+
+    def mapped(name: str, sampler: Any, head: Any, grid: dict[str, Any], threads: str = "all"):
+        some = COLUMNS if sampler is RBFSampler else LANDMARKS
+        make = partial(features, sampler=sampler, head=head)
+        unit = "columns" if sampler is RBFSampler else "landmarks"
+        all_[name] = Method(make, KERNEL, unit, some, scales | grid, 1000, 1.5, threads)
+
+    mapped("RBFSampler + Ridge", RBFSampler, ridge, alphas)
+    mapped("RBFSampler + RidgeCV", RBFSampler, ridge_cv, {})
+    mapped("RBFSampler + SGD", RBFSampler, descent, alphas)
+    mapped("Nystroem + Ridge", Nystroem, ridge, alphas)
+    if binary:
+        mapped("RBFSampler + LogisticRegression", RBFSampler, logistic, cs)
+        mapped("Nystroem + LogisticRegression", Nystroem, logistic, cs)
+    if classes:
+        name, grid, growth, threads = "SVC", scales | cs, 2.0, "one"
+    else:
+        name, grid, growth, threads = "KernelRidge", scales | alphas, 2.5, "all"
+    all_[name] = Method(exact, KERNEL, "rows", SUBSETS, grid, 2000, growth, threads)
+    all_["rfflearn"] = Method(
+        lambda task, size, **rest: Rfflearn(task.n_classes, size, **rest),
+        *(KERNEL, "columns", COLUMNS, scales | alphas, 500, 1.5, "all", "rfflearn"),
+    )
+    all_["xRFM"] = Method(
+        lambda task, size, **rest: XRFM(task.n_classes, **rest),
+        *(KERNEL, "rows", SUBSETS),
+        {"bandwidth": (10.0, 3.0, 30.0), "reg": (1e-3, 1e-1, 1e-5)},
+        *(2000, 2.5, "all", "xrfm"),
+    )
+    if classes:
+        grid = {"scale": (None, *scales["scale"])}  # None is its own estimate
+        all_["torchkm"] = Method(
+            lambda task, size, **rest: torchkm(task.n_classes, **rest),
+            *(KERNEL, "rows", SUBSETS, grid, 500, 2.5, "all", "torchkm"),
+        )
+        all_["torchkm, Nyström"] = Method(
+            low_rank, KERNEL, "landmarks", LANDMARKS, grid, 100, 1.0, "all", "torchkm"
+        )
+    all_["River"] = Method(
+        lambda task, size, **rest: River(task.n_classes, task.X.shape[1], **rest),
+        *(KERNEL, "rows", STREAM),
+        {"gamma": (0.1, 1.0, 0.01), "step": (1e-3, 1e-4, 1e-2)},
+        *(1000, 1.0, "one", "river", 1000),
+    )
+    all_["AdaBoost"] = Method(
+        adaboost, TREES, "rounds", ROUNDS, {"depth": (1, 3, 6)}, 30, 1.0, "one"
+    )
+    all_["HistGradientBoosting"] = Method(
+        boosted, TREES, "rounds", ROUNDS, {"learning_rate": (0.1, 0.3)}, 100, 1.0, "all"
+    )
+    return all_
