@@ -38,9 +38,9 @@ from tasks import FAMILIES, Task
 from trickless.neurons import make_neurons
 
 OURS, KERNEL, TREES = "ours", "kernel", "trees"
-MULTIPLES = (1 / 2, 1 / 8, 1 / 4, 1.0, 2.0)
-ALPHAS = (1.0, 0.01, 0.1, 10.0)
-CS = (1.0, 10.0, 100.0)
+MULTIPLES = (1 / 2, 1 / 8, 1 / 4, 1.0, 2.0, 4.0)
+ALPHAS = (1.0, 0.01, 0.1, 10.0, 100.0)
+CS = (1.0, 0.1, 10.0, 100.0)
 NEURONS, COLUMNS = (50, 150, 500, 1000, 2000, 4000), (100, 300, 1000, 2000, 4000, 8000)
 LANDMARKS = (100, 300, 1000, 2000, 4000)
 SUBSETS = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)

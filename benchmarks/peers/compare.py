@@ -1,0 +1,209 @@
+"""Choosing parameters, fitting all methods on a data set along their sizes, and saying where."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from isolated import isolated, measured
+from methods import Method, methods
+from summary import summarise
+from tasks import ERRORS, Task, prepare
+from trickless._report import circumstances
+
+#: Seconds of a fit that chooses parameters, of one that is repeated, and how often.
+TUNING_SECONDS, REPEATED, REPEATS = 15.0, 3.0, 3
+QUICK_SIZES, QUICK_VALUES = 2, 2
+ALL_ROWS = ", all rows"
+PACKAGES = ("rfflearn", "xrfm", "torch", "torchkm", "river")
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+#: Fits of a method and size.
+Runs = dict[tuple[str, int], list[dict[str, Any]]]
+
+
+def fitted(task: Task, method: Method, size: int, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Seconds and peak memory of learning and predicting, and the test error."""
+    if method.unit == "rows":
+        task = task._replace(X=task.X[:size], y=task.y[:size])
+    model = method.make(task, size, **parameters)
+    with measured() as fit:
+        model.fit(task.X, task.y)
+    with measured() as prediction:
+        predicted = model.predict(task.X_test[: method.test_rows])
+    error = task.error(predicted)
+    if not np.isfinite(error):
+        raise ValueError("predictions are not finite")
+    return {
+        "seconds": fit.seconds,
+        "predict_seconds": prediction.seconds,
+        "peak_mib": fit.peak_mib,
+        "predict_peak_mib": prediction.peak_mib,
+        "error": error,
+        "test_rows": len(predicted),
+    }
+
+
+def tuned(task: Task, method: Method) -> tuple[dict[str, Any], list[str]]:
+    """The best parameters, one after the other, and why fits of the grid failed."""
+    task, failures = task.tuning(), []
+    best = {name: values[0] for name, values in method.grid.items()}
+    size = min(method.pilot, len(task.X)) if method.unit == "rows" else method.pilot
+    errors: dict[Any, float] = {}
+    for name, values in method.grid.items():
+        for value in values:
+            trial = best | {name: value}
+            if tuple(trial.values()) in errors:
+                continue
+            result, why = isolated(fitted, task, method, size, trial, limit=TUNING_SECONDS)
+            errors[tuple(trial.values())] = result["error"] if result else np.inf
+            if why:
+                failures.append(f"{trial}: {why}")
+            if why and len(errors) == 1:
+                return best, failures  # the others would take as long
+        best[name] = min(values, key=lambda v: errors[tuple((best | {name: v}).values())])
+    return best, failures
+
+
+def at_edge(parameters: dict[str, Any], method: Method) -> list[str]:
+    """Parameters that are the least or the largest of their grid, beyond which may be better."""
+    edges = []
+    for name, values in method.grid.items():
+        numbers = sorted(value for value in values if isinstance(value, int | float))
+        if len(numbers) > 1 and parameters[name] in (numbers[0], numbers[-1]):
+            edges.append(name)
+    return edges
+
+
+def sizes(task: Task, method: Method) -> list[int]:
+    if method.unit == "rows":
+        some = [size for size in method.sizes if size < len(task.X)]
+        return [*some, len(task.X)] if len(some) < len(method.sizes) else some
+    most = len(task.X) if method.unit == "landmarks" else np.inf
+    return [size for size in method.sizes if size <= most]
+
+
+def compare(name: str, quick: bool, full: bool, limit: float) -> dict[str, Any]:
+    """All methods on a data set."""
+    start = time.perf_counter()
+    task, why = isolated(prepare, name, quick, full, limit=900)
+    if why:
+        sys.exit(f"{name} could not be read: {why}")
+    rows = {"rows": len(task.X), "test_rows": len(task.X_test), "columns": task.X.shape[1]}
+    print(f"\n{name}: {rows}, median distance {task.median:.3g}", flush=True)
+    all_ = methods(task)
+    entries = {key: describe(key, method, task, quick) for key, method in all_.items()}
+    runs: Runs = {}
+    for repeat in range(1 if quick else REPEATS):
+        for key, method in all_.items():
+            if entries[key]["missing"]:
+                continue
+            if repeat:
+                again(task, method, entries[key], runs)
+            else:
+                some = sizes(task, method)[: QUICK_SIZES if quick else None]
+                along(task, method, entries[key], runs, some, limit)
+    for (key, size), done in runs.items():
+        medians = {
+            k: float(np.median([r[k] for r in done])) for k in ("seconds", "predict_seconds")
+        }
+        point = {"size": size, "repeats": len(done), **done[0], **medians}
+        entries[key]["points"].append(point)
+    result = {
+        "name": name + (ALL_ROWS if full else ""),
+        "limit": limit,
+        **rows,
+        "classes": task.n_classes,
+        "median_distance": task.median,
+        "circumstances": conditions(),
+        "methods": list(entries.values()),
+    }
+    result["summary"] = summarise(result, ERRORS[name])
+    result["minutes"] = (time.perf_counter() - start) / 60
+    return result
+
+
+def describe(name: str, method: Method, task: Task, quick: bool) -> dict[str, Any]:
+    """What a method is, with parameters chosen, or why it is not there."""
+    entry: dict[str, Any] = {"name": name, "kind": method.kind, "unit": method.unit}
+    entry |= {"threads": method.threads, "missing": None, "points": [], "left_out": []}
+    if method.package and find_spec(method.package) is None:
+        entry["missing"] = f"{method.package} is not installed"
+        print(f"{name:<34}{entry['missing']}", flush=True)
+        return entry
+    if quick:
+        grid = {key: values[:QUICK_VALUES] for key, values in method.grid.items()}
+        method = method._replace(grid=grid, pilot=min(method.pilot, method.sizes[1]))
+    entry["parameters"], entry["failed_in_tuning"] = tuned(task, method)
+    entry["at_edge"] = at_edge(entry["parameters"], method)
+    print(f"{name:<34}{entry['parameters']}", flush=True)
+    return entry
+
+
+def along(
+    task: Task,
+    method: Method,
+    entry: dict[str, Any],
+    runs: Runs,
+    some: list[int],
+    limit: float,
+) -> None:
+    """First fits of a method, from small to large, as long as they take less than the limit."""
+    name, expected, before = entry["name"], 0.0, some[0]
+    for size in some:
+        expected *= (size / before) ** method.growth
+        if expected > limit:
+            why = f"should take {expected:.0f} s"
+        else:
+            result, why = isolated(fitted, task, method, size, entry["parameters"], limit=2 * limit)
+        if why:
+            entry["left_out"].append({"size": size, "why": why})
+            print(f"{name:<34}{size:>7,}  left out: {why}", flush=True)
+            if why.startswith(("more", "should", "the process")):
+                expected = np.inf
+            continue
+        runs[name, size] = [result]
+        expected, before = result["seconds"] + result["predict_seconds"], size
+        show(name, size, result)
+
+
+def again(
+    task: Task,
+    method: Method,
+    entry: dict[str, Any],
+    runs: Runs,
+) -> None:
+    """One more of each fit that is short."""
+    for (name, size), done in runs.items():
+        if name == entry["name"] and done[0]["seconds"] + done[0]["predict_seconds"] < REPEATED:
+            result, why = isolated(
+                fitted, task, method, size, entry["parameters"], limit=10 * REPEATED
+            )
+            if not why:
+                done.append(result)
+
+
+def show(name: str, size: int, result: dict[str, Any]) -> None:
+    print(
+        f"{name:<34}{size:>7,}{result['seconds']:>9.2f} s{result['predict_seconds']:>8.2f} s"
+        f"{result['peak_mib']:>9.0f} MiB{result['error']:>9.4f}",
+        flush=True,
+    )
+
+
+def conditions() -> dict[str, Any]:
+    """Versions, of the peers as well, machine, date, commit, and limits set on threads."""
+    result = circumstances()
+    for package in PACKAGES:
+        try:
+            result["packages"][package] = version(package)
+        except PackageNotFoundError:
+            result["packages"][package] = "not installed"
+    result["threads"] = {v: os.environ[v] for v in THREAD_VARIABLES if v in os.environ}
+    return result
