@@ -155,21 +155,23 @@ def along(
     limit: float,
 ) -> None:
     """First fits of a method, from small to large, as long as they take less than the limit."""
-    name, expected, before = entry["name"], 0.0, some[0]
+    name, seconds, before, over = entry["name"], 0.0, some[0], False
     for size in some:
-        expected *= (size / before) ** method.growth
-        if expected > limit:
+        expected = seconds * (size / before) ** method.growth
+        result = None
+        if over:
+            why = "a smaller one did not end in time"
+        elif expected > limit:
             why = f"should take {expected:.0f} s"
         else:
             result, why = isolated(fitted, task, method, size, entry["parameters"], limit=2 * limit)
+            over = bool(why) and why.startswith(("more than", "the process"))
         if why:
             entry["left_out"].append({"size": size, "why": why})
             print(f"{name:<34}{size:>7,}  left out: {why}", flush=True)
-            if why.startswith(("more", "should", "the process")):
-                expected = np.inf
             continue
         runs[name, size] = [result]
-        expected, before = result["seconds"] + result["predict_seconds"], size
+        seconds, before = result["seconds"] + result["predict_seconds"], size
         show(name, size, result)
 
 
