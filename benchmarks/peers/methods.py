@@ -38,8 +38,8 @@ from tasks import FAMILIES, Task
 from trickless.neurons import make_neurons
 
 OURS, KERNEL, TREES = "ours", "kernel", "trees"
-MULTIPLES = (1 / 2, 1 / 8, 1 / 4, 1.0, 2.0, 4.0)
-ALPHAS = (1.0, 0.01, 0.1, 10.0, 100.0)
+MULTIPLES = (1 / 2, 1 / 8, 1 / 4, 1.0, 2.0, 4.0, 8.0)
+ALPHAS = (1.0, 0.001, 0.01, 0.1, 10.0, 100.0)
 CS = (1.0, 0.1, 10.0, 100.0)
 NEURONS, COLUMNS = (50, 150, 500, 1000, 2000, 4000), (100, 300, 1000, 2000, 4000, 8000)
 LANDMARKS = (100, 300, 1000, 2000, 4000)
@@ -125,9 +125,9 @@ def exact(task: Task, size: int, *, scale: float, alpha: float = 1.0, C: float =
     return KernelRidge(alpha=alpha, kernel="rbf", gamma=gamma(scale))
 
 
-def low_rank(task: Task, size: int, *, scale: float | None) -> Any:
-    # Half as many dimensions as landmarks, as its defaults have it.
-    return torchkm(task.n_classes, scale, low_rank=True, num_landmarks=size, nys_k=size // 2)
+def low_rank(task: Task, size: int) -> Any:
+    # Half as many dimensions as landmarks, as its defaults have it; the scale is its own estimate.
+    return torchkm(task.n_classes, None, low_rank=True, num_landmarks=size, nys_k=size // 2)
 
 
 def adaboost(task: Task, size: int, *, depth: int) -> Any:
@@ -188,7 +188,7 @@ def methods(task: Task) -> dict[str, Method]:
     all_["xRFM"] = Method(
         lambda task, size, **rest: XRFM(task.n_classes, **rest),
         *(KERNEL, "rows", SUBSETS),
-        {"bandwidth": (10.0, 3.0, 30.0), "reg": (1e-3, 1e-1, 1e-5)},
+        {"bandwidth": (10.0, 1.0, 3.0, 30.0), "reg": (1e-3, 1e-1, 1e-5, 1.0)},
         *(2000, 2.5, "all", "xrfm"),
     )
     if classes:
@@ -198,18 +198,18 @@ def methods(task: Task) -> dict[str, Method]:
             *(KERNEL, "rows", SUBSETS, grid, 500, 2.5, "all", "torchkm"),
         )
         all_["torchkm, Nyström"] = Method(
-            low_rank, KERNEL, "landmarks", LANDMARKS, grid, 100, 1.0, "all", "torchkm"
+            low_rank, KERNEL, "landmarks", LANDMARKS, {}, 100, 1.0, "all", "torchkm"
         )
     all_["River"] = Method(
         lambda task, size, **rest: River(task.n_classes, task.X.shape[1], **rest),
         *(KERNEL, "rows", STREAM),
-        {"gamma": (0.1, 1.0, 0.01), "step": (1e-3, 1e-4, 1e-2)},
+        {"gamma": (0.1, 1.0, 0.01), "step": (1e-3, 1e-5, 1e-4, 1e-2)},
         *(1000, 1.0, "one", "river", 1000),
     )
     all_["AdaBoost"] = Method(
-        adaboost, TREES, "rounds", ROUNDS, {"depth": (1, 3, 6)}, 30, 1.0, "one"
+        adaboost, TREES, "rounds", ROUNDS, {"depth": (1, 3, 6, 10)}, 30, 1.0, "one"
     )
     all_["HistGradientBoosting"] = Method(
-        boosted, TREES, "rounds", ROUNDS, {"learning_rate": (0.1, 0.3)}, 100, 1.0, "all"
+        boosted, TREES, "rounds", ROUNDS, {"learning_rate": (0.1, 0.03, 0.3)}, 100, 1.0, "all"
     )
     return all_

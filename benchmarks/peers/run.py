@@ -12,7 +12,7 @@ their documentation recommends (``methods.py``, ``adapters.py``):
 - rfflearn: its Gaussian process, the most accurate of its README. xRFM: the settings of its README,
   a fifth of the rows to validate on. torchkm: ``TorchKMSVC``, the estimator of its README, which
   chooses C among 50 in its seconds; exact on subsets, and by its Nyström mode, which is for large
-  data, on all rows. It has no least squares, so it is left out where targets are numbers. River:
+  data and takes no length scale but its own, on all rows. It has no least squares, so it is left out where targets are numbers. River:
   ``RBFSampler`` before a linear model, one pass, on parts of the rows as on a stream; tested on
   the first 1,000 rows, which it takes one by one. All of them run on processors.
 - AdaBoost and HistGradientBoosting: trees. They learn something else, and are here since they are
@@ -21,7 +21,7 @@ their documentation recommends (``methods.py``, ``adapters.py``):
   and Doubly Stochastic with ``preconditioner="block"`` where there are many rows or classes.
 
 Length scales, alpha and the like are chosen for each method by itself, outside its seconds and by
-the same rule for all: a grid of 2 to 7 values a parameter (``methods.py``), one parameter after the
+the same rule for all: a grid of 2 to 8 values a parameter (``methods.py``), one parameter after the
 other, on 5,000 training rows, by the error on 5,000 other training rows, at a middling size. Test
 rows are not looked at. All methods with a Gaussian kernel have the same grid of length scales. Fits
 of the grid that take more than ``TUNING_SECONDS`` lose; where the first of them does, it is taken
