@@ -12,9 +12,10 @@ their documentation recommends (``methods.py``, ``adapters.py``):
 - rfflearn: its Gaussian process, the most accurate of its README. xRFM: the settings of its README,
   a fifth of the rows to validate on. torchkm: ``TorchKMSVC``, the estimator of its README, which
   chooses C among 50 in its seconds; exact on subsets, and by its Nyström mode, which is for large
-  data and takes no length scale but its own, on all rows. It has no least squares, so it is left out where targets are numbers. River:
-  ``RBFSampler`` before a linear model, one pass, on parts of the rows as on a stream; tested on
-  the first 1,000 rows, which it takes one by one. All of them run on processors.
+  data and takes no length scale but its own, on all rows. It has no least squares, so it is left
+  out where targets are numbers. River: ``RBFSampler`` before a linear model, one pass, on parts of
+  the rows as on a stream; tested on the first 1,000 rows, which it takes one by one. All of them
+  run on processors.
 - AdaBoost and HistGradientBoosting: trees. They learn something else, and are here since they are
   what one would take otherwise; where they win, the table says so.
 - Ours: Kitchen Sinks with the families of ``tasks.FAMILIES``, which choose alpha in their seconds,
