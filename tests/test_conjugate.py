@@ -97,6 +97,7 @@ def test_alpha_is_chosen_by_cross_validation(monkeypatch):
     monkeypatch.setattr(trickless.kitchen_sinks, "PILOT_COLUMNS", 30)
     monkeypatch.setattr(trickless._conjugate, "_PROBES", 50)
     monkeypatch.setattr(trickless._conjugate, "_PROBE_TOL", 1e-3)
+    monkeypatch.setattr(trickless._conjugate, "_COMPARE_TOL", 1e-5)
     few = KitchenSinksRegressor(Gaussian(1.0), 15, random_state=0, dtype="float64").fit(X, Y)
     model = make(alpha="auto", solver="iterative").fit(X, Y)
     blocks = [model.neurons_.activate(X, w) for _, w in model.stream_.pieces(0, N_NEURONS)]

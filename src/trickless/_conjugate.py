@@ -6,8 +6,8 @@ problem is preconditioned by the covariance of some of the rows, as in [1]_. For
 covariance plus the ridge is inverted through the m × m matrix of their inner products.
 
 A ridge that is not given is chosen by generalised cross-validation: least squares at several ridges
-is solved in the same passes, with random signs as further targets, which tell the degrees of
-freedom [2]_.
+is solved in the same passes, roughly, with random signs as further targets, which tell the degrees
+of freedom [2]_. The best is then solved as closely as is asked for.
 
 References
 ----------
@@ -36,8 +36,8 @@ Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
 _ROWS = 64
 #: Ridges that are compared are at most this factor apart.
 _STEP = 3.2
-#: Random signs that tell the degrees of freedom, and the tolerance that does for them.
-_PROBES, _PROBE_TOL = 4, 1e-2
+#: Random signs that tell the degrees of freedom, and the tolerances that do for comparing ridges.
+_PROBES, _PROBE_TOL, _COMPARE_TOL = 2, 1e-2, 1e-3
 #: Ridges within this factor of each other share a preconditioner.
 _SHARED = 10.0
 
@@ -139,14 +139,18 @@ def solve_in_passes(
         return product.T - np.outer(sums.z_mean, total) + ridges * p
 
     precondition = _preconditioner(sums.chosen, share[chosen], ridges)
-    tols = np.where(which < n_outputs, tol, _PROBE_TOL)
-    coef, n_iter, left = _conjugate_gradients(
-        normal, precondition, sums.cross[:, which], ridges, max_iter, tols
-    )
-    grid = scores = None
+    wanted, n_compare = sums.cross[:, which], 0
+    coef, grid, scores = np.zeros_like(wanted), None, None
     if pilot is not None:
+        tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)
+        coef, n_compare, _ = _conjugate_gradients(
+            normal, precondition, wanted, coef, ridges, max_iter, tols
+        )
         grid, scores, best = _compare(sums, coef, which, ridges, n_outputs)
-        coef, ridges, left = coef[:, best], ridges[best], left[best]
+        coef, wanted, ridges = coef[:, best], wanted[:, best], ridges[best]
+    coef, n_iter, left = _conjugate_gradients(
+        normal, precondition, wanted, coef, ridges, max_iter, np.full(n_outputs, tol)
+    )
     if (left > tol).any():
         warn_of_convergence(
             f"{owner}: the risk is above its minimum by about {left.max():.2g} of what the "
@@ -154,7 +158,7 @@ def solve_in_passes(
             "Remedy: a larger max_iter, alpha or tol."
         )
     intercept = sums.y_mean[:n_outputs] - sums.z_mean @ coef
-    return Solution(coef, intercept, ridges, grid, scores, n_iter)
+    return Solution(coef, intercept, ridges, grid, scores, n_compare + n_iter)
 
 
 def _first_pass(
@@ -261,11 +265,12 @@ def _conjugate_gradients(
     normal: Callable[[np.ndarray, np.ndarray], np.ndarray],
     precondition: Callable[[np.ndarray, np.ndarray], np.ndarray],
     wanted: np.ndarray,
+    begin: np.ndarray,
     ridges: np.ndarray,
     max_iter: int,
     tols: np.ndarray,
 ) -> tuple[np.ndarray, int, np.ndarray]:
-    """Solve for each column of ``wanted`` at its ridge, with the products of all at once.
+    """Solve for each column of ``wanted`` at its ridge, beginning at ``begin``, all at once.
 
     Returns
     -------
@@ -275,8 +280,8 @@ def _conjugate_gradients(
         How far the quadratic function is above its minimum, as the preconditioner estimates it,
         relative to what the solution lowers it by.
     """
-    solution = np.zeros_like(wanted)
-    residual = wanted.copy()
+    solution = begin.copy()
+    residual = wanted - normal(begin, ridges) if begin.any() else wanted.copy()
     direction = precondition(residual, ridges)
     square = (residual * direction).sum(axis=0)
     left = np.where(square > 0, np.inf, 0.0)

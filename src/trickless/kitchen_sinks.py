@@ -63,7 +63,7 @@ PANEL_BYTES = 2**26
 
 #: Columns above which least squares is solved in passes over the rows: where activations can be
 #: kept, and where they have to be evaluated in every pass.
-PASSES_ABOVE, REEVALUATED_ABOVE = 4096, 16384
+PASSES_ABOVE, REEVALUATED_ABOVE = 6144, 16384
 #: Columns on which that solver begins to look for alpha, and the most rows of its preconditioner.
 PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 
@@ -433,7 +433,7 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         direct solver would, and evaluates them in every pass if not. It is for ``fit`` with a
         positive alpha or "auto", and the model has no
         ``statistics_``, as ``partial_fit``, ``merge`` and ``return_std`` need. "auto" is "direct"
-        for up to 4,096 columns, or 16,384 where activations cannot be kept, and where "iterative"
+        for up to 6,144 columns, or 16,384 where activations cannot be kept, and where "iterative"
         does not go.
     max_iter : int, default=500
         The most iterations of the iterative solver.
@@ -664,7 +664,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         ``cache_bytes`` or take no more than the direct solver would, and evaluates them in every
         pass if not. It is for ``fit`` with a positive alpha or "auto", and the model has no
         ``statistics_``, as ``partial_fit`` and ``merge`` need. "auto" is "direct" for up to
-        4,096 columns, or 16,384 where activations cannot be kept, and where "iterative" does not
+        6,144 columns, or 16,384 where activations cannot be kept, and where "iterative" does not
         go.
     max_iter : int, default=500
         The most iterations of the iterative solver, and for losses other than "squared_error"; one
