@@ -1,6 +1,7 @@
 # make demo          run the main job: three learners on real data, a table and a picture
 # make test          run the whole test suite
 # make test-frameworks  test neurons made of torch modules and JAX functions (installs both)
+# make fuzz-files    twelve thousand damaged or hostile files of models, which must be refused
 # make lint          check style and format
 # make types         check types
 # make format        rewrite style and format
@@ -8,12 +9,17 @@
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
 # make bench-convergence  the rate 1/t of Doubly Stochastic
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
+# make bench-frequencies  errors of kernels by each way of drawing frequencies
+# make bench-images       MNIST by random convolutions
 # make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks
 # make bench-limits       hot paths against their bare arithmetic
 # make bench-papers       the papers' experiments
+# make bench-peers        other libraries on the same data, along each one's own size
 # make bench-prediction   activations that predictions take, against Algorithm 2
 # make bench-regret       regret of Shrinking Gradient against its bound
+# make bench-solvers      the direct and the iterative solver of Kitchen Sinks, and what choosing costs
 # make bench-stream       a million rounds with a bounded support
+# make bench-tables       Adult as a data frame, against trees
 # make tables        write the tables of README and docs from the stored results
 # make clean         remove what the other targets made
 #
@@ -23,8 +29,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help demo test test-frameworks lint types format tables clean bench-demo bench-exact bench-regret \
-	bench-convergence bench-estimators bench-kitchen-sinks bench-prediction bench-stream bench-limits bench-papers
+.PHONY: help demo test test-frameworks fuzz-files lint types format tables clean bench-demo bench-exact \
+	bench-convergence bench-estimators bench-frequencies bench-images bench-kitchen-sinks bench-limits \
+	bench-papers bench-peers bench-prediction bench-regret bench-solvers bench-stream bench-tables
 
 demo: $(VENV)/.plot
 	$(BIN)/trickless demo
@@ -37,6 +44,9 @@ test: $(VENV)/.test
 
 test-frameworks: $(VENV)/.test-frameworks
 	$(BIN)/python -m pytest tests/frameworks src/trickless/neurons/_torch.py src/trickless/neurons/_jax.py
+
+fuzz-files: $(VENV)/.test
+	$(BIN)/python -W error tests/mutated_files.py 12000
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -64,11 +74,26 @@ bench-convergence: $(VENV)/.plot
 bench-estimators: $(VENV)/.plot
 	$(BIN)/python benchmarks/estimators.py
 
+bench-peers: $(VENV)/.bench
+	$(BIN)/python benchmarks/peers/run.py
+
 bench-prediction: $(VENV)/.plot
 	$(BIN)/python benchmarks/prediction.py
 
 bench-stream: $(VENV)/.plot
 	$(BIN)/python benchmarks/long_stream.py
+
+bench-frequencies: $(VENV)/.plot
+	$(BIN)/python benchmarks/frequencies.py
+
+bench-images: $(VENV)/.plot
+	$(BIN)/python benchmarks/images.py
+
+bench-tables: $(VENV)/.test
+	$(BIN)/python benchmarks/tables.py
+
+bench-solvers: $(VENV)/.plot
+	$(BIN)/python benchmarks/solvers.py
 
 bench-kitchen-sinks: $(VENV)/.plot
 	$(BIN)/python benchmarks/kitchen_sinks_stream.py
@@ -76,6 +101,7 @@ bench-kitchen-sinks: $(VENV)/.plot
 bench-limits: $(VENV)/.plot
 	$(BIN)/python benchmarks/limits/shrinking_gradient_round.py
 	$(BIN)/python benchmarks/limits/doubly_stochastic_step.py
+	$(BIN)/python benchmarks/limits/kitchen_sinks.py
 
 bench-papers: $(VENV)/.plot
 	$(BIN)/python benchmarks/papers/livni2017.py

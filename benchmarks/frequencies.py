@@ -9,7 +9,7 @@ noise where a sampling is unbiased), and the seconds of a draw.
 A learner draws blocks of 256 neurons, so K = 256 shows what it gains with any number of them; an
 expansion is frozen into neurons that are drawn at once.
 
-Run as ``python benchmarks/frequencies.py``; writes ``benchmarks/results/frequencies.json`` in about
+Run as ``make bench-frequencies``; writes ``benchmarks/results/frequencies.json`` in about
 a minute.
 """
 

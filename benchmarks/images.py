@@ -10,7 +10,7 @@
 - The parameters of ``Patches`` were chosen on the last training images, by fits to the first 15,000
   with 2,048 columns and to the first 30,000 with 4,096.
 
-Run as ``python benchmarks/images.py``; writes ``benchmarks/results/images.json`` after each fit.
+Run as ``make bench-images``; writes ``benchmarks/results/images.json`` after each fit.
 ``--only NAME`` makes the fits of one kind of neurons, and leaves the others in that file alone.
 """
 

@@ -11,7 +11,7 @@ categories, some of them missing.
 All have their default parameters but for the number of neurons. Errors are means over seeds, with
 the standard deviation between them; seconds are medians.
 
-Run as ``python benchmarks/tables.py``, which needs pandas; writes
+Run as ``make bench-tables``, which needs pandas; writes
 ``benchmarks/results/tables.json`` in about six minutes.
 """
 

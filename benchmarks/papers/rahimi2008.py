@@ -25,7 +25,7 @@ rows to learn from and 150,000 others to test on. The rest is chosen here:
   good as 0: 0 itself has no solution, as stumps coincide on columns with two values. The exponent
   is the slope of log(mean of the largest weight) along log K.
 - MNIST is not in the paper: fits by squared loss and ``Gaussian`` neurons, ``alpha="auto"``, with
-  room in memory for all activations.
+  room in memory for all activations, and least squares to within 0.1 % of what it can explain.
 
 Run as ``python benchmarks/papers/rahimi2008.py``; writes ``benchmarks/results/rahimi2008.json``,
 after each part, and ``.png`` in about 20 minutes. With ``--mnist`` it makes only the fits of MNIST
@@ -68,7 +68,9 @@ ALPHAS = ("auto", 1e-2, 1e-3, 1e-8)
 WEIGHTS = [(1000, K, 500) for K in (10, 30, 100, 300)] + [(1000, 1000, 100)]
 WEIGHTS += [(None, K, 20) for K in (10, 30, 100, 300)] + [(None, 1000, 10)]
 PERCENTILES = (5, 50, 95)
-MNIST_NEURONS, MNIST_SIZES = Gaussian(6.0), (2048, 4096, 8192, 16_384)
+#: Neurons and how many: 20,000 of them bear a shorter length scale than the median, about 10.
+MNIST = ((Gaussian(), 2048), (Gaussian(), 4096), (Gaussian(), 8192), (Gaussian(7.0), 20_480))
+MNIST_TOL = 1e-3
 
 
 def load(name: str) -> data.Split:
@@ -191,9 +193,10 @@ def slope(x: list[int], y: list[float]) -> float:
 def mnist() -> dict[str, Any]:
     """Fits of MNIST, with circumstances of their own."""
     split, points = data.mnist(), []
-    for K in MNIST_SIZES:
-        model = KitchenSinksClassifier(MNIST_NEURONS, K, random_state=0, cache_bytes=2**33)
-        points.append({"neurons": K, **fitted(model, split)})
+    for neurons, K in MNIST:
+        options = {"random_state": 0, "tol": MNIST_TOL, "cache_bytes": 2**33}
+        model = KitchenSinksClassifier(neurons, K, **options)
+        points.append({"neurons": K, "family": repr(neurons), **fitted(model, split)})
         show("mnist", PAIR, K, **{key: points[-1][key] for key in ("seconds", "error")})
     return {"circumstances": circumstances(), "points": points}
 
