@@ -278,10 +278,11 @@ def best_error_table():
             rows.append([one["name"], method, f"{best['size']:,}", f"{best['error']:.2%}", *times])
     for aim in result["aims"]:
         met = "met" if aim["met"] else "not met"
-        best = aim["best"] and f" with {aim['best']['error']:.2%} in {aim['best']['seconds']:.2g} s"
+        best = aim["best"] and f" with {aim['best']['error']:.2%} in {aim['best']['seconds']:.3g} s"
         aims.append(f"{aim['what']}, at most {aim['error']:.1%} {aim['when']}: {met}{best or ''}")
     head = ["data", "method", "neurons or rounds", "test error", "seconds", "seconds to predict"]
-    return "\n".join([*grid(head, rows), "", f"Aims: {'; '.join(aims)}. {where(result)}."])
+    runs = f"{where(result)}; MNIST at commit {result['mnist']['circumstances']['commit']}"
+    return "\n".join([*grid(head, rows), "", f"Aims: {'; '.join(aims)}. {runs}."])
 
 
 def time_to_error_table():
@@ -314,6 +315,86 @@ def largest_weight_table():
     ]
     sizes = [f"K = {point['neurons']:,}" for point in lines[0]["points"]]
     return "\n".join(grid(["alpha", "rows", *sizes, "exponent", "of the last two"], rows))
+
+
+def solvers_table():
+    result = results("solvers")
+    rows = []
+    for one in result["solvers"]:
+        seconds, memory = f"{one['seconds']:.1f}", f"{one['peak_mib'] / 1024:.1f} GiB"
+        found = f"{one['test_error']:.2%}", f"{one['mean_alpha']:.1e}", f"{one['iterations']}"
+        rows.append([f"{one['columns']:,}", one["solver"], seconds, memory, *found])
+    last = {one["solver"]: one for one in result["solvers"][-2:]}
+    ratio = last["direct"]["seconds"] / last["iterative"]["seconds"]
+    text = (
+        f"At the most columns the iterative solver takes {ratio:.1f} times less. {where(result)}."
+    )
+    head = ["columns", "solver", "seconds", "peak memory", "test error", "mean alpha", "passes"]
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def selection_text():
+    result = results("solvers")["selection"]
+    ratio = {name: f"{100 * (value - 1):+.0f} %" for name, value in result["ratio"].items()}
+    where_ = f"{result['rows']:,} rows of MNIST and {result['columns']:,} columns"
+    return (
+        f'Next to a fit with alpha given, on {where_}: `alpha="auto"` {ratio["auto"]} of the time, '
+        f"`search` among {result['candidates']} length scales {ratio['search']}, "
+        f'`alpha="loo"` {ratio["loo"]}.'
+    )
+
+
+def frequencies_table():
+    result = results("frequencies")
+    cells = [c for c in result["cells"] if c["neurons"] == 256 and c["sampling"] != "iid"]
+    sets = list(dict.fromkeys(c["data"] for c in cells))
+    rows = []
+    for family, sampling in dict.fromkeys((c["family"], c["sampling"]) for c in cells):
+        some = {
+            c["data"]: f"{c['ratio']:.2f} ± {c['ratio_error']:.2f}"
+            for c in cells
+            if (c["family"], c["sampling"]) == (family, sampling)
+        }
+        rows.append([family, sampling, *(some.get(name, "") for name in sets)])
+    heads = [name.replace("normal, ", "normal, d = ") for name in sets]
+    return "\n".join([*grid(["kernel", "sampling", *heads], rows), "", f"{where(result)}."])
+
+
+def tables_table():
+    result = results("tables")
+    rows = []
+    for m in result["methods"]:
+        size = f"{m['neurons']:,}" if m["neurons"] else ""
+        error = f"{m['error']:.2%} ± {m['deviation']:.2%}"
+        seconds = f"{m['fit_seconds']:.1f}", f"{m['predict_seconds']:.2f}"
+        rows.append([m["method"], size, error, *seconds])
+    met = "met" if result["aim"]["met"] else "not met"
+    text = (
+        f"Means of {len(result['seeds'])} seeds ± the deviation between them; medians of seconds. "
+        f"Aim: at most {result['aim']['error']:.1%} with 4,000 neurons, {met}. {where(result)}."
+    )
+    head = ["method", "neurons", "test error", "seconds to fit", "to predict"]
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def images_table():
+    result = results("images")
+    rows = []
+    for name, one in result["settings"].items():
+        runs = one["runs"]
+        columns = f"{runs[0]['columns']:,}"
+        errors = ", ".join(f"{run['error']:.2%}" for run in runs)
+        seconds = np.median([run["fit_seconds"] + run["predict_seconds"] for run in runs])
+        peak = f"{max(run['peak_mib'] for run in runs):,.0f} MiB"
+        rows.append([name, f"`{one['neurons']}`", columns, errors, f"{seconds:.0f}", peak])
+    aim = result["settings"]["patches"]["aim"]
+    text = (
+        f"An error for each seed. Aim for `Patches()`: at most {aim['wanted']['error']:.1%} within "
+        f"{aim['wanted']['seconds']} s, {'met' if aim['met'] else 'not met'}. "
+        f"{where(result['settings']['patches'])}."
+    )
+    head = ["name", "neurons", "columns", "test error", "seconds to fit and predict", "peak of fit"]
+    return "\n".join([*grid(head, rows), "", text])
 
 
 def kitchen_sinks_stream_table():
@@ -540,6 +621,13 @@ PAGES = {
         "time-to-error": time_to_error_table,
         "largest-weight": largest_weight_table,
         "kitchen-sinks-stream": kitchen_sinks_stream_table,
+        "solvers": solvers_table,
+        "selection": selection_text,
+    },
+    "docs/neurons.md": {
+        "frequencies": frequencies_table,
+        "tables": tables_table,
+        "images": images_table,
     },
     "docs/shrinking-gradient.md": {
         "estimators": estimators_table,
