@@ -281,7 +281,7 @@ def best_error_table():
         best = aim["best"] and f" with {aim['best']['error']:.2%} in {aim['best']['seconds']:.3g} s"
         aims.append(f"{aim['what']}, at most {aim['error']:.1%} {aim['when']}: {met}{best or ''}")
     head = ["data", "method", "neurons or rounds", "test error", "seconds", "seconds to predict"]
-    runs = f"{where(result)}; MNIST at commit {result['mnist']['circumstances']['commit']}"
+    runs = f"{where(result)}; MNIST up to commit {result['mnist']['circumstances']['commit']}"
     return "\n".join([*grid(head, rows), "", f"Aims: {'; '.join(aims)}. {runs}."])
 
 
