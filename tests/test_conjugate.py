@@ -180,7 +180,7 @@ def test_a_constant_target_is_its_mean():
 
 
 def test_running_out_of_iterations_is_told():
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=2 iterations.*Remedy"):
+    with pytest.warns(ConvergenceWarning, match=r"after 2 iterations with max_iter=2.*Remedy"):
         assert make(solver="iterative", max_iter=2).fit(X, Y).n_iter_ == 2
 
 

@@ -19,7 +19,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -27,10 +27,8 @@ from scipy import linalg
 
 from trickless._blocks import cholesky, map_blocks, row_blocks
 from trickless._least_squares import TRUSTED, Solution, Statistics, least, solve_by_gcv
+from trickless._risk import Blocks
 from trickless._validation import check_finite, warn_of_convergence
-
-#: Rows of activations, and which rows they are.
-Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
 
 #: Rows that a thread multiplies at a time: they stay in cache between their two products.
 _ROWS = 64
@@ -154,8 +152,8 @@ def solve_in_passes(
     if (left > tol).any():
         warn_of_convergence(
             f"{owner}: the risk is above its minimum by about {left.max():.2g} of what the "
-            f"solution lowers it by, after max_iter={max_iter} iterations, where tol={tol:g}. "
-            "Remedy: a larger max_iter, alpha or tol."
+            f"solution lowers it by, after {n_iter} iterations with max_iter={max_iter}, where "
+            f"tol={tol:g}. Remedy: a larger max_iter, alpha or tol."
         )
     intercept = sums.y_mean[:n_outputs] - sums.z_mean @ coef
     return Solution(coef, intercept, ridges, grid, scores, n_compare + n_iter)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 
 from trickless._blocks import row_blocks
 from trickless._stream import BLOCK, NeuronStream, Purpose, as_seed, generator
-from trickless._validation import check_family, check_value, integer
+from trickless._validation import Rule, check_family, check_value, integer, is_integer
 from trickless.neurons import Neurons, Weights, make_neurons
 
 #: Products of single neurons held at a time, if no pair of rows needs more.
@@ -190,12 +190,13 @@ class KernelDisplay:
         """
         X = check_array(X, dtype=np.float64)
         for label, value, end in (("feature", feature, X.shape[1]), ("row", row, len(X))):
-            check_value("KernelDisplay", label, value, integer(0, f"0 to {end - 1} are there"))
-            if value >= end:
-                raise ValueError(
-                    f"KernelDisplay: {label}={value!r}, but X has {end} of them. Remedy: a number "
-                    f"from 0 to {end - 1}."
-                )
+            there = Rule(
+                f"an integer from 0 to {end - 1}",
+                f"X has {end} of them, and {label}=0 is the first",
+                is_integer,
+                range(end).__contains__,
+            )
+            check_value("KernelDisplay", label, value, there)
         check_value(
             "KernelDisplay", "n_points", n_points, integer(2, "n_points=201 is a good start")
         )
