@@ -33,7 +33,7 @@ _losses               value, derivative and link
 _kernel_estimate      the kernel of a family, estimated from draws, and its display
 how data reach them
 _estimator            from X, y to targets and batches; from decision values to answers
-_validation           every check of user input
+_validation/          every check of user input
 _blocks               row blocks, threads, array namespaces
 _growing              rows that are appended to
 files of models

@@ -28,7 +28,7 @@ from scipy import linalg
 from trickless._blocks import cholesky, map_blocks, row_blocks
 from trickless._least_squares import TRUSTED, Solution, Statistics, least, solve_by_gcv
 from trickless._risk import Blocks
-from trickless._validation import check_finite, warn_of_convergence
+from trickless._validation.learners import check_finite, warn_of_convergence
 
 #: Rows that a thread multiplies at a time: they stay in cache between their two products.
 _ROWS = 64

@@ -28,27 +28,21 @@ from trickless._network import Network
 from trickless._search import scores
 from trickless._stream import Purpose, as_seed, draw, generator
 from trickless._tables import TableEncoder, explain_refusal, inputs_of, is_frame
-from trickless._validation import (
-    DTYPE,
-    N_JOBS,
-    Rule,
-    anything,
+from trickless._validation.inputs import (
     check_class_weight,
     check_classes,
-    check_family,
-    check_fitted_family,
     check_known_labels,
     check_overflow,
-    check_parameters,
     check_same_classes,
     check_some_weight,
     check_sparse,
     check_targets,
-    check_unchanged,
     check_weights,
-    integer,
     warn_of_resolution,
 )
+from trickless._validation.models import check_unchanged
+from trickless._validation.neurons import check_family, check_fitted_family
+from trickless._validation.rules import DTYPE, N_JOBS, Rule, anything, check_parameters, integer
 from trickless.neurons import Neurons, make_neurons
 
 _FLOATS = (np.float64, np.float32)

@@ -16,16 +16,9 @@ from trickless._certificate import certified
 from trickless._network import Network
 from trickless._sampling import by_size, stratified
 from trickless._stream import BLOCK, StoredNeurons, as_generator, draw, pick
-from trickless._validation import (
-    check_expansion,
-    check_independent,
-    check_pairs,
-    check_probability,
-    check_tolerance,
-    check_value,
-    choice,
-    integer,
-)
+from trickless._validation.models import check_expansion, check_probability, check_tolerance
+from trickless._validation.neurons import check_independent, check_pairs
+from trickless._validation.rules import check_value, choice, integer
 from trickless.neurons import Neurons, Weights
 
 #: A pilot looks at so many neurons and rows, and for full sums twice at a share of the support,

@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_array
 
 from trickless._blocks import row_blocks
 from trickless._stream import BLOCK, NeuronStream, Purpose, as_seed, generator
-from trickless._validation import Rule, check_family, check_value, integer, is_integer
+from trickless._validation.neurons import check_family
+from trickless._validation.rules import Rule, check_value, integer, is_integer
 from trickless.neurons import Neurons, Weights, make_neurons
 
 #: Products of single neurons held at a time, if no pair of rows needs more.

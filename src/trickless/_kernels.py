@@ -20,15 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._blocks import map_blocks, row_blocks
 from trickless._estimator import Learner
 from trickless._losses import Loss, make_loss
-from trickless._validation import (
-    anything,
-    check_diagonal,
-    check_kernel_params,
-    check_kernel_values,
-    either,
-    is_none,
-    positive,
-)
+from trickless._validation.kernels import check_diagonal, check_kernel_params, check_kernel_values
+from trickless._validation.rules import anything, either, is_none, positive
 
 #: The most rows of kernel values, and bytes of them, that are worked out at once.
 BLOCK_ROWS, BLOCK_BYTES = 256, 2**24

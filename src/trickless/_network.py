@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from trickless._blocks import map_blocks, n_threads, row_blocks, worthwhile
-from trickless._validation import check_finite, check_independent
+from trickless._validation.learners import check_finite
+from trickless._validation.neurons import check_independent
 from trickless.neurons import Neurons, Weights
 
 #: Bytes of weights, or one block, that all rows are shown before the next.

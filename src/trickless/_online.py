@@ -25,9 +25,9 @@ from trickless._losses import Loss, Squared
 from trickless._regret import regret_curve
 from trickless._sampling import inclusion
 from trickless._stream import Purpose, generator
-from trickless._validation import (
+from trickless._validation.inputs import check_range
+from trickless._validation.rules import (
     anything,
-    check_range,
     choice,
     either,
     integer,

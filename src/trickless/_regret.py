@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
-from trickless._validation import check_regret
+from trickless._validation.models import check_regret
 from trickless.theory import shrinking_gradient_regret
 
 _MOST_ROWS = 10_000

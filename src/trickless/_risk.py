@@ -17,7 +17,7 @@ from scipy import linalg, optimize
 from trickless._blocks import cholesky
 from trickless._least_squares import Moments, Solution
 from trickless._losses import Hinge, Loss, SmoothHinge
-from trickless._validation import warn_of_convergence
+from trickless._validation.learners import warn_of_convergence
 
 #: Rows of activations, and which rows they are.
 Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]

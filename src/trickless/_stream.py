@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation import check_drawn, is_integer
+from trickless._validation.neurons import check_drawn
+from trickless._validation.rules import is_integer
 from trickless.neurons import Neurons, Weights
 
 #: Neurons per block of a stream: the unit of randomness.

@@ -28,13 +28,11 @@ from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, ma
 from trickless._network import Network
 from trickless._steps import Steps, check_steps, stable_step
 from trickless._stream import Later, NeuronStream, Purpose, generator
-from trickless._validation import (
+from trickless._validation.learners import check_more_neurons, check_progress, check_validation_rows
+from trickless._validation.neurons import check_independent
+from trickless._validation.rules import (
     CLASS_WEIGHT,
     anything,
-    check_independent,
-    check_more_neurons,
-    check_progress,
-    check_validation_rows,
     choice,
     either,
     fraction,

@@ -12,7 +12,8 @@ import numpy as np
 
 from trickless._kernels import KernelLearner
 from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
-from trickless._validation import check_kernel_bound, choice, either, positive
+from trickless._validation.kernels import check_kernel_bound
+from trickless._validation.rules import choice, either, positive
 
 #: Rows at which a compression of the support hardly changes f.
 _BALANCED = 128

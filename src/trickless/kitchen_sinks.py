@@ -35,19 +35,19 @@ from trickless._losses import CLASSIFICATION_LOSSES, Loss, make_loss
 from trickless._network import Network
 from trickless._risk import minimise
 from trickless._stream import BLOCK, NeuronStream, Purpose, generator
-from trickless._validation import (
-    CLASS_WEIGHT,
-    anything,
+from trickless._validation.learners import (
     check_alpha,
     check_finite,
-    check_mergeable,
     check_no_weight_bound,
-    check_parameters,
     check_passes,
     check_search,
-    check_statistics,
-    check_stream,
     check_streamable,
+)
+from trickless._validation.models import check_mergeable, check_statistics, check_stream
+from trickless._validation.rules import (
+    CLASS_WEIGHT,
+    anything,
+    check_parameters,
     choice,
     either,
     integer,

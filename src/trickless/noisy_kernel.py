@@ -17,7 +17,9 @@ from trickless._kernels import Expanded
 from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
 from trickless._sampling import by_size, thin
 from trickless._stream import Purpose, generator
-from trickless._validation import anything, check_draws, check_estimates, integer, positive
+from trickless._validation.kernels import check_estimates
+from trickless._validation.learners import check_draws
+from trickless._validation.rules import anything, integer, positive
 
 #: Estimates of the theorem's rounds that are held at a time, and the most that a round may ask for.
 _ESTIMATES, _MOST_ESTIMATES = 2**16, 10**9

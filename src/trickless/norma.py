@@ -16,11 +16,9 @@ from trickless._growing import Growing, growing_like
 from trickless._kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 from trickless._stream import Purpose, generator
-from trickless._validation import (
+from trickless._validation.learners import check_forgetting, check_no_average, check_progress
+from trickless._validation.rules import (
     anything,
-    check_forgetting,
-    check_no_average,
-    check_progress,
     choice,
     either,
     integer,

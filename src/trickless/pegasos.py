@@ -14,7 +14,7 @@ from trickless._estimator import Classification
 from trickless._growing import growing_like
 from trickless._kernels import KernelRows, RegularisedLoss, rows_at_once
 from trickless._stream import Purpose, generator
-from trickless._validation import CLASS_WEIGHT, integer
+from trickless._validation.rules import CLASS_WEIGHT, integer
 
 
 class PegasosClassifier(Classification, RegularisedLoss):

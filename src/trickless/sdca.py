@@ -25,14 +25,8 @@ from trickless._growing import growing_like
 from trickless._kernels import KernelRows, RegularisedLoss, rows_at_once
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss
 from trickless._stream import Purpose, generator
-from trickless._validation import (
-    CLASS_WEIGHT,
-    check_positive_semidefinite,
-    choice,
-    integer,
-    non_negative,
-    positive,
-)
+from trickless._validation.kernels import check_positive_semidefinite
+from trickless._validation.rules import CLASS_WEIGHT, choice, integer, non_negative, positive
 
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
 _NEWTON, _ACCURACY = 40, 1e-13

@@ -18,7 +18,10 @@ from trickless._expansion import METHOD, Expansion, Variances
 from trickless._network import Network
 from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
 from trickless._stream import Purpose, draw, generator
-from trickless._validation import check_certificate, check_draws, check_independent, integer
+from trickless._validation.learners import check_draws
+from trickless._validation.models import check_certificate
+from trickless._validation.neurons import check_independent
+from trickless._validation.rules import integer
 from trickless.neurons import Neurons
 
 #: Draws of a round that are held at a time.

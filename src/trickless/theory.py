@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless._validation import (
+from trickless._validation.models import check_probability
+from trickless._validation.rules import (
     anything,
-    check_probability,
     check_value,
     fraction,
     integer,

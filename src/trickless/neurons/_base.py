@@ -9,13 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from trickless._blocks import namespace
-from trickless._validation import (
-    Rule,
-    check_activations,
-    check_columns,
-    check_parameters,
-    is_real,
-)
+from trickless._validation.inputs import check_columns
+from trickless._validation.neurons import check_activations
+from trickless._validation.rules import Rule, check_parameters, is_real
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import clone
 
 from trickless._blocks import namespace
-from trickless._validation import anything, check_drawn, check_fitted_family, positive
+from trickless._validation.neurons import check_drawn, check_fitted_family
+from trickless._validation.rules import anything, positive
 from trickless.neurons._base import Inputs, Neurons, Weights
 
 FAMILY = anything(

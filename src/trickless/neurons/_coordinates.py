@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from trickless._blocks import namespace
-from trickless._validation import positive
+from trickless._validation.rules import positive
 from trickless.neurons._base import Weights
 from trickless.neurons._projected import Projected
 

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from scipy.stats import binom
 
 from trickless._blocks import namespace
-from trickless._validation import anything, is_integer
+from trickless._validation.rules import anything, is_integer
 from trickless.neurons._base import Neurons, Weights
 from trickless.neurons._dense import Dense
 from trickless.neurons._rows import angles

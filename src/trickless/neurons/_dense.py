@@ -10,7 +10,7 @@ import scipy.special
 from scipy.sparse import issparse
 
 from trickless._blocks import namespace
-from trickless._validation import choice, non_negative, positive
+from trickless._validation.rules import choice, non_negative, positive
 from trickless.neurons._base import Weights
 from trickless.neurons._projected import Projected
 from trickless.neurons._rows import angles, append_constant, unit_rows

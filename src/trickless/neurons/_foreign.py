@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation import (
-    anything,
-    check_input_shape,
+from trickless._validation.inputs import check_input_shape
+from trickless._validation.neurons import (
     check_one_output,
     check_outputs,
     check_repeatable,
     check_varied,
-    is_integer,
-    positive,
 )
+from trickless._validation.rules import anything, is_integer, positive
 from trickless.neurons._base import Neurons, Weights
 
 #: Numbers of one intermediate result that are held at a time, as far as one neuron and a few rows

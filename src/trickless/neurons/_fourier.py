@@ -16,14 +16,8 @@ from scipy.spatial.distance import pdist
 from sklearn.metrics import pairwise_distances
 
 from trickless._blocks import namespace
-from trickless._validation import (
-    check_feature_count,
-    check_length_scales,
-    choice,
-    either,
-    positive,
-    positives,
-)
+from trickless._validation.inputs import check_feature_count, check_length_scales
+from trickless._validation.rules import choice, either, positive, positives
 from trickless.neurons._base import Neurons, Weights, sample_rows
 from trickless.neurons._points import SAMPLINGS
 from trickless.neurons._projected import Projected

@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation import (
-    anything,
+from trickless._validation.neurons import (
     check_activations,
     check_drawn,
     check_numbers,
     check_repeatable,
     check_stackable,
-    integer,
-    positive,
 )
+from trickless._validation.rules import anything, integer, positive
 from trickless.neurons._base import Neurons, Weights
 
 _SIZES = {

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 
 from trickless._blocks import namespace
-from trickless._validation import check_non_negative
+from trickless._validation.inputs import check_non_negative
 from trickless.neurons._base import Weights
 from trickless.neurons._projected import Projected
 

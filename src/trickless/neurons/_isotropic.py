@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import gammaincinv, gammaln, kve, ndtr
 from sklearn.metrics.pairwise import euclidean_distances
 
-from trickless._validation import Rule, is_real, positive
+from trickless._validation.rules import Rule, is_real, positive
 from trickless.neurons._fourier import LARGEST_FREQUENCY, Fourier
 
 _LARGEST_NU = 50

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation import anything
+from trickless._validation.rules import anything
 from trickless.neurons._base import Weights
 from trickless.neurons._foreign import NUMBERS_AT_ONCE, Foreign, library
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trickless._blocks import namespace
-from trickless._validation import anything, is_real
+from trickless._validation.rules import anything, is_real
 from trickless.neurons._base import Neurons, Weights
 from trickless.neurons._composed import FAMILY_LIST, Composed, draw_part
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from trickless._validation import anything, either, integer, is_none, non_negative, positive
+from trickless._validation.rules import anything, either, integer, is_none, non_negative, positive
 from trickless.neurons._base import Neurons, Weights
 from trickless.neurons._rows import append_constant, unit_rows
 

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from scipy.special import log_ndtr, ndtr
 from sklearn.metrics.pairwise import manhattan_distances
 
-from trickless._validation import choice
+from trickless._validation.rules import choice
 from trickless.neurons._fourier import LARGEST_FREQUENCY, Fourier
 
 

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from scipy.special import ndtr
 
 from trickless._blocks import namespace
-from trickless._validation import choice
+from trickless._validation.rules import choice
 from trickless.neurons._base import Weights, sample_rows
 from trickless.neurons._projected import Projected
 

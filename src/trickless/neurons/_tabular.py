@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trickless._blocks import namespace
-from trickless._validation import Rule, integer, is_real
+from trickless._validation.rules import Rule, integer, is_real
 from trickless.neurons._base import Neurons, Weights, sample_rows
 from trickless.neurons._mixture import Mixture
 from trickless.neurons._stumps import _midpoints

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from trickless._validation import anything, check_module
+from trickless._validation.neurons import check_module
+from trickless._validation.rules import anything
 from trickless.neurons._base import Weights
 from trickless.neurons._foreign import NUMBERS_AT_ONCE, Foreign, library
 

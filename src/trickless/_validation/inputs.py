@@ -1,0 +1,222 @@
+"""Checks of rows, targets, weights and classes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import _check_sample_weight
+
+_RESOLUTION_ROWS = 1000
+
+
+#: Errors of rounding that a sum of bounded terms is granted.
+_ROUNDINGS = 8
+
+
+def check_sparse(owner: str, neurons: Any, X: Any) -> None:
+    """Refuse a sparse X where the neurons cannot take it."""
+    if scipy.sparse.issparse(X) and not neurons.accepts_sparse:
+        raise TypeError(
+            f"{owner}: X is a sparse matrix of shape {X.shape}, but "
+            f"neurons={type(neurons).__name__}() works on dense rows only. Remedy: pass "
+            "X.toarray(), or choose neurons that take sparse rows, such as 'gaussian'."
+        )
+
+
+def check_weights(owner: str, sample_weight: Any, X: Any) -> np.ndarray | None:
+    """Validate sample weights; ``None`` stays ``None``."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight)
+    if weight.size and not weight.any():
+        raise ValueError(
+            f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "
+            "learn from. Remedy: give at least one row a positive weight."
+        )
+    weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+    some = weight[weight > 0]
+    if some.size and not 1e-100 <= some.min() <= some.max() <= 1e100:
+        raise ValueError(
+            f"{owner}: sample_weight has values from {some.min():g} to {some.max():g}, whose "
+            "squares cannot be summed. Remedy: divide the weights by their mean."
+        )
+    return weight
+
+
+def check_class_weight(owner: str, class_weight: Any, classes: np.ndarray, stream: bool) -> None:
+    """A weight for known classes only; "balanced" needs all rows at once."""
+    if isinstance(class_weight, str) and stream:
+        raise ValueError(
+            f"{owner}: class_weight={class_weight!r} needs the shares of the classes in all rows, "
+            "which partial_fit does not know. Remedy: pass the weights as a dictionary, or call "
+            "fit."
+        )
+    named = [] if isinstance(class_weight, str) else list(class_weight)
+    unknown = [label for label in named if label not in classes.tolist()]
+    if unknown:
+        raise ValueError(
+            f"{owner}: class_weight={class_weight!r} has weights for {unknown!r}, but the "
+            f"classes are {classes.tolist()}. Remedy: use the labels that y holds as keys."
+        )
+
+
+def check_some_weight(owner: str, class_weight: Any, weight: np.ndarray) -> None:
+    """Some row must count."""
+    if not weight.any():
+        raise ValueError(
+            f"{owner}: class_weight={class_weight!r} gives every one of {len(weight)} rows the "
+            "weight 0, so there is nothing to learn from. Remedy: a positive weight for one of the "
+            "classes in y."
+        )
+
+
+def check_targets(owner: str, targets: np.ndarray, dtype: Any) -> None:
+    """Targets must be finite in the precision of the coefficients."""
+    largest = float(np.abs(targets).max(initial=0.0))
+    if largest > 1e-2 * float(np.finfo(dtype).max):
+        raise ValueError(
+            f"{owner}: y reaches {largest:g}, which is too large for dtype="
+            f"{np.dtype(dtype).name!r}. Remedy: scale y, or dtype='float64'."
+        )
+
+
+def check_classes(owner: str, source: str, classes: np.ndarray) -> None:
+    """A classifier needs two classes at least."""
+    if len(classes) < 2:
+        held = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "no classes"
+        raise ValueError(
+            f"{owner}: {source} holds {held}, and a classifier needs at least two classes. Remedy: "
+            "check the split (rows of weight 0 do not count), or pass classes= with all labels to "
+            "partial_fit."
+        )
+
+
+def check_same_classes(owner: str, classes: Any, fixed: np.ndarray) -> None:
+    """The classes given with a later batch must be those of the first."""
+    if classes is not None and not np.array_equal(np.unique(classes), fixed):
+        raise ValueError(
+            f"{owner}: classes={list(classes)!r}, but the first batch fixed the classes "
+            f"{fixed.tolist()}. Remedy: pass all labels in the first call of partial_fit, or leave "
+            "classes out of later ones."
+        )
+
+
+def check_known_labels(owner: str, labels: np.ndarray, classes: np.ndarray) -> None:
+    """Labels of a later batch must be among the classes fixed by the first."""
+    unknown = np.setdiff1d(labels, classes)
+    if unknown.size:
+        raise ValueError(
+            f"{owner}: y holds the label(s) {unknown.tolist()}, which are not among the classes "
+            f"{classes.tolist()} fixed by the first batch. Remedy: pass classes= with all labels "
+            "to the first call of partial_fit."
+        )
+
+
+def check_input_shape(owner: str, input_shape: tuple[int, ...] | None, n_features: int) -> None:
+    """A row must fill its shape."""
+    size = n_features if input_shape is None else int(np.prod(input_shape))
+    if size != n_features:
+        raise ValueError(
+            f"{owner}: input_shape={input_shape!r} holds {size} numbers, but X has {n_features} "
+            f"columns. Remedy: a shape whose product is {n_features}, with the axes in the order "
+            "in which the columns run (C order)."
+        )
+
+
+def check_columns(owner: str, X: Any, n_features: int) -> None:
+    """Rows must have as many columns as a family was fitted on."""
+    if X.shape[1] != n_features:
+        raise ValueError(
+            f"{owner}: X has {X.shape[1]} columns, but the neurons were fitted on {n_features}. "
+            "Remedy: pass the same columns as in fit."
+        )
+
+
+def check_non_negative(owner: str, lowest: float) -> None:
+    """Histograms hold no negative values."""
+    if lowest < 0:
+        raise ValueError(
+            f"{owner}: X holds negative values, down to {lowest:g}, but its rows must be "
+            "histograms: counts, shares or intensities of at least 0. Remedy: leave out the "
+            "centring (StandardScaler), or choose neurons for any inputs, such as 'gaussian'."
+        )
+
+
+def check_length_scales(owner: str, length_scale: Any, n_features: int) -> None:
+    """An array of length scales has one for each feature."""
+    if len(length_scale) != n_features:
+        raise ValueError(
+            f"{owner}: length_scale has {len(length_scale)} values, but X has {n_features} "
+            "features. Remedy: one length scale for each column of X, or a single number."
+        )
+
+
+def check_feature_count(
+    owner: str, sampling: str, n_features: int, least: int, most: int | None
+) -> None:
+    """Some ways of drawing frequencies are made for few features, some for many."""
+    if n_features < least:
+        raise ValueError(
+            f"{owner}: sampling={sampling!r} is for {least:,} features or more, since it is biased "
+            f"with fewer, but X has {n_features:,}. Remedy: sampling='orthogonal'."
+        )
+    if most is not None and n_features > most:
+        raise ValueError(
+            f"{owner}: sampling={sampling!r} is for {most:,} features at most, but X has "
+            f"{n_features:,}. Remedy: sampling='iid'."
+        )
+
+
+def check_overflow(owner: str, X: Any, dtype: Any) -> None:
+    """Finite inputs must stay finite in the precision of the activations."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    if np.isinf(values).any():
+        raise ValueError(
+            f"{owner}: X contains a value too large for dtype={np.dtype(dtype).name!r}, whose "
+            f"largest is {np.finfo(dtype).max:.1e}. Remedy: scale X (StandardScaler), or "
+            "dtype='float64'."
+        )
+
+
+def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool) -> None:
+    """Warn where a large offset leaves inputs few digits in the precision of the activations.
+
+    ``apart`` says that columns count each by itself, and not by the distances between rows.
+    """
+    if scipy.sparse.issparse(X) or np.finfo(X.dtype).eps >= 1e-3:
+        return
+    rows = np.asarray(X[:: max(1, X.shape[0] // _RESOLUTION_ROWS)], dtype=np.float64)
+    known = rows if np.isfinite(rows).all() else np.ma.masked_invalid(rows)
+    largest = np.ma.filled(np.abs(known).max(axis=0), 0)
+    unit = largest.max() or 1
+    shifted = known / unit - (known / unit).min(axis=0)
+    spread = unit * np.sqrt(np.ma.filled(shifted.var(axis=0), 0))
+    if not apart:
+        spread = np.full_like(spread, unit * np.linalg.norm(spread / unit))
+    rounding = np.finfo(dtype).eps * largest
+    column = int((rounding / np.where(spread > 0, spread, np.inf)).argmax())
+    if rounding[column] > 1e-3 * spread[column] > 0:
+        warnings.warn(
+            f"{owner}: column {column} of X reaches {largest[column]:g}, which "
+            f"dtype={np.dtype(dtype).name!r} rounds to within {rounding[column]:.1g}, while the "
+            f"{'values' if apart else 'rows'} differ by about {spread[column]:.1g} in all: "
+            "predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
+            "dtype='float64'.",
+            UserWarning,
+            stacklevel=5,  # the caller of fit or partial_fit
+        )
+
+
+def check_range(owner: str, targets: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    """Targets must lie in the range that is mapped to [-1, 1]."""
+    outside = (targets < low) | (targets > high)
+    if outside.any():
+        row, output = np.argwhere(outside)[0]
+        raise ValueError(
+            f"{owner}: y holds {targets[row, output]:g} (row {row}), outside of y_range="
+            f"({low[output]:g}, {high[output]:g}), which is mapped to the [-1, 1] that the online "
+            "guarantee assumes. Remedy: declare y_range=(low, high) wide enough for every batch."
+        )

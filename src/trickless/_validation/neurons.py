@@ -1,0 +1,175 @@
+"""Checks of what a family of neurons draws and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from trickless._validation.rules import check_value, integer, positive
+
+
+def check_drawn(call: str, weights: Any, n: int) -> None:
+    """What draws weights must return a tuple of arrays with n entries each."""
+    arrays = isinstance(weights, tuple) and len(weights) > 0
+    if not arrays or any(np.shape(array)[:1] != (n,) for array in weights):
+        what = (
+            f"arrays of shapes {[np.shape(array) for array in weights]}"
+            if isinstance(weights, tuple)
+            else f"a {type(weights).__name__}"
+        )
+        raise TypeError(
+            f"{call} returned {what}, but it must return a tuple of arrays with n = {n} entries "
+            f"along the first axis. Remedy: return (array,) for a single array."
+        )
+
+
+def check_repeatable(call: str, draw: Callable[[np.random.Generator], Any], remedy: str) -> None:
+    """The same seed must give the same weights, which a stream may have to draw again."""
+    first, again = (draw(np.random.default_rng(0)) for _ in range(2))
+    if not all(np.array_equal(a, b) for a, b in zip(first, again, strict=True)):
+        raise ValueError(
+            f"{call} gave other weights from the same seed, but a model needs the same neurons "
+            f"whenever it predicts. Remedy: {remedy}."
+        )
+
+
+def check_stackable(call: str, drawn: list[tuple[np.ndarray, ...]]) -> None:
+    """Weights that are drawn one at a time must have the same shapes."""
+    shapes = {tuple(array.shape for array in weights) for weights in drawn}
+    if len(shapes) > 1:
+        one, other = sorted(shapes)[:2]
+        raise TypeError(
+            f"{call} returned arrays of shapes {list(one)} in one call and {list(other)} in "
+            "another, but all must have the same. Remedy: pad what is short."
+        )
+
+
+def check_numbers(call: str, values: list[Any], width: int) -> np.ndarray:
+    """Values of single neurons on single rows must be width real numbers each."""
+    try:
+        array = np.array(values)
+    except ValueError:  # of different shapes
+        array = np.empty(0, dtype=object)
+    shapes = [(len(values), width), (len(values),)][: 2 if width == 1 else 1]
+    if values and (array.dtype.kind not in "biuf" or array.shape not in shapes):
+        raise TypeError(
+            f"{call} returned {values[0]!r} for the first row and neuron, but it must return "
+            f"width = {width} real number(s) for each. Remedy: return numbers, always as many, and "
+            "set width to how many."
+        )
+    return array.reshape(len(values), width)
+
+
+def check_varied(call: str, weights: Any) -> None:
+    """Two neurons drawn one after the other must differ."""
+    if not weights:
+        raise ValueError(
+            f"{call} has nothing to draw: there are no parameters. Remedy: a function with random "
+            "parameters."
+        )
+    if all(np.array_equal(array[0], array[1]) for array in weights):
+        raise ValueError(
+            f"{call} gave the same weights twice, so all neurons would be one function. Remedy: "
+            "build anew at each call, with a random initialisation, and share nothing trained."
+        )
+
+
+def check_module(module: Any, module_class: type, called: bool) -> None:
+    """``module_factory`` must be a function that builds a module, and not a module itself."""
+    if isinstance(module, module_class) != called:
+        what = f"returned a {type(module).__name__}" if called else "is a module itself"
+        raise TypeError(
+            f"FromTorch: module_factory {what}, but it must be a function that builds a new "
+            "torch.nn.Module whenever it is called. Remedy: module_factory=lambda: "
+            "torch.nn.Sequential(...), or a function with a name, which can be pickled."
+        )
+
+
+def check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
+    """A foreign function must give width numbers for each row, whatever rows are around it."""
+    if Z.shape[:2] != (n, n_rows) or Z.size != n * n_rows * width:
+        raise TypeError(
+            f"{owner}: for {n_rows} row(s) a neuron gave an array of shape {Z.shape[1:]}, but it "
+            f"must give width = {width} number(s) a row, as it did for a single one. Remedy: keep "
+            "the first axis, which is that of the rows."
+        )
+
+
+def check_one_output(owner: str, sizes: list[int]) -> None:
+    """A foreign function must give one array, and not an empty one."""
+    if len(sizes) != 1 or sizes[0] == 0:
+        raise TypeError(
+            f"{owner}: for a row the function gives arrays of sizes {sizes}, but it must give one "
+            "array with at least one number. Remedy: return a single array, such as the first of "
+            "several."
+        )
+
+
+def check_activations(call: str, Z: Any, n_rows: int, n: int, width: int) -> None:
+    """What evaluates neurons must return width * n numbers for each row."""
+    shape = getattr(Z, "shape", None)
+    if shape != (n_rows, width * n):
+        what = type(Z).__name__ if shape is None else f"an array of shape {tuple(shape)}"
+        raise TypeError(
+            f"{call} returned {what} for {n_rows} rows and {n} neurons of width {width}, but it "
+            f"must return an array of shape (n_rows, width * n) = ({n_rows}, {width * n}). Remedy: "
+            "one column for each number of each neuron; set width if a neuron gives more than one."
+        )
+
+
+def check_pairs(owner: str, Z: Any, n: int, width: int) -> None:
+    """``Neurons.activate_pairs`` must return width numbers for each pair of a row and a neuron."""
+    if (shape := np.shape(Z)) != (n, width):
+        raise TypeError(
+            f"{owner}.activate_pairs(X, weights) returned an array of shape {shape} for {n} pairs "
+            f"of a row and a neuron, but it must return one of shape ({n}, {width}). Remedy: a "
+            "family that overrides activate must override activate_pairs to match, or derive from "
+            "Neurons."
+        )
+
+
+def check_independent(owner: str, what: str, neurons: Any) -> None:
+    """Errors and guarantees that count neurons as independent draws need them to be."""
+    if not neurons.independent:
+        sampling = getattr(neurons, "sampling", None)
+        how = "" if sampling is None else f" with sampling={sampling!r}"
+        raise ValueError(
+            f"{owner}: {what} needs neurons that are drawn independently of each other, but those "
+            f"of {type(neurons).__name__}{how} are not. Remedy: sampling='iid', or a family whose "
+            "attribute independent is True."
+        )
+
+
+def check_fitted_family(neurons: Any) -> None:
+    """A family's own ``fit`` must call that of the base class."""
+    if not hasattr(neurons, "n_features_in_"):
+        raise TypeError(
+            f"{type(neurons).__name__}.fit did not set n_features_in_. Remedy: call "
+            "super().fit(X, rng, sample_weight) in it."
+        )
+
+
+def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
+    """A family must keep what it declares; tried on a few rows and neurons before learning.
+
+    The bound matters where steps are sized for it.
+    """
+    name = type(neurons).__name__
+    check_value(name, "width", neurons.width, integer(1, "width counts the numbers of a neuron"))
+    check_value(name, "bound", neurons.bound, positive("bound is the largest norm of a neuron"))
+    Z = np.asarray(neurons(X, weights))
+    norms = np.linalg.norm(Z.reshape(len(Z), neurons.width, -1), axis=1)
+    if not np.isfinite(norms).all():
+        raise ValueError(
+            f"{name} gave activations that are not finite for finite rows. Remedy: keep overflows "
+            "and divisions by zero out of them."
+        )
+    if bounded and norms.max(initial=0) > neurons.bound * (1 + 1e-4):
+        raise ValueError(
+            f"{name} declares bound={neurons.bound!r}, but a neuron gave a value of norm "
+            f"{norms.max():g}, and steps sized for the bound would diverge. Remedy: scale the "
+            "activations down, or set bound to what they reach; Kitchen Sinks takes unbounded "
+            "neurons as well."
+        )

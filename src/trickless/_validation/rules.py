@@ -1,0 +1,162 @@
+"""Rules: what a parameter must be, and how a user who missed it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Rule(NamedTuple):
+    """What a parameter must be: its type, its value, and a remedy for the user who missed it."""
+
+    wanted: str
+    remedy: str
+    has_type: Callable[[Any], bool]
+    accepts: Callable[[Any], bool] = lambda value: True
+
+
+def is_real(value: Any) -> bool:
+    """Whether a value is a number and not a boolean."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer and not a boolean."""
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def is_none(value: Any) -> bool:
+    """Whether a value is None."""
+    return value is None
+
+
+def integer(low: int, remedy: str) -> Rule:
+    """An integer of at least ``low``."""
+    return Rule(f"an integer of at least {low}", remedy, is_integer, lambda v: v >= low)
+
+
+def positive(remedy: str) -> Rule:
+    """A finite number above 0."""
+    return Rule("a finite number above 0", remedy, is_real, lambda v: 0 < v < np.inf)
+
+
+def positives(remedy: str) -> Rule:
+    """An array of finite numbers above 0."""
+    return Rule(
+        "an array of finite numbers above 0, one for each feature",
+        remedy,
+        lambda v: isinstance(v, np.ndarray | list | tuple),
+        _all_positive,
+    )
+
+
+def _all_positive(values: Any) -> bool:
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return values.ndim == 1 and bool(((values > 0) & (values < np.inf)).all())
+
+
+def non_negative(remedy: str) -> Rule:
+    """A finite number of at least 0."""
+    return Rule("a finite number of at least 0", remedy, is_real, lambda v: 0 <= v < np.inf)
+
+
+def fraction(remedy: str) -> Rule:
+    """A number strictly between 0 and 1."""
+    return Rule("a number between 0 and 1", remedy, is_real, lambda v: 0 < v < 1)
+
+
+def choice(*options: str, remedy: str) -> Rule:
+    """One of the named options."""
+    names = " or ".join(repr(option) for option in options)
+    return Rule(names, remedy, lambda v: isinstance(v, str), lambda v: v in options)
+
+
+def anything(wanted: str, remedy: str, accepts: Callable[[Any], bool]) -> Rule:
+    """Whatever ``accepts`` accepts."""
+    return Rule(wanted, remedy, lambda value: True, accepts)
+
+
+def either(*rules: Rule) -> Rule:
+    """Any of several rules; the remedy of the first is shown."""
+    return Rule(
+        " or ".join(rule.wanted for rule in rules),
+        rules[0].remedy,
+        lambda value: any(rule.has_type(value) for rule in rules),
+        lambda value: any(rule.has_type(value) and rule.accepts(value) for rule in rules),
+    )
+
+
+def _is_class_weight(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(is_real(weight) and 0 <= weight < np.inf for weight in value.values())
+    return value is None or (isinstance(value, str) and value == "balanced")
+
+
+CLASS_WEIGHT = anything(
+    "None, 'balanced' or a dictionary of non-negative weights",
+    "class_weight={'rare': 5.0} counts each row of a class five times",
+    _is_class_weight,
+)
+
+
+def is_grid(value: Any) -> bool:
+    """Whether a value is a dictionary of non-empty lists."""
+    return (
+        isinstance(value, dict)
+        and len(value) > 0
+        and all(isinstance(v, list | tuple | np.ndarray) and len(v) > 0 for v in value.values())
+    )
+
+
+def is_range(value: Any) -> bool:
+    """Whether a value is a pair of finite numbers, the lower first."""
+    pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(is_real, value))
+    return pair and -np.inf < value[0] < value[1] < np.inf
+
+
+N_JOBS = anything(
+    "None or an integer other than 0",
+    "n_jobs=None uses as many threads as BLAS, n_jobs=-1 every core",
+    lambda v: v is None or (is_integer(v) and v != 0),
+)
+
+
+def _is_precision(value: Any) -> bool:
+    try:
+        return value is not None and np.dtype(value).name in ("float32", "float64")
+    except TypeError:
+        return False
+
+
+DTYPE = anything(
+    "'float32' or 'float64'",
+    "dtype='float32' is faster; dtype='float64' for badly scaled inputs",
+    _is_precision,
+)
+
+
+def check_parameters(owner: Any, rules: Mapping[str, Rule]) -> None:
+    """Check an object's parameters against its rules.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the object, the parameter, its value, what it must be and a remedy.
+    """
+    for name, rule in rules.items():
+        check_value(type(owner).__name__, name, getattr(owner, name), rule)
+
+
+def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
+    """Check one value against a rule."""
+    typed = rule.has_type(value)
+    if typed and rule.accepts(value):
+        return
+    error = ValueError if typed else TypeError
+    raise error(f"{owner}: {name}={value!r}, but it must be {rule.wanted}. Remedy: {rule.remedy}.")
