@@ -29,7 +29,7 @@ ROWS = (1, 32, 1_024)
 COLUMNS = 10
 NEURONS = 512
 MOST = 100_000  # a method that needs more neurons is timed with so many, and scaled
-VARIANCE_RUNS, TIMED_RUNS = 16, 5
+VARIANCE_RUNS, TIMED_RUNS = 48, 9
 
 
 def expansion(width, signs, t, rng):

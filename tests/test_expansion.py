@@ -127,6 +127,26 @@ def test_auto_takes_the_cheapest_method_for_one_error():
         assert 0.3 < variance[method, n_neurons] / variance["full", 50] < 3
 
 
+def test_strata_are_as_many_as_reach_a_variance():
+    v = Variances(full=1.0, full_noise=0.1, index_within=2.0, index_between=6.0, numbers=3)
+    t = 1000
+    for n_full in (10, 100, 1000, 10_000):
+        n = v.strata(v.full / n_full, t)
+        assert v.stratified(n, t) / n == pytest.approx(v.full / n_full)
+    assert v.strata(v.stratified(t, t) / t, t) == pytest.approx(t)
+
+
+def test_variances_at_hand_are_not_measured_again(monkeypatch):
+    f, X = expansion(t=2000), inputs(4, 3, seed=1)
+    known = f.variances(X, 0)
+    monkeypatch.setattr(Expansion, "variances", None)
+    method, n = f.cheapest(500, 4, known)
+    value, error = f.estimate(X, 500, random_state=1, variances=known)
+    again = f.estimate(X, n, method, random_state=1)
+    np.testing.assert_array_equal(value, again[0])
+    np.testing.assert_array_equal(error, again[1])
+
+
 def test_few_support_points_need_no_pilot():
     f = expansion(t=40)
     assert f.variances_if_worth(inputs(200, 3), 10_000) is None

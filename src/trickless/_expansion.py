@@ -60,6 +60,11 @@ class Variances(NamedTuple):
         """With as many strata as support points, none holds two of them."""
         return self.index_within + self.index_between * max(0.0, 1 - n_neurons / t)
 
+    def strata(self, variance: float, t: int) -> float:
+        """Neurons with which stratified sampling of t support points reaches a variance."""
+        n = (self.index_within + self.index_between) / (variance + self.index_between / t)
+        return n if n < t else max(t, self.index_within / variance)
+
 
 class Expansion:
     r"""A function given by support points and coefficients.
@@ -160,7 +165,12 @@ class Expansion:
         return self._sample(n_neurons, as_generator(random_state), method)
 
     def estimate(
-        self, X: Any, n_neurons: int, method: str = "auto", random_state: Any = None
+        self,
+        X: Any,
+        n_neurons: int,
+        method: str = "auto",
+        random_state: Any = None,
+        variances: Variances | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Unbiased estimate of ⟨f, Φ(x)⟩ for each row, from freshly drawn neurons.
 
@@ -178,6 +188,9 @@ class Expansion:
             the variances that a few neurons of a pilot have.
         random_state : int, Generator, RandomState or None, default=None
             Source of the neurons.
+        variances : Variances, optional
+            What :meth:`variances` found at rows of the same kind. By default "auto" measures them
+            in every call, which can take as long as a small estimate.
 
         Returns
         -------
@@ -193,9 +206,9 @@ class Expansion:
         check_value("Expansion", "method", method, METHOD)
         rng = as_generator(random_state)
         if method == "auto":
-            method, n_neurons = self.cheapest(
-                n_neurons, X.shape[0], self.variances_if_worth(X, n_neurons, rng)
-            )
+            if variances is None:
+                variances = self.variances_if_worth(X, n_neurons, rng)
+            method, n_neurons = self.cheapest(n_neurons, X.shape[0], variances)
         return self._sample(n_neurons, rng, method).estimate(X)
 
     def certify(
@@ -318,7 +331,7 @@ class Expansion:
         # draws[n, i, r, o]: what neuron n and support point i say of row r and output o
         psi, direction = points(_PILOT_POINTS)
         some = rows[:_PILOT_INDEX_ROWS]
-        draws = np.einsum("ikn,rkn,io->niro", psi, some, direction, optimize=True)
+        draws = np.einsum("ikn,rkn->nir", psi, some)[..., None] * direction[:, None, :]
         next_to = np.diff(draws, axis=1) / np.sqrt(2)  # two points of neighbouring strata
         between = next_to.mean(axis=0) ** 2 - next_to.var(axis=0, ddof=1) / _PILOT_NEURONS
         return Variances(
@@ -368,10 +381,11 @@ class Expansion:
         t = self.support.shape[0]
         if variances is None or variances.full <= variances.full_noise:
             return "full", n_neurons
-        index, neuron = variances.stratified(n_neurons, t), _NEURON + _NUMBER * variances.numbers
+        neuron = _NEURON + _NUMBER * variances.numbers
+        needed = int(np.ceil(variances.strata(variances.full / n_neurons, t)))
         least = variances.full - variances.full_noise  # where it is close, full sums are safer
-        needed = int(np.ceil(n_neurons * index / variances.full))
-        clear = index / least * (neuron + 1 + n_rows) < neuron + t + n_rows
+        most = variances.strata(least / n_neurons, t)
+        clear = most * (neuron + 1 + n_rows) < n_neurons * (neuron + t + n_rows)
         if not clear or needed > max(n_neurons, t, _MOST_HELD):
             return "full", n_neurons
         return "stratified", max(n_neurons, needed)
