@@ -629,6 +629,13 @@ PAGES = {
         "tables": tables_table,
         "images": images_table,
     },
+    "docs/peers.md": {
+        "peers-winners": peers_winners_table,
+        "peers-best": peers_best_table,
+        "peers-ratio": peers_ratio_table,
+        "peers-front": peers_front_table,
+        "peers-reached": peers_reached_tables,
+    },
     "docs/shrinking-gradient.md": {
         "estimators": estimators_table,
         "regret": regret_table,

@@ -18,7 +18,7 @@ from tasks import ERRORS, Task, prepare
 from trickless._report import circumstances
 
 #: Seconds of a fit that chooses parameters, of one that is repeated, and how often.
-TUNING_SECONDS, REPEATED, REPEATS = 15.0, 3.0, 3
+TUNING_SECONDS, REPEATED, REPEATS = 10.0, 3.0, 3
 QUICK_SIZES, QUICK_VALUES = 2, 2
 ALL_ROWS = ", all rows"
 PACKAGES = ("rfflearn", "xrfm", "torch", "torchkm", "river")

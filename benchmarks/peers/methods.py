@@ -41,6 +41,7 @@ OURS, KERNEL, TREES = "ours", "kernel", "trees"
 MULTIPLES = (1 / 2, 1 / 8, 1 / 4, 1.0, 2.0, 4.0, 8.0)
 ALPHAS = (1.0, 0.001, 0.01, 0.1, 10.0, 100.0)
 CS = (1.0, 0.1, 10.0, 100.0)
+DEPTHS = (3, 1, 2, 4, 6)
 NEURONS, COLUMNS = (50, 150, 500, 1000, 2000, 4000), (100, 300, 1000, 2000, 4000, 8000)
 LANDMARKS = (100, 300, 1000, 2000, 4000)
 SUBSETS = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
@@ -71,10 +72,8 @@ def gamma(scale: float) -> float:
     return 1 / (2 * scale**2)
 
 
-def kitchen_sinks(task: Task, size: int, *, family: str, scale: float | None = None) -> Any:
-    neurons = make_neurons(family)
-    if scale:
-        neurons.set_params(length_scale=scale)
+def kitchen_sinks(task: Task, size: int, *, family: str, **parameters: Any) -> Any:
+    neurons = make_neurons(family).set_params(**parameters)
     return learner(task, "KitchenSinks")(neurons, size, random_state=0)
 
 
@@ -151,11 +150,13 @@ def methods(task: Task) -> dict[str, Method]:
     alphas, cs = {"alpha": ALPHAS}, {"C": CS}
     binary, classes = task.n_classes == 2, task.n_classes > 0
     all_: dict[str, Method] = {}
+    grids = {"length_scale": scales["scale"], "depth": DEPTHS}
     for family in FAMILIES[task.name]:
-        scaled = "length_scale" in make_neurons(family).get_params()
+        known = make_neurons(family).get_params()
+        grid = {name: values for name, values in grids.items() if name in known}
         all_[f"Kitchen Sinks, {family}"] = Method(
             partial(kitchen_sinks, family=family),
-            *(OURS, "neurons", NEURONS, scales if scaled else {}, 500, 1.5, "all"),
+            *(OURS, "neurons", NEURONS, grid, 500, 1.5, "all"),
         )
     if len(task.X) > 2 * 16_384 or task.n_classes > 2:
         grid = scales | {"step_size": ("auto", 0.5)}

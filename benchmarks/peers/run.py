@@ -57,7 +57,7 @@ from figure import draw
 from tasks import ERRORS
 
 PATH = Path(__file__).parents[1] / "results" / "peers.json"
-LIMIT, QUICK_LIMIT = 30.0, 10.0
+LIMIT, QUICK_LIMIT = 20.0, 10.0
 
 
 def report(one: dict[str, Any]) -> None:

@@ -20,13 +20,13 @@ QUICK_ROWS, QUICK_TEST_ROWS = 2_000, 500
 TUNING_ROWS = 5_000
 MEDIAN_ROWS = 1_000
 
-#: Families of neurons of a data set. A length scale is chosen for those that have one.
+#: Families of neurons of a data set. A length scale, or a depth (1: stumps), is chosen for each.
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "adult": ("gaussian", "stumps"),
-    "covertype": ("gaussian", "stumps"),
+    "adult": ("gaussian", "ferns"),
+    "covertype": ("gaussian", "ferns"),
     "mnist": ("gaussian",),
-    "flights": ("gaussian", "stumps"),
-    "puma32h": ("gaussian", "stumps"),
+    "flights": ("gaussian", "ferns"),
+    "puma32h": ("gaussian", "ferns"),
 }
 #: Errors to reach: misclassified share, or 1 - R².
 ERRORS: dict[str, tuple[float, ...]] = {
