@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse
 from sklearn.base import clone, is_regressor
@@ -241,7 +242,7 @@ def test_parts_whose_columns_are_in_another_order_do_not_merge():
 
 def test_learners_of_exact_kernels_take_no_tables():
     frame, y = table()
-    with pytest.raises(ValueError, match="could not convert string"):
+    with pytest.raises(ValueError, match=r"column 'town' of X holds text.*Remedy: encode it"):
         PegasosClassifier().fit(frame[["town"]].fillna("Aa"), y.astype(int))
 
 
@@ -321,3 +322,57 @@ def test_parts_of_a_table_merge_if_codes_and_ranks_are_the_same():
     scaled = begin.assign(pay=2 * begin["pay"])  # the same neurons, on other ranks
     with pytest.raises(ValueError, match="are not those of this model"):
         one.merge(clone(one).fit(scaled, y[:100]))
+
+
+def polars_table(frame):
+    """The same table in polars: text as strings, categories as an Enum."""
+    columns = {}
+    for name in frame:
+        values = [None if pd.isna(value) else value for value in frame[name]]
+        kind = pl.Enum(["S", "M", "L"]) if name == "size" else None
+        columns[name] = pl.Series(values, dtype=kind)
+    return pl.DataFrame(columns)
+
+
+@every_learner
+def test_frames_of_polars_are_those_of_pandas(learner):
+    frame, y = table()
+    y, other = targets(learner, y), polars_table(frame)
+    expected = answers(tabular(learner).fit(frame, y), frame)
+    model = tabular(learner).fit(other, y)
+    assert model.feature_names_in_.tolist() == list(frame.columns)
+    np.testing.assert_array_equal(answers(model, other), expected)
+    np.testing.assert_array_equal(answers(model, frame), expected)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(other[:, ::-1])
+    with pytest.raises(ValueError, match=r"column 'town' of X holds text.*Remedy: neurons=Tab"):
+        clone(learner).fit(other[["town"]], y)
+
+
+def test_columns_of_polars_have_codes_for_what_is_missing_or_new():
+    frame = pl.DataFrame(
+        {
+            "a": ["u", None, "v"],
+            "b": pl.Series([3, 1, 3]),
+            "c": pl.Series(["y", "x", None]).cast(pl.Categorical),
+            "d": [True, None, False],
+            "e": pl.Series([1.5, None, float("nan")]).cast(pl.Float32),
+            "f": pl.Series([None, None, None]),
+        }
+    )
+    encoder = TableEncoder("Owner", frame)
+    assert encoder.codes == [{"u": 0, "v": 1}, None, {"x": 0, "y": 1}, None, None, {}]
+    nan = np.nan
+    expected = [[0, 3, 1, 1, 1.5, 0], [2, 1, 0, nan, nan, 0], [1, 3, 2, 0, nan, 0]]
+    coded = encoder("Owner", frame)
+    assert coded.columns == frame.columns
+    np.testing.assert_array_equal(coded.to_numpy(), expected)
+    later = frame.with_columns(a=pl.Series(["w", "u", None]))
+    np.testing.assert_array_equal(encoder("Owner", later)["a"], [3, 0, 2])
+    with pytest.raises(ValueError, match=r"column 'a' of X held categories such as 'u'.*Remedy"):
+        encoder("Owner", frame.with_columns(a=pl.Series([1, 2, 3])))
+    with pytest.raises(ValueError, match=r"column 'e' of X held numbers in the first.*Remedy"):
+        encoder("Owner", frame.with_columns(e=pl.Series(["much", "1", "2"])))
+    for odd in (pl.Series([date(2020, 1, 1)] * 3), pl.Series([[1]] * 3)):
+        with pytest.raises(ValueError, match=r"column 'a' of X has the type .*Remedy"):
+            TableEncoder("Owner", frame.with_columns(a=odd))

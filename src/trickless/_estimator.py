@@ -18,16 +18,16 @@ from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
 from trickless._blocks import linear_algebra
+from trickless._columns import is_frame
 from trickless._losses import Loss
 from trickless._network import Network
 from trickless._search import scores
 from trickless._stream import Purpose, as_seed, draw, generator
-from trickless._tables import TableEncoder, explain_refusal, inputs_of, is_frame
+from trickless._tables import TableEncoder, inputs_of, why_no_numbers, why_no_table
 from trickless._validation.inputs import (
     check_class_weight,
     check_classes,
@@ -38,6 +38,7 @@ from trickless._validation.inputs import (
     check_sparse,
     check_targets,
     check_weights,
+    distinct_labels,
     warn_of_resolution,
 )
 from trickless._validation.models import check_unchanged
@@ -115,7 +116,17 @@ class Learner(BaseEstimator):
     ) -> Any:
         """Rows, and targets, as arrays of finite numbers."""
         options |= {"accept_sparse": "csr", "dtype": _FLOATS, "reset": reset}
-        return validate_data(self, X, y, **options)
+        try:
+            with np.errstate(invalid="ignore"):  # of sums that show that some value is not finite
+                return validate_data(self, X, y, **options)
+        except (TypeError, ValueError) as error:
+            if (why := self._why_refused(X)) is None:
+                raise
+            raise ValueError(f"{type(self).__name__}: {why}") from error
+
+    def _why_refused(self, X: Any) -> str | None:
+        """Why rows cannot be turned into finite numbers, and what to do; None if not known."""
+        return why_no_numbers(X, "rows must be finite numbers. Remedy: encode it in a pipeline.")
 
     def _check_kind(self, X: Any) -> None:
         """Refuse rows of a kind that the learner cannot take."""
@@ -175,7 +186,6 @@ class Learner(BaseEstimator):
             kept = weight > 0
             X, y, weight = X[kept], y[kept], weight[kept]
         targets = self._targets(y, classes, first)
-        check_targets(owner, targets, self._begun_with["dtype"])
         weight = self._reweighted(y, weight, stream)
         if weight is not None and not weight.all():
             kept = weight > 0
@@ -259,12 +269,17 @@ class NeuronLearner(Learner):
             validate_data(self, X, reset=False, skip_check_array=True)  # names before types
         if self._encoder is not None:
             X = self._encoder(owner, X)
-        try:
-            return super()._validated(X, y, reset=reset, **options)
-        except ValueError as error:
-            if (why := explain_refusal(owner, neurons, X)) is None:
-                raise
-            raise ValueError(why) from error
+        return super()._validated(X, y, reset=reset, **options)
+
+    def _why_refused(self, X: Any) -> str | None:
+        neurons = make_neurons(self.neurons)
+        if neurons.accepts_tables:
+            return why_no_table(X)
+        return why_no_numbers(
+            X,
+            f"neurons={type(neurons).__name__}() takes finite numbers only. Remedy: "
+            "neurons=Tabular(), which takes such columns as they are, or encode it in a pipeline.",
+        )
 
     def _check_kind(self, X: Any) -> None:
         check_sparse(type(self).__name__, make_neurons(self.neurons), X)
@@ -320,6 +335,7 @@ class Regression(RegressorMixin, Learner):
 
     def _targets(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        check_targets(type(self).__name__, targets, self._begun_with["dtype"])
         if first:
             self.n_outputs_ = targets.shape[1]
             self._squeeze = y.ndim == 1
@@ -379,14 +395,14 @@ class Classification(ClassifierMixin, Learner):
     class_weight: Any = None
 
     def _targets(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
-        check_classification_targets(y)
         name = type(self).__name__
+        there = distinct_labels(name, "y", y)
         if first:
-            labels = np.unique(y if classes is None else classes)
+            labels = there if classes is None else distinct_labels(name, "classes", classes)
             check_classes(name, "y" if classes is None else "classes", labels)
             self.classes_ = labels
         check_same_classes(name, classes, self.classes_)
-        check_known_labels(name, np.unique(y), self.classes_)
+        check_known_labels(name, there, self.classes_)
         index = np.searchsorted(self.classes_, y)
         if len(self.classes_) == 2:
             return np.where(index == 1, 1.0, -1.0)[:, None]

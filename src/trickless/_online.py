@@ -25,7 +25,7 @@ from trickless._losses import Loss, Squared
 from trickless._regret import regret_curve
 from trickless._sampling import inclusion
 from trickless._stream import Purpose, generator
-from trickless._validation.inputs import check_range
+from trickless._validation.inputs import check_range, check_targets
 from trickless._validation.rules import (
     anything,
     choice,
@@ -401,6 +401,8 @@ class OnlineRegression(Regression, OnlineGradient):
                 else (np.full(targets.shape[1], float(end)) for end in self.y_range)
             )
             self.y_range_ = low, high
+            dtype = self._begun_with["dtype"]
+            check_targets(type(self).__name__, np.stack([low, high]), dtype, "y_range")
         check_range(type(self).__name__, targets, *self.y_range_)
         middle, half = self._scale()
         return (targets - middle) / half

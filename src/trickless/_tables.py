@@ -1,6 +1,6 @@
 """Data frames as matrices of numbers: numbers as they are, categories as codes.
 
-A frame is anything with the interface of a pandas data frame; pandas itself is not needed.
+A frame is one of pandas or polars, or anything with the interface of either.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from trickless.neurons import Inputs, Neurons
+from trickless._columns import Column, columns_of, frame_like, is_frame
+from trickless.neurons import Inputs
 
-
-def is_frame(X: Any) -> bool:
-    """Whether X is a data frame."""
-    return hasattr(X, "iloc") and hasattr(X, "dtypes") and hasattr(X, "columns")
+_NUMBERS = Real, Decimal, np.bool_
 
 
 class TableEncoder:
@@ -42,8 +40,7 @@ class TableEncoder:
     """
 
     def __init__(self, owner: str, frame: Any) -> None:
-        names = enumerate(frame.columns)
-        self.codes = [_codes(owner, name, frame.iloc[:, j]) for j, name in names]
+        self.codes = [_codes(owner, column) for column in columns_of(frame)]
 
     @property
     def n_categories(self) -> np.ndarray:
@@ -60,16 +57,15 @@ class TableEncoder:
                 )
             return X
         matrix = np.empty(X.shape)
-        for j, codes in enumerate(self.codes):
-            column = X.iloc[:, j]
+        for j, (codes, column) in enumerate(zip(self.codes, columns_of(X), strict=True)):
             if codes is None:
-                matrix[:, j] = _numbers(owner, X.columns[j], column)
+                matrix[:, j] = _numbers(owner, column)
             else:
-                _check_categories(owner, X.columns[j], column, codes)
-                known = column.astype(object).map(codes).to_numpy(dtype=float, na_value=np.nan)
-                new = np.where(column.isna(), len(codes), len(codes) + 1)
+                _check_categories(owner, column, codes)
+                known = column.coded(codes)
+                new = np.where(column.missing(), len(codes), len(codes) + 1)
                 matrix[:, j] = np.where(np.isnan(known), new, known)
-        return type(X)(matrix, columns=X.columns, index=X.index)
+        return frame_like(X, matrix)
 
 
 def inputs_of(estimator: Any, X: Any) -> Inputs:
@@ -80,77 +76,77 @@ def inputs_of(estimator: Any, X: Any) -> Inputs:
     return Inputs(n_categories, None if names is None else tuple(names.tolist()))
 
 
-def _codes(owner: str, name: Any, column: Any) -> dict[Any, int] | None:
+def _codes(owner: str, column: Column) -> dict[Any, int] | None:
     """The code of each category of a column; None for a column of numbers."""
-    kind = getattr(column.dtype, "kind", "O")
-    if kind in "iufb":
+    if column.holds in ("numbers", "truth"):
         return None
-    if kind not in "OUST":
+    if column.holds != "objects":
         raise ValueError(
-            f"{owner}: column {name!r} of X has the type {column.dtype}, but it must hold numbers, "
-            "truth values, text or categories. Remedy: turn it into numbers, such as days since a "
-            "date."
+            f"{owner}: column {column.name!r} of X has the type {column.dtype}, but it must hold "
+            "numbers, truth values, text or categories. Remedy: turn it into numbers, such as days "
+            "since a date."
         )
-    declared = hasattr(column, "cat")
     try:
-        values = list(column.cat.categories if declared else column.dropna().unique())
+        values = column.distinct()
     except TypeError as error:
         raise ValueError(
-            f"{owner}: column {name!r} of X holds objects that cannot be categories: {error}. "
-            "Remedy: one number, text or category a cell."
+            f"{owner}: column {column.name!r} of X holds objects that cannot be categories: "
+            f"{error}. Remedy: one number, text or category a cell."
         ) from error
-    if not declared and values and all(isinstance(v, Real | Decimal | np.bool_) for v in values):
+    numbers = all(isinstance(v, _NUMBERS) for v in values)
+    if not column.declared and values and numbers:
         return None
-    if not declared and any(isinstance(value, date) for value in values):
+    if not column.declared and any(isinstance(value, date) for value in values):
         raise ValueError(
-            f"{owner}: column {name!r} of X holds dates. Remedy: turn it into numbers, such as "
-            "days since a date."
+            f"{owner}: column {column.name!r} of X holds dates. Remedy: turn it into numbers, such "
+            "as days since a date."
         )
     values.sort(key=lambda value: (type(value).__name__, str(value)))
     return {value: code for code, value in enumerate(values)}
 
 
-def _check_categories(owner: str, name: Any, column: Any, codes: dict[Any, int]) -> None:
+def _check_categories(owner: str, column: Column, codes: dict[Any, int]) -> None:
     """A column of text must not come back as numbers, which would all be unknown."""
-    numbers = getattr(column.dtype, "kind", "O") in "iuf" and column.notna().any()
+    numbers = column.holds == "numbers" and not column.missing().all()
     if numbers and codes and not any(isinstance(value, Real) for value in codes):
         raise ValueError(
-            f"{owner}: column {name!r} of X held categories such as {next(iter(codes))!r} in the "
-            f"first batch, and now has the type {column.dtype}. Remedy: pass the same types in "
-            "every batch."
+            f"{owner}: column {column.name!r} of X held categories such as {next(iter(codes))!r} "
+            f"in the first batch, and now has the type {column.dtype}. Remedy: pass the same types "
+            "in every batch."
         )
 
 
-def _numbers(owner: str, name: Any, column: Any) -> np.ndarray:
+def _numbers(owner: str, column: Column) -> np.ndarray:
     try:
-        return column.to_numpy(dtype=float, na_value=np.nan)
-    except (TypeError, ValueError, OverflowError) as error:
+        return column.numbers()
+    except Exception as error:  # polars has a class of its own
         raise ValueError(
-            f"{owner}: column {name!r} of X held numbers in the first batch, and now has the type "
-            f"{column.dtype}: {error}. Remedy: pass the same types in every batch."
+            f"{owner}: column {column.name!r} of X held numbers in the first batch, and now has "
+            f"the type {column.dtype}: {error}. Remedy: pass the same types in every batch."
         ) from error
 
 
-def explain_refusal(owner: str, neurons: Neurons, X: Any) -> str | None:
-    """Why rows cannot be turned into finite numbers, and what to do; None if it is not known."""
-    if neurons.accepts_tables:
-        text = not is_frame(X) and getattr(getattr(X, "dtype", None), "kind", "") in "OUS"
-        return (
-            f"{owner}: X is an array that holds text, but arrays are tables of numbers. Remedy: "
-            "pass a data frame, whose columns have types."
-            if text
-            else None
-        )
-    for j, name in enumerate(X.columns if is_frame(X) else ()):
-        column = X.iloc[:, j]
-        text = getattr(column.dtype, "kind", "O") in "OUST" and any(
-            isinstance(value, str) for value in column.dropna().unique()
-        )
-        if text or column.isna().any():
-            return (
-                f"{owner}: column {name!r} of X holds {'text' if text else 'missing values'}, "
-                f"but neurons={type(neurons).__name__}() takes finite numbers only. Remedy: "
-                "neurons=Tabular(), which takes such columns as they are, or encode them in a "
-                "pipeline."
-            )
+def why_no_table(X: Any) -> str | None:
+    """Why an array is no table of numbers, and what to do; None if it is one."""
+    if is_frame(X) or getattr(getattr(X, "dtype", None), "kind", "-") not in "OUS":
+        return None
+    return (
+        "X is an array that holds text, but arrays are tables of numbers. Remedy: pass a data "
+        "frame, whose columns have types."
+    )
+
+
+def why_no_numbers(X: Any, remedy: str) -> str | None:
+    """Which column of a frame is not one of finite numbers, and what to do; None if none is."""
+    for column in columns_of(X) if is_frame(X) else ():
+        objects = list(column.column) if column.holds == "objects" else []
+        if any(isinstance(value, str) for value in objects):
+            held = "holds text"
+        elif column.missing().any():
+            held = "holds missing values"
+        elif not (column.holds and all(isinstance(value, _NUMBERS) for value in objects)):
+            held = f"has the type {column.dtype}"
+        else:
+            continue
+        return f"column {column.name!r} of X {held}, but {remedy}"
     return None

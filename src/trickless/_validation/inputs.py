@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 _RESOLUTION_ROWS = 1000
-
+#: Targets may be as large as this in double precision.
+_LARGEST_TARGET = 1e100
 
 #: Errors of rounding that a sum of bounded terms is granted.
 _ROUNDINGS = 8
@@ -36,7 +38,7 @@ def check_weights(owner: str, sample_weight: Any, X: Any) -> np.ndarray | None:
             f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "
             "learn from. Remedy: give at least one row a positive weight."
         )
-    weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     some = weight[weight > 0]
     if some.size and not 1e-100 <= some.min() <= some.max() <= 1e100:
         raise ValueError(
@@ -73,14 +75,42 @@ def check_some_weight(owner: str, class_weight: Any, weight: np.ndarray) -> None
         )
 
 
-def check_targets(owner: str, targets: np.ndarray, dtype: Any) -> None:
-    """Targets must be finite in the precision of the coefficients."""
+def check_targets(owner: str, targets: np.ndarray, dtype: Any, name: str = "y") -> None:
+    """Targets must be finite in the precision of the coefficients, and their squares summable."""
     largest = float(np.abs(targets).max(initial=0.0))
-    if largest > 1e-2 * float(np.finfo(dtype).max):
+    if largest > min(1e-2 * float(np.finfo(dtype).max), _LARGEST_TARGET):
         raise ValueError(
-            f"{owner}: y reaches {largest:g}, which is too large for dtype="
-            f"{np.dtype(dtype).name!r}. Remedy: scale y, or dtype='float64'."
+            f"{owner}: {name} reaches {largest:g}, which is too large for dtype="
+            f"{np.dtype(dtype).name!r}. Remedy: scale y, or dtype='float64' for up to "
+            f"{_LARGEST_TARGET:g}."
         )
+
+
+def in_precision(owner: str, what: str, values: np.ndarray, dtype: Any) -> np.ndarray:
+    """Finite numbers in a precision, in which they must be finite as well."""
+    try:
+        with np.errstate(over="raise"):
+            return values.astype(dtype, copy=False)
+    except FloatingPointError as error:
+        raise ValueError(
+            f"{owner}: {what} that suit the scale of X reach {np.abs(values).max():.1e}, which is "
+            f"too large for dtype={np.dtype(dtype).name!r}. Remedy: scale X (StandardScaler), or "
+            "dtype='float64'."
+        ) from error
+
+
+def distinct_labels(owner: str, source: str, labels: Any) -> np.ndarray:
+    """Labels, each once, in order; they must have one."""
+    try:
+        distinct = np.unique(labels)
+        if len(distinct):
+            check_classification_targets(labels)
+        return distinct
+    except TypeError as error:
+        raise TypeError(
+            f"{owner}: {source} holds labels that cannot be classes: {error}. Remedy: labels of "
+            "one type, text or integers, and none that is missing."
+        ) from error
 
 
 def check_classes(owner: str, source: str, classes: np.ndarray) -> None:
@@ -193,16 +223,17 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool) -> None:
     largest = np.ma.filled(np.abs(known).max(axis=0), 0)
     unit = largest.max() or 1
     shifted = known / unit - (known / unit).min(axis=0)
-    spread = unit * np.sqrt(np.ma.filled(shifted.var(axis=0), 0))
+    spread = np.sqrt(np.ma.filled(shifted.var(axis=0), 0))  # in units of the largest value
     if not apart:
-        spread = np.full_like(spread, unit * np.linalg.norm(spread / unit))
-    rounding = np.finfo(dtype).eps * largest
+        spread = np.full_like(spread, np.linalg.norm(spread))
+    rounding = np.finfo(dtype).eps * (largest / unit)
     column = int((rounding / np.where(spread > 0, spread, np.inf)).argmax())
     if rounding[column] > 1e-3 * spread[column] > 0:
         warnings.warn(
             f"{owner}: column {column} of X reaches {largest[column]:g}, which "
-            f"dtype={np.dtype(dtype).name!r} rounds to within {rounding[column]:.1g}, while the "
-            f"{'values' if apart else 'rows'} differ by about {spread[column]:.1g} in all: "
+            f"dtype={np.dtype(dtype).name!r} rounds to within {unit * rounding[column]:.1g}, while "
+            f"the {'values' if apart else 'rows'} differ by about {unit * spread[column]:.1g} in "
+            "all: "
             "predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
             "dtype='float64'.",
             UserWarning,

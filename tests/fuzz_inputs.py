@@ -1,0 +1,367 @@
+"""Every public method on odd inputs: a right answer, or an error that helps.
+
+An answer is finite, of the right shape and type, and that of the same call on plain rows. Run as a
+script to try many:
+
+python tests/fuzz_inputs.py 5000
+"""
+
+import re
+import sys
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
+
+from cases import KERNEL_LEARNERS, LEARNERS, name_of
+from odd_inputs import (
+    DOUBTFUL,
+    LABELS,
+    REAL_TARGETS,
+    REORDERED,
+    SOUND,
+    SPARSE_SOUND,
+    TAME,
+    VALUES,
+    WEIGHTS,
+    contained,
+    values,
+)
+from trickless.neurons import Dense, Gaussian, Stumps
+
+#: Errors that scikit-learn, or NumPy for it, raises for the rows and targets of any estimator.
+STANDARD = """
+Input (X|y|sample_weight) contains
+contains a value too large for dtype
+Found array with (0 sample|0 feature|dim)
+Found input variables with inconsistent numbers of samples
+Expected (2D|a 2-dim|sequence)
+should be a 1d array
+should have at least 1 dimension
+Unknown label type
+Complex data not supported
+X has .* features, but .* is expecting
+X does not contain any features
+The feature names should match
+Feature names are only supported
+Expected unique column names
+estimator requires y
+np.matrix is not supported
+Singleton array
+Sample weights must be
+sample_weight.shape ==
+Negative values in data passed to `sample_weight`
+Sparse data was passed
+could not convert string to float
+setting an array element with
+argument must be a string.* number
+dtype='numeric' is not compatible with arrays of bytes/strings
+Supported target types
+Cannot cast
+Unable to convert
+""".strip().split("\n")
+STANDARD_WARNINGS = "A column-vector y was passed", "feature names", "The number of unique classes"
+#: Families by name; the first suits every row.
+FAMILIES = (
+    "gaussian", "stumps", "dense", "ferns", "tabular", "laplace", "polynomial", "coordinates",
+    "deep", Dense("relu"), Gaussian(2.0), Stumps("normal"),
+)  # fmt: skip
+OPTIONS = {
+    "KitchenSinks": [
+        {}, {"alpha": 1e-3}, {"alpha": 0.0}, {"alpha": 1e-12}, {"alpha": "loo"}, {"n_neurons": 1},
+        {"weight_bound": 1.0}, {"solver": "iterative"}, {"alpha": 1e6},
+        {"search": {"neurons__length_scale": [0.5, 2.0]}},
+    ],
+    "KitchenSinksClassifier": [{"loss": "log_loss"}, {"loss": "hinge"}, {"loss": "exponential"}],
+    "DoublyStochastic": [
+        {}, {"alpha": 0.0}, {"schedule": "constant"}, {"preconditioner": "block"},
+        {"batch_size": 3}, {"early_stopping": True}, {"step_size": 1e3}, {"schedule": "theorem", "alpha": 1.0},
+    ],
+    "DoublyStochasticRegressor": [{"loss": "huber"}, {"loss": "epsilon_insensitive"}],
+    "DoublyStochasticClassifier": [{"loss": "hinge"}, {"loss": "squared_hinge"}],
+    "ShrinkingGradient": [
+        {}, {"max_support": 5}, {"batch_size": 1}, {"average": False}, {"estimator": "index"},
+        {"norm_bound": 0.01}, {"schedule": "inverse"},
+    ],
+    "KernelGradient": [{}, {"kernel": "linear"}, {"max_support": 4}, {"kernel": "sigmoid"}],
+    "NoisyKernel": [{}, {"n_samples": 3}],
+    "NORMA": [{}, {"kernel": "poly"}, {"average": True}, {"alpha": 0.0}, {"max_support": 3}],
+    "Pegasos": [{}, {"kernel": "linear"}, {"batch_size": 4}],
+    "SDCA": [{}, {"kernel": "linear", "alpha": 1e-9}, {"cache_bytes": 0}, {"kernel": "laplacian"}],
+}  # fmt: skip
+SMALL = {
+    "KitchenSinks": {"n_neurons": 12},
+    "DoublyStochastic": {"n_neurons": 96},
+    "ShrinkingGradient": {"n_neurons": 40, "n_samples": 20},
+    "Pegasos": {"max_iter": 3},
+    "SDCA": {"max_iter": 5, "tol": 1e-3},
+}
+
+
+def shots(X, Y, rng):
+    """A kernel that is seen in ten measurements, whatever the rows are."""
+    with np.errstate(all="ignore"):
+        return rng.binomial(10, np.nan_to_num(rbf_kernel(X, Y))) / 10
+
+
+EVERY = [
+    type(model)(shots) if name_of(model).startswith("Noisy") else model
+    for model in LEARNERS + KERNEL_LEARNERS
+]
+
+
+class Case(NamedTuple):
+    """A learner, what it learns from, and what it is asked."""
+
+    learner: str
+    options: dict
+    rows: int
+    columns: int
+    values: str
+    container: str
+    targets: str
+    weights: str
+    asked: str
+    stream: bool
+    seed: int
+
+
+def options_of(name):
+    """Options that are tried for a learner, by the beginnings of its name."""
+    return [option for key, some in OPTIONS.items() if name.startswith(key) for option in some]
+
+
+@st.composite
+def cases(draw):
+    """One case; most are sound in all ways but one or two."""
+    learner = draw(st.sampled_from(EVERY))
+    name = name_of(learner)
+    options = dict(draw(st.sampled_from(options_of(name))))
+    options["dtype"] = draw(st.sampled_from(["float64", "float32"]))
+    if "neurons" in learner.get_params() and "search" not in options:
+        options["neurons"] = draw(st.sampled_from(FAMILIES))
+    sound = [*SOUND, *REORDERED, *SPARSE_SOUND]
+    target = LABELS if is_classifier(learner) else REAL_TARGETS
+    usual = draw(st.sampled_from(["values", "container", "targets", "weights", "asked", "none"]))
+    return Case(
+        name,
+        options,
+        draw(st.integers(1, 24)),
+        draw(st.integers(1, 5)),
+        draw(st.sampled_from(VALUES if usual == "values" else TAME)),
+        draw(st.sampled_from(list(DOUBTFUL) if usual == "container" else sound)),
+        draw(st.sampled_from(list(target) if usual == "targets" else list(target)[:3])),
+        draw(st.sampled_from(list(WEIGHTS) if usual == "weights" else ["none", "none", "numbers"])),
+        draw(st.sampled_from(list(DOUBTFUL) if usual == "asked" else sound)),
+        draw(st.booleans()),
+        draw(st.integers(0, 999)),
+    )
+
+
+def type_of(case):
+    return next(type(model) for model in EVERY if name_of(model) == case.learner)
+
+
+def begin(case):
+    learner = next(model for model in EVERY if name_of(model) == case.learner)
+    small = next((o for key, o in SMALL.items() if case.learner.startswith(key)), {})
+    return clone(learner).set_params(**small | {"random_state": 0} | case.options)
+
+
+class Refused(Exception):  # noqa: N818
+    """A call was refused, for a reason that is said."""
+
+
+def call(function, *args, **kwargs):
+    """The answer of a call, or a Refused; anything else is a defect."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            answer = function(*args, **kwargs)
+        except (ValueError, TypeError, NotFittedError) as error:
+            answer = error
+    for warning in caught:
+        said = str(warning.message)
+        known = "Remedy: " in said or any(text in said for text in STANDARD_WARNINGS)
+        assert known, f"{warning.category.__name__}: {said}"
+    if isinstance(answer, Exception):
+        said = str(answer)
+        helps = "Remedy: " in said or any(re.search(text, said) for text in STANDARD)
+        if not helps:
+            raise AssertionError(f"{type(answer).__name__} that does not help: {said}") from answer
+        raise Refused(said) from answer
+    return answer
+
+
+def learn(case, X, y, weight):
+    """A model that learned from the rows, by one of the ways there are."""
+    model = begin(case)
+    kwargs = {}
+    if "sample_weight" in type(model).fit.__code__.co_varnames and weight is not None:
+        kwargs["sample_weight"] = weight
+    if case.stream and hasattr(model, "fit_stream"):
+        batch = (X, y, weight) if weight is not None else (X, y)
+        return call(model.fit_stream, [batch])
+    if case.stream and hasattr(model, "partial_fit"):
+        call(model.partial_fit, X, y, **kwargs)
+        before = answer_of(model, X)
+        try:
+            return call(model.partial_fit, X, y, **kwargs)
+        except Refused:  # leaves the model in working order
+            assert before is None or answer_of(model, X) is not None
+            raise
+    return call(model.fit, X, y, **kwargs)
+
+
+def answer_of(model, X):
+    """Numbers that a model gives rows, after all its answers are looked at; None if refused."""
+    try:
+        said = call(model.predict, X)
+    except Refused:
+        return None
+    n = len(said)
+    if hasattr(model, "classes_"):
+        assert said.shape == (n,) and set(said.tolist()) <= set(model.classes_.tolist())
+        said = call(model.decision_function, X)
+        assert said.shape == ((n,) if len(model.classes_) == 2 else (n, len(model.classes_)))
+        if hasattr(model, "predict_proba"):
+            p = call(model.predict_proba, X)
+            assert p.shape == (n, len(model.classes_)) and (p >= 0).all() and (p <= 1).all()
+            np.testing.assert_allclose(p.sum(axis=1), 1)
+    else:
+        assert said.shape in ((n,), (n, model.n_outputs_))
+    assert said.dtype == np.float64 and np.isfinite(said).all()
+    return said
+
+
+def more_answers(model, X):
+    """What only some learners answer: finite, or refused."""
+    if "return_std" in type(model).predict.__code__.co_varnames:
+        try:
+            mean, std = call(model.predict, X, return_std=True)
+            assert std.shape == mean.shape and np.isfinite(std).all() and (std >= 0).all()
+        except Refused:
+            pass
+    if "tolerance" in type(model).predict.__code__.co_varnames:
+        try:
+            scale = float(np.max(model._scale()[1]))
+            near = call(model.predict, X, tolerance=5.0 * scale, confidence=0.5)
+            assert np.isfinite(near).all()
+        except Refused:
+            pass
+    if hasattr(model, "freeze"):
+        rows = np.ones((2, model.n_features_in_), dtype=model.dtype)
+        assert np.isfinite(call(call(model.freeze, 9).__call__, rows)).all()
+    for name in dir(type(model)):
+        if name.endswith("_") and not name.startswith("_") and name != "cv_values_":
+            try:
+                value = call(getattr, model, name)
+            except (AttributeError, NotImplementedError, Refused):
+                continue
+            if isinstance(value, float | np.ndarray):
+                assert np.isfinite(value).all(), name
+
+
+def check(case):
+    """Learn, ask, and compare with what plain rows give."""
+    rng = np.random.default_rng(case.seed)
+    numbers = values(case.values, case.rows, case.columns, rng)
+    X, plain = contained(case.container, numbers)
+    asked, plain_asked = contained(case.asked, values(case.values, 7, case.columns, rng))
+    learner = begin(case)
+    if is_classifier(learner):
+        y = rng.permutation(np.arange(case.rows) % 3)
+        target = LABELS[case.targets](y)
+    else:
+        target = REAL_TARGETS[case.targets](rng.standard_normal(case.rows))
+    with np.errstate(over="ignore", under="ignore"):
+        weight = WEIGHTS[case.weights](rng.uniform(0.1, 1, case.rows))
+    expected = None
+    try:
+        reference = learn(case, plain, target, weight)
+        expected = answer_of(reference, plain_asked)
+    except Refused as refusal:
+        reference, why = None, refusal
+    sparse = case.container in SPARSE_SOUND or case.asked in SPARSE_SOUND
+    dense_only = sparse and not takes_sparse(learner)
+    try:
+        model = learn(case, X, target, weight)
+    except Refused as refusal:
+        if case.container not in DOUBTFUL and reference is not None and not dense_only:
+            raise AssertionError(f"refused, but plain rows are not: {refusal}") from refusal
+        return
+    if case.container in DOUBTFUL:
+        if case.container not in ("masked", "text", "object-digits"):
+            answer_of(model, X)
+        more_answers(model, X)
+        return
+    assert reference is not None, f"not refused, but plain rows are: {why}"
+    if case.container.startswith(("frame", "polars")):
+        names = getattr(model, "feature_names_in_", None)
+        if case.container not in ("frame-numbered",):
+            assert names is not None and names.tolist() == list(X.columns), "names are not kept"
+    got = answer_of(model, asked)
+    if got is None:
+        if case.asked not in DOUBTFUL and expected is not None and not dense_only:
+            differs = {case.container, case.asked} & {"frame-twice"}
+            assert differs, "rows to predict are refused, but plain ones are not"
+        return
+    if case.asked not in DOUBTFUL:
+        assert expected is not None, "not refused, but plain rows to predict are"
+        compare(case, got, expected)
+    more_answers(model, asked)
+
+
+def takes_sparse(learner):
+    return learner.__sklearn_tags__().input_tags.sparse
+
+
+def compare(case, got, expected):
+    """Answers are those for plain rows: to the last digit, or to rounding."""
+    if case.container in SOUND and case.asked in SOUND:
+        np.testing.assert_array_equal(got, expected)
+    elif case.values in TAME and steady(case):
+        scale = np.abs(expected).max() or 1.0
+        single = case.options["dtype"] == "float32"
+        np.testing.assert_allclose(got, expected, rtol=0, atol=(1e-2 if single else 1e-6) * scale)
+
+
+def steady(case):
+    """Whether rounding moves a model little: no choices, corners or near-singular systems."""
+    options = case.options
+    return (
+        options.get("alpha") not in ("auto", "loo", 0.0, 1e-12, 1e-9)
+        and not case.learner.startswith(("Pegasos", "Noisy"))
+        and not {"max_support", "search", "early_stopping", "step_size"} & set(options)
+        and options.get("loss") not in ("hinge", "squared_hinge", "epsilon_insensitive")
+        and (not case.learner.startswith("KitchenSinks") or "alpha" in options)
+        and options.get("neurons") not in ("stumps", "ferns", "tabular")
+    )
+
+
+def fuzz(n, derandomize=False):
+    """Check so many cases; derandomized, the same ones every time."""
+
+    @settings(
+        max_examples=n,
+        deadline=None,
+        database=None,
+        derandomize=derandomize,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate, Phase.shrink],
+    )
+    @given(cases())
+    def run(case):
+        check(case)
+
+    run()
+
+
+if __name__ == "__main__":
+    fuzz(int(sys.argv[1]) if len(sys.argv) > 1 else 5000)

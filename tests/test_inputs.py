@@ -1,0 +1,157 @@
+"""A sample of what ``make fuzz-inputs`` tries, and what must not change an answer."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_regressor
+
+import fuzz_inputs
+from cases import KERNEL_LEARNERS, LEARNERS, answers, inputs, name_of, problem
+from trickless.neurons import Gaussian, Neurons
+
+REGRESSORS = [learner for learner in LEARNERS + KERNEL_LEARNERS if is_regressor(learner)]
+
+
+def test_odd_inputs_are_answered_or_refused():
+    fuzz_inputs.fuzz(60, derandomize=True)
+
+
+def test_the_search_would_find_a_defect(monkeypatch):
+    """A learner that takes rows for others is found, and so is an error that says nothing."""
+    case = fuzz_inputs.Case(
+        "KitchenSinksRegressor", {"dtype": "float64"}, 9, 2, "normal", "int8", "floats", "none",
+        "float64", False, 0,
+    )  # fmt: skip
+    fuzz_inputs.check(case)
+    validated = fuzz_inputs.type_of(case)._validated
+
+    def wrong(self, X, *args, **options):
+        answer = validated(self, X, *args, **options)
+        if getattr(X, "dtype", None) != np.int8:
+            return answer
+        return (answer[0] + 1, *answer[1:]) if isinstance(answer, tuple) else answer + 1
+
+    def silent(self, X, *args, **options):
+        if getattr(X, "dtype", None) == np.int8:
+            raise ValueError("no")
+        return validated(self, X, *args, **options)
+
+    for broken, message in ((wrong, "not equal"), (silent, "does not help: no")):
+        monkeypatch.setattr(fuzz_inputs.type_of(case), "_validated", broken)
+        with pytest.raises(AssertionError, match=message):
+            fuzz_inputs.check(case)
+
+
+class Waves(Neurons):
+    """Cosines of frequencies that are given, one for each neuron and feature."""
+
+    def __init__(self, frequencies):
+        self.frequencies = frequencies
+
+    def draw(self, rng, n):
+        rng.random(n)
+        return (np.resize(self.frequencies, (n, self.frequencies.shape[1])),)
+
+    def activate(self, X, weights):
+        return np.cos(X @ weights[0].T + 1)
+
+
+def fitted(learner, X, y, **options):
+    options = {"random_state": 0, "dtype": "float64"} | options
+    return clone(learner).set_params(**options).fit(X, y)
+
+
+def by_name(*beginnings):
+    learners = [m for m in LEARNERS + KERNEL_LEARNERS if name_of(m).startswith(beginnings)]
+    return pytest.mark.parametrize("learner", learners, ids=name_of)
+
+
+def options_of(learner, **options):
+    return {name: value for name, value in options.items() if name in learner.get_params()}
+
+
+@by_name("KitchenSinks")
+def test_sums_over_rows_do_not_depend_on_their_order(learner):
+    X, y = problem(learner)
+    order = np.random.default_rng(1).permutation(len(X))
+    expected = answers(fitted(learner, X, y, neurons=Gaussian(1.0)), X)
+    got = answers(fitted(learner, X[order], y[order], neurons=Gaussian(1.0)), X)
+    np.testing.assert_allclose(got, expected, atol=1e-6 * np.abs(expected).max())
+
+
+@by_name("SDCA")
+def test_rows_in_any_order_lead_to_the_optimum_as_near_as_the_gap_says(learner):
+    """The objective is strongly convex: (alpha / 2) ‖f − f*‖² ≤ gap, and k(x, x) = 1."""
+    X, y = problem(learner)
+    order = np.random.default_rng(1).permutation(len(X))
+    options = {"tol": 1e-10, "max_iter": 5000}
+    here, there = fitted(learner, X, y, **options), fitted(learner, X[order], y[order], **options)
+    radius = sum(np.sqrt(2 * model.dual_gap_.max() / model.alpha) for model in (here, there))
+    assert 0 < np.abs(answers(there, X) - answers(here, X)).max() < radius < 1e-3
+
+
+@by_name("Doubly", "Shrinking", "Kernel", "NORMA", "Pegasos")
+def test_learners_that_meet_rows_one_after_the_other_depend_on_their_order(learner):
+    """They draw the order themselves, by places; so rows in other places are other rounds."""
+    X, y = problem(learner)
+    options = {"batch_size": 10} if name_of(learner).startswith("Doubly") else {}
+    expected = answers(fitted(learner, X, y, **options), X)
+    assert not np.allclose(answers(fitted(learner, X[::-1], y[::-1], **options), X), expected)
+
+
+@by_name("Kitchen", "Doubly", "Shrinking", "Kernel", "NORMA", "Pegasos", "SDCA")
+def test_rows_are_answered_apart_and_in_their_order(learner):
+    X, y = problem(learner)
+    model = fitted(learner, X, y)
+    expected = answers(model, X)
+    order = np.random.default_rng(1).permutation(len(X))
+    atol = 1e-10 * np.abs(expected).max()
+    np.testing.assert_allclose(answers(model, X[order]), expected[order], atol=atol)
+    np.testing.assert_allclose(answers(model, X[7:8]), expected[7:8], atol=atol)
+
+
+@by_name("Kitchen", "Doubly", "Shrinking", "Kernel", "NORMA", "Pegasos", "SDCA")
+def test_columns_in_another_order_give_the_same_model(learner):
+    """Neurons go along with the columns; kernels of distances have no order of columns."""
+    X, y = problem(learner)
+    order = np.array([2, 0, 3, 1])
+    frequencies = inputs(256, 4, seed=3)
+    here = options_of(learner, neurons=Waves(frequencies), alpha=1e-2)
+    there = options_of(learner, neurons=Waves(frequencies[:, order]), alpha=1e-2)
+    expected = answers(fitted(learner, X, y, **here), X)
+    got = answers(fitted(learner, X[:, order], y, **there), X[:, order])
+    np.testing.assert_allclose(got, expected, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("learner", REGRESSORS, ids=name_of)
+def test_targets_in_other_units_give_answers_in_them(learner):
+    """Units that are powers of two round alike; an offset moves the answers by as much."""
+    X, y = problem(learner)
+    expected = fitted(learner, X, y).predict(X)
+    for unit in (2.0**-20, 2.0**20, -1.0):
+        got = fitted(learner, X, unit * y).predict(X) / unit
+        np.testing.assert_allclose(got, expected, atol=1e-9 * np.abs(expected).max())
+    got = fitted(learner, X, y + 1000.0).predict(X) - 1000.0
+    np.testing.assert_allclose(got, expected, atol=1e-7 * np.abs(expected).max())
+
+
+@by_name("Kitchen", "Doubly", "Shrinking", "Kernel", "NORMA", "Pegasos", "SDCA")
+def test_names_of_classes_do_not_matter_and_two_classes_mirror(learner):
+    if is_regressor(learner):
+        pytest.skip("has no classes")
+    X, y = problem(learner)
+    model = fitted(learner, X, y)
+    other = fitted(learner, X, np.array(["u", "v", "w"])[y])
+    np.testing.assert_array_equal(answers(other, X), answers(model, X))
+    np.testing.assert_array_equal(other.predict(X), np.array(["u", "v", "w"])[model.predict(X)])
+    expected = answers(fitted(learner, X, y == 1), X)
+    mirrored = answers(fitted(learner, X, y != 1), X)
+    np.testing.assert_allclose(mirrored, -expected, atol=1e-8 * np.abs(expected).max())
+
+
+@by_name("Kitchen", "Doubly", "Shrinking")
+def test_rows_and_length_scales_in_other_units_give_the_same_model(learner):
+    X, y = problem(learner)
+    expected = answers(fitted(learner, X, y, neurons=Gaussian("median")), X)
+    for unit in (2.0**-60, 2.0**60):
+        got = answers(fitted(learner, unit * X, y, neurons=Gaussian("median")), unit * X)
+        np.testing.assert_allclose(got, expected, atol=1e-6 * np.abs(expected).max())
