@@ -3,6 +3,7 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+import scipy.sparse
 from scipy.optimize import minimize
 
 import naive
@@ -16,7 +17,7 @@ from trickless import (
 )
 from trickless._online import OnlineGradient
 from trickless._regret import played_losses, smallest_loss
-from trickless.neurons import Gaussian, Stumps
+from trickless.neurons import Dense, Gaussian, Stumps
 from trickless.theory import shrinking_gradient_regret
 
 mpl.use("Agg")
@@ -187,3 +188,22 @@ def test_bounds_by_hand():
     assert shrinking_gradient_regret(100, 2.0, 0.1, 0.5) == pytest.approx((20 + 7.5) / 0.9)
     with pytest.raises(ValueError, match=r"step_size=1.5.*Remedy"):
         shrinking_gradient_regret(100, 2.0, 1.5)
+
+
+def test_rows_without_a_kernel_value_leave_the_loss_of_zero():
+    Y = inputs(5, 2)
+    np.testing.assert_allclose(smallest_loss(np.zeros((5, 5)), Y, 1.0), 0.5 * (Y**2).sum(axis=0))
+
+
+@pytest.mark.parametrize("family", [Stumps(), Gaussian(1.0), Dense("erf")])
+def test_regret_of_sparse_rows_is_that_of_dense_ones(family):
+    X = inputs(60, 2) * (inputs(60, 2, seed=1) > 0)
+    y = np.sin(X[:, 0])
+    options = {"norm_bound": 2.0, "dtype": "float64", "estimator": "full", "random_state": 0}
+    dense, sparse = (
+        ShrinkingGradientRegressor(family, **options).fit(rows, y).regret_
+        for rows in (X, scipy.sparse.csr_matrix(X))
+    )
+    np.testing.assert_allclose(sparse, dense, atol=1e-8)
+    one = ShrinkingGradientRegressor(family, **options).fit(scipy.sparse.csr_matrix(X[:1]), y[:1])
+    assert one.regret_.shape == (1, 2)

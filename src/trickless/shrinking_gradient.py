@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks
@@ -18,6 +19,7 @@ from trickless._expansion import METHOD, Expansion, Variances
 from trickless._network import Network
 from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
 from trickless._stream import Purpose, draw, generator
+from trickless._validation.kernels import check_kernel_values
 from trickless._validation.learners import check_draws
 from trickless._validation.models import check_certificate
 from trickless._validation.neurons import check_independent
@@ -107,7 +109,13 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
         return self.neurons_.bound**2
 
     def _kernel(self, X: Any, Y: Any) -> np.ndarray:
-        return self.neurons_.kernel(X, Y)
+        K = np.empty((X.shape[0], Y.shape[0]))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+            for i in row_blocks(X.shape[0]):
+                for j in row_blocks(Y.shape[0]):
+                    K[i, j] = self.neurons_.kernel(*map(_dense, (X[i], Y[j])))
+        check_kernel_values(type(self).__name__, K)
+        return K
 
     def _features(self, X: Any, rng: np.random.Generator) -> np.ndarray:
         weights = draw(self.neurons_, rng, _BALANCED, X.dtype)
@@ -190,6 +198,10 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
             self._frozen = self.expansion_.freeze(self.n_neurons, random_state=rng)
             self._frozen_as = wanted
         return self._frozen
+
+
+def _dense(X: Any) -> np.ndarray:
+    return X.toarray() if issparse(X) else X
 
 
 class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
@@ -393,10 +405,10 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
             return super().predict(X)
         X = self._rows(X)
         with linear_algebra(self.n_jobs):
-            if tolerance is None:
-                value, error = self.network_.estimate(X)
-                return self._as_y(value), self._as_y(error)
             middle, half = self._scale()
+            if tolerance is None:
+                value, error = self._freeze().estimate(X)
+                return self._as_y(value * half + middle), self._as_y(error * half)
             rng = generator(self.seed_, Purpose.PREDICT)
             value, _ = self.expansion_.certify(X, tolerance / half, confidence, rng)
         return self._as_y(value * half + middle)
