@@ -1,6 +1,7 @@
 """Bad input: the parameter, the value, the cause and the remedy are named."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.base import clone
@@ -22,6 +23,7 @@ from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
 )
 from trickless.neurons import Gaussian, Neurons
 
@@ -450,3 +452,65 @@ def test_targets_beyond_the_precision_are_refused(learner):
 
 def test_equal_rows_have_all_their_digits():
     KitchenSinksRegressor("stumps", 20).fit(np.repeat(inputs(1, 3), 20, 0), np.arange(20.0))
+
+
+@with_kernels
+def test_columns_that_are_not_numbers_are_named(learner):
+    X, y = problem(learner)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for column, held in (
+        (pd.Timestamp("2020-01-01"), "has the type datetime64"),
+        ([[1.0]] * len(X), "has the type object"),
+        (["red"] * len(X), "holds text"),
+        ([None, *X[1:, 0]], "holds missing values"),
+    ):
+        with pytest.raises(ValueError, match=rf"column 'c' of X {held}.*Remedy"):
+            clone(learner).fit(frame.assign(c=column), y)
+
+
+@with_kernels
+def test_infinite_values_of_both_signs_are_refused_without_a_warning(learner):
+    X, y = problem(learner)
+    X[:2, 0] = np.inf, -np.inf
+    with pytest.raises(ValueError, match="X contains infinity"):
+        clone(learner).fit(X.astype(object), y)
+
+
+@pytest.mark.parametrize("learner", CLASSIFIERS, ids=name_of)
+def test_labels_that_have_no_order_are_refused(learner):
+    X, y = problem(learner)
+    for labels in (["u", None, "w"], [0, "v", 1], [b"u", b"v", b"w"]):
+        with pytest.raises(TypeError, match=r"y holds labels that cannot be classes:.*Remedy"):
+            clone(learner).fit(X, np.array(labels, dtype=object)[y])
+    with pytest.raises(TypeError, match=r"classes holds labels that cannot be classes.*Remedy"):
+        clone(learner).partial_fit(X, y, classes=[0, "v", None])
+
+
+def test_one_weight_for_all_rows_is_no_weight():
+    X, y = problem(REGRESSORS[0])
+    model = KitchenSinksRegressor(n_neurons=20, random_state=0)
+    expected = clone(model).fit(X, y, np.full(len(y), 2.0)).predict(X)
+    np.testing.assert_array_equal(model.fit(X, y, 2.0).predict(X), expected)
+
+
+@pytest.mark.parametrize("learner", REGRESSORS, ids=name_of)
+def test_targets_whose_squares_overflow_are_refused(learner):
+    X, y = problem(learner)
+    for size in (1e150, 1e307):
+        with pytest.raises(ValueError, match=r"y reaches .*dtype='float64'.*Remedy: scale y"):
+            clone(learner).set_params(dtype="float64").fit(X, size * y)
+    with pytest.raises(ValueError, match=r"y_range reaches 1e\+38, .*Remedy"):
+        ShrinkingGradientRegressor(y_range=(-1e38, 0.0)).fit(X, -np.abs(y))
+
+
+def test_weights_beyond_the_precision_are_refused():
+    X, y = problem(REGRESSORS[0])
+    with pytest.raises(ValueError, match=r"Gaussian: weights .*float32.*Remedy: scale X"):
+        KitchenSinksRegressor(n_neurons=20).fit(1e-42 * X, y)
+    with pytest.raises(ValueError, match=r"Sinks.*: weights .*float32.*Remedy: scale X"):
+        KitchenSinksRegressor("coordinates", 20).fit(1e-40 * X, X[:, 0])
+    for learner in REGRESSORS:
+        with pytest.raises(ValueError, match=r"not finite for finite rows. Remedy: scale X"):
+            clone(learner).set_params(neurons=Dense("relu"), dtype="float64").fit(
+                1e308 * np.sign(X), y
+            )

@@ -87,7 +87,8 @@ class KernelLearner(Expanded):
         """k(x, x') for every row x of X and x' of Y."""
         begun = self._begun_with  # a model keeps the kernel that it was begun with
         params = begun["kernel_params"] or {}
-        K = pairwise_kernels(X, Y, metric=begun["kernel"], **params)
+        with np.errstate(all="ignore"):  # what overflows or is not a number is refused below
+            K = pairwise_kernels(X, Y, metric=begun["kernel"], **params)
         check_kernel_values(type(self).__name__, K)
         return K
 

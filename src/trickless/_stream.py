@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless._validation.inputs import in_precision
 from trickless._validation.neurons import check_drawn
 from trickless._validation.rules import is_integer
 from trickless.neurons import Neurons, Weights
@@ -73,7 +74,7 @@ def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weig
     weights = neurons.draw(rng, n)
     check_drawn(f"{type(neurons).__name__}.draw(rng, n={n})", weights, n)
     return tuple(
-        array.astype(dtype, copy=False)
+        in_precision(type(neurons).__name__, "weights", array, dtype)
         if isinstance(array, np.ndarray) and np.issubdtype(array.dtype, np.floating)
         else array
         for array in weights

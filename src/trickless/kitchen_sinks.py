@@ -35,6 +35,7 @@ from trickless._losses import CLASSIFICATION_LOSSES, Loss, make_loss
 from trickless._network import Network
 from trickless._risk import minimise
 from trickless._stream import BLOCK, NeuronStream, Purpose, generator
+from trickless._validation.inputs import in_precision
 from trickless._validation.learners import (
     check_alpha,
     check_finite,
@@ -391,7 +392,7 @@ class _KitchenSinks(NeuronLearner):
         """The network of the drawn neurons and their weights."""
         solution = self._solution()
         if self._network is None:
-            coef = self.coef_.astype(self.stream_.dtype)
+            coef = in_precision(type(self).__name__, "weights", self.coef_, self.stream_.dtype)
             self._network = Network(self.neurons_, self.stream_, coef, solution.intercept)
         self._network.n_jobs = self.n_jobs
         return self._network

@@ -163,8 +163,8 @@ def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
     norms = np.linalg.norm(Z.reshape(len(Z), neurons.width, -1), axis=1)
     if not np.isfinite(norms).all():
         raise ValueError(
-            f"{name} gave activations that are not finite for finite rows. Remedy: keep overflows "
-            "and divisions by zero out of them."
+            f"{name} gave activations that are not finite for finite rows. Remedy: scale X, if its "
+            "values are extreme; otherwise keep overflows and divisions by zero out of the family."
         )
     if bounded and norms.max(initial=0) > neurons.bound * (1 + 1e-4):
         raise ValueError(

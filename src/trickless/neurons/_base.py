@@ -166,14 +166,16 @@ class Neurons(BaseEstimator, ABC):
     def __call__(self, X: Any, weights: Weights) -> Any:
         """Activations, checked: of the shape they must have, and in the precision of X.
 
-        Everything in the package evaluates neurons through this.
+        Everything in the package evaluates neurons through this. Overflows are no matter where a
+        response saturates; what is not finite in the end is refused where it is used.
         """
         name = type(self).__name__
         check_columns(name, X, self.n_features_in_)
-        Z = self.activate(X, weights)
-        call = f"{name}.activate(X, weights)"
-        check_activations(call, Z, X.shape[0], weights[0].shape[0], self.width)
-        return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = self.activate(X, weights)
+            call = f"{name}.activate(X, weights)"
+            check_activations(call, Z, X.shape[0], weights[0].shape[0], self.width)
+            return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for as many rows as neurons.

@@ -52,8 +52,9 @@ class Projected(Neurons):
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         direction, *rest = weights
-        t = project_pairs(self.prepare(X), direction)
-        return self.respond(t[None, :], *rest).reshape(self.width, -1).T
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
+            t = project_pairs(self.prepare(X), direction)
+            return self.respond(t[None, :], *rest).reshape(self.width, -1).T
 
 
 def project(X: Any, direction: Any) -> Any:
