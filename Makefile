@@ -2,6 +2,7 @@
 # make test          run the whole test suite
 # make test-frameworks  test neurons made of torch modules and JAX functions (installs both)
 # make fuzz-files    twelve thousand damaged or hostile files of models, which must be refused
+# make fuzz-inputs   five thousand odd inputs, which must be answered rightly or refused with a remedy
 # make lint          check style and format
 # make types         check types
 # make format        rewrite style and format
@@ -29,7 +30,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help demo test test-frameworks fuzz-files lint types format tables clean bench-demo bench-exact \
+.PHONY: help demo test test-frameworks fuzz-files fuzz-inputs lint types format tables clean bench-demo bench-exact \
 	bench-convergence bench-estimators bench-frequencies bench-images bench-kitchen-sinks bench-limits \
 	bench-papers bench-peers bench-prediction bench-regret bench-solvers bench-stream bench-tables
 
@@ -47,6 +48,9 @@ test-frameworks: $(VENV)/.test-frameworks
 
 fuzz-files: $(VENV)/.test
 	$(BIN)/python -W error tests/mutated_files.py 12000
+
+fuzz-inputs: $(VENV)/.test
+	$(BIN)/python tests/fuzz_inputs.py 5000
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -80,7 +80,8 @@ OPTIONS = {
     "KitchenSinksClassifier": [{"loss": "log_loss"}, {"loss": "hinge"}, {"loss": "exponential"}],
     "DoublyStochastic": [
         {}, {"alpha": 0.0}, {"schedule": "constant"}, {"preconditioner": "block"},
-        {"batch_size": 3}, {"early_stopping": True}, {"step_size": 1e3}, {"schedule": "theorem", "alpha": 1.0},
+        {"batch_size": 3}, {"early_stopping": True}, {"step_size": 1e3},
+        {"schedule": "theorem", "alpha": 1.0},
     ],
     "DoublyStochasticRegressor": [{"loss": "huber"}, {"loss": "epsilon_insensitive"}],
     "DoublyStochasticClassifier": [{"loss": "hinge"}, {"loss": "squared_hinge"}],
