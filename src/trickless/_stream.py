@@ -132,9 +132,9 @@ class NeuronStream:
     dtype : dtype
         Precision of the floating-point weights.
     cache_bytes : int
-        How many bytes of weights may be kept in memory. The first blocks are kept, since every
-        pass goes through the blocks in order; what does not fit is drawn again when needed, with
-        the same result.
+        How many bytes of weights may be kept in memory. As many of the first blocks are kept as
+        fit, since every pass goes through the blocks in order; the others are drawn again when
+        needed, with the same result.
     """
 
     def __init__(
@@ -145,7 +145,6 @@ class NeuronStream:
         self.dtype = np.dtype(dtype)
         self.cache_bytes = cache_bytes
         self._cache: dict[int, Weights] = {}
-        self._cached_bytes = 0
         self._fingerprint: list[float] | None = None
         self._verified = True
 
@@ -187,9 +186,8 @@ class NeuronStream:
 
     def _remember(self, b: int, weights: Weights) -> Weights:
         size = sum(array.nbytes for array in weights)
-        if self._cached_bytes + size <= self.cache_bytes and b not in self._cache:
+        if (b + 1) * size <= self.cache_bytes:  # no count, which threads would have to share
             self._cache[b] = weights
-            self._cached_bytes += size
         return weights
 
     def _verify(self) -> None:
@@ -205,7 +203,7 @@ class NeuronStream:
 
     def __getstate__(self) -> dict[str, Any]:
         self.fingerprint()
-        return self.__dict__ | {"_cache": {}, "_cached_bytes": 0, "_verified": False}
+        return self.__dict__ | {"_cache": {}, "_verified": False}
 
 
 def _summary(weights: Weights) -> list[float]:
