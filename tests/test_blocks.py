@@ -82,6 +82,24 @@ def test_many_callers_at_once_leave_the_count_as_it_was():
         assert not _blas._limits
 
 
+def test_any_thread_holds_blas_down_and_lets_it_go():
+    def in_a_thread(function):
+        thread = threading.Thread(target=function)
+        thread.start()
+        thread.join()
+
+    with threadpool_limits(4, "blas"):
+        with linear_algebra(2):  # by this thread; the next ones go by what is left of it
+            held, seen = _blas.at_most(1), []
+            in_a_thread(held.__enter__)
+            seen.append(blas_threads())
+        in_a_thread(lambda: held.__exit__(None, None, None))
+        seen.append(blas_threads())
+        in_a_thread(lambda: seen.extend(map_blocks(lambda _: blas_threads(), row_blocks(2, 1), 2)))
+        assert seen == [1, 4, 1, 1]
+    assert blas_threads() != 4
+
+
 def test_an_error_in_a_block_reaches_the_caller_and_frees_blas():
     before = blas_threads()
     with pytest.raises(ZeroDivisionError):

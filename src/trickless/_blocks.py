@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse
 from array_api_compat import array_namespace as _array_namespace
+from joblib.parallel import get_active_backend
 from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
@@ -98,7 +99,7 @@ class _Blas:
         wanted = [min([original, *self._limits]) for original in self._original]
         if wanted != self._in_force:
             for library, threads in zip(self._libraries, wanted, strict=True):
-                library.set_num_threads(threads)
+                _set_threads(library, threads)
             self._in_force = wanted
 
     def after_fork(self) -> None:
@@ -109,9 +110,49 @@ class _Blas:
             self._apply()
 
 
-_blas = _Blas()
+def _set_threads(library: Any, threads: int) -> None:
+    """Set a library's thread count, whichever thread this is.
+
+    Newer threadpoolctl lets only the thread that was the first to set the count of OpenBLAS set it
+    again, and ignores all others without a word. So nobody is left in control.
+    """
+    release = getattr(library, "clear_controlling_thread", lambda force: None)
+    release(force=True)
+    library.set_num_threads(threads)
+    release(force=True)
+
+
+class _Cores:
+    """The cores, shared out among callers who work at the same time."""
+
+    def __init__(self) -> None:
+        self.after_fork()
+
+    @contextmanager
+    def at_most(self, threads: int) -> Iterator[int]:
+        """Take so many threads, or, beside other callers, as many of them as there are free cores.
+
+        One at least: that of the caller.
+        """
+        with self._lock:
+            if self._taken:
+                threads = max(1, min(threads, (os.cpu_count() or 1) - self._taken))
+            self._taken += threads
+        try:
+            yield threads
+        finally:
+            with self._lock:
+                self._taken -= threads
+
+    def after_fork(self) -> None:
+        """A child has none of the callers, and may not wait for their lock."""
+        self._lock, self._taken = threading.Lock(), 0
+
+
+_blas, _cores = _Blas(), _Cores()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_blas.after_fork)
+    os.register_at_fork(after_in_child=_cores.after_fork)
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -119,11 +160,13 @@ def n_threads(n_jobs: int | None) -> int:
 
     ``None`` means as many as BLAS would use at this moment: all cores on their own, one inside a
     joblib worker that has been given one, so nested parallelism never oversubscribes the machine.
-    -1 means all cores, -2 all but one, and so on.
+    -1 means all cores, -2 all but one, and so on; inside a joblib worker, no more than ``None``.
     """
     if n_jobs is None:
         return _blas.threads()
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    threads = n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
+    nested = get_active_backend()[0].nesting_level
+    return min(threads, _blas.threads()) if nested else threads
 
 
 def worthwhile(n_jobs: int | None, n_activations: int) -> int | None:
@@ -160,10 +203,17 @@ def cholesky(matrix: np.ndarray) -> np.ndarray:
 def map_blocks(
     function: Callable[[slice], Result], blocks: list[slice], n_jobs: int | None = None
 ) -> list[Result]:
-    """Apply ``function`` to each block, one thread a block; the results in the order of blocks."""
-    threads = min(n_threads(n_jobs), len(blocks))
-    if threads <= 1:
+    """Apply ``function`` to each block, one thread a block; the results in the order of blocks.
+
+    Callers at the same time share the cores. How many of them a caller gets does not show in its
+    answer at all.
+    """
+    wanted = min(n_threads(n_jobs), len(blocks))
+    if wanted <= 1:
         with linear_algebra(n_jobs):
             return [function(block) for block in blocks]
-    with _blas.at_most(1), ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(function, blocks))
+    with _blas.at_most(1), _cores.at_most(wanted) as threads:
+        if threads == 1:
+            return [function(block) for block in blocks]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(function, blocks))
