@@ -1,5 +1,6 @@
 """The stream is a pure function of (neurons, seed, block)."""
 
+import json
 import pickle
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from cases import FAMILIES, inputs, suited
+from make_golden_streams import FILE, STREAMS, summary
 from trickless._stream import (
     BLOCK,
     NeuronStream,
@@ -37,6 +39,16 @@ def test_blocks_do_not_depend_on_order_cache_or_object(name):
     assert_same(uncached.block(0), cached.block(0))
     assert_same(uncached.block(3), later_first)
     assert_same(cached.block(3), later_first)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_neurons_are_those_that_older_versions_drew(name):
+    """To the rounding of functions such as log, which differ in their last digits."""
+    golden = json.loads(FILE.read_text())
+    assert name in golden, "a new family: python tests/make_golden_streams.py adds it"
+    now = summary(name)
+    for what in ("fingerprint", "weights"):
+        np.testing.assert_allclose(now[what], golden[name][what], rtol=1e-9, atol=1e-12)
 
 
 def test_blocks_of_other_numbers_and_seeds_differ():
