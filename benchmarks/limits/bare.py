@@ -8,6 +8,8 @@ import numpy as np
 
 #: Rows and neurons of a block.
 ROWS, NEURONS = 512, 256
+#: Seconds between two actions.
+REST = 0.1
 
 
 def activations(X, W):
@@ -37,10 +39,15 @@ def network(X, W, coef, pool):
 
 
 def in_turn(actions, repeats):
-    """Median seconds of each action; they take turns, and the first turn does not count."""
+    """Median seconds of each action; they take turns, and the first turn does not count.
+
+    There is a rest before each: threads of BLAS wait busily for more work for some 30 ms after an
+    action that used them, and would take a core from the next one.
+    """
     times = {name: [] for name in actions}
     for _ in range(repeats + 1):
         for name, action in actions.items():
+            time.sleep(REST)
             start = time.perf_counter()
             action()
             times[name].append(time.perf_counter() - start)
