@@ -12,27 +12,32 @@ with NumPy and SciPy alone:
   it is not good enough for a light regularisation;
 - predict: activations of blocks and their products with the coefficients.
 
-A small problem of 200 rows is fitted beside scikit-learn's RBFSampler and Ridge. Memory is the peak
-of a fit above its beginning, next to 3 c² doubles for c columns and the byte budgets.
+Small problems are put to scikit-learn's RBFSampler and ridge with as many columns, 100: a fit of 200
+rows, and a grid search on the digits, three values of alpha by five folds, in one process. Memory is
+the peak of a fit above its beginning, next to 3 c² doubles for c columns and the byte budgets.
 
-Run as ``make bench-limits``; writes ``benchmarks/results/kitchen_sinks_limits.json``.
+Run as ``make bench-limits``; writes ``benchmarks/results/kitchen_sinks_limits.json`` in about 2
+minutes. With ``--quick`` it only prints what a tenth of the rows and three repeats give.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 from bare import ROWS, activations, blocks, in_turn, network
 from scipy import linalg
+from sklearn.datasets import load_digits
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
-from trickless import KitchenSinksRegressor
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless._blocks import n_threads
 from trickless._report import circumstances, measured
 from trickless.kitchen_sinks import PANEL_BYTES
@@ -40,6 +45,8 @@ from trickless.neurons import Gaussian
 
 N_ROWS, N_INPUTS, N_NEURONS, ALPHA, REPEATS = 40_000, 100, 1000, 1e-6, 9
 PANEL = 4096
+#: Columns of activations in small problems.
+COLUMNS = 100
 RESULTS = Path(__file__).parents[1] / "results"
 
 
@@ -48,15 +55,15 @@ def problem(n_rows, n_inputs):
     return X, np.sin(X[:, 0]) + X[:, 1]
 
 
-def large(pool):
+def large(pool, n_rows=N_ROWS, repeats=REPEATS):
     """Seconds of ours and of the bare parts, and what they come to."""
-    X, y = problem(N_ROWS, N_INPUTS)
+    X, y = problem(n_rows, N_INPUTS)
     options = {"alpha": ALPHA, "random_state": 0}
     model = KitchenSinksRegressor(Gaussian(10.0), N_NEURONS, **options).fit(X, y)
     (W,) = model.stream_.between(0, N_NEURONS)
     twice = np.concatenate([W, W])
     coef = np.concatenate(list(model.coef_.swapaxes(0, 1))).astype("float32")
-    panels = blocks(N_ROWS, PANEL)
+    panels = blocks(n_rows, PANEL)
     ready = [activations(X[panel], W) for panel in panels[:2]]
 
     def parts():
@@ -76,7 +83,7 @@ def large(pool):
             total += Z.T @ Z
         return total
 
-    matrix = gram("float64") / N_ROWS
+    matrix = gram("float64") / n_rows
     matrix.flat[:: len(matrix) + 1] += ALPHA * N_NEURONS
 
     def predict():
@@ -98,7 +105,7 @@ def large(pool):
             "predict": lambda: model.predict(X),
             "bare predict": predict,
         },
-        REPEATS,
+        repeats,
     )
     bare = seconds["product, cosine and sine"] + seconds["Gram matrix"] + seconds["Cholesky"]
     ratios = {
@@ -112,21 +119,44 @@ def large(pool):
     return {"seconds": seconds, "ratio": ratios}
 
 
-def small():
-    """A fit of 200 rows by 100 neurons beside scikit-learn's."""
+def small(repeats=50):
+    """A fit of 200 rows by 100 columns beside scikit-learn's."""
     X, y = problem(200, 10)
-    ours = KitchenSinksRegressor(Gaussian(3.0), 50, alpha=1e-4, random_state=0)
-    auto = KitchenSinksRegressor(Gaussian(3.0), 50, random_state=0)
-    theirs = make_pipeline(RBFSampler(gamma=1 / 18, n_components=100, random_state=0), Ridge(1e-2))
+    ours = KitchenSinksRegressor(Gaussian(3.0), COLUMNS // 2, alpha=1e-4, random_state=0)
+    auto = KitchenSinksRegressor(Gaussian(3.0), COLUMNS // 2, random_state=0)
+    theirs = make_pipeline(RBFSampler(gamma=1 / 18, n_components=COLUMNS, random_state=0), Ridge())
     seconds = in_turn(
         {
             "Kitchen Sinks": lambda: ours.fit(X, y),
             "Kitchen Sinks, alpha='auto'": lambda: auto.fit(X, y),
             "RBFSampler and Ridge": lambda: theirs.fit(X, y),
         },
-        50,
+        repeats,
     )
     return {"seconds": seconds, "ratio": seconds["Kitchen Sinks"] / seconds["RBFSampler and Ridge"]}
+
+
+def grid_search(repeats=REPEATS):
+    """Three values of alpha by five folds on the digits, beside scikit-learn's."""
+    X, y = load_digits(return_X_y=True)
+    sampler = RBFSampler(gamma=1 / 1800, n_components=COLUMNS, random_state=0)
+    models = {
+        "Kitchen Sinks": (KitchenSinksClassifier(Gaussian(30.0), COLUMNS // 2, random_state=0), ""),
+        "RBFSampler and Ridge": (make_pipeline(sampler, RidgeClassifier()), "ridgeclassifier__"),
+    }
+    searches = {
+        name: GridSearchCV(model, {f"{prefix}alpha": [1e-6, 1e-4, 1e-2]}, cv=5)
+        for name, (model, prefix) in models.items()
+    }
+    seconds = in_turn(
+        {name: lambda search=search: search.fit(X, y) for name, search in searches.items()},
+        repeats,
+    )
+    return {
+        "seconds": seconds,
+        "score": {name: search.best_score_ for name, search in searches.items()},
+        "ratio": seconds["Kitchen Sinks"] / seconds["RBFSampler and Ridge"],
+    }
 
 
 def memory():
@@ -145,13 +175,20 @@ def memory():
 
 
 def main():
-    result = {"circumstances": circumstances(), "memory": memory()}
+    quick = "--quick" in sys.argv[1:]
+    result = {"circumstances": circumstances()}
     with ThreadPoolExecutor(n_threads(None)) as pool:
-        result |= {"large": large(pool), "small": small()}
+        if quick:
+            result |= {"large": large(pool, N_ROWS // 10, 3)}
+            result |= {"small": small(10), "grid search": grid_search(3)}
+        else:
+            result |= {"memory": memory(), "large": large(pool)}
+            result |= {"small": small(), "grid search": grid_search()}
     print(json.dumps(result, indent=1))
-    path = RESULTS / "kitchen_sinks_limits.json"
-    path.write_text(json.dumps(result, indent=1) + "\n")
-    print(f"wrote {path}")
+    if not quick:
+        path = RESULTS / "kitchen_sinks_limits.json"
+        path.write_text(json.dumps(result, indent=1) + "\n")
+        print(f"wrote {path}")
 
 
 if __name__ == "__main__":
