@@ -12,9 +12,10 @@ with NumPy and SciPy alone:
   it is not good enough for a light regularisation;
 - predict: activations of blocks and their products with the coefficients.
 
-Small problems are put to scikit-learn's RBFSampler and ridge with as many columns, 100: a fit of 200
-rows, and a grid search on the digits, three values of alpha by five folds, in one process. Memory is
-the peak of a fit above its beginning, next to 3 c² doubles for c columns and the byte budgets.
+Small problems are put to scikit-learn's RBFSampler and ridge with as many columns, 100: a fit of
+200 rows, and a grid search on the digits, three values of alpha by five folds, in one process.
+Memory is the peak of a fit above its beginning, next to 3 c² doubles for c columns and the byte
+budgets.
 
 Run as ``make bench-limits``; writes ``benchmarks/results/kitchen_sinks_limits.json`` in about 2
 minutes. With ``--quick`` it only prints what a tenth of the rows and three repeats give.
