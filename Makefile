@@ -11,6 +11,7 @@
 # make bench-convergence  the rate 1/t of Doubly Stochastic
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
 # make bench-frequencies  errors of kernels by each way of drawing frequencies
+# make bench-growth       time against rows, inputs and neurons; time of an import
 # make bench-images       MNIST by random convolutions
 # make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks
 # make bench-limits       hot paths against their bare arithmetic
@@ -31,8 +32,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 
 .PHONY: help demo test test-frameworks fuzz-files fuzz-inputs lint types format tables clean bench-demo bench-exact \
-	bench-convergence bench-estimators bench-frequencies bench-images bench-kitchen-sinks bench-limits \
-	bench-papers bench-peers bench-prediction bench-regret bench-solvers bench-stream bench-tables
+	bench-convergence bench-estimators bench-frequencies bench-growth bench-images bench-kitchen-sinks \
+	bench-limits bench-papers bench-peers bench-prediction bench-regret bench-solvers bench-stream bench-tables
 
 demo: $(VENV)/.plot
 	$(BIN)/trickless demo
@@ -90,6 +91,10 @@ bench-stream: $(VENV)/.plot
 bench-frequencies: $(VENV)/.plot
 	$(BIN)/python benchmarks/frequencies.py
 
+bench-growth: $(VENV)/.test
+	$(BIN)/python benchmarks/import_time.py
+	$(BIN)/python benchmarks/growth.py
+
 bench-images: $(VENV)/.plot
 	$(BIN)/python benchmarks/images.py
 
@@ -106,6 +111,7 @@ bench-limits: $(VENV)/.plot
 	$(BIN)/python benchmarks/limits/shrinking_gradient_round.py
 	$(BIN)/python benchmarks/limits/doubly_stochastic_step.py
 	$(BIN)/python benchmarks/limits/kitchen_sinks.py
+	$(BIN)/python benchmarks/limits/alternatives.py
 
 bench-papers: $(VENV)/.plot
 	$(BIN)/python benchmarks/papers/livni2017.py

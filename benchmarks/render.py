@@ -482,6 +482,97 @@ def kept_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
+#: What grows, in the words of the table.
+SIZES = {"n_rows": "rows", "n_inputs": "inputs", "n_neurons": "neurons"}
+
+
+def quick(result):
+    return " Of a quick trial, not the full run." if result["quick"] else ""
+
+
+def growth_table():
+    result = results("growth")
+    rows = []
+    for line in result["growth"]:
+        sizes = [int(size) for size in line["seconds"]]
+        seconds = list(line["seconds"].values())
+        slopes = [
+            f"{line[part]['exponent']:.2f} ± {line[part]['standard_error']:.2f}"
+            for part in ("all", "largest decade")
+        ]
+        rows.append(
+            [
+                line["learner"].replace("_", " ").title(),
+                SIZES[line["size"]],
+                f"{sizes[0]:,} to {sizes[-1]:,}",
+                f"{seconds[0]:.2g} to {seconds[-1]:.2g} s",
+                *slopes,
+                line["theory"],
+            ]
+        )
+    head = ["learner", "grows", "from", "time", "exponent", "of the largest decade", "theory"]
+    text = f"Exponents ± standard errors.{quick(result)} {where(result)}."
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def boundaries_table():
+    result = results("growth")
+    rows = []
+    for one in result["boundaries"]:
+        below, above = (f"{1e3 * seconds:.1f} ms" for seconds in one["seconds"])
+        low, high = one["quartiles"]
+        rows.append([one["boundary"], below, above, f"{one['ratio']:.2f} ({low:.2f}–{high:.2f})"])
+    head = ["what ends", "below", "above", "ratio, per row or neuron"]
+    pairs = max(one["pairs"] for one in result["boundaries"])
+    text = f"Medians, and quartiles, of up to {pairs} pairs in turn.{quick(result)}"
+    return "\n".join([*grid(head, rows), "", f"{text} {where(result)}."])
+
+
+def engine_text():
+    result = results("engine_alternatives")
+    blocks, gram, cosines = (result[key] for key in ("activations", "gram", "cosines"))
+    ours, panel = blocks["blocks of 512 rows"], gram["one product"]
+    sizes = "; ".join(
+        f"{name.removeprefix('blocks of ')} {100 * (seconds / ours - 1):+.0f} %"
+        for name, seconds in sorted(blocks.items(), key=lambda item: len(item[0]))
+        if name.startswith("blocks") and name != "blocks of 512 rows"
+    )
+    others = ", ".join(
+        f"{name} {result['versions'][name]} {seconds / cosines['numpy']:.1f} times"
+        for name, seconds in cosines.items()
+        if name != "numpy"
+    )
+    lines = [
+        f"- Cosines and sines written into their place: "
+        f"{100 * (blocks['in place'] / ours - 1):+.0f} % of the time of activations.",
+        f"- Weights drawn while the block before is multiplied: at most "
+        f"{100 * blocks['draw'] / ours:.0f} % on 4,194 rows, once, since they are kept.",
+        f"- Blocks of other sizes than 512 rows: {sizes}.",
+        f"- The Gram matrix by tiles of 500 columns, for our threads to share: "
+        f"{100 * (gram['tiles'] / panel - 1):+.0f} % of the time of one product.",
+    ]
+    if others:
+        lines.append(
+            f"- Cosines of another library, next to NumPy's in single precision: {others}."
+        )
+    return "\n".join([*lines, "", f"{where(result)}."])
+
+
+def import_time_table():
+    result = results("import_time")
+    rows = []
+    for name in result["runs"][0]["seconds"]:
+        spent = [f"{1e3 * run['seconds'][name]:.0f} ms" for run in result["runs"]]
+        rows.append([f"`{name}`", *spent])
+    rows.append(["the last to the one before", *(f"{run['ratio']:.2f}" for run in result["runs"])])
+    heads = [
+        "with pandas installed" if run["pandas"] else "without pandas" for run in result["runs"]
+    ]
+    met = "met" if all(run["ratio"] <= result["aim"] for run in result["runs"]) else "not met"
+    text = f"Aim: at most {result['aim']} times, {met}.{quick(result)} {where(result)}."
+    return "\n".join([*grid(["", *heads], rows), "", text])
+
+
 #: What groups of methods are called in the tables of the peers.
 KINDS = {"ours": "ours", "kernel": "kernel or random-feature peer", "trees": "trees"}
 
@@ -609,7 +700,7 @@ def peers_front_table():
 
 PAGES = {
     "README.md": {"table": demo_table},
-    "docs/design.md": {"exact": exact_table},
+    "docs/design.md": {"exact": exact_table, "engine": engine_text},
     "docs/doubly-stochastic.md": {
         "kept": kept_table,
         "convergence": convergence_table,
@@ -643,6 +734,11 @@ PAGES = {
         "prediction": prediction_table,
         "stream": stream_table,
         "round": round_table,
+    },
+    "docs/speed.md": {
+        "growth": growth_table,
+        "boundaries": boundaries_table,
+        "import": import_time_table,
     },
 }
 

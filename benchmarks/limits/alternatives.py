@@ -1,0 +1,122 @@
+"""Ways to make the engine faster that were tried, and what each would save.
+
+All on one thread, in seconds of the processor, minima of ``REPEATS`` repeats made in turn; a block
+is 512 rows of 100 inputs by 256 Gaussian neurons in single precision, a panel 4,194 rows.
+
+- cosines and sines written into their place among the activations, without arrays in between;
+- weights drawn while the block before is multiplied: what a draw takes beside the activations;
+- blocks of other numbers of rows;
+- the Gram matrix of a panel by tiles, which our threads could share, in the place of one product
+  on threads of BLAS;
+- cosines by numexpr and torch, where they are installed.
+
+Run as ``make bench-limits``; writes ``benchmarks/results/engine_alternatives.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from bare import blocks
+from threadpoolctl import threadpool_limits
+
+from trickless._report import circumstances
+from trickless._stream import BLOCK, NeuronStream
+from trickless.neurons import Gaussian
+
+PATH = Path(__file__).parents[1] / "results" / "engine_alternatives.json"
+PANEL, ROWS, INPUTS, COLUMNS, TILE, REPEATS = 4194, 512, 100, 2000, 500, 7
+
+
+def least(actions, times=1):
+    """Least processor seconds of each action, made so many times in a row."""
+    found = dict.fromkeys(actions, np.inf)
+    for _ in range(REPEATS):
+        for name, action in actions.items():
+            start = time.process_time()
+            for _ in range(times):
+                action()
+            found[name] = min(found[name], (time.process_time() - start) / times)
+    return found
+
+
+def activations(rng):
+    """Our way, the way in place, other sizes of blocks, and a draw."""
+    X = rng.standard_normal((PANEL, INPUTS), dtype="float32")
+    neurons = Gaussian(10.0).fit(X, rng)
+    stream = NeuronStream(neurons, 0)
+    weights = stream.block(0)
+    (W,) = weights
+    Z = np.empty((PANEL, 2 * BLOCK), dtype="float32")
+
+    def ours(size=ROWS):
+        for rows in blocks(PANEL, size):
+            Z[rows] = neurons(X[rows], weights)
+
+    def in_place():
+        for rows in blocks(PANEL, ROWS):
+            t = X[rows] @ W.T
+            np.cos(t, out=Z[rows, :BLOCK])
+            np.sin(t, out=Z[rows, BLOCK:])
+
+    actions = {"blocks of 512 rows": ours, "in place": in_place, "draw": lambda: stream._draw(1)}
+    for size in (128, 256, 1024, 2048):
+        actions[f"blocks of {size:,} rows"] = lambda size=size: ours(size)
+    return least(actions, 5)
+
+
+def gram(rng):
+    Z = rng.standard_normal((PANEL, COLUMNS))
+    total = np.zeros((COLUMNS, COLUMNS))
+
+    def whole():
+        nonlocal total
+        total += Z.T @ Z
+
+    def tiles():
+        for i in blocks(COLUMNS, TILE):
+            for j in blocks(COLUMNS, TILE):
+                if i.start <= j.start:
+                    total[i, j] += Z[:, i].T @ Z[:, j]
+
+    return least({"one product": whole, "tiles": tiles})
+
+
+def cosines(rng):
+    """Seconds for one block, by each library that is installed."""
+    t = 5 * rng.standard_normal((ROWS, BLOCK), dtype="float32")
+    out = np.empty_like(t)
+    actions = {"numpy": lambda: np.cos(t, out=out)}
+    if find_spec("numexpr"):
+        import numexpr
+
+        numexpr.set_num_threads(1)
+        actions["numexpr"] = lambda: numexpr.evaluate("cos(t)", {"t": t}, out=out)
+    if find_spec("torch"):
+        import torch
+
+        torch.set_num_threads(1)
+        source, target = torch.from_numpy(t), torch.from_numpy(out)
+        actions["torch"] = lambda: torch.cos(source, out=target)
+    return least(actions, 20)
+
+
+def main():
+    rng = np.random.default_rng(0)
+    result = {"circumstances": circumstances()}
+    with threadpool_limits(1):
+        for part in (activations, gram, cosines):
+            result[part.__name__] = part(rng)
+    result["versions"] = {name: version(name) for name in result["cosines"]}
+    print(json.dumps(result, indent=1))
+    PATH.write_text(json.dumps(result, indent=1) + "\n")
+    print(f"wrote {PATH}")
+
+
+if __name__ == "__main__":
+    main()
