@@ -25,7 +25,7 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.neurons import Gaussian, Neurons
+from trickless.neurons import Dense, Gaussian, Neurons
 
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 with_kernels = pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=name_of)
