@@ -1,6 +1,11 @@
 """What holds for every family and every learner."""
 
+import os
 import pickle
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +13,8 @@ import scipy.sparse
 from sklearn.base import clone, is_regressor
 
 import trickless._blocks
+import trickless._network
+import trickless.kitchen_sinks
 from cases import (
     FAMILIES,
     KERNEL_LEARNERS,
@@ -19,6 +26,8 @@ from cases import (
     problem,
     suited,
 )
+from fit_everything import coefficients, make
+from trickless._stream import BLOCK
 
 EVERY = LEARNERS + KERNEL_LEARNERS
 REGRESSORS = [learner for learner in EVERY if is_regressor(learner)]
@@ -27,10 +36,6 @@ CLASSIFIERS = [learner for learner in EVERY if not is_regressor(learner)]
 every_learner = pytest.mark.parametrize("learner", EVERY, ids=name_of)
 neuron_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 every_family = pytest.mark.parametrize("family", FAMILIES)
-
-
-def make(learner, family, **options):
-    return clone(learner).set_params(neurons=FAMILIES[family], random_state=0, **options)
 
 
 @every_family
@@ -46,18 +51,90 @@ def test_the_same_seed_gives_the_same_model(learner, family):
     assert not np.allclose(other, expected)
 
 
+def assert_close(got, expected, tolerance):
+    np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * np.abs(expected).max())
+
+
 @every_family
 @neuron_learner
-def test_threads_and_row_blocks_change_nothing(learner, family, monkeypatch):
+def test_threads_row_blocks_and_byte_budgets_change_nothing(learner, family, monkeypatch):
+    X, y = problem(learner, rows=BLOCK + 14)  # two panels of Kitchen Sinks
+    X = suited(family, X)
+    double = make(learner, family, dtype="float64").fit(X, y)
+    single = make(learner, family, dtype="float32").fit(X, y)
+    monkeypatch.setattr(trickless._blocks, "_WORTH_SHARING", 1)
+    for n_jobs, rows, n_bytes in ((1, 512, 2**20), (2, 50, 5000), (3, 7, 0)):
+        monkeypatch.setattr(trickless._blocks.row_blocks, "__defaults__", (rows, 1))
+        monkeypatch.setattr(trickless.kitchen_sinks, "PANEL_BYTES", n_bytes)
+        monkeypatch.setattr(trickless._network, "_GROUP_BYTES", n_bytes)
+        options = {"n_jobs": n_jobs}
+        if "cache_bytes" in learner.get_params():
+            options["cache_bytes"] = n_bytes
+        again = make(learner, family, dtype="float64", **options).fit(X, y)
+        assert_close(coefficients(again), coefficients(double), 1e-6)
+        assert_close(answers(again, X), answers(double, X), 1e-6)
+    again = make(learner, family, dtype="float32", **options).fit(X, y)
+    assert_close(answers(again, X), answers(single, X), 1e-5)
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    """Coefficients and answers of every learner and family, from two processes of other kinds."""
+    found = []
+    for n_threads, seed in (("1", "1"), ("3", "2")):
+        path = tmp_path_factory.mktemp("elsewhere") / "models.npz"
+        threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), n_threads)
+        env = os.environ | threads | {"PYTHONHASHSEED": seed}
+        env["PYTHONPATH"] = os.pathsep.join(sys.path)
+        script = Path(__file__).with_name("fit_everything.py")
+        subprocess.run([sys.executable, script, path], env=env, check=True, timeout=300)
+        with np.load(path) as models:
+            found.append(dict(models))
+    return found
+
+
+@every_family
+@neuron_learner
+def test_another_process_gives_the_same_model(learner, family, elsewhere):
     X, y = problem(learner)
     X = suited(family, X)
-    expected = answers(make(learner, family, dtype="float64").fit(X, y), X)
-    scale = np.abs(expected).max()
-    for n_jobs, rows in ((1, 512), (2, 50), (3, 7)):
-        monkeypatch.setattr(trickless._blocks.row_blocks, "__defaults__", (rows, 1))
-        monkeypatch.setattr(trickless._blocks, "_WORTH_SHARING", 1)
-        model = make(learner, family, dtype="float64", n_jobs=n_jobs).fit(X, y)
-        np.testing.assert_allclose(answers(model, X), expected, atol=1e-6 * scale)
+    model = make(learner, family, dtype="float64").fit(X, y)
+    single = make(learner, family, dtype="float32").fit(X, y)
+    name = f"{name_of(learner)} {family}"
+    for models in elsewhere:
+        assert_close(models[f"{name} coef"], coefficients(model), 1e-6)
+        assert_close(models[f"{name} double"], answers(model, X), 1e-6)
+        assert_close(models[f"{name} single"], answers(single, X), 1e-5)
+
+
+@pytest.mark.parametrize(
+    "learner", [m for m in LEARNERS if name_of(m).startswith("Kitchen")], ids=name_of
+)
+@every_family
+def test_batches_and_parts_may_be_merged_in_any_order(learner, family):
+    X, y = problem(learner)
+    X = suited(family, X)
+    begun = make(learner, family, dtype="float64").partial_fit(X[:60], y[:60])  # fits the family
+    whole = deepcopy(begun).partial_fit(X[60:], y[60:])
+    parts = np.split(np.arange(60, 120), [25, 30])
+    for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0)):
+        model = deepcopy(begun)
+        for i in order:
+            model.partial_fit(X[parts[i]], y[parts[i]])
+        assert_close(coefficients(model), coefficients(whole), 1e-6)
+        assert_close(answers(model, X), answers(whole, X), 1e-6)
+
+    def part(rows):
+        """A model of some rows, with the family of the first."""
+        model = deepcopy(begun)
+        model.statistics_ = model._no_rows(y[rows][:1].mean() + np.zeros_like(model._origin))
+        return model.partial_fit(X[rows], y[rows])
+
+    for order in ((0, 1, 2), (2, 0, 1)):
+        a, b, c = (part(parts[i]) for i in order)
+        for model in (deepcopy(begun).merge(a).merge(b).merge(c), c.merge(b.merge(a)).merge(begun)):
+            assert_close(coefficients(model), coefficients(whole), 1e-6)
+            assert_close(answers(model, X), answers(whole, X), 1e-6)
 
 
 @every_family

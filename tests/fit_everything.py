@@ -1,0 +1,33 @@
+"""Fit every learner with every family, and store the models: for tests in processes of their own.
+
+python tests/fit_everything.py models.npz
+"""
+
+import sys
+
+import numpy as np
+from sklearn.base import clone
+
+from cases import FAMILIES, LEARNERS, answers, name_of, problem, suited
+
+
+def make(learner, family, **options):
+    return clone(learner).set_params(neurons=FAMILIES[family], random_state=0, **options)
+
+
+def coefficients(model):
+    return model.network_.coef
+
+
+if __name__ == "__main__":
+    models = {}
+    for learner in LEARNERS:
+        X, y = problem(learner)
+        for family in FAMILIES:
+            rows, name = suited(family, X), f"{name_of(learner)} {family}"
+            model = make(learner, family, dtype="float64").fit(rows, y)
+            models[f"{name} coef"] = coefficients(model)
+            models[f"{name} double"] = answers(model, rows)
+            model = make(learner, family, dtype="float32").fit(rows, y)
+            models[f"{name} single"] = answers(model, rows)
+    np.savez(sys.argv[1], **models)
