@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import trickless
 from trickless._blocks import (
     _blas,
+    _cores,
     cholesky,
     linear_algebra,
     map_blocks,
@@ -137,18 +138,24 @@ def test_little_linear_algebra_runs_on_one_thread():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fork is a system call of POSIX")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_is_not_held_up_by_its_parent():
-    with threadpool_limits(2, "blas"), _blas.at_most(1), _blas._lock:
+    held = _blas.at_most(1), _blas._lock, _cores.at_most(9), _cores._lock
+    with threadpool_limits(2, "blas"), held[0], held[1], held[2], held[3]:
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
             signal.alarm(20)  # a deadlocked child ends itself
-            done = threading.Thread(target=lambda: os.write(writer, bytes([n_threads(None)])))
+
+            def answer():
+                with _cores.at_most(3) as threads:
+                    os.write(writer, bytes([n_threads(None), threads]))
+
+            done = threading.Thread(target=answer)
             done.start()
             done.join()
             os._exit(0)
         os.waitpid(child, 0)
         os.close(writer)
-        assert os.read(reader, 1) == bytes([2])
+        assert os.read(reader, 2) == bytes([2, 3])
 
 
 def test_all_blocks_are_done_even_without_results():
