@@ -7,7 +7,6 @@ import threading
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
@@ -90,8 +89,8 @@ def test_threads_that_work_at_once_share_the_cores(eager, monkeypatch, tmp_path)
 def test_fits_side_by_side_give_the_models_of_fits_in_turn(backend):
     jobs = [(clone(m).set_params(random_state=0, n_jobs=2), *problem(m)) for m in LEARNERS]
     expected = [fitted_answers(clone(model), X, y) for model, X, y in jobs]
-    with parallel_config(backend=backend):
-        got = Parallel(n_jobs=2, timeout=PATIENCE)(delayed(fitted_answers)(*job) for job in jobs)
+    side_by_side = Parallel(n_jobs=2, backend=backend, timeout=PATIENCE)
+    got = side_by_side(delayed(fitted_answers)(*job) for job in jobs)
     for here, there in zip(expected, got, strict=True):
         np.testing.assert_allclose(there, here, atol=1e-6 * np.abs(here).max())
 

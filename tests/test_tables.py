@@ -208,12 +208,12 @@ def test_columns_of_other_types_are_refused():
     with pytest.raises(ValueError, match=r"column 'pay' of X held numbers in the first batch"):
         model.predict(frame.assign(pay="much"))
     with pytest.raises(ValueError, match=r"array that holds text.*Remedy"):
-        tabular(LEARNERS[0]).fit(frame.astype(object).fillna("").to_numpy(), y)
+        tabular(LEARNERS[0]).fit(frame.astype(object).where(frame.notna(), "").to_numpy(), y)
     for value, what in (([1], "cannot be categories"), (date(2020, 1, 1), "holds dates")):
         frame["odd"] = [value] * len(frame)
         with pytest.raises(ValueError, match=rf"column 'odd' of X .*{what}.*Remedy"):
             tabular(LEARNERS[0]).fit(frame, y)
-    frame["odd"] = [10**400] * len(frame)
+    frame["odd"] = pd.Series([10**400] * len(frame), index=frame.index, dtype=object)
     with pytest.raises(ValueError, match=r"column 'odd' of X held numbers.*too large.*Remedy"):
         tabular(LEARNERS[0]).fit(frame, y)
     frame["odd"] = [Decimal(i) for i in range(len(frame))]
