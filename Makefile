@@ -1,6 +1,7 @@
 # make demo          run the main job: three learners on real data, a table and a picture
 # make test          run the whole test suite
 # make test-frameworks  test neurons made of torch modules and JAX functions (installs both)
+# make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
 # make fuzz-files    twelve thousand damaged or hostile files of models, which must be refused
 # make fuzz-inputs   five thousand odd inputs, which must be answered rightly or refused with a remedy
 # make lint          check style and format
@@ -22,18 +23,28 @@
 # make bench-solvers      the direct and the iterative solver of Kitchen Sinks, and what choosing costs
 # make bench-stream       a million rounds with a bounded support
 # make bench-tables       Adult as a data frame, against trees
+# make locked        install what requirements/ci.txt says, by version and hash
+# make lock          renew requirements/ci.txt with today's versions
+# make dist          build wheel and sdist of the last commit into dist/
+# make check-dist    check that they build the same twice, and install and work offline
 # make tables        write the tables of README and docs from the stored results
 # make clean         remove what the other targets made
 #
 # Each target makes the virtual environment it needs. PYTHON and VENV may be set.
 
+# What depends on the versions of NumPy, SciPy, scikit-learn and pandas: the laws, scikit-learn's checks,
+# golden files, streams, data frames and threads.
+MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_files.py tests/test_stream.py \
+	tests/test_tables.py tests/test_tabular.py tests/test_blocks.py tests/test_concurrency.py \
+	tests/test_neurons.py tests/test_growing.py tests/test_validation.py
+
 PYTHON ?= python3
 VENV ?= .venv
+OLDEST_VENV ?= $(VENV)-oldest
 BIN = $(VENV)/bin
 
-.PHONY: help demo test test-frameworks fuzz-files fuzz-inputs lint types format tables clean bench-demo bench-exact \
-	bench-convergence bench-estimators bench-frequencies bench-growth bench-images bench-kitchen-sinks \
-	bench-limits bench-papers bench-peers bench-prediction bench-regret bench-solvers bench-stream bench-tables
+.PHONY: help $(shell sed -n 's/^\# make \([a-z-]*\) .*/	bench-kitchen-sinks bench-limits bench-papers bench-peers bench-prediction bench-regret bench-solvers \
+/p' Makefile)
 
 demo: $(VENV)/.plot
 	$(BIN)/trickless demo
@@ -46,6 +57,12 @@ test: $(VENV)/.test
 
 test-frameworks: $(VENV)/.test-frameworks
 	$(BIN)/python -m pytest tests/frameworks src/trickless/neurons/_torch.py src/trickless/neurons/_jax.py
+
+# A virtual environment of its own: versions are constrained, so that no other target may share it.
+test-oldest: export PIP_CONSTRAINT = $(CURDIR)/requirements/oldest.txt
+test-oldest:
+	$(MAKE) --no-print-directory $(OLDEST_VENV)/.test VENV=$(OLDEST_VENV)
+	$(OLDEST_VENV)/bin/python -m pytest $(MOVED_BY_VERSIONS)
 
 fuzz-files: $(VENV)/.test
 	$(BIN)/python -W error tests/mutated_files.py 12000
@@ -118,6 +135,19 @@ bench-papers: $(VENV)/.plot
 	$(BIN)/python benchmarks/papers/dai2014.py
 	$(BIN)/python benchmarks/papers/rahimi2008.py
 
+locked: $(VENV)/.locked
+
+lock: $(VENV)/.dist
+	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-annotate --python-version 3.11 \
+		--extra test --extra lint --extra dist --custom-compile-command "make lock" \
+		--output-file requirements/ci.txt pyproject.toml
+
+dist: $(VENV)/.locked
+	.ci/dist $(BIN)/python dist
+
+check-dist: $(VENV)/.locked
+	.ci/check-dist $(BIN)/python
+
 tables: $(VENV)/.plot
 	$(BIN)/python benchmarks/render.py
 
@@ -126,9 +156,13 @@ $(VENV)/.%: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	touch $@
 
+$(VENV)/.locked: requirements/ci.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/ci.txt
+	touch $@
+
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("trickless needs Python 3.11 or later, but $(PYTHON) is %d.%d. Remedy: make PYTHON=python3.11 ..." % v[:2])'
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST_VENV) build dist .mypy_cache .pytest_cache .ruff_cache
