@@ -43,8 +43,8 @@ VENV ?= .venv
 OLDEST_VENV ?= $(VENV)-oldest
 BIN = $(VENV)/bin
 
-.PHONY: help $(shell sed -n 's/^\# make \([a-z-]*\) .*/	bench-kitchen-sinks bench-limits bench-papers bench-peers bench-prediction bench-regret bench-solvers \
-/p' Makefile)
+# Every target that the list above names is no file.
+.PHONY: help $(shell sed -n 's/^. make \([a-z-]*\) .*/\1/p' Makefile)
 
 demo: $(VENV)/.plot
 	$(BIN)/trickless demo
