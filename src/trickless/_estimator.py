@@ -23,6 +23,7 @@ from tqdm.auto import tqdm
 
 from trickless._blocks import linear_algebra
 from trickless._columns import is_frame
+from trickless._interrupts import uninterrupted
 from trickless._losses import Loss
 from trickless._network import Network
 from trickless._search import scores
@@ -151,14 +152,24 @@ class Learner(BaseEstimator):
 
     @contextmanager
     def _begun_or_as_before(self) -> Iterator[None]:
-        """If beginning a model fails, leave the object as it was."""
+        """If beginning a model fails, leave the object as it was.
+
+        A Ctrl-C leaves the steps that have been taken, where these make a model.
+        """
         before = dict(self.__dict__)
         try:
             yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and self._has_learned_since(before):
+                raise
+            with uninterrupted():
+                self.__dict__.clear()
+                self.__dict__.update(before)
             raise
+
+    def _has_learned_since(self, before: dict[str, Any]) -> bool:
+        """Whether a model has been begun since the attributes were these, and can predict."""
+        return False
 
     def _receive(
         self,

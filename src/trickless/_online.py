@@ -21,6 +21,7 @@ from trickless._balanced import DIRECTIONS, balanced
 from trickless._blocks import linear_algebra
 from trickless._estimator import Classification, Learner, Regression
 from trickless._growing import Growing, growing_like
+from trickless._interrupts import uninterrupted
 from trickless._losses import Loss, Squared
 from trickless._regret import regret_curve
 from trickless._sampling import inclusion
@@ -236,17 +237,24 @@ class OnlineGradient(Learner):
         """
         n_support = len(self._support)
         estimates = self._estimate(X) if n_support else np.zeros(targets.shape)  # Alg. 1, line 4
-        self._remember(targets, estimates, n_support)
-        self._coefficients.count_rounds(len(targets))
+        error = float(self._error(estimates, targets).mean())
         small: np.ndarray = np.abs(estimates) < SHRINK_AT * self.norm_bound  # line 5
-        if not small.all():
-            self._coefficients.shrink(np.logical_not(small.all(axis=0)))  # line 8
-        self._support.append(X)
-        self._coefficients.append(np.where(small, eta * (targets - estimates), 0))  # line 6
+        new = np.where(small, eta * (targets - estimates), 0)  # line 6
+        with uninterrupted():  # all that a round changes
+            self._remember(targets, error, n_support)
+            self._coefficients.count_rounds(len(targets))
+            if not small.all():
+                self._coefficients.shrink(np.logical_not(small.all(axis=0)))  # line 8
+            self._support.append(X)
+            self._coefficients.append(new)
 
-    def _remember(self, targets: np.ndarray, estimates: np.ndarray, n_support: int) -> None:
+    def _has_learned_since(self, before: dict[str, Any]) -> bool:
+        now = self.__dict__.get("_coefficients")
+        return now is not None and now is not before.get("_coefficients") and now.n_rounds > 0
+
+    def _remember(self, targets: np.ndarray, error: float, n_support: int) -> None:
         """Keep what the curves show: the mean error of a batch, and what the regret needs."""
-        self._online.append((len(targets), float(self._error(estimates, targets).mean())))
+        self._online.append((len(targets), error))
         if len(self._online) == 2 * _STRETCHES:
             self._online = [
                 (m + n, (m * a + n * b) / (m + n))
@@ -277,9 +285,10 @@ class OnlineGradient(Learner):
             )
         with linear_algebra(1):  # of many small matrices
             index = balanced(chance, features, rng)
-        self._support.keep(index)
-        c.keep(index, 1 / chance[index])
-        self._played = None
+        with uninterrupted():
+            self._support.keep(index)
+            c.keep(index, 1 / chance[index])
+            self._played = None
 
     def _features(self, X: Any, rng: np.random.Generator) -> np.ndarray | None:
         """Numbers for each row whose weighted sums a compression keeps, if there are any."""

@@ -24,6 +24,7 @@ from trickless._blocks import (
 )
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._growing import Growing
+from trickless._interrupts import uninterrupted
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
 from trickless._network import Network
 from trickless._steps import Steps, check_steps, stable_step
@@ -243,8 +244,13 @@ class _DoublyStochastic(NeuronLearner):
         if self.n_iter_ == 0 or steps != self._steps:
             check_steps(type(self).__name__, steps, self.alpha)
         self._steps = steps
-        self._n_rows += len(targets)
-        self._weight += len(targets) if weight is None else weight.sum()
+        with uninterrupted():
+            self._n_rows += len(targets)
+            self._weight += len(targets) if weight is None else weight.sum()
+
+    def _has_learned_since(self, before: dict[str, Any]) -> bool:
+        history = self.__dict__.get("_history")
+        return history is not before.get("_history") and bool(history)
 
     def _largest_eigenvalue(self, X: Any, weight: np.ndarray | None) -> float:
         """Estimate of the largest eigenvalue of the kernel operator, from some rows and neurons."""
@@ -312,10 +318,12 @@ class _DoublyStochastic(NeuronLearner):
         direction = self._precondition(gradient, Z, shares) if self.preconditioner else gradient / k
         new = -gamma * direction  # line 5
         remaining = 1 - gamma * self.alpha
-        self._coef.rows[:] *= remaining  # line 6: decay the earlier ones
-        self._coef.append(new.reshape(self.neurons_.width, k, -1).transpose(1, 0, 2))
-        self._history.append((len(targets), float(self._error(f, targets).mean()), value))
-        self.n_iter_ += 1
+        error = float(self._error(f, targets).mean())
+        with uninterrupted():  # all that a step changes
+            self._coef.rows[:] *= remaining  # line 6: decay the earlier ones
+            self._coef.append(new.reshape(self.neurons_.width, k, -1).transpose(1, 0, 2))
+            self._history.append((len(targets), error, value))
+            self.n_iter_ += 1
 
         batch.f *= remaining
         batch.f += Z @ new

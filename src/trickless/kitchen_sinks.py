@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
 from trickless._conjugate import Pilot, solve_in_passes
 from trickless._estimator import Classification, NeuronLearner, Regression
+from trickless._interrupts import uninterrupted
 from trickless._least_squares import (
     Moments,
     Posterior,
@@ -228,11 +229,12 @@ class _KitchenSinks(NeuronLearner):
                     statistics.add(Z, targets[rows], part)
                 bar.update(len(Z))
         check_finite(type(self.neurons_).__name__, statistics.z_sum)
-        if hasattr(self, "statistics_"):
-            self.statistics_.merge(statistics)
-        else:
-            self.statistics_ = statistics
-        self._forget()
+        with uninterrupted():
+            if hasattr(self, "statistics_"):
+                self.statistics_.merge(statistics)
+            else:
+                self.statistics_ = statistics
+            self._forget()
 
     def _forget(self) -> None:
         """Solve anew when the solution is next asked for."""
@@ -278,8 +280,9 @@ class _KitchenSinks(NeuronLearner):
         check_statistics(other)
         statistics = deepcopy(self.statistics_)
         statistics.merge(other.statistics_)
-        self.statistics_ = statistics
-        self._forget()
+        with uninterrupted():
+            self.statistics_ = statistics
+            self._forget()
         return self
 
     def _check_statistics(self) -> None:
