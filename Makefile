@@ -2,6 +2,7 @@
 # make test          run the whole test suite
 # make test-frameworks  test neurons made of torch modules and JAX functions (installs both)
 # make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
+# make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
 # make fuzz-files    twelve thousand damaged or hostile files of models, which must be refused
 # make fuzz-inputs   five thousand odd inputs, which must be answered rightly or refused with a remedy
 # make lint          check style and format
@@ -69,6 +70,9 @@ fuzz-files: $(VENV)/.test
 
 fuzz-inputs: $(VENV)/.test
 	$(BIN)/python tests/fuzz_inputs.py 5000
+
+fuzz-kills: $(VENV)/.test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -W error tests/killed_fits.py 60
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -36,6 +36,8 @@ _estimator            from X, y to targets and batches; from decision values to 
 _validation/          every check of user input
 _blocks               row blocks, threads, array namespaces
 _growing              rows that are appended to
+_checkpoint           fits that go on after the end of their process
+_interrupts           Ctrl-C between steps, and not inside one
 files of models
 _files                save and load: layout, checksum, and what a file is refused for
 _recorder, _reader    objects as plain data and arrays, and back

@@ -20,12 +20,13 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from trickless._blocks import cholesky, map_blocks, row_blocks
+from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._least_squares import TRUSTED, Solution, Statistics, least, solve_by_gcv
 from trickless._risk import Blocks
 from trickless._validation.learners import check_finite, warn_of_convergence
@@ -74,6 +75,7 @@ def solve_in_passes(
     tol: float,
     n_jobs: int | None,
     owner: str,
+    checkpoint: Checkpoint = NOWHERE,
 ) -> Solution:
     r"""Minimise mean (y − b − ⟨z, β⟩)² + ρ · |β|² without the matrix of the normal equations.
 
@@ -96,6 +98,8 @@ def solve_in_passes(
         Threads.
     owner : str
         Who warns if it does not stop before ``max_iter``.
+    checkpoint : Checkpoint
+        Where the iterations keep their state.
 
     Raises
     ------
@@ -139,15 +143,27 @@ def solve_in_passes(
     precondition = _preconditioner(sums.chosen, share[chosen], ridges)
     wanted, n_compare = sums.cross[:, which], 0
     coef, grid, scores = np.zeros_like(wanted), None, None
+    kept = checkpoint.take() or {}
     if pilot is not None:
-        tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)
-        coef, n_compare, _ = _conjugate_gradients(
-            normal, precondition, wanted, coef, ridges, max_iter, tols
-        )
+        if "compared" not in kept:
+            tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)
+            coef, n_compare, _ = _conjugate_gradients(
+                normal, precondition, wanted, coef, ridges, max_iter, tols, checkpoint, kept
+            )
+            kept = {"compared": coef, "n_compare": n_compare}
+        coef, n_compare = kept["compared"], kept["n_compare"]
         grid, scores, best = _compare(sums, coef, which, ridges, n_outputs)
         coef, wanted, ridges = coef[:, best], wanted[:, best], ridges[best]
     coef, n_iter, left = _conjugate_gradients(
-        normal, precondition, wanted, coef, ridges, max_iter, np.full(n_outputs, tol)
+        normal,
+        precondition,
+        wanted,
+        coef,
+        ridges,
+        max_iter,
+        np.full(n_outputs, tol),
+        checkpoint,
+        kept,
     )
     if (left > tol).any():
         warn_of_convergence(
@@ -267,8 +283,12 @@ def _conjugate_gradients(
     ridges: np.ndarray,
     max_iter: int,
     tols: np.ndarray,
+    checkpoint: Checkpoint,
+    kept: dict[str, Any],
 ) -> tuple[np.ndarray, int, np.ndarray]:
     """Solve for each column of ``wanted`` at its ridge, beginning at ``begin``, all at once.
+
+    The state of the iterations is kept beside ``kept``, and taken from there if there is one.
 
     Returns
     -------
@@ -278,12 +298,15 @@ def _conjugate_gradients(
         How far the quadratic function is above its minimum, as the preconditioner estimates it,
         relative to what the solution lowers it by.
     """
-    solution = begin.copy()
-    residual = wanted - normal(begin, ridges) if begin.any() else wanted.copy()
-    direction = precondition(residual, ridges)
-    square = (residual * direction).sum(axis=0)
-    left = np.where(square > 0, np.inf, 0.0)
-    active, n_iter = np.flatnonzero(left > tols), 0
+    if "iterations" in kept:
+        solution, residual, direction, square, left, active, n_iter = kept["iterations"]
+    else:
+        solution = begin.copy()
+        residual = wanted - normal(begin, ridges) if begin.any() else wanted.copy()
+        direction = precondition(residual, ridges)
+        square = (residual * direction).sum(axis=0)
+        left = np.where(square > 0, np.inf, 0.0)
+        active, n_iter = np.flatnonzero(left > tols), 0
     while active.size and n_iter < max_iter:
         p = direction[:, active]
         product = normal(p, ridges[active])
@@ -304,4 +327,7 @@ def _conjugate_gradients(
         )
         active = active[left[active] > tols[active]]
         n_iter += 1
+        if checkpoint.is_due():
+            iterations = [solution, residual, direction, square, left, active, n_iter]
+            checkpoint.keep(kept | {"iterations": iterations})
     return solution, n_iter, left

@@ -23,6 +23,7 @@ from tqdm.auto import tqdm
 
 from trickless._blocks import linear_algebra
 from trickless._columns import is_frame
+from trickless._checkpoint import Checkpoint
 from trickless._interrupts import uninterrupted
 from trickless._losses import Loss
 from trickless._network import Network
@@ -104,8 +105,10 @@ class Learner(BaseEstimator):
         """Begin a model, given the first batch of targets."""
         raise NotImplementedError
 
-    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        """Learn from all rows there are."""
+    def _learn_all(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
+    ) -> None:
+        """Learn from all rows there are, or go on where the checkpoint was."""
         raise NotImplementedError
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
@@ -135,11 +138,15 @@ class Learner(BaseEstimator):
     def _prepare(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, first: bool) -> None:
         """Resolve what depends on the inputs, from the first batch, and check every batch."""
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, checkpoint: Any = None) -> Any:
         check_parameters(self, self._rules)
         first = not (getattr(self, "warm_start", False) and self.__sklearn_is_fitted__())
+        kept = Checkpoint(checkpoint, self, goes_on=not first)
         with self._begun_or_as_before(), linear_algebra(self.n_jobs):
-            self._learn_all(*self._receive(X, y, sample_weight, first=first, stream=False))
+            rows = self._receive(X, y, sample_weight, first=first, stream=False, seed=kept.seed)
+            kept.received(self.seed_, *rows)
+            self._learn_all(*rows, kept)
+        kept.remove()
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
@@ -180,6 +187,7 @@ class Learner(BaseEstimator):
         first: bool,
         stream: bool = True,
         classes: Any = None,
+        seed: int | None = None,
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Validate a batch; the first fixes everything that later batches must agree with."""
         owner = type(self).__name__
@@ -204,7 +212,7 @@ class Learner(BaseEstimator):
         given, X = X, self._in_precision(X)
         if first:
             warn_of_resolution(owner, given, self.dtype, self._columns_apart())
-            self.seed_ = as_seed(self.random_state)
+            self.seed_ = as_seed(self.random_state) if seed is None else seed
         self._prepare(X, targets, weight, first)
         if first:
             self._initialise(targets, weight)

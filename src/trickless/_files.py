@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import BufferedReader
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import Any, Literal, NoReturn
@@ -78,6 +79,40 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
+    path = Path(os.path.realpath(path))
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        write(model, beside)
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
+
+
+def write(model: Any, path: Path) -> None:
+    """Write a file in its place, with its checksum, and flush it."""
+    parts = _parts(model)
+    sha = hashlib.sha256()
+    with path.open("wb") as file:
+        for part in parts:
+            sha.update(part)
+            file.write(part)
+        file.write(sha.digest())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def digest(model: Any) -> str:
+    """Checksum of what a file would hold."""
+    sha = hashlib.sha256()
+    for part in _parts(model):
+        sha.update(part)
+    return sha.hexdigest()
+
+
+def _parts(model: Any) -> Iterator[bytes | memoryview]:
+    """What a file holds, one after the other, before its checksum."""
     recorder = Recorder()
     recorder.add(model)
     table = [[little(a.dtype).str, _order(a), list(a.shape)] for a in recorder.arrays]
@@ -94,8 +129,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"save: the model has {len(header)} bytes of data that are not in numeric arrays, and "
             f"a file may hold {_LARGEST_HEADER}. Remedy: use pickle for this model."
         )
-    prefix = _PREFIX.pack(_MAGIC, VERSION, len(header))
-    _replace(Path(path), [prefix, header], recorder.arrays)
+    raw = (_raw(array) for array in recorder.arrays)
+    return chain([_PREFIX.pack(_MAGIC, VERSION, len(header)), header], raw)
+
+
+def _raw(array: np.ndarray) -> memoryview:
+    """The bytes of an array, in its order."""
+    order = _order(array)
+    array = array.astype(little(array.dtype), order, copy=False)
+    return array.reshape(-1, order=order).view(np.uint8).data
 
 
 def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
@@ -225,32 +267,6 @@ def _arrays(file: BufferedReader, table: Any, size: int) -> Iterator[np.ndarray]
         if dtype.kind == "U" and raw.view("<u4").max(initial=0) > 0x10FFFF:
             raise ValueError("a text has a character that does not exist")
         yield array.astype(dtype.newbyteorder("="), order, copy=False)
-
-
-def _replace(path: Path, start: list[bytes], arrays: list[np.ndarray]) -> None:
-    """Write a file beside its place, with its checksum, and move it there."""
-    path = Path(os.path.realpath(path))
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    sha = hashlib.sha256()
-    try:
-        with beside.open("xb") as file:
-            for part in start:
-                sha.update(part)
-                file.write(part)
-            for array in arrays:
-                order = _order(array)
-                array = array.astype(little(array.dtype), order, copy=False)
-                raw = array.reshape(-1, order=order).view(np.uint8).data
-                sha.update(raw)
-                file.write(raw)
-            file.write(sha.digest())
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink()
-        raise
 
 
 def _order(array: np.ndarray) -> Literal["C", "F"]:

@@ -12,13 +12,15 @@ its proof uses B/(2√T); the latter is used here.
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._balanced import DIRECTIONS, balanced
 from trickless._blocks import linear_algebra
+from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._estimator import Classification, Learner, Regression
 from trickless._growing import Growing, growing_like
 from trickless._interrupts import uninterrupted
@@ -139,6 +141,9 @@ class OnlineGradient(Learner):
     max_support: int | None
     shuffle: bool
 
+    #: What rounds change.
+    _changing: ClassVar[tuple[str, ...]] = ("_support", "_coefficients", "_online", "_played")
+
     _rules = Learner._rules | {
         "norm_bound": positive("norm_bound=10.0 competes with functions of norm up to 10"),
         "step_size": either(
@@ -188,25 +193,31 @@ class OnlineGradient(Learner):
         """The kernel in closed form."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Any:
         """Learn in one online pass over the rows.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
+        checkpoint : str or path, optional
+            A file to keep the state of the fit in, about once a minute. After the end of the
+            process, the same call with the same data goes on from there, to the same model. The
+            file is removed when the fit is done. Default: none.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y)
+        return self._fit(X, y, checkpoint=checkpoint)
 
-    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+    def _learn_all(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
+    ) -> None:
         order = np.arange(X.shape[0])
         if self.shuffle:
             order = generator(self.seed_, Purpose.SHUFFLE).permutation(order)
-        self._learn(X[order], targets[order], None)
+        self._learn(X[order], targets[order], None, checkpoint)
 
     def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self._support: Any = None
@@ -214,7 +225,13 @@ class OnlineGradient(Learner):
         self._online: list[tuple[int, float]] = []
         self._played: Growing | None = Growing()
 
-    def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+    def _learn(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        checkpoint: Checkpoint = NOWHERE,
+    ) -> None:
         if self.schedule == "theorem":
             self._check_theorem(X.shape[0])
         self._check_step()
@@ -222,13 +239,20 @@ class OnlineGradient(Learner):
             self._support = growing_like(X)
         X = self._support.like(X)
         start, n_rows = 0, X.shape[0]
+        if (state := checkpoint.take()) is not None:
+            start = state["rows"]
+            self.__dict__.update({name: state[name] for name in self._changing})
         with self._progress(n_rows, "row") as bar:
+            bar.update(start)
             while start < n_rows:
                 rows = slice(start, min(start + self._batch_rows(), n_rows))
                 self._round(X[rows], targets[rows], self._step_size())
                 self._compress()
                 bar.update(rows.stop - start)
                 start = rows.stop
+                if checkpoint.is_due():
+                    changed = {name: getattr(self, name) for name in self._changing}
+                    checkpoint.keep(changed | {"rows": start})
 
     def _round(self, X: Any, targets: np.ndarray, eta: float) -> None:
         """One round of Algorithm 1 for each row of a batch, all with the estimates of f_t.

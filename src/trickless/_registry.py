@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
+from trickless._checkpoint import Progress
 from trickless._expansion import Expansion, Variances
 from trickless._growing import Growing, GrowingSparse
 from trickless._least_squares import Solution, Statistics
@@ -52,6 +53,7 @@ _PARTS = (
     Inputs,
     Network,
     NeuronStream,
+    Progress,
     Solution,
     Statistics,
     Steps,

@@ -6,6 +6,7 @@ doubly stochastic gradients", NIPS 2014.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
@@ -22,6 +23,7 @@ from trickless._blocks import (
     row_blocks,
     worthwhile,
 )
+from trickless._checkpoint import Checkpoint
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._growing import Growing
 from trickless._interrupts import uninterrupted
@@ -135,7 +137,14 @@ class _DoublyStochastic(NeuronLearner):
         """Constant that the network starts from."""
         return np.zeros(targets.shape[1])
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Any:
         """Take steps on batches of the rows until ``n_neurons`` neurons have been drawn.
 
         The rows are parted into batches once, and every pass goes through them in an order of its
@@ -150,36 +159,73 @@ class _DoublyStochastic(NeuronLearner):
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows, in units of their mean. The weights of a batch are scaled down
             where they sum to more than its number of rows.
+        checkpoint : str or path, optional
+            A file to keep the state of the fit in, about once a minute. After the end of the
+            process, the same call with the same data goes on from there, to the same model. The
+            file is removed when the fit is done. Default: none.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, checkpoint)
 
-    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+    def _learn_all(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
+    ) -> None:
         check_more_neurons(type(self).__name__, self.n_neurons, len(self._coef))
         # A warm start that fails leaves the arrays that it began with as they were.
         self._coef, self._history = deepcopy(self._coef), list(self._history)
         self.validation_scores_ = list(self.validation_scores_)
-        looked = len(self.validation_scores_)
+        looked, begun = len(self.validation_scores_), self.n_iter_
         held_out, training = self._split(len(targets))
         self._begin(X[training], targets[training], None if weight is None else weight[training])
         batches = self._batches(training, targets.shape[1])
         wait = min(len(batches), -(-self.n_neurons // (self.neurons_per_step * _CHECKS)))
+        if (state := checkpoint.take()) is not None:
+            self._go_on(state, batches, held_out)
         with self._progress(self.n_neurons - len(self._coef), "neuron") as bar:
-            for count, batch in enumerate(self._in_random_order(batches), start=1):
+            for batch in self._in_random_order(batches):
                 k = min(self.neurons_per_step, self.n_neurons - len(self._coef))
                 rows = batch.rows
                 part = None if weight is None else weight[rows]
                 self._step(X[rows], targets[rows], part, k, batch)
                 bar.update(k)
-                if held_out is not None and count % wait == 0:
+                if held_out is not None and (self.n_iter_ - begun) % wait == 0:
                     self._validate(X, targets, weight, held_out)
                     if self._stalled(self.validation_scores_[looked:]):
                         break
                 if len(self._coef) == self.n_neurons:
                     break
+                if checkpoint.is_due():
+                    checkpoint.keep(self._state(batches, held_out))
+
+    def _state(self, batches: list[_Batch], held_out: _Batch | None) -> dict[str, Any]:
+        """What the steps of a fit change."""
+        met = batches if held_out is None else [*batches, held_out]
+        return {
+            "coef": self._coef.rows,
+            "history": np.array(self._history),
+            "validation_scores": self.validation_scores_,
+            "largest_loss": self._largest_loss,
+            "f": np.concatenate([batch.f for batch in met]),
+            "met": np.array([(batch.n_neurons, batch.n_steps) for batch in met]),
+        }
+
+    def _go_on(self, state: dict[str, Any], batches: list[_Batch], held_out: _Batch | None) -> None:
+        """Take up a state."""
+        met = batches if held_out is None else [*batches, held_out]
+        ends = np.cumsum([len(batch.f) for batch in met])[:-1]
+        for batch, f, times in zip(met, np.split(state["f"], ends), state["met"], strict=True):
+            batch.f[:] = f
+            batch.n_neurons, batch.n_steps = times.tolist()
+        with uninterrupted():
+            self._coef = Growing()
+            self._coef.append(state["coef"])
+            self._history = [(int(rows), *rest) for rows, *rest in state["history"].tolist()]
+            self.n_iter_ = len(self._history)
+            self.validation_scores_ = state["validation_scores"]
+            self._largest_loss = state["largest_loss"]
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self._begin(X, targets, weight)

@@ -6,6 +6,7 @@ randomization in learning", NIPS 2008.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -18,6 +19,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
+from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._conjugate import Pilot, solve_in_passes
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._interrupts import uninterrupted
@@ -108,7 +110,14 @@ class _KitchenSinks(NeuronLearner):
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
     }
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Any:
         """Draw neurons and solve for their weights.
 
         Parameters
@@ -119,12 +128,16 @@ class _KitchenSinks(NeuronLearner):
             Weights of the rows; 2 counts as the row twice, also in the number of rows that
             ``alpha="auto"`` goes by; ``alpha="loo"`` leaves out a row with all its weight. Divide
             weights that stand for importance by their mean.
+        checkpoint : str or path, optional
+            A file to keep the state of the fit in, about once a minute. After the end of the
+            process, the same call with the same data goes on from there, to the same model. The
+            file is removed when the fit is done. Default: none.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, checkpoint)
 
     def _families(self) -> list[Neurons]:
         if self.search is None:
@@ -145,11 +158,13 @@ class _KitchenSinks(NeuronLearner):
     def _no_rows(self, origin: np.ndarray) -> Statistics:
         return Statistics(self._begun_with["n_neurons"] * self.neurons_.width, origin)
 
-    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+    def _learn_all(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
+    ) -> None:
         if self._goes_in_passes(X.shape[0], X.dtype.itemsize):
-            self._solved = self._solve_in_passes(X, targets, weight)
+            self._solved = self._solve_in_passes(X, targets, weight, checkpoint)
         else:
-            self._learn(X, targets, weight)
+            self._learn(X, targets, weight, checkpoint)
         if self.alpha == "loo":
             self._solved = self._bounded_by_weight(self._leave_one_out(X, targets, weight))
         _ = self.network_
@@ -178,7 +193,9 @@ class _KitchenSinks(NeuronLearner):
         """
         return max(self.cache_bytes, 16 * (self.n_neurons * self.neurons_.width) ** 2)
 
-    def _solve_in_passes(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Solution:
+    def _solve_in_passes(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
+    ) -> Solution:
         n_rows, n_columns = X.shape[0], self.n_neurons * self.neurons_.width
         n_chosen = min(n_rows, max(BLOCK, n_columns // 2), PRECONDITIONER_ROWS)
         rng = generator(self.seed_, Purpose.PRECONDITIONER)
@@ -201,6 +218,7 @@ class _KitchenSinks(NeuronLearner):
                 self.tol,
                 self.n_jobs,
                 type(self).__name__,
+                checkpoint,
             )
 
     def _by_neuron(self, columns: np.ndarray) -> np.ndarray:
@@ -220,14 +238,25 @@ class _KitchenSinks(NeuronLearner):
         panels = list(self._panels(X))
         return lambda: iter(panels)
 
-    def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        statistics = self._no_rows(self._origin)  # merged once the batch is through
+    def _learn(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        checkpoint: Checkpoint = NOWHERE,
+    ) -> None:
+        statistics, done = self._no_rows(self._origin), 0  # merged once the batch is through
+        if (state := checkpoint.take()) is not None:
+            statistics, done = state["statistics"], state["rows"]
         with self._progress(X.shape[0], "row") as bar:
-            for rows, Z in self._panels(X):
+            bar.update(done)
+            for rows, Z in self._panels(X, done):
                 part = None if weight is None else weight[rows]
                 with linear_algebra(self.n_jobs, len(Z) * Z.shape[1] ** 2):
                     statistics.add(Z, targets[rows], part)
                 bar.update(len(Z))
+                if checkpoint.is_due():
+                    checkpoint.keep({"statistics": statistics, "rows": rows.stop})
         check_finite(type(self.neurons_).__name__, statistics.z_sum)
         with uninterrupted():
             if hasattr(self, "statistics_"):
@@ -241,11 +270,14 @@ class _KitchenSinks(NeuronLearner):
         self._solved = None
         self._network = None
 
-    def _panels(self, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
-        """Activations of some rows at a time by all neurons, and which rows they are."""
+    def _panels(self, X: Any, start: int = 0) -> Iterator[tuple[slice, np.ndarray]]:
+        """Activations of some rows at a time by all neurons, and which rows they are.
+
+        Rows before ``start``, where a panel ends, are left out.
+        """
         n_neurons, width = self._begun_with["n_neurons"], self.neurons_.width
         panel_rows = max(BLOCK, PANEL_BYTES // (8 * n_neurons * width))
-        for panel in row_blocks(X.shape[0], panel_rows):
+        for panel in row_blocks(X.shape[0], panel_rows)[-(-start // panel_rows) :]:
             rows = X[panel]
             Z = np.empty((rows.shape[0], n_neurons * width), dtype=X.dtype)
 
@@ -294,15 +326,36 @@ class _KitchenSinks(NeuronLearner):
         self._check_statistics()
         return super()._partial_fit(X, y, sample_weight, classes)
 
-    def _fit_stream(self, batches: Iterable[tuple[Any, ...]], classes: Any = None) -> Any:
+    def _fit_stream(
+        self, batches: Iterable[tuple[Any, ...]], classes: Any = None, checkpoint: Any = None
+    ) -> Any:
         check_parameters(self, self._rules)
+        kept = Checkpoint(checkpoint, self, "fit_stream")
         with self._begun_or_as_before():
             if self.__sklearn_is_fitted__():
                 del self.seed_
+            self._check_statistics()
             for X, y, *weight in batches:
-                self._partial_fit(X, y, weight[0] if weight else None, classes)
+                self._take(kept, X, y, weight[0] if weight else None, classes)
             check_stream(self)
+            kept.ended()
+            if checkpoint is not None:
+                _ = self.network_
+        kept.remove()
         return self
+
+    def _take(self, kept: Checkpoint, X: Any, y: Any, weight: Any, classes: Any) -> None:
+        """Take a batch of a stream, or come to the state after it."""
+        first = not self.__sklearn_is_fitted__()
+        with linear_algebra(self.n_jobs):
+            rows = self._receive(X, y, weight, first=first, classes=classes, seed=kept.seed)
+            kept.received(self.seed_, *rows)
+            if (state := kept.take()) is not None:
+                self.statistics_ = state["statistics"]
+            elif not kept.behind:
+                self._learn(*rows)
+                if kept.is_due():
+                    kept.keep({"statistics": self.statistics_})
 
     def _solution(self) -> Solution:
         """The solution for the rows so far, made when it is first asked for."""
@@ -586,19 +639,28 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         noise = self._noise()
         return float(noise[0]) if self._squeeze else noise
 
-    def fit_stream(self, batches: Iterable[tuple[Any, ...]]) -> KitchenSinksRegressor:
+    def fit_stream(
+        self,
+        batches: Iterable[tuple[Any, ...]],
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> KitchenSinksRegressor:
         """Begin anew, and add batches until there are no more.
 
         Parameters
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight)
             As for ``partial_fit``.
+        checkpoint : str or path, optional
+            A file to keep the state in, about once a minute, as for ``fit``. The same call goes on
+            from there, with the same batches from the first on: those that were learned are read,
+            and passed over.
 
         Returns
         -------
         self
         """
-        return self._fit_stream(batches)
+        return self._fit_stream(batches, checkpoint=checkpoint)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> KitchenSinksRegressor:
         """Add a batch.
@@ -786,10 +848,12 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         name = getattr(self, "_begun_with", {}).get("loss", self.loss)
         return make_loss(name, n_outputs)
 
-    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+    def _learn_all(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
+    ) -> None:
         if self.loss != "squared_error":
             check_no_weight_bound(type(self).__name__, self.weight_bound, self.loss)
-        super()._learn_all(X, targets, weight)
+        super()._learn_all(X, targets, weight, checkpoint)
         if self.loss != "squared_error":
             self._solved, self._network = self._least_risk(X, targets, weight), None
             _ = self.network_
@@ -819,7 +883,11 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         )
 
     def fit_stream(
-        self, batches: Iterable[tuple[Any, ...]], classes: Any = None
+        self,
+        batches: Iterable[tuple[Any, ...]],
+        classes: Any = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> KitchenSinksClassifier:
         """Begin anew, and add batches until there are no more; for ``loss="squared_error"``.
 
@@ -829,12 +897,16 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
             As for ``partial_fit``.
         classes : array of shape (n_classes,), optional
             All labels that may occur. Default: those of the first batch.
+        checkpoint : str or path, optional
+            A file to keep the state in, about once a minute, as for ``fit``. The same call goes on
+            from there, with the same batches from the first on: those that were learned are read,
+            and passed over.
 
         Returns
         -------
         self
         """
-        return self._fit_stream(batches, classes)
+        return self._fit_stream(batches, classes, checkpoint)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless._checkpoint import Checkpoint
 from trickless._estimator import Classification, Regression
 from trickless._growing import Growing, growing_like
 from trickless._kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
@@ -77,7 +78,9 @@ class _NORMA(RegularisedLoss):
         """
         return self._fit(X, y)
 
-    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+    def _learn_all(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
+    ) -> None:
         order = np.arange(X.shape[0])
         if self.shuffle:
             order = generator(self.seed_, Purpose.SHUFFLE).permutation(order)

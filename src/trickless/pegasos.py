@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless._checkpoint import Checkpoint
 from trickless._estimator import Classification
 from trickless._growing import growing_like
 from trickless._kernels import KernelRows, RegularisedLoss, rows_at_once
@@ -145,7 +146,9 @@ class PegasosClassifier(Classification, RegularisedLoss):
         """
         return self._fit(X, y, sample_weight)
 
-    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+    def _learn_all(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
+    ) -> None:
         self._diagonal(X)  # refuses what cannot be a kernel
         n, k = X.shape[0], self.batch_size
         self.n_iter_, self.n_steps_ = self.max_iter, -(-self.max_iter * n // k)

@@ -20,6 +20,7 @@ from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
 from trickless._blocks import row_blocks
+from trickless._checkpoint import Checkpoint
 from trickless._estimator import Classification, Regression
 from trickless._growing import growing_like
 from trickless._kernels import KernelRows, RegularisedLoss, rows_at_once
@@ -189,7 +190,9 @@ class _SDCA(RegularisedLoss):
         """
         return self._fit(X, y, sample_weight)
 
-    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+    def _learn_all(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
+    ) -> None:
         n = X.shape[0]
         share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
         y = targets - self.intercept_

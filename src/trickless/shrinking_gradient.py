@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks
+from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._estimator import NeuronLearner
 from trickless._expansion import METHOD, Expansion, Variances
 from trickless._network import Network
@@ -38,6 +39,8 @@ _GROWN = 1.25
 
 class _ShrinkingGradient(NeuronLearner, OnlineGradient):
     """Algorithm 1 with estimates from neurons that are drawn for one round alone."""
+
+    _changing = (*OnlineGradient._changing, "_measured")
 
     _rules = (
         NeuronLearner._rules
@@ -89,14 +92,22 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
         super()._initialise(targets, weight)
         self._measured: tuple[float, Variances | None] = (0.0, None)
 
-    def _learn_all(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        super()._learn_all(X, targets, weight)
+    def _learn_all(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
+    ) -> None:
+        super()._learn_all(X, targets, weight, checkpoint)
         self._freeze()
 
-    def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+    def _learn(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        checkpoint: Checkpoint = NOWHERE,
+    ) -> None:
         self._frozen: Network | None = None
         self._frozen_as: tuple[int, bool] | None = None
-        super()._learn(X, targets, weight)
+        super()._learn(X, targets, weight, checkpoint)
 
     def _check_theorem(self, n_rows: int) -> None:
         super()._check_theorem(n_rows)

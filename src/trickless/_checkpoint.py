@@ -1,0 +1,299 @@
+"""Fits that go on where they were when their process ended.
+
+A checkpoint is a file of :mod:`trickless._files` with the state of a fit, and with what it is a fit
+of: class, parameters, data and versions. Neurons come back from the seed, so the state is what
+learning has changed. When a state is written does not show in the model: a fit that goes on from it
+takes the steps that it would have taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse
+
+from trickless._blocks import row_blocks
+
+#: The state is written after so many seconds, and takes at most this share of the time.
+SECONDS, SHARE = 60.0, 0.05
+#: Parameters that a fit may go on with other values of.
+_FREE = ("random_state", "n_jobs", "verbose")
+_KIND, _WEIGHT = "type or shape of X", "sample_weight"
+_DATA = (_KIND, "values of X", "y", _WEIGHT)
+
+Path_ = str | os.PathLike[str]
+State = dict[str, Any]
+
+
+class Progress:
+    """How far a fit has got.
+
+    Attributes
+    ----------
+    of : dict of str to (str, str)
+        What it is a fit of: for each thing its checksum, and what a message shows of it.
+    seed : int
+        Its seed.
+    n_batches : int
+        Batches of rows that it had received.
+    state : dict
+        What learning had changed.
+    """
+
+    of: dict[str, tuple[str, str]]
+    seed: int
+    n_batches: int
+    state: State | None
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+
+class Checkpoint:
+    """The file that a call of ``fit`` keeps its state in.
+
+    The state before the last is kept under the same name with ``.previous`` added, and a state is
+    written under that name with ``.new`` added until it is complete.
+
+    Parameters
+    ----------
+    path : str, path or None
+        None keeps nothing.
+    model : Learner
+        The model, with the parameters that the call has.
+    call : str
+        The name of the method.
+    goes_on : bool
+        Whether the call goes on from what the model has learned.
+    """
+
+    def __init__(
+        self, path: Path_ | None = None, model: Any = None, call: str = "fit", goes_on: bool = False
+    ) -> None:
+        self._path: Path | None = None
+        self._saved: Progress | None = None
+        self._n_batches = 0
+        if path is None:
+            return
+        self._call = f"{type(model).__name__}.{call}: checkpoint={str(path)!r}"
+        self._path = self._usable(path)
+        self._fresh_seed = model.random_state is None
+        self._seed = -1
+        self._of = dict(self._facts(model, call, goes_on))
+        self._sums = {name: hashlib.sha256() for name in _DATA}
+        self._shown = dict.fromkeys(_DATA, "")
+        self._saved = self._read()
+        self._next = time.monotonic() + SECONDS
+        if self._saved is not None:
+            self._check(self._of)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed to go on with, where the parameters leave it open."""
+        return self._saved.seed if self._saved is not None and self._fresh_seed else None
+
+    @property
+    def behind(self) -> bool:
+        """Whether the state comes after more batches than have been received."""
+        return self._saved is not None and self._n_batches < self._saved.n_batches
+
+    def received(self, seed: int, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
+        """Take note of a batch of rows, and refuse another than the state comes after."""
+        if self._path is None:
+            return
+        self._seed = seed
+        self._n_batches += 1
+        kind = f"{X.dtype} {type(X).__name__} of {X.shape[0]} x {X.shape[1]}"
+        self._shown[_KIND] = kind
+        self._sums[_KIND].update(kind.encode())
+        weights = [] if weight is None else [weight]
+        for name, arrays in (("values of X", _arrays(X)), ("y", [targets]), (_WEIGHT, weights)):
+            for array in arrays:
+                self._sums[name].update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        saved = self._saved
+        if saved is None or self._n_batches > saved.n_batches:
+            return
+        if seed != saved.seed:
+            self._refuse_other(["random_state"])
+        if self._n_batches == saved.n_batches:
+            self._check(self._data())
+
+    def take(self) -> State | None:
+        """The state to go on from, once, if the rows that it comes after have been received."""
+        saved = self._saved
+        if saved is None or self._n_batches != saved.n_batches:
+            return None
+        state, saved.state = saved.state, None
+        return state
+
+    def ended(self) -> None:
+        """Refuse data that end before the state."""
+        if self.behind:
+            assert self._saved is not None
+            self._refuse_other(
+                [f"batches ({self._saved.n_batches} and more, {self._n_batches} now)"]
+            )
+
+    def is_due(self) -> bool:
+        """Whether it is time to keep a state."""
+        return self._path is not None and time.monotonic() >= self._next
+
+    def keep(self, state: State) -> None:
+        """Write a state to the file; where that fails, the fit goes on without."""
+        began = time.monotonic()
+        of = self._of | self._data()
+        progress = Progress(of=of, seed=self._seed, n_batches=self._n_batches, state=state)
+        try:
+            self._write(progress)
+        except OSError as error:
+            warnings.warn(
+                f"{self._call}: the state could not be written ({error}). The fit goes on, and "
+                "what was written before is still there. Remedy: make room on the disk.",
+                stacklevel=2,
+            )
+        now = time.monotonic()
+        self._next = now + max(SECONDS, (now - began) / SHARE)
+
+    def remove(self) -> None:
+        """Remove the files of a fit that is complete."""
+        if self._path is not None:
+            for file in (self._previous, self._path, self._new):
+                with suppress(OSError):
+                    file.unlink()
+
+    def _usable(self, path: Path_) -> Path:
+        """The path of a file that can be written."""
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(
+                f"{self._call}, but it must be the path of a file. Remedy: "
+                "checkpoint='fit.checkpoint', or None to keep nothing."
+            )
+        whole = Path(os.path.realpath(path))
+        self._previous = whole.with_name(whole.name + ".previous")
+        self._new = whole.with_name(whole.name + ".new")
+        try:
+            if whole.is_dir():
+                raise IsADirectoryError("it is a folder")
+            self._new.touch()
+            self._new.unlink()
+        except OSError as error:
+            raise ValueError(
+                f"{self._call} cannot be written ({error}). Remedy: the path of a file, in a "
+                "folder that exists and that you may write to."
+            ) from error
+        return whole
+
+    def _facts(self, model: Any, call: str, goes_on: bool) -> Iterator[tuple[str, tuple[str, str]]]:
+        """What a fit has to agree with, beside the data."""
+        import trickless
+
+        cls = type(model)
+        versions = {"trickless": trickless.__version__, "NumPy": np.__version__}
+        facts = {"class": f"{cls.__module__}.{cls.__qualname__}", "method": call}
+        for name, text in (facts | {f"version of {k}": v for k, v in versions.items()}).items():
+            yield name, (text, text)
+        for name, value in model.get_params(deep=False).items():
+            if name not in _FREE:
+                yield name, (self._digest(name, value), repr(value)[:100])
+        if goes_on:
+            yield "model to go on from", (self._digest("model", model), "")
+
+    def _digest(self, name: str, value: Any) -> str:
+        from trickless._files import digest
+
+        try:
+            return digest(Progress(**{name: value}))
+        except TypeError as error:
+            cause = str(error).partition(" Remedy:")[0]
+            raise TypeError(
+                f"{self._call} has to know the parameters again, but {name} cannot be recorded "
+                f"({cause}) Remedy: fit without a checkpoint."
+            ) from error
+
+    def _data(self) -> dict[str, tuple[str, str]]:
+        return {name: (sha.hexdigest(), self._shown[name]) for name, sha in self._sums.items()}
+
+    def _check(self, facts: dict[str, tuple[str, str]]) -> None:
+        """Refuse a state that is not of this fit."""
+        assert self._saved is not None
+        then = self._saved.of
+        differing = [
+            f"{name} ({then.get(name, ('', 'none'))[1]} then, {shown} now)" if shown else name
+            for name, (digest, shown) in facts.items()
+            if then.get(name, ("",))[0] != digest
+        ]
+        if differing:
+            self._refuse_other(differing)
+
+    def _refuse_other(self, differing: list[str]) -> NoReturn:
+        raise ValueError(
+            f"{self._call}: the file is of another fit, with other {'; other '.join(differing)}. "
+            "Remedy: to go on, call as when it was begun; to begin anew, delete the file or give "
+            "another path."
+        )
+
+    def _read(self) -> Progress | None:
+        """The last state that is whole."""
+        from trickless._files import load
+
+        assert self._path is not None
+        self._path_is_whole, trouble = False, ""
+        for file in (self._path, self._previous):
+            if not file.exists():
+                continue
+            try:
+                saved = load(file)
+                if not isinstance(saved, Progress) or not isinstance(vars(saved).get("of"), dict):
+                    raise ValueError(
+                        f"load: it holds no state of a fit, but a {type(saved).__name__}"
+                    )
+            except ValueError as error:
+                trouble = trouble or str(error).partition(" Remedy:")[0]
+                continue
+            if trouble:
+                warnings.warn(
+                    f"{self._call}: the file cannot be used, and the state before it, from "
+                    f"{str(file)!r}, is taken. ({trouble})",
+                    stacklevel=2,
+                )
+            self._path_is_whole = file == self._path
+            return saved
+        if trouble:
+            raise ValueError(
+                f"{self._call}: the file cannot be used. ({trouble}) Remedy: give another path, or "
+                "delete the file to begin anew."
+            )
+        return None
+
+    def _write(self, progress: Progress) -> None:
+        """Write a state beside the last, which becomes the previous one if it is whole."""
+        from trickless._files import write
+
+        assert self._path is not None
+        write(progress, self._new)
+        if self._path_is_whole:
+            with suppress(FileNotFoundError):
+                self._path.replace(self._previous)
+        self._new.replace(self._path)
+        self._path_is_whole = True
+
+
+#: Keeps nothing.
+NOWHERE = Checkpoint()
+
+
+def _arrays(X: Any) -> Iterator[Any]:
+    """Arrays that hold the numbers of rows."""
+    if scipy.sparse.issparse(X):
+        yield from (X.indptr, X.indices, X.data)
+    else:
+        for rows in row_blocks(X.shape[0]):
+            yield X[rows]

@@ -1,0 +1,400 @@
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+
+import killed_fits
+import trickless
+from cases import LEARNERS, answers, name_of, problem, shots
+from trickless import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+    KernelGradientRegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    NoisyKernelRegressor,
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
+from trickless._checkpoint import Checkpoint
+from trickless.neurons import FromFunction, Gaussian, Stumps
+
+STEPS = {"neurons_per_step": 8, "batch_size": 40}
+#: Fits whose states differ, by name.
+FITS = {
+    "sums": KitchenSinksRegressor(n_neurons=20),
+    "sums-loo": KitchenSinksRegressor(n_neurons=20, alpha="loo"),
+    "sums-log-loss": KitchenSinksClassifier("stumps", 20, loss="log_loss"),
+    "passes": KitchenSinksRegressor(n_neurons=40, solver="iterative", tol=1e-13),
+    "passes-alpha": KitchenSinksRegressor(n_neurons=40, solver="iterative", alpha=1e-6, tol=1e-13),
+    "steps": DoublyStochasticRegressor(n_neurons=100, **STEPS),
+    "steps-float64": DoublyStochasticClassifier(n_neurons=100, dtype="float64", **STEPS),
+    "steps-held-out": DoublyStochasticRegressor(n_neurons=100, early_stopping=True, **STEPS),
+    "rounds": ShrinkingGradientRegressor(n_neurons=30, n_samples=20),
+    "rounds-shrink": ShrinkingGradientClassifier(n_neurons=30, n_samples=20, norm_bound=0.03),
+    "rounds-compressed": ShrinkingGradientRegressor(n_neurons=30, n_samples=20, max_support=40),
+    "rounds-noisy": NoisyKernelRegressor(shots),
+    "rounds-exact": KernelGradientRegressor(),
+}
+
+
+class Ended(Exception):  # noqa: N818
+    """In the place of the end of the process."""
+
+
+@pytest.fixture(autouse=True)
+def at_every_step(monkeypatch):
+    monkeypatch.setattr("trickless._checkpoint.SECONDS", 0.0)
+    monkeypatch.setattr("trickless._checkpoint.SHARE", np.inf)
+    monkeypatch.setattr("trickless.kitchen_sinks.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless._files.os.fsync", lambda file: None)  # for the disk's sake
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "fit.checkpoint"
+
+
+@pytest.fixture
+def ending(monkeypatch):
+    """Runs a call that ends after its n-th state; whether it had so many."""
+
+    def run(n, call, *args, **options):
+        def keep(self, state, plain=Checkpoint.keep):
+            plain(self, state)
+            kept.append(None)
+            if len(kept) == n:
+                raise Ended
+
+        kept = []
+        with monkeypatch.context() as patch:
+            patch.setattr(Checkpoint, "keep", keep)
+            try:
+                call(*args, **options)
+            except Ended:
+                return True
+        return False
+
+    return run
+
+
+def fresh(name, **params):
+    return clone(FITS[name]).set_params(**({"random_state": 0} | params))
+
+
+def rows(name):
+    return problem(FITS[name], 900 if name.startswith("sums") else 160)
+
+
+def everything(model):
+    """All that a model holds."""
+    return trickless._files.digest(model)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_fit_that_goes_on_gives_the_same_model(name, path, ending):
+    X, y = rows(name)
+    whole = fresh(name).fit(X, y)
+    assert everything(fresh(name).fit(X, y, checkpoint=path)) == everything(whole)
+    assert not list(path.parent.iterdir())
+    n = 1
+    while ending(n, fresh(name).fit, X, y, checkpoint=path):
+        model = fresh(name)
+        if n % 2 and ending(1, model.fit, X, y, checkpoint=path):  # and ends once more
+            assert not model.__sklearn_is_fitted__()
+        assert everything(model.fit(X, y, checkpoint=str(path))) == everything(whole)
+        assert not list(path.parent.iterdir())
+        n += 1 if name.startswith("sums") else 25 if name.startswith("rounds") else 5
+    assert n > 2
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+def test_weights_and_sparse_rows(learner, path, ending):
+    X, y = problem(learner, 400)
+    X = scipy.sparse.csr_matrix(X * (X > 0))
+    weight = np.arange(400) % 4 + 0.5
+    options = {} if name_of(learner).startswith("Shrinking") else {"sample_weight": weight}
+    model = clone(learner).set_params(random_state=0)
+    if name_of(learner).startswith("Doubly"):
+        model.set_params(**STEPS)
+    whole = clone(model).fit(X, y, **options)
+    assert ending(2 if "Kitchen" not in name_of(model) else 1, clone(model).fit, X, y,
+                  checkpoint=path, **options)  # fmt: skip
+    again = clone(model).fit(X, y, checkpoint=path, **options)
+    assert everything(again) == everything(whole)
+
+
+def test_a_stream_goes_on_after_its_last_batch(path, ending):
+    X, y = problem(KitchenSinksClassifier(), 300)
+    batches = [(X[i : i + 60], y[i : i + 60], 1.0 + (y[i : i + 60] > 1)) for i in range(0, 300, 60)]
+    model = KitchenSinksClassifier(n_neurons=20, random_state=0)
+    whole = answers(clone(model).fit_stream(batches, classes=[0, 1, 2]), X)
+    for n in range(1, 6):
+        assert ending(n, clone(model).fit_stream, iter(batches), [0, 1, 2], checkpoint=path)
+        again = clone(model).fit_stream(iter(batches), [0, 1, 2], checkpoint=path)
+        np.testing.assert_array_equal(answers(again, X), whole)
+        assert not path.exists()
+    assert ending(3, clone(model).fit_stream, batches, [0, 1, 2], checkpoint=path)
+    with pytest.raises(ValueError, match=r"with other batches \(3 and more, 2 now\)"):
+        clone(model).fit_stream(batches[:2], [0, 1, 2], checkpoint=path)
+    other = [batches[0], (batches[1][0] + 1e-6, *batches[1][1:]), *batches[2:]]
+    with pytest.raises(ValueError, match="with other values of X"):
+        clone(model).fit_stream(other, [0, 1, 2], checkpoint=path)
+    with pytest.raises(ValueError, match=r"other method \(fit_stream then, fit now\)"):
+        clone(model).fit(X, y, checkpoint=path)
+
+
+def test_a_warm_start_goes_on_from_the_same_model(path, ending):
+    X, y = problem(DoublyStochasticRegressor(), 200)
+    begun = DoublyStochasticRegressor(n_neurons=40, warm_start=True, random_state=0, **STEPS)
+    begun.fit(X, y)
+    trickless.save(begun, path.with_name("begun"))
+
+    def larger():
+        return trickless.load(path.with_name("begun")).set_params(n_neurons=100)
+
+    whole = larger().fit(X, y)
+    assert ending(3, larger().fit, X, y, checkpoint=path)
+    with pytest.raises(ValueError, match="with other model to go on from"):
+        clone(begun).set_params(n_neurons=40).fit(X, y).set_params(n_neurons=100).partial_fit(
+            X, y
+        ).fit(X, y, checkpoint=path)
+    np.testing.assert_array_equal(larger().fit(X, y, checkpoint=path).coef_, whole.coef_)
+
+
+def test_another_fit_is_refused_and_told_what_differs(path, ending):
+    X, y = problem(DoublyStochasticRegressor(), 200)
+    model = DoublyStochasticRegressor(Gaussian(2.0), n_neurons=100, random_state=0, **STEPS)
+    assert ending(3, model.fit, X, y, checkpoint=path)
+    content = path.read_bytes()
+    moved, heavier = X.copy(), np.ones(200)
+    moved[7, 2] += 1e-3
+    heavier[3] = 2
+    order = np.arange(200)[::-1]
+    cases = [
+        ({"alpha": 1e-3}, X, y, {}, r"with other alpha \(1e-06 then, 0.001 now\)\. Remedy"),
+        ({"neurons": Gaussian(3.0)}, X, y, {}, r"other neurons \(Gaussian\(length_scale=2.0\) th"),
+        ({"neurons": Stumps(), "n_neurons": 50}, X, y, {}, r"other n_neurons \(.*; other neurons "),
+        ({"random_state": 1}, X, y, {}, "with other random_state"),
+        ({}, moved, y, {}, "with other values of X"),
+        ({}, X, y + 1e-3, {}, "with other y"),
+        ({}, X[order], y[order], {}, "with other values of X; other y"),
+        ({}, X[:, :3], y, {}, r"shape of X \(float32 ndarray of 200 x 4 then, .* 200 x 3 now\)"),
+        ({}, X[:100], y[:100], {}, "with other type or shape of X"),
+        ({}, scipy.sparse.csr_matrix(X), y, {}, "with other type or shape of X"),
+        ({}, X, y, {"sample_weight": heavier}, "with other sample_weight"),
+    ]
+    for params, rows_, targets, options, match in cases:
+        with pytest.raises(ValueError, match=match) as refused:
+            clone(model).set_params(**params).fit(rows_, targets, **options, checkpoint=path)
+        assert str(path) in str(refused.value) and "Remedy" in str(refused.value)
+        assert path.read_bytes() == content
+    with pytest.raises(ValueError, match=r"with other class \(trickless\.doubly.*Regressor then"):
+        DoublyStochasticClassifier().fit(X, y > 0, checkpoint=path)
+    assert everything(clone(model).fit(X, y, checkpoint=path)) == everything(model.fit(X, y))
+
+
+def test_other_versions_are_refused(path, ending, monkeypatch):
+    X, y = rows("steps")
+    assert ending(3, fresh("steps").fit, X, y, checkpoint=path)
+    monkeypatch.setattr(np, "__version__", "9.9")
+    with pytest.raises(ValueError, match=r"other version of NumPy \(.* then, 9.9 now\)"):
+        fresh("steps").fit(X, y, checkpoint=path)
+
+
+def test_threads_may_change_and_a_seed_that_was_left_open_stays(path, ending):
+    X, y = rows("steps")
+    whole = fresh("steps").fit(X, y)
+    assert ending(3, fresh("steps").fit, X, y, checkpoint=path)
+    again = fresh("steps", n_jobs=1).fit(X, y, checkpoint=path)
+    np.testing.assert_array_equal(again.coef_, whole.coef_)
+
+    assert ending(3, fresh("steps", random_state=None).fit, X, y, checkpoint=path)
+    seed = trickless.load(path).seed
+    again = fresh("steps", random_state=None).fit(X, y, checkpoint=path)
+    assert again.seed_ == seed
+    np.testing.assert_array_equal(again.coef_, fresh("steps", random_state=seed).fit(X, y).coef_)
+
+    rng = np.random.default_rng(5)
+    assert ending(3, fresh("steps", random_state=rng).fit, X, y, checkpoint=path)
+    with pytest.raises(ValueError, match="other random_state"):
+        fresh("steps", random_state=rng).fit(X, y, checkpoint=path)  # which has moved on
+    again = fresh("steps", random_state=np.random.default_rng(5)).fit(X, y, checkpoint=path)
+    whole = fresh("steps", random_state=np.random.default_rng(5)).fit(X, y)
+    np.testing.assert_array_equal(again.coef_, whole.coef_)
+
+
+def sample(rng, n, n_features):
+    return rng.standard_normal((n, n_features))
+
+
+def signs(X, w):
+    return np.sign(X @ w.T)
+
+
+def test_neurons_of_the_users_own_are_known_by_name(path, ending):
+    X, y = rows("steps")
+    model = fresh("steps", neurons=FromFunction(sample, signs))
+    whole = clone(model).fit(X, y)
+    assert ending(3, clone(model).fit, X, y, checkpoint=path)
+    np.testing.assert_array_equal(clone(model).fit(X, y, checkpoint=path).coef_, whole.coef_)
+    model.neurons.psi = os  # which is not a function
+    with pytest.raises(TypeError, match=r"neurons cannot be recorded .* Remedy: fit without"):
+        model.fit(X, y, checkpoint=path)
+
+
+def damages(content):
+    """Files that are torn, or have changed."""
+    for length in np.unique(np.linspace(0, len(content) - 1, 60).astype(int)):
+        yield content[:length]
+    for place in np.unique(np.linspace(0, len(content) - 1, 60).astype(int)):
+        yield content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :]
+    yield content + b"\0"
+    yield bytes(len(content))
+
+
+def test_the_state_before_is_taken_where_a_file_is_torn(path, ending):
+    X, y = rows("steps")
+    expected = everything(fresh("steps").fit(X, y))
+    assert ending(4, fresh("steps").fit, X, y, checkpoint=path)
+    previous = path.with_name("fit.checkpoint.previous")
+    contents = path.read_bytes(), previous.read_bytes()
+    for torn in damages(contents[0]):
+        path.write_bytes(torn)
+        with pytest.warns(UserWarning, match=r"cannot be used, .*checkpoint\.previous' is taken|c"):
+            kept = Checkpoint(path, fresh("steps"))
+        assert len(kept._saved.state["history"]) == 3
+    # The state before stays until a whole one has taken the place of the torn one.
+    with pytest.warns(UserWarning, match="cannot be used"):
+        assert ending(1, fresh("steps").fit, X, y, checkpoint=path)
+    assert previous.read_bytes() == contents[1]
+    assert len(trickless.load(path).state["history"]) == 4
+    assert everything(fresh("steps").fit(X, y, checkpoint=path)) == expected
+    for gone in (path, None):  # an end between the two moves, or in the removal of files
+        path.write_bytes(contents[0])
+        previous.write_bytes(contents[1])
+        (gone or previous).unlink()
+        assert everything(fresh("steps").fit(X, y, checkpoint=path)) == expected
+        assert not list(path.parent.iterdir())
+
+
+def test_a_torn_file_without_one_before_is_refused_and_left_alone(path, ending):
+    X, y = rows("steps")
+    assert ending(1, fresh("steps").fit, X, y, checkpoint=path)
+    for torn in list(damages(path.read_bytes()))[::10]:
+        path.write_bytes(torn)
+        with pytest.raises(ValueError, match=r"cannot be used\. .* Remedy: give another path, or"):
+            fresh("steps").fit(X, y, checkpoint=path)
+        assert path.read_bytes() == torn
+    trickless.save(fresh("steps"), path)
+    with pytest.raises(ValueError, match="no state of a fit, but a DoublyStochasticRegressor"):
+        fresh("steps").fit(X, y, checkpoint=path)
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="it is not a file of trickless"):
+        fresh("steps").fit(X, y, checkpoint=path)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_path_that_cannot_be_written_is_refused_at_once(tmp_path):
+    X, y = rows("steps")
+    for path in (tmp_path / "no" / "such", tmp_path):
+        with pytest.raises(ValueError, match=r"cannot be written \(.*Remedy: the path of a file"):
+            fresh("steps").fit(X, y, checkpoint=path)
+    with pytest.raises(TypeError, match=r"checkpoint='3', but it must be the path of a file"):
+        fresh("steps").fit(X, y, checkpoint=3)
+
+
+def test_a_full_disk_does_not_end_a_fit(path, ending, monkeypatch):
+    X, y = rows("steps")
+    expected = everything(fresh("steps").fit(X, y))
+    assert ending(3, fresh("steps").fit, X, y, checkpoint=path)
+    content = path.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    def keep(self, state, plain=Checkpoint.keep):
+        plain(self, state)
+        assert path.read_bytes() == content
+
+    monkeypatch.setattr("trickless._files.os.fsync", full)
+    monkeypatch.setattr(Checkpoint, "keep", keep)
+    with pytest.warns(UserWarning, match=r"No space left on device.*Remedy: make room"):
+        assert everything(fresh("steps").fit(X, y, checkpoint=path)) == expected
+
+
+def test_states_are_kept_once_a_minute_and_take_little_of_the_time(path, monkeypatch):
+    clock, kept, step, writing = [0.0], [], 1.0, 10.0
+    monkeypatch.setattr("trickless._checkpoint.SECONDS", 60.0)
+    monkeypatch.setattr("trickless._checkpoint.SHARE", 0.05)
+    monkeypatch.setattr("trickless._checkpoint.time.monotonic", lambda: clock[0])
+
+    def write(self, progress):
+        kept.append(clock[0])
+        clock[0] += writing
+
+    monkeypatch.setattr(Checkpoint, "_write", write)
+    checkpoint = Checkpoint(path, fresh("steps"))
+    while clock[0] < 700:
+        clock[0] += step
+        if checkpoint.is_due():
+            checkpoint.keep({})
+    assert kept == [60.0, 270.0, 480.0, 690.0]
+    writing, step = 0.1, 0.5
+    while clock[0] < 1100:
+        clock[0] += step
+        if checkpoint.is_due():
+            checkpoint.keep({})
+    assert 60 <= kept[-1] - kept[-2] <= 61
+
+
+def test_ctrl_c_leaves_a_model_and_a_file(path, monkeypatch):
+    X, y = rows("steps")
+    whole = fresh("steps").fit(X, y)
+
+    def keep(self, state, plain=Checkpoint.keep):
+        plain(self, state)
+        if len(state["history"]) == 5:
+            raise KeyboardInterrupt
+
+    model = fresh("steps")
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "keep", keep)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y, checkpoint=path)
+    assert model.n_iter_ == 5 and np.isfinite(model.predict(X)).all()
+    assert everything(model.fit(X, y, checkpoint=path)) == everything(whole)
+
+
+def test_a_fit_without_a_checkpoint_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("trickless._files.write", lambda *_: pytest.fail("it was written"))
+    fresh("steps").fit(*rows("steps"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills processes")
+@pytest.mark.parametrize(
+    "name", ["kitchen-sinks", "doubly-stochastic-held-out", "shrinking-gradient-sparse"]
+)
+def test_a_fit_that_is_killed_goes_on_to_the_same_model(name, tmp_path):
+    share = 0.05
+    expected = killed_fits.fit(name, share)
+    points = [("array", 8), ("flush", 2), ("replace", 3), ("replace", 4), ("unlink", 3)]
+    for fatal, n in points:
+        assert killed_fits.attempt(name, share, tmp_path, fatal=fatal, n=n) is None
+        assert list(tmp_path.iterdir())
+    numbers = killed_fits.attempt(name, share, tmp_path)
+    assert killed_fits.same(numbers, expected)
+    assert [file.name for file in tmp_path.iterdir()] == ["answer.npz"]
+
+
+def test_warnings_of_a_fit_are_its_own(path):
+    """Nothing is said of a fit that keeps states and ends well."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fresh("rounds").fit(*rows("rounds"), checkpoint=Path(path))
