@@ -154,7 +154,9 @@ def run(n_kills, share=0.3, seed=0):
             expected = fit(name, share)
             seconds = time.perf_counter() - start
             while counts[name] < -(-n_kills // len(FITS)) or any(Path(folder).iterdir()):
-                there = len(list(Path(folder).glob("fit.checkpoint*")))
+                there = len(
+                    list(Path(folder).glob("fit.checkpoint*"))
+                )  # and not only the hidden file
                 numbers = attempt(name, share, folder, delay=rng.uniform(0, seconds))
                 went_on += there > 0
                 if numbers is None:

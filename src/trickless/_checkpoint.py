@@ -29,6 +29,8 @@ _FREE = ("random_state", "n_jobs", "verbose")
 _KIND, _WEIGHT = "type or shape of X", "sample_weight"
 _DATA = (_KIND, "values of X", "y", _WEIGHT)
 
+_PARTS = {"of", "seed", "n_batches", "state"}
+
 Path_ = str | os.PathLike[str]
 State = dict[str, Any]
 
@@ -60,8 +62,8 @@ class Progress:
 class Checkpoint:
     """The file that a call of ``fit`` keeps its state in.
 
-    The state before the last is kept under the same name with ``.previous`` added, and a state is
-    written under that name with ``.new`` added until it is complete.
+    The state before the last is kept under the same name with ``.previous`` added. Until a state is
+    complete, it is written to a hidden file beside them.
 
     Parameters
     ----------
@@ -178,7 +180,7 @@ class Checkpoint:
             )
         whole = Path(os.path.realpath(path))
         self._previous = whole.with_name(whole.name + ".previous")
-        self._new = whole.with_name(whole.name + ".new")
+        self._new = whole.with_name(f".{whole.name}.checkpoint.tmp")
         try:
             if whole.is_dir():
                 raise IsADirectoryError("it is a folder")
@@ -251,7 +253,7 @@ class Checkpoint:
                 continue
             try:
                 saved = load(file)
-                if not isinstance(saved, Progress) or not isinstance(vars(saved).get("of"), dict):
+                if not isinstance(saved, Progress) or not vars(saved).keys() >= _PARTS:
                     raise ValueError(
                         f"load: it holds no state of a fit, but a {type(saved).__name__}"
                     )
