@@ -22,8 +22,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
 from trickless._blocks import linear_algebra
-from trickless._columns import is_frame
 from trickless._checkpoint import Checkpoint
+from trickless._columns import is_frame
 from trickless._interrupts import uninterrupted
 from trickless._losses import Loss
 from trickless._network import Network
