@@ -29,6 +29,9 @@ _WORTH_A_THREAD, _WORTH_SHARING = 128, 2**21
 #: Products of numbers below which linear algebra is not worth sharing out: 645 columns, cubed.
 _WORTH_PRODUCTS = 2**28
 
+#: Rows in a block on a device, which shares out work by itself.
+_ROWS_ON_DEVICE = 2**16
+
 #: Columns above which a Cholesky factorisation runs on one thread.
 _PARALLEL_CHOLESKY = 8192
 
@@ -43,6 +46,11 @@ Result = TypeVar("Result")
 def namespace(X: Any) -> Any:
     """Array API namespace of ``X``; NumPy for a SciPy sparse matrix, whose products are NumPy's."""
     return np if scipy.sparse.issparse(X) else _array_namespace(X)
+
+
+def on_host(X: Any) -> bool:
+    """Whether X is NumPy's or SciPy's, and work on it ours to share out."""
+    return isinstance(X, np.ndarray) or scipy.sparse.issparse(X)
 
 
 def row_blocks(n_rows: int, size: int = ROWS_PER_BLOCK, threads: int = 1) -> list[slice]:
@@ -198,6 +206,21 @@ def cholesky(matrix: np.ndarray) -> np.ndarray:
     """
     with _blas.at_most(1) if len(matrix) > _PARALLEL_CHOLESKY else nullcontext():
         return linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+
+
+def map_rows(
+    function: Callable[[slice], Result], X: Any, n_columns: int, n_jobs: int | None = None
+) -> list[Result]:
+    """Apply ``function`` to blocks of the rows of X, for which it works out so many columns.
+
+    On threads, where that is worth it; but one after the other, and in large blocks, where X is an
+    array of a device.
+    """
+    n_rows = X.shape[0]
+    if not on_host(X):
+        return [function(block) for block in row_blocks(n_rows, _ROWS_ON_DEVICE)]
+    n_jobs = worthwhile(n_jobs, n_rows * n_columns)
+    return map_blocks(function, row_blocks(n_rows, threads=n_threads(n_jobs)), n_jobs)
 
 
 def map_blocks(

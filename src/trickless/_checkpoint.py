@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse
 
 from trickless._blocks import row_blocks
+from trickless._devices import take, to_host
 
 #: The state is written after so many seconds, and takes at most this share of the time.
 SECONDS, SHARE = 60.0, 0.05
@@ -298,4 +299,4 @@ def _arrays(X: Any) -> Iterator[Any]:
         yield from (X.indptr, X.indices, X.data)
     else:
         for rows in row_blocks(X.shape[0]):
-            yield X[rows]
+            yield to_host(take(X, rows))

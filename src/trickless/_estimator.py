@@ -21,15 +21,30 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
-from trickless._blocks import linear_algebra
+from trickless._blocks import linear_algebra, namespace, on_host
 from trickless._checkpoint import Checkpoint
 from trickless._columns import is_frame
+from trickless._devices import (
+    beside,
+    dispatches,
+    has_double,
+    is_foreign,
+    place,
+    take,
+    to_host,
+)
 from trickless._interrupts import uninterrupted
 from trickless._losses import Loss
 from trickless._network import Network
 from trickless._search import scores
-from trickless._stream import Purpose, as_seed, draw, generator
+from trickless._stream import Purpose, as_seed, draw, generator, moved
 from trickless._tables import TableEncoder, inputs_of, why_no_numbers, why_no_table
+from trickless._validation.devices import (
+    check_double,
+    check_place,
+    check_readable,
+    check_together,
+)
 from trickless._validation.inputs import (
     check_class_weight,
     check_classes,
@@ -53,6 +68,14 @@ _NO_TARGETS = "no_validation"
 _TRIAL_ROWS, _TRIAL_NEURONS = 64, 16
 
 
+def _precisions(X: Any) -> tuple[Any, ...]:
+    """Precisions in which rows are taken as they are; others become the first."""
+    if not (dispatches() and is_foreign(X)):
+        return _FLOATS
+    xp = namespace(X)
+    return (xp.float64, xp.float32) if has_double(X) else (xp.float32,)
+
+
 class Learner(BaseEstimator):
     """Common parameters, validation and the two ways of receiving rows.
 
@@ -63,6 +86,12 @@ class Learner(BaseEstimator):
 
     #: Parameters that may not change between the batches of one model.
     _fixed: ClassVar[tuple[str, ...]] = ("dtype",)
+    #: Whether rows may be arrays of other libraries, and are worked on where they are.
+    _on_devices: ClassVar[bool] = False
+    #: Where the rows of the first batch were; None if the model comes from a file.
+    _place: str | None = None
+    #: Whether labels are answered where the rows are, as they were given.
+    _labels_beside_rows: bool = False
 
     random_state: Any
     n_jobs: int | None
@@ -79,7 +108,7 @@ class Learner(BaseEstimator):
         "dtype": DTYPE,
     }
 
-    def _values(self, X: Any) -> np.ndarray:
+    def _values(self, X: Any) -> Any:
         """Decision values of validated rows, shape (n_rows, n_outputs)."""
         raise NotImplementedError
 
@@ -119,7 +148,8 @@ class Learner(BaseEstimator):
         self, X: Any, y: Any = _NO_TARGETS, *, reset: bool = False, **options: Any
     ) -> Any:
         """Rows, and targets, as arrays of finite numbers."""
-        options |= {"accept_sparse": "csr", "dtype": _FLOATS, "reset": reset}
+        check_readable(type(self).__name__, X, self._on_devices)
+        options |= {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
         try:
             with np.errstate(invalid="ignore"):  # of sums that show that some value is not finite
                 return validate_data(self, X, y, **options)
@@ -196,19 +226,25 @@ class Learner(BaseEstimator):
         else:
             for name, then in self._begun_with.items():
                 check_unchanged(owner, name, getattr(self, name), then)
+        check_together(owner, X, y=y, sample_weight=sample_weight)
+        beside_rows = dispatches() and is_foreign(y)
+        y, sample_weight, classes = to_host(y), to_host(sample_weight), to_host(classes)
         several = isinstance(self, RegressorMixin)
         options = {"multi_output": several, "y_numeric": several, "reset": first}
         X, y = self._validated(X, y, **options)
         self._check_kind(X)
+        if first:
+            self._place, self._labels_beside_rows = place(X), beside_rows
+        check_place(owner, X, self._place)
         weight = check_weights(owner, sample_weight, X)
         if weight is not None and not weight.all():
             kept = weight > 0
-            X, y, weight = X[kept], y[kept], weight[kept]
+            X, y, weight = take(X, kept), y[kept], weight[kept]
         targets = self._targets(y, classes, first)
         weight = self._reweighted(y, weight, stream)
         if weight is not None and not weight.all():
             kept = weight > 0
-            X, targets, weight = X[kept], targets[kept], weight[kept]
+            X, targets, weight = take(X, kept), targets[kept], weight[kept]
         given, X = X, self._in_precision(X)
         if first:
             warn_of_resolution(owner, given, self.dtype, self._columns_apart())
@@ -218,11 +254,11 @@ class Learner(BaseEstimator):
             self._initialise(targets, weight)
         return X, targets, weight
 
-    def _decide(self, X: Any) -> np.ndarray:
-        """Decision values, shape (n_rows, n_outputs)."""
+    def _decide(self, X: Any) -> Any:
+        """Decision values, shape (n_rows, n_outputs), where the rows are."""
         X = self._rows(X)
         with linear_algebra(self.n_jobs):
-            return self._values(X)
+            return beside(X, self._values(X))
 
     def _rows(self, X: Any) -> Any:
         """Rows to predict, validated."""
@@ -230,15 +266,26 @@ class Learner(BaseEstimator):
         check_parameters(self, self._rules)
         X = self._validated(X)
         self._check_kind(X)
+        check_place(type(self).__name__, X, self._place)
         return self._in_precision(X)
 
     def _in_precision(self, X: Any) -> Any:
         """Rows in the precision that the model was begun with."""
+        owner, dtype = type(self).__name__, np.dtype(self._begun_with["dtype"])
+        check_double(owner, X, dtype, has_double(X))
         with np.errstate(over="ignore"):
-            converted = X.astype(self._begun_with["dtype"], copy=False)
+            if on_host(X):
+                converted = X.astype(dtype, copy=False)
+            else:
+                xp = namespace(X)
+                converted = xp.astype(X, getattr(xp, dtype.name), copy=False)
         if converted is not X:
-            check_overflow(type(self).__name__, converted, converted.dtype)
+            check_overflow(owner, converted, dtype)
         return converted
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a file holds: it may go on wherever its next rows are."""
+        return {name: v for name, v in super().__getstate__().items() if name != "_place"}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "seed_")
@@ -271,7 +318,7 @@ class NeuronLearner(Learner):
         """The finite network that predicts."""
         raise NotImplementedError
 
-    def _values(self, X: Any) -> np.ndarray:
+    def _values(self, X: Any) -> Any:
         return self.network_(X)
 
     def _validated(
@@ -323,8 +370,9 @@ class NeuronLearner(Learner):
                 best = int(np.argmin(self.search_scores_))
             self.neurons_ = candidates[best]
         rng = generator(self.seed_, Purpose.TRIAL)
-        trial = draw(self.neurons_, rng, _TRIAL_NEURONS, X.dtype)
-        check_family(self.neurons_, X[:_TRIAL_ROWS], trial, self._bounded)
+        trial = draw(self.neurons_, rng, _TRIAL_NEURONS, self._begun_with["dtype"])
+        rows = take(X, slice(_TRIAL_ROWS))
+        check_family(self.neurons_, rows, moved(trial, rows), self._bounded)
 
     def _families(self) -> list[Neurons]:
         """Families to choose from, not fitted yet."""
@@ -375,7 +423,7 @@ class Regression(RegressorMixin, Learner):
         """Coefficient of determination, R²."""
         return float(r2_score(targets, decisions, sample_weight=weight))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """Predict targets.
 
         Parameters
@@ -385,10 +433,11 @@ class Regression(RegressorMixin, Learner):
         Returns
         -------
         float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
+            Of the library and on the device of X.
         """
         return self._as_y(self._decide(X))
 
-    def _as_y(self, values: np.ndarray) -> np.ndarray:
+    def _as_y(self, values: Any) -> Any:
         """Values of all outputs, in the shape that y had."""
         return values[:, 0] if self._squeeze else values
 
@@ -454,7 +503,7 @@ class Classification(ClassifierMixin, Learner):
             return np.where((decisions > 0) == (targets > 0), 0.0, 1.0)[:, 0]
         return np.where(decisions.argmax(axis=1) == targets.argmax(axis=1), 0.0, 1.0)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any) -> Any:
         """Decision values: the larger, the more confident in a class.
 
         Parameters
@@ -465,11 +514,12 @@ class Classification(ClassifierMixin, Learner):
         -------
         float64 array of shape (n_rows,) for two classes (positive for the second), or
         (n_rows, n_classes)
+            Of the library and on the device of X.
         """
         decisions = self._decide(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any) -> Any:
         """Predict labels.
 
         Parameters
@@ -479,14 +529,17 @@ class Classification(ClassifierMixin, Learner):
         Returns
         -------
         array of shape (n_rows,)
+            Of the library and on the device of X if y was in ``fit``, else NumPy's.
         """
-        decisions = self._decide(X)
+        there = self._decide(X)
+        decisions = to_host(there)
         binary = decisions.shape[1] == 1
         index = (decisions[:, 0] > 0).astype(int) if binary else decisions.argmax(axis=1)
-        return self.classes_[index]
+        labels = self.classes_[index]
+        return beside(there, labels) if self._labels_beside_rows else labels
 
     @available_if(_has_link)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes, by the link of the loss.
 
         Not available for losses that have none, such as the hinge. For squared losses it is the
@@ -500,6 +553,8 @@ class Classification(ClassifierMixin, Learner):
         Returns
         -------
         float64 array of shape (n_rows, n_classes), in the order of ``classes_``
+            Of the library and on the device of X.
         """
         decisions = self._decide(X)
-        return self._loss(decisions.shape[1]).probability(decisions)
+        loss = self._loss(decisions.shape[1])
+        return beside(decisions, loss.probability(to_host(decisions)))

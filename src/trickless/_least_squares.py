@@ -8,12 +8,24 @@ solution and its generalised cross-validation score for every strength of regula
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, optimize
 
-from trickless._blocks import cholesky
+from trickless._blocks import namespace
+from trickless._devices import (
+    beside,
+    cho_solve,
+    cholesky,
+    double,
+    eigh,
+    plus_ridge,
+    solve_lower,
+    times,
+    to_host,
+    zeros,
+)
 
 GRID_PER_DECADE = 4
 
@@ -43,6 +55,9 @@ class Statistics:
     origin : array of shape (n_outputs,)
         Subtracted from the targets, so that their variance keeps its digits where their mean is
         large.
+    like : array, optional
+        Rows beside which the Gram matrix is kept, if their device has double precision. Everything
+        else is on the host.
 
     Attributes
     ----------
@@ -58,10 +73,10 @@ class Statistics:
         Σ 1, or Σ w and Σ w² of the sample weights w, by which all the sums above are weighted.
     """
 
-    def __init__(self, n_columns: int, origin: np.ndarray) -> None:
+    def __init__(self, n_columns: int, origin: np.ndarray, like: Any = None) -> None:
         n_outputs = len(origin)
         self.origin = origin
-        self.gram = np.zeros((n_columns, n_columns))
+        self.gram = zeros((n_columns, n_columns), like)
         self.cross = np.zeros((n_columns, n_outputs))
         self.z_sum = np.zeros(n_columns)
         self.y_sum = np.zeros(n_outputs)
@@ -69,18 +84,18 @@ class Statistics:
         self.weight = 0.0
         self.weight_square = 0.0
 
-    def add(self, Z: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> None:
+    def add(self, Z: Any, y: np.ndarray, sample_weight: np.ndarray | None = None) -> None:
         """Add rows of activations and targets.
 
         Sums are made in float64 throughout. A product ZᵀZ in float32 takes half the time, but is
         not the Gram matrix of any Z: at the lightest regularisation it moved predictions by 1e-3,
         differently for each grouping of the rows.
         """
-        Z = Z.astype(np.float64)
+        Z = double(Z)
         y = y - self.origin
-        weight = np.ones(len(Z)) if sample_weight is None else sample_weight
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
         with_weight = np.column_stack([y * weight[:, None], weight])
-        sums = with_weight.T @ Z
+        sums = times(with_weight.T, Z)
         self.cross += sums[:-1].T
         self.z_sum += sums[-1]
         self.y_sum += with_weight[:, :-1].sum(axis=0)
@@ -88,13 +103,13 @@ class Statistics:
         self.weight += weight.sum()
         self.weight_square += (weight**2).sum()
         if sample_weight is not None:
-            Z *= np.sqrt(weight)[:, None]
+            Z *= beside(Z, np.sqrt(weight)[:, None])
         self.gram += Z.T @ Z
 
     def merge(self, other: Statistics) -> None:
         """Add the rows of another set of statistics."""
         shift = other.origin - self.origin
-        self.gram += other.gram
+        self.gram += beside(self.gram, other.gram)
         self.z_sum += other.z_sum
         self.cross += other.cross + np.outer(other.z_sum, shift)
         self.y_sum += other.y_sum + other.weight * shift
@@ -105,17 +120,22 @@ class Statistics:
     def centred(self) -> Moments:
         """Means, and covariances about them."""
         z_mean, y_mean = self.z_sum / self.weight, self.y_sum / self.weight
-        covariance = self.gram / self.weight
-        covariance -= np.outer(z_mean, z_mean)
+        covariance = self.gram / float(self.weight)
+        mean = beside(covariance, z_mean)
+        covariance -= mean[:, None] * mean[None, :]
         return Moments(
             covariance=covariance,
             cross=self.cross / self.weight - np.outer(z_mean, y_mean),
             y_variance=np.maximum(self.y_square / self.weight - y_mean**2, 0),
             z_mean=z_mean,
             y_mean=y_mean + self.origin,
-            mean_square=float(np.trace(self.gram)) / self.weight,
+            mean_square=float(namespace(self.gram).linalg.trace(self.gram)) / self.weight,
             n=max(self.weight, self.weight**2 / self.weight_square),
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy or a file holds all sums on the host."""
+        return self.__dict__ | {"gram": to_host(self.gram)}
 
 
 class Moments(NamedTuple):
@@ -123,9 +143,10 @@ class Moments(NamedTuple):
 
     The number of rows is the sum of the weights, as if they counted repetitions; or Kish's
     effective number (Σ w)² / Σ w² where that is larger, as for weights that sum to 1.
+    The covariance is where the Gram matrix was.
     """
 
-    covariance: np.ndarray
+    covariance: Any
     cross: np.ndarray
     y_variance: np.ndarray
     z_mean: np.ndarray
@@ -157,13 +178,14 @@ def solve(moments: Moments, ridge: float) -> Solution:
     scipy.linalg.LinAlgError
         If the covariance plus the ridge is not positive definite to working precision.
     """
-    coef = linalg.cho_solve((_factor(moments, ridge), True), moments.cross, check_finite=False)
+    coef = cho_solve(_factor(moments, ridge), moments.cross)
     return _with_intercept(moments, coef, np.full(coef.shape[1], ridge))
 
 
 def solve_within(moments: Moments, solution: Solution, bound: float) -> Solution:
     """The same at the ridges of a solution, with every coefficient in [−bound, bound]."""
     coef = solution.coef.copy()
+    moments = moments._replace(covariance=to_host(moments.covariance))
     for output in np.flatnonzero(np.abs(coef).max(axis=0) > bound):
         factor = _factor(moments, solution.ridge[output])
         wanted = linalg.solve_triangular(factor, moments.cross[:, output], lower=True)
@@ -235,9 +257,12 @@ def solve_by_loo(
     effects = (path.rotated[:, :, None] * path.shrunk[:, None]).reshape(len(path.rotated), -1)
     scores, total = np.zeros((n_outputs, n_grid)), 0.0
     for Z, y, weight in rows:
-        along = (Z - moments.z_mean) @ path.vectors
-        fitted = (along @ effects).reshape(len(Z), n_outputs, n_grid) + moments.y_mean[:, None]
-        leverage = (weight / moments.n)[:, None] * (1 + along**2 @ path.shrunk)
+        Z = beside(path.vectors, Z)
+        along = (Z - beside(Z, moments.z_mean)) @ path.vectors
+        fitted = to_host(along @ beside(along, effects)).reshape(len(y), n_outputs, n_grid)
+        fitted = fitted + moments.y_mean[:, None]
+        length = to_host(along**2 @ beside(along, path.shrunk))
+        leverage = (weight / moments.n)[:, None] * (1 + length)
         left = np.maximum(1 - leverage, 0)[:, None]
         error = np.divide(
             y[:, :, None] - fitted, left, out=np.full_like(fitted, np.inf), where=left > 0
@@ -259,22 +284,24 @@ class Posterior:
 
     def freedom(self) -> float:
         """Degrees of freedom of the fit, intercept included."""
-        size = len(self._factor)
-        inverse = linalg.solve_triangular(self._factor, np.eye(size), lower=True)
-        return 1 + size - self._ridge * float((inverse**2).sum())
+        size = self._factor.shape[0]
+        inverse = solve_lower(self._factor, np.eye(size))
+        squares = float(namespace(inverse).sum(inverse**2))
+        return 1 + size - self._ridge * squares
 
-    def variance(self, Z: np.ndarray) -> np.ndarray:
+    def variance(self, Z: Any) -> np.ndarray:
         """Variance of f at rows of activations, shape (len(Z),)."""
-        centred = (Z - self._moments.z_mean).T
-        along = linalg.solve_triangular(self._factor, centred, lower=True)
-        return (1 + (along**2).sum(axis=0)) / self._moments.n
+        Z = double(beside(self._factor, Z))
+        along = solve_lower(self._factor, (Z - beside(Z, self._moments.z_mean)).T)
+        squares = to_host(namespace(along).sum(along**2, axis=0))
+        return (1 + squares) / self._moments.n
 
 
 def residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
     """Mean square residual of each output."""
     coef = solution.coef
     explained = 2 * (coef * moments.cross).sum(axis=0)
-    explained -= (coef * (moments.covariance @ coef)).sum(axis=0)
+    explained -= (coef * times(coef.T, moments.covariance).T).sum(axis=0)
     return np.maximum(moments.y_variance - explained, _CANCELLATION * moments.y_variance)
 
 
@@ -283,11 +310,9 @@ class _Path:
 
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
-        eigenvalues, self.vectors = linalg.eigh(
-            moments.covariance, driver="evd", check_finite=False
-        )
+        eigenvalues, self.vectors = eigh(moments.covariance)
         self.eigenvalues = np.maximum(eigenvalues, 0)
-        self.rotated = self.vectors.T @ moments.cross
+        self.rotated = times(moments.cross.T, self.vectors).T
         self.grid = _grid(moments, self.eigenvalues[-1])
         self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
 
@@ -304,7 +329,7 @@ class _Path:
     def best(self, scores: np.ndarray) -> Solution:
         """The solution at the least score of each output."""
         best = least(scores)
-        coef = self.vectors @ (self.rotated * self.shrunk[:, best])
+        coef = times((self.rotated * self.shrunk[:, best]).T, self.vectors.T).T
         solution = _with_intercept(self.moments, coef, self.grid[best])
         return solution._replace(grid=self.grid, scores=scores)
 
@@ -343,7 +368,7 @@ class _Quadrature:
         return solution._replace(grid=self.grid, scores=scores)
 
 
-def lanczos(matrix: np.ndarray, start: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+def lanczos(matrix: Any, start: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights with vᵀ f(A) v ≈ Σ_j weight_j f(node_j), for each row v of ``start``.
 
     Lanczos iterations with full reorthogonalisation, all vectors at once.
@@ -354,7 +379,7 @@ def lanczos(matrix: np.ndarray, start: np.ndarray, steps: int) -> tuple[np.ndarr
     diagonal, off = np.zeros((steps, len(start))), np.zeros((steps, len(start)))
     for j in range(steps):
         basis[j] = vector
-        vector = vector @ matrix
+        vector = times(vector, matrix)
         diagonal[j] = (vector * basis[j]).sum(axis=1)
         size = np.linalg.norm(vector, axis=1)
         for _ in range(2):  # twice is enough
@@ -383,11 +408,9 @@ def least(scores: np.ndarray) -> np.ndarray:
     return scores.shape[1] - 1 - np.argmin(scores[:, ::-1], axis=1)
 
 
-def _factor(moments: Moments, ridge: float) -> np.ndarray:
+def _factor(moments: Moments, ridge: float) -> Any:
     """Lower Cholesky factor of the covariance plus the ridge."""
-    matrix = moments.covariance.copy()
-    matrix.flat[:: len(matrix) + 1] += ridge
-    return cholesky(matrix)
+    return cholesky(plus_ridge(moments.covariance, ridge))
 
 
 def _with_intercept(moments: Moments, coef: np.ndarray, ridge: np.ndarray) -> Solution:

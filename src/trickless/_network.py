@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from trickless._blocks import map_blocks, n_threads, row_blocks, worthwhile
+from trickless._blocks import map_rows, on_host
+from trickless._devices import beside, matching, n_bytes, take, zeros
+from trickless._validation.devices import check_on_host
 from trickless._validation.learners import check_finite
 from trickless._validation.neurons import check_independent
 from trickless.neurons import Neurons, Weights
@@ -19,8 +21,8 @@ _GROUP_BYTES = 2**25
 class Source(Protocol):
     """Where weights come from: memory, or a seed."""
 
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Weights]]:
-        """The neurons from ``start`` to ``stop`` in pieces of at most a block."""
+    def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
+        """The neurons from ``start`` to ``stop`` in pieces of at most a block, beside some rows."""
 
 
 class Network:
@@ -73,26 +75,31 @@ class Network:
         """Number of values that a row is given."""
         return self.coef.shape[2]
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Any) -> Any:
         """Values of the network.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            NumPy's, or of any library with the array API.
 
         Returns
         -------
         float64 array of shape (n_rows, n_outputs)
+            Of the library and on the device of X, if it has such numbers; else on the host.
         """
-        total = np.zeros((X.shape[0], self.n_outputs)) + self.intercept
-        n_jobs = self._n_jobs(X)
-        for group in self._groups():
+        total = zeros((X.shape[0], self.n_outputs), X)
+        total += beside(total, np.asarray(self.intercept, dtype=np.float64))
+        n_columns = self.n_neurons * self.neurons.width
+        for group in self._groups(X):
+            terms = [(weights, _columns(coef, X)) for weights, coef in group]
 
-            def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
-                for weights, coef in group:
-                    total[rows] += self.neurons(X[rows], weights) @ _columns(coef)
+            def add(rows: slice, terms: list[tuple[Weights, Any]] = terms) -> None:
+                some = take(X, rows)
+                for weights, coef in terms:
+                    total[rows, ...] += beside(total, self.neurons(some, weights) @ coef)
 
-            map_blocks(add, row_blocks(X.shape[0], threads=n_threads(n_jobs)), n_jobs)
+            map_rows(add, X, n_columns, self.n_jobs)
         check_finite(type(self.neurons).__name__, total)
         return total
 
@@ -114,11 +121,11 @@ class Network:
             If the neurons of one draw are not independent. Calling the network gives its values.
         """
         check_independent("Network", "a standard error", self.neurons)
+        check_on_host("Network.estimate", X, "call the network, which gives values alone")
         m = self.n_neurons
         total = np.zeros((X.shape[0], self.n_outputs))
         squares = np.zeros_like(total)  # or half the squared differences of neighbouring pairs
-        n_jobs = self._n_jobs(X)
-        for group in self._groups():
+        for group in self._groups(X):
 
             def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
                 for weights, coef in group:
@@ -132,7 +139,7 @@ class Network:
                             each = (each[:, :even:2] - each[:, 1:even:2]) / np.sqrt(2)
                         squares[rows, output] += np.einsum("rn,rn->r", each, each)
 
-            map_blocks(add, row_blocks(X.shape[0], threads=n_threads(n_jobs)), n_jobs)
+            map_rows(add, X, m * self.neurons.width, self.n_jobs)
         check_finite(type(self.neurons).__name__, total)
         if m == 1:
             return total + self.intercept, np.full_like(total, np.inf)
@@ -142,15 +149,12 @@ class Network:
             square = np.maximum(squares - total**2 / m, 0) * m / (m - 1)
         return total + self.intercept, np.sqrt(square)
 
-    def _n_jobs(self, X: Any) -> int | None:
-        return worthwhile(self.n_jobs, X.shape[0] * self.n_neurons * self.neurons.width)
-
-    def _groups(self) -> Iterator[list[tuple[Weights, np.ndarray]]]:
-        """Weights and coefficients, a few blocks at a time."""
+    def _groups(self, X: Any) -> Iterator[list[tuple[Weights, np.ndarray]]]:
+        """Weights, beside the rows, and coefficients, a few blocks at a time."""
         group, size = [], 0
-        for where, weights in self.source.pieces(0, self.n_neurons):
+        for where, weights in self.source.pieces(0, self.n_neurons, X):
             group.append((weights, self.coef[where]))
-            size += sum(array.nbytes for array in weights)
+            size += sum(n_bytes(array) for array in weights)
             if size >= _GROUP_BYTES:
                 yield group
                 group, size = [], 0
@@ -158,6 +162,7 @@ class Network:
             yield group
 
 
-def _columns(coef: np.ndarray) -> np.ndarray:
-    """Coefficients (n, width, n_outputs) in the order of a block's columns."""
-    return coef.transpose(1, 0, 2).reshape(-1, coef.shape[2])
+def _columns(coef: np.ndarray, X: Any) -> Any:
+    """Coefficients (n, width, n_outputs) in the order of a block's columns, beside the rows."""
+    columns = coef.transpose(1, 0, 2).reshape(-1, coef.shape[2])
+    return columns if on_host(X) else matching(X, columns)

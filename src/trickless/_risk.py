@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import linalg, optimize
 
-from trickless._blocks import cholesky
+from trickless._devices import cholesky, matching, plus_ridge, to_host
 from trickless._least_squares import Moments, Solution
 from trickless._losses import Hinge, Loss, SmoothHinge
 from trickless._validation.learners import warn_of_convergence
@@ -98,9 +98,8 @@ def _descend(
     It works on u = Lᵀ β, where L Lᵀ is the covariance with a ridge, to which the Hessian is
     proportional where the loss is curved alike everywhere.
     """
-    matrix = moments.covariance.copy()
-    matrix.flat[:: len(matrix) + 1] += ridge.mean() / min(loss.curvature, 1.0)
-    factor = cholesky(matrix)
+    matrix = plus_ridge(moments.covariance, ridge.mean() / min(loss.curvature, 1.0))
+    factor = to_host(cholesky(matrix))
     shape = start.shape
 
     def coefficients(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -113,11 +112,11 @@ def _descend(
         constant = offset - moments.z_mean @ coef
         value, gradient, total = 0.0, np.zeros_like(coef), np.zeros(shape[1])
         for rows, Z in blocks():
-            f = Z @ coef.astype(Z.dtype) + constant
+            f = to_host(Z @ matching(Z, coef)) + constant
             weight = share[rows]
             value += float(weight @ loss.value(f, targets[rows]))
             slope = loss.derivative(f, targets[rows]) * weight[:, None]
-            gradient += Z.T @ slope.astype(Z.dtype)
+            gradient += to_host(Z.T @ matching(Z, slope))
             total += slope.sum(axis=0)
         gradient -= np.outer(moments.z_mean, total)
         value += 0.5 * float((ridge * coef**2).sum())

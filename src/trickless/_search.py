@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless._devices import take, to_host
 from trickless._least_squares import Statistics, solve_by_gcv
 from trickless._stream import Purpose, draw, generator
 from trickless.neurons import Neurons
@@ -38,7 +39,7 @@ def scores(
     rows = np.arange(len(targets))
     if len(rows) > ROWS:
         rows = np.sort(generator(seed, Purpose.SEARCH).choice(rows, ROWS, replace=False))
-    X, targets = X[rows], targets[rows]
+    X, targets = to_host(take(X, rows)), targets[rows]
     part = None if weight is None else weight[rows]
     result = []
     for neurons in families:

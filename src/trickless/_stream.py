@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from trickless._blocks import on_host
+from trickless._devices import beside, join, n_bytes, place
 from trickless._validation.inputs import in_precision
 from trickless._validation.neurons import check_drawn
 from trickless._validation.rules import is_integer
@@ -83,7 +85,12 @@ def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weig
 
 def pick(weights: Weights, where: slice) -> Weights:
     """The weights of some of the neurons."""
-    return tuple(array[where] for array in weights)
+    return tuple(array[where, ...] for array in weights)
+
+
+def moved(weights: Weights, like: Any) -> Weights:
+    """The weights where some rows are; as they are if there are none."""
+    return weights if like is None else tuple(beside(like, array) for array in weights)
 
 
 def blocks_between(start: int, stop: int) -> Iterator[tuple[int, slice]]:
@@ -99,11 +106,11 @@ class StoredNeurons:
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
 
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Weights]]:
+    def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
         """The neurons from ``start`` to ``stop`` in pieces of at most a block."""
         for b, inside in blocks_between(start, stop):
             where = slice(b * BLOCK + inside.start, b * BLOCK + inside.stop)
-            yield where, pick(self.weights, where)
+            yield where, moved(pick(self.weights, where), like)
 
 
 class Later:
@@ -113,10 +120,10 @@ class Later:
         self._stream = stream
         self._first = first
 
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Weights]]:
+    def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
         """The neurons from ``start`` to ``stop``, counted from ``first``."""
         first = self._first
-        for where, weights in self._stream.pieces(first + start, first + stop):
+        for where, weights in self._stream.pieces(first + start, first + stop, like):
             yield slice(where.start - first, where.stop - first), weights
 
 
@@ -144,19 +151,29 @@ class NeuronStream:
         self.seed = seed
         self.dtype = np.dtype(dtype)
         self.cache_bytes = cache_bytes
-        self._cache: dict[int, Weights] = {}
+        self._cache: dict[Any, Weights] = {}
         self._fingerprint: list[float] | None = None
         self._verified = True
 
-    def block(self, b: int) -> Weights:
-        """Weights of block b, a pure function of (neurons, seed, b)."""
+    def block(self, b: int, like: Any = None) -> Weights:
+        """Weights of block b, a pure function of (neurons, seed, b), where some rows are."""
         if not self._verified:
             self._verify()
-        weights = self._cache.get(b)
-        return self._remember(b, self._draw(b)) if weights is None else weights
+        there = like is not None and not on_host(like)
+        key = (b, place(like)) if there else b
+        weights = self._cache.get(key)
+        if weights is None:
+            weights = self._remember(b, key, moved(self._draw(b), like))
+        return weights
 
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[slice, Weights]]:
+    def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
         """The neurons from ``start`` to ``stop`` in pieces of at most a block.
+
+        Parameters
+        ----------
+        start, stop : int
+        like : array, optional
+            Rows beside which the weights are to be. They are moved once, if the cache holds them.
 
         Yields
         ------
@@ -167,12 +184,12 @@ class NeuronStream:
         """
         for b, inside in blocks_between(start, stop):
             where = slice(b * BLOCK + inside.start, b * BLOCK + inside.stop)
-            yield where, pick(self.block(b), inside)
+            yield where, pick(self.block(b, like), inside)
 
-    def between(self, start: int, stop: int) -> Weights:
+    def between(self, start: int, stop: int, like: Any = None) -> Weights:
         """The neurons from ``start`` to ``stop`` together."""
-        parts = [weights for _, weights in self.pieces(start, stop)]
-        return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        parts = [weights for _, weights in self.pieces(start, stop, like)]
+        return tuple(join(list(arrays)) for arrays in zip(*parts, strict=True))
 
     def fingerprint(self) -> list[float]:
         """Summary of block 0 that survives rounding and shows any other change."""
@@ -184,10 +201,10 @@ class NeuronStream:
         rng = generator(self.seed, Purpose.BLOCKS, b)
         return draw(self.neurons, rng, BLOCK, self.dtype)
 
-    def _remember(self, b: int, weights: Weights) -> Weights:
-        size = sum(array.nbytes for array in weights)
+    def _remember(self, b: int, key: Any, weights: Weights) -> Weights:
+        size = sum(n_bytes(array) for array in weights)
         if (b + 1) * size <= self.cache_bytes:  # no count, which threads would have to share
-            self._cache[b] = weights
+            self._cache[key] = weights
         return weights
 
     def _verify(self) -> None:

@@ -15,15 +15,18 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import (
-    cholesky,
-    linear_algebra,
-    map_blocks,
-    n_threads,
-    row_blocks,
-    worthwhile,
-)
+from trickless._blocks import linear_algebra, map_rows, namespace
 from trickless._checkpoint import Checkpoint
+from trickless._devices import (
+    cho_solve,
+    cholesky,
+    double,
+    empty,
+    matching,
+    plus_ridge,
+    take,
+    to_host,
+)
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._growing import Growing
 from trickless._interrupts import uninterrupted
@@ -91,6 +94,7 @@ class _DoublyStochastic(NeuronLearner):
     _history: list[tuple[int, float, float]]
 
     _fixed = (*NeuronLearner._fixed, "loss")
+    _on_devices = True
 
     _rules = NeuronLearner._rules | {
         "alpha": non_negative("alpha=1e-6 regularises lightly"),
@@ -179,7 +183,9 @@ class _DoublyStochastic(NeuronLearner):
         self.validation_scores_ = list(self.validation_scores_)
         looked, begun = len(self.validation_scores_), self.n_iter_
         held_out, training = self._split(len(targets))
-        self._begin(X[training], targets[training], None if weight is None else weight[training])
+        self._begin(
+            take(X, training), targets[training], None if weight is None else weight[training]
+        )
         batches = self._batches(training, targets.shape[1])
         wait = min(len(batches), -(-self.n_neurons // (self.neurons_per_step * _CHECKS)))
         if (state := checkpoint.take()) is not None:
@@ -189,7 +195,7 @@ class _DoublyStochastic(NeuronLearner):
                 k = min(self.neurons_per_step, self.n_neurons - len(self._coef))
                 rows = batch.rows
                 part = None if weight is None else weight[rows]
-                self._step(X[rows], targets[rows], part, k, batch)
+                self._step(take(X, rows), targets[rows], part, k, batch)
                 bar.update(k)
                 if held_out is not None and (self.n_iter_ - begun) % wait == 0:
                     self._validate(X, targets, weight, held_out)
@@ -236,7 +242,8 @@ class _DoublyStochastic(NeuronLearner):
                 part = None if weight is None else weight[rows]
                 size = len(index) / self.batch_size
                 met_once = _Batch(index, targets.shape[1])
-                self._step(X[rows], targets[rows], part, self.neurons_per_step, met_once, size)
+                some = take(X, rows)
+                self._step(some, targets[rows], part, self.neurons_per_step, met_once, size)
                 bar.update(len(index))
 
     def _split(self, n_rows: int) -> tuple[_Batch | None, np.ndarray]:
@@ -306,7 +313,9 @@ class _DoublyStochastic(NeuronLearner):
             rows = np.sort(rng.choice(rows, _PILOT_ROWS, replace=False))
         size = min(len(rows), _PILOT_NEURONS * self.neurons_.width)
         with linear_algebra(self.n_jobs, size**3):
-            Z = self.neurons_(X[rows], self.stream_.between(0, _PILOT_NEURONS)).astype(np.float64)
+            some = take(X, rows)
+            Z = self.neurons_(some, self.stream_.between(0, _PILOT_NEURONS, some))
+            Z = to_host(Z).astype(np.float64)
             if weight is not None:
                 Z *= np.sqrt(weight[rows] / weight.mean())[:, None]
             square = Z.T @ Z if len(Z) > Z.shape[1] else Z @ Z.T
@@ -357,10 +366,10 @@ class _DoublyStochastic(NeuronLearner):
 
         shares = self._shares(targets, weight)[:, None]
         first = len(self._coef)
-        weights = self.stream_.between(first, first + k)  # line 3: neurons from a seed
+        weights = self.stream_.between(first, first + k, X)  # line 3: neurons from a seed
         Z = self._activations(X, weights)
         slope = loss.derivative(f, targets) * shares
-        gradient = Z.T @ slope.astype(Z.dtype)
+        gradient = to_host(Z.T @ matching(Z, slope))
         direction = self._precondition(gradient, Z, shares) if self.preconditioner else gradient / k
         new = -gamma * direction  # line 5
         remaining = 1 - gamma * self.alpha
@@ -372,56 +381,57 @@ class _DoublyStochastic(NeuronLearner):
             self.n_iter_ += 1
 
         batch.f *= remaining
-        batch.f += Z @ new
+        batch.f += to_host(Z @ matching(Z, new))
         batch.n_neurons, batch.n_steps = first + k, self.n_iter_
 
     def _bring_up_to_date(self, batch: _Batch, X: Any) -> None:
         """Apply the decays and add the neurons that the rows of the batch have not met yet."""
         missed = np.arange(batch.n_steps, self.n_iter_)
         batch.f *= np.prod(1 - self._steps(missed) * self.alpha)
-        batch.f += Network(
+        missing = Network(
             self.neurons_,
             Later(self.stream_, batch.n_neurons),
             self._coef.rows[batch.n_neurons :],
             n_jobs=self.n_jobs,
-        )(X)
+        )
+        batch.f += to_host(missing(X))
         batch.n_neurons, batch.n_steps = len(self._coef), self.n_iter_
 
-    def _activations(self, X: Any, weights: Any) -> np.ndarray:
+    def _activations(self, X: Any, weights: Any) -> Any:
         """Activations of all rows of a batch."""
-        Z = np.empty((X.shape[0], self.neurons_.width * len(weights[0])), dtype=X.dtype)
+        Z = empty((X.shape[0], self.neurons_.width * weights[0].shape[0]), X)
 
         def fill(rows: slice) -> None:
-            Z[rows] = self.neurons_(X[rows], weights)
+            Z[rows, ...] = self.neurons_(take(X, rows), weights)
 
-        n_jobs = worthwhile(self.n_jobs, Z.size)
-        map_blocks(fill, row_blocks(len(Z), threads=n_threads(n_jobs)), n_jobs)
+        map_rows(fill, X, Z.shape[1], self.n_jobs)
         return Z
 
-    def _precondition(self, gradient: np.ndarray, Z: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    def _precondition(self, gradient: np.ndarray, Z: Any, shares: np.ndarray) -> np.ndarray:
         """(Zᵀ Z / b + reg I)⁻¹ times the gradient: the authors' released code, not the paper."""
         total = shares.sum() or 1.0  # a light batch has a small gradient, not a small covariance
-        root = Z * np.sqrt(shares / total).astype(Z.dtype)
-        covariance = (root.T @ root).astype(np.float64)
-        diagonal = covariance.reshape(-1)[:: len(covariance) + 1]
-        diagonal += self.damping * max(diagonal.mean(), np.finfo(Z.dtype).tiny)
+        root = Z * matching(Z, np.sqrt(shares / total))
+        covariance = double(root.T @ root)
+        xp = namespace(covariance)
+        mean = float(xp.linalg.trace(covariance)) / Z.shape[1]
+        damping = self.damping * max(mean, np.finfo(gradient.dtype).tiny)
         try:
-            factor = cholesky(covariance)
+            factor = cholesky(plus_ridge(covariance, damping))
         except linalg.LinAlgError as error:
             raise ValueError(
                 f"{type(self).__name__}: damping={self.damping!r} is too small: the covariance of "
-                f"the {Z.shape[1]} activations of a block over {len(Z)} rows is singular to "
+                f"the {Z.shape[1]} activations of a block over {Z.shape[0]} rows is singular to "
                 "working precision. Remedy: a larger damping (1e-4 is the default), or "
                 "dtype='float64'."
             ) from error
-        return linalg.cho_solve((factor, True), gradient, check_finite=False).astype(Z.dtype)
+        return cho_solve(factor, gradient).astype(gradient.dtype)
 
     def _validate(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, held_out: _Batch
     ) -> None:
         """Score the rows held out."""
         rows = held_out.rows
-        self._bring_up_to_date(held_out, X[rows])
+        self._bring_up_to_date(held_out, take(X, rows))
         part = None if weight is None else weight[rows]
         score = self._score(held_out.f + self.intercept_, targets[rows], part)
         self.validation_scores_.append(score)

@@ -18,9 +18,10 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
+from trickless._blocks import linear_algebra, map_rows, on_host, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._conjugate import Pilot, solve_in_passes
+from trickless._devices import beside, empty, take
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._interrupts import uninterrupted
 from trickless._least_squares import (
@@ -38,6 +39,7 @@ from trickless._losses import CLASSIFICATION_LOSSES, Loss, make_loss
 from trickless._network import Network
 from trickless._risk import minimise
 from trickless._stream import BLOCK, NeuronStream, Purpose, generator
+from trickless._validation.devices import check_on_host
 from trickless._validation.inputs import in_precision
 from trickless._validation.learners import (
     check_alpha,
@@ -64,6 +66,8 @@ from trickless.neurons import Neurons, make_neurons
 
 #: Bytes of activations held at a time while statistics are summed.
 PANEL_BYTES = 2**26
+#: The same on a device, where the sums of few rows would wait for its memory.
+PANEL_BYTES_ON_DEVICE = 2**30
 
 #: Columns above which least squares is solved in passes over the rows: where activations can be
 #: kept, and where they have to be evaluated in every pass.
@@ -88,6 +92,7 @@ class _KitchenSinks(NeuronLearner):
 
     _fixed = (*NeuronLearner._fixed, "n_neurons")
     _bounded = False
+    _on_devices = True
     _rules = NeuronLearner._rules | {
         "alpha": either(
             non_negative("alpha='auto' chooses it by generalised cross-validation"),
@@ -155,13 +160,13 @@ class _KitchenSinks(NeuronLearner):
         self.__dict__.pop("statistics_", None)
         self._forget()
 
-    def _no_rows(self, origin: np.ndarray) -> Statistics:
-        return Statistics(self._begun_with["n_neurons"] * self.neurons_.width, origin)
+    def _no_rows(self, origin: np.ndarray, like: Any) -> Statistics:
+        return Statistics(self._begun_with["n_neurons"] * self.neurons_.width, origin, like)
 
     def _learn_all(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
     ) -> None:
-        if self._goes_in_passes(X.shape[0], X.dtype.itemsize):
+        if self._goes_in_passes(X):
             self._solved = self._solve_in_passes(X, targets, weight, checkpoint)
         else:
             self._learn(X, targets, weight, checkpoint)
@@ -169,7 +174,7 @@ class _KitchenSinks(NeuronLearner):
             self._solved = self._bounded_by_weight(self._leave_one_out(X, targets, weight))
         _ = self.network_
 
-    def _goes_in_passes(self, n_rows: int, itemsize: int) -> bool:
+    def _goes_in_passes(self, X: Any) -> bool:
         """Whether least squares is solved in passes over the rows rather than from statistics."""
         loss = getattr(self, "loss", "squared_error")
         why_not = {
@@ -178,12 +183,19 @@ class _KitchenSinks(NeuronLearner):
             "loss": (loss, loss == "squared_error"),
         }
         if self.solver == "iterative":
+            check_on_host(f"{type(self).__name__}, solver='iterative'", X, "solver='direct'")
             check_passes(type(self).__name__, **why_not)
             return True
         n_columns = self.n_neurons * self.neurons_.width
-        kept = n_rows * n_columns * itemsize <= self._room()
+        kept = self._bytes(X.shape[0]) <= self._room()
         many = n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
-        return self.solver == "auto" and many and all(goes for _, goes in why_not.values())
+        free = on_host(X) and self.solver == "auto"
+        return free and many and all(goes for _, goes in why_not.values())
+
+    def _bytes(self, n_rows: int) -> int:
+        """Bytes of the activations of so many rows."""
+        n_columns = self._begun_with["n_neurons"] * self.neurons_.width
+        return n_rows * n_columns * np.dtype(self._begun_with["dtype"]).itemsize
 
     def _room(self) -> int:
         """Bytes that activations may take in the iterative solver.
@@ -232,8 +244,7 @@ class _KitchenSinks(NeuronLearner):
 
     def _blocks(self, X: Any, most: int) -> Callable[[], Iterator[tuple[slice, np.ndarray]]]:
         """Begins passes over the activations: kept if they take at most so many bytes."""
-        size = X.shape[0] * self._begun_with["n_neurons"] * self.neurons_.width * X.dtype.itemsize
-        if size > most:
+        if self._bytes(X.shape[0]) > most:
             return lambda: self._panels(X)
         panels = list(self._panels(X))
         return lambda: iter(panels)
@@ -245,22 +256,25 @@ class _KitchenSinks(NeuronLearner):
         weight: np.ndarray | None,
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
-        statistics, done = self._no_rows(self._origin), 0  # merged once the batch is through
+        statistics, done = self._no_rows(self._origin, X), 0  # merged once the batch is through
         if (state := checkpoint.take()) is not None:
-            statistics, done = state["statistics"], state["rows"]
+            place, statistics, done = statistics.gram, state["statistics"], state["rows"]
+            statistics.gram = beside(place, statistics.gram)
         with self._progress(X.shape[0], "row") as bar:
             bar.update(done)
             for rows, Z in self._panels(X, done):
                 part = None if weight is None else weight[rows]
-                with linear_algebra(self.n_jobs, len(Z) * Z.shape[1] ** 2):
+                with linear_algebra(self.n_jobs, Z.shape[0] * Z.shape[1] ** 2):
                     statistics.add(Z, targets[rows], part)
-                bar.update(len(Z))
+                bar.update(Z.shape[0])
                 if checkpoint.is_due():
                     checkpoint.keep({"statistics": statistics, "rows": rows.stop})
         check_finite(type(self.neurons_).__name__, statistics.z_sum)
         with uninterrupted():
             if hasattr(self, "statistics_"):
-                self.statistics_.merge(statistics)
+                before = self.statistics_
+                before.gram = beside(statistics.gram, before.gram)  # as rows, from a file elsewhere
+                before.merge(statistics)
             else:
                 self.statistics_ = statistics
             self._forget()
@@ -270,24 +284,25 @@ class _KitchenSinks(NeuronLearner):
         self._solved = None
         self._network = None
 
-    def _panels(self, X: Any, start: int = 0) -> Iterator[tuple[slice, np.ndarray]]:
+    def _panels(self, X: Any, start: int = 0) -> Iterator[tuple[slice, Any]]:
         """Activations of some rows at a time by all neurons, and which rows they are.
 
         Rows before ``start``, where a panel ends, are left out.
         """
         n_neurons, width = self._begun_with["n_neurons"], self.neurons_.width
-        panel_rows = max(BLOCK, PANEL_BYTES // (8 * n_neurons * width))
+        most = PANEL_BYTES if on_host(X) else PANEL_BYTES_ON_DEVICE
+        panel_rows = max(BLOCK, most // (8 * n_neurons * width))
         for panel in row_blocks(X.shape[0], panel_rows)[-(-start // panel_rows) :]:
-            rows = X[panel]
-            Z = np.empty((rows.shape[0], n_neurons * width), dtype=X.dtype)
+            rows = take(X, panel)
+            Z = empty((rows.shape[0], n_neurons * width), X)
 
-            def activate(some: slice, rows: Any = rows, Z: np.ndarray = Z) -> None:
-                for where, weights in self.stream_.pieces(0, n_neurons):
+            def activate(some: slice, rows: Any = rows, Z: Any = Z) -> None:
+                part = take(rows, some)
+                for where, weights in self.stream_.pieces(0, n_neurons, X):
                     columns = slice(where.start * width, where.stop * width)
-                    Z[some, columns] = self.neurons_(rows[some], weights)
+                    Z[some, columns] = self.neurons_(part, weights)
 
-            n_jobs = worthwhile(self.n_jobs, Z.size)
-            map_blocks(activate, row_blocks(len(Z), threads=n_threads(n_jobs)), n_jobs)
+            map_rows(activate, rows, Z.shape[1], self.n_jobs)
             yield panel, Z
 
     def merge(self, other: Any) -> Any:
@@ -610,7 +625,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
             return mean
         check_statistics(self)
         check_no_weight_bound(type(self).__name__, self.weight_bound)
-        return mean, self._as_y(self._deviations(self._rows(X)))
+        X = self._rows(X)
+        return mean, self._as_y(beside(X, self._deviations(X)))
 
     def _deviations(self, X: Any) -> np.ndarray:
         moments, solution, noise = self.statistics_.centred(), self._solution(), self._noise()

@@ -10,6 +10,9 @@ import scipy.sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from trickless._blocks import namespace
+from trickless._devices import take, to_host
+
 _RESOLUTION_ROWS = 1000
 #: Targets may be as large as this in double precision.
 _LARGEST_TARGET = 1e100
@@ -38,7 +41,8 @@ def check_weights(owner: str, sample_weight: Any, X: Any) -> np.ndarray | None:
             f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "
             "learn from. Remedy: give at least one row a positive weight."
         )
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    rows = np.empty((X.shape[0], 0))  # on the host, wherever X is
+    weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     some = weight[weight > 0]
     if some.size and not 1e-100 <= some.min() <= some.max() <= 1e100:
         raise ValueError(
@@ -203,7 +207,8 @@ def check_feature_count(
 def check_overflow(owner: str, X: Any, dtype: Any) -> None:
     """Finite inputs must stay finite in the precision of the activations."""
     values = X.data if scipy.sparse.issparse(X) else X
-    if np.isinf(values).any():
+    xp = namespace(values)
+    if bool(xp.any(xp.isinf(values))):
         raise ValueError(
             f"{owner}: X contains a value too large for dtype={np.dtype(dtype).name!r}, whose "
             f"largest is {np.finfo(dtype).max:.1e}. Remedy: scale X (StandardScaler), or "
@@ -216,9 +221,12 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool) -> None:
 
     ``apart`` says that columns count each by itself, and not by the distances between rows.
     """
-    if scipy.sparse.issparse(X) or np.finfo(X.dtype).eps >= 1e-3:
+    if scipy.sparse.issparse(X):
         return
-    rows = np.asarray(X[:: max(1, X.shape[0] // _RESOLUTION_ROWS)], dtype=np.float64)
+    rows = to_host(take(X, slice(None, None, max(1, X.shape[0] // _RESOLUTION_ROWS))))
+    if np.finfo(rows.dtype).eps >= 1e-3:
+        return
+    rows = np.asarray(rows, dtype=np.float64)
     known = rows if np.isfinite(rows).all() else np.ma.masked_invalid(rows)
     largest = np.ma.filled(np.abs(known).max(axis=0), 0)
     unit = largest.max() or 1

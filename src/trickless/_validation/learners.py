@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from trickless._blocks import namespace
+
 #: A mean loss this many times that of a constant is taken for divergence.
 _DIVERGED = 1e3
 
@@ -132,9 +134,10 @@ def check_draws(owner: str, horizon: Any, norm_bound: Any, constants: Any, most:
         )
 
 
-def check_finite(owner: str, values: np.ndarray) -> None:
+def check_finite(owner: str, values: Any) -> None:
     """What a network answers must be finite."""
-    if not np.isfinite(values).all():
+    xp = namespace(values)
+    if not bool(xp.all(xp.isfinite(values))):
         raise ValueError(
             f"{owner}: the network's values are not finite, so its activations or its coefficients "
             "are not. Remedy: check the family's activations on these rows, and the step size."

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless._validation.devices import activations_to_host
 from trickless._validation.rules import check_value, integer, positive
 
 
@@ -159,7 +160,7 @@ def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
     name = type(neurons).__name__
     check_value(name, "width", neurons.width, integer(1, "width counts the numbers of a neuron"))
     check_value(name, "bound", neurons.bound, positive("bound is the largest norm of a neuron"))
-    Z = np.asarray(neurons(X, weights))
+    Z = activations_to_host(name, neurons, X, weights)
     norms = np.linalg.norm(Z.reshape(len(Z), neurons.width, -1), axis=1)
     if not np.isfinite(norms).all():
         raise ValueError(

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from trickless._blocks import namespace
+from trickless._devices import take, to_host
 from trickless._validation.inputs import check_columns
 from trickless._validation.neurons import check_activations
 from trickless._validation.rules import Rule, check_parameters, is_real
@@ -250,11 +251,11 @@ def sample_rows(
     """At most ``size`` rows of X and their weights.
 
     All rows with their own weights where they fit; else rows drawn in proportion to their weights,
-    each with weight 1.
+    each with weight 1. They are on the host, wherever X is.
     """
     n = X.shape[0]
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if n <= size:
-        return X, weight
+        return to_host(X), weight
     rows = np.sort(rng.choice(n, size, replace=False, p=weight / weight.sum()))
-    return X[rows], np.ones(size)
+    return to_host(take(X, rows)), np.ones(size)

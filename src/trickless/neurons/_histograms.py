@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 
 from trickless._blocks import namespace
+from trickless._devices import to_host
 from trickless._validation.inputs import check_non_negative
 from trickless.neurons._base import Weights
 from trickless.neurons._projected import Projected
@@ -26,7 +27,7 @@ class Histograms(Projected):
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Histograms:
         super().fit(X, rng, sample_weight)
         self.prepare(X)
-        largest = X.max(axis=0).toarray().ravel() if issparse(X) else np.asarray(X).max(axis=0)
+        largest = X.max(axis=0).toarray().ravel() if issparse(X) else to_host(X).max(axis=0)
         self.largest_ = largest.astype(np.float64) if largest.any() else np.ones(len(largest))
         return self
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trickless._blocks import namespace
+from trickless._devices import to_host
 from trickless._validation.rules import Rule, integer, is_real
 from trickless.neurons._base import Neurons, Weights, sample_rows
 from trickless.neurons._mixture import Mixture
@@ -119,7 +120,8 @@ class Tabular(Neurons):
         for j, cuts in enumerate(self.cuts_):
             x = X[:, j]
             if cuts is not None and len(cuts):
-                below = xp.searchsorted(xp.asarray(cuts, dtype=X.dtype, device=x.device), x)
+                column = xp.asarray(x, copy=True)  # next to each other, as torch wants them
+                below = xp.searchsorted(xp.asarray(cuts, dtype=X.dtype, device=x.device), column)
                 rank = xp.astype(below, X.dtype) / len(cuts) * _TOP  # _TOP itself at the top
                 x = xp.where(xp.isnan(x), x, rank)
             elif cuts is not None:
@@ -140,7 +142,7 @@ class _Terms(Neurons):
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> _Terms:
         super().fit(X, rng, sample_weight)
-        X = np.asarray(X)
+        X = to_host(X)
         self.is_category_ = self.known_inputs(X).n_categories > 0
         first = X[:1]
         differs = (first != X) & ~(np.isnan(X) & np.isnan(first))

@@ -1,0 +1,203 @@
+"""Arrays of other libraries and devices: the only file that knows how data get there and back.
+
+Rows decide. Their activations, and products and factors of these, are arrays of their library on
+their device. All that is thin is a NumPy array on the host: weights of the neurons as they are
+drawn, targets, coefficients. Two functions go from one to the other, :func:`beside` and
+:func:`to_host`, which do nothing where the rows are NumPy's.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from array_api_compat import device, is_array_api_obj, to_device
+from scipy import linalg
+from sklearn import get_config
+
+from trickless._blocks import cholesky as host_cholesky
+from trickless._blocks import namespace, on_host
+
+#: Columns of a triangular factor that are solved for at a time on a device.
+_COLUMNS = 1024
+
+
+def dispatches() -> bool:
+    """Whether scikit-learn leaves arrays of other libraries where they are."""
+    return bool(get_config()["array_api_dispatch"])
+
+
+def is_foreign(array: Any) -> bool:
+    """Whether it is an array of another library."""
+    return not on_host(array) and is_array_api_obj(array)
+
+
+def place(X: Any) -> str:
+    """Library and device of an array, in words."""
+    if not is_foreign(X):
+        return "numpy"
+    return f"{namespace(X).__name__.removeprefix('array_api_compat.')} on {device(X)}"
+
+
+def to_host(array: Any) -> Any:
+    """The array as NumPy has it."""
+    if not is_foreign(array):
+        return array
+    try:
+        return np.asarray(to_device(array, "cpu"))
+    except ValueError:  # a library without a device of that name
+        return np.from_dlpack(array)
+
+
+def beside(X: Any, array: Any) -> Any:
+    """The array where X is; in single precision if there is no double precision."""
+    if on_host(X):
+        return to_host(array)
+    xp, where = namespace(X), device(X)
+    if is_foreign(array) and namespace(array) is xp and device(array) == where:
+        return array
+    array = np.array(to_host(array), order="C")
+    if array.dtype == np.float64 and not has_double(X):
+        array = array.astype(np.float32)
+    return xp.asarray(array, device=where)
+
+
+def matching(Z: Any, array: np.ndarray) -> Any:
+    """A thin array beside another, in its precision."""
+    if on_host(Z):
+        return array.astype(Z.dtype, copy=False)
+    return namespace(Z).astype(beside(Z, array), Z.dtype, copy=False)
+
+
+def has_double(X: Any) -> bool:
+    """Whether the device of X works in double precision."""
+    return on_host(X) or _has_double(namespace(X), device(X))
+
+
+@lru_cache
+def _has_double(xp: Any, where: Any) -> bool:
+    return "float64" in xp.__array_namespace_info__().dtypes(device=where, kind="real floating")
+
+
+def double(Z: Any) -> Any:
+    """A copy in double precision; on the host if the device has none."""
+    if not has_double(Z):
+        Z = to_host(Z)
+    xp = namespace(Z)
+    return xp.astype(Z, xp.float64)
+
+
+def zeros(shape: tuple[int, ...], X: Any = None) -> Any:
+    """Zeros in double precision, where X is if its device has it, else on the host."""
+    if X is None or on_host(X) or not has_double(X):
+        return np.zeros(shape)
+    xp = namespace(X)
+    return xp.zeros(shape, dtype=xp.float64, device=device(X))
+
+
+def empty(shape: tuple[int, ...], X: Any) -> Any:
+    """An array of the kind and precision of X."""
+    if on_host(X):
+        return np.empty(shape, dtype=X.dtype)
+    return namespace(X).empty(shape, dtype=X.dtype, device=device(X))
+
+
+def take(X: Any, where: Any) -> Any:
+    """Some rows, by a slice, or on the host by their numbers or a mask."""
+    if on_host(X):
+        return X[where]
+    if isinstance(where, slice):
+        return X[slice(*where.indices(X.shape[0])), ...]  # no further than there are rows
+    if where.dtype == bool:
+        where = np.flatnonzero(where)
+    return namespace(X).take(X, beside(X, where), axis=0)
+
+
+def join(arrays: list[Any]) -> Any:
+    """Arrays one after the other along their first axis."""
+    return np.concatenate(arrays) if on_host(arrays[0]) else namespace(arrays[0]).concat(arrays)
+
+
+def n_bytes(array: Any) -> int:
+    """Bytes of an array; at most, where its library does not say."""
+    size: int | None = getattr(array, "nbytes", None)
+    return 8 * math.prod(array.shape) if size is None else size
+
+
+def times(left: np.ndarray, right: Any) -> np.ndarray:
+    """A thin matrix times one that may be on a device."""
+    return to_host(beside(right, left) @ right)
+
+
+def plus_ridge(matrix: Any, ridge: float) -> Any:
+    """A copy of a square matrix with a number added to its diagonal."""
+    if on_host(matrix):
+        copy = matrix.copy()
+        copy.flat[:: len(copy) + 1] += ridge
+        return copy
+    xp = namespace(matrix)
+    copy = xp.eye(matrix.shape[0], dtype=matrix.dtype, device=device(matrix))
+    copy *= float(ridge)
+    copy += matrix
+    return copy
+
+
+def cholesky(matrix: Any) -> Any:
+    """Lower Cholesky factor of a symmetric matrix, which may be overwritten.
+
+    Raises
+    ------
+    scipy.linalg.LinAlgError
+        If the matrix is not positive definite to working precision.
+    """
+    if on_host(matrix):
+        return host_cholesky(matrix)
+    xp = namespace(matrix)
+    try:
+        factor = xp.linalg.cholesky(matrix)
+    except Exception as error:
+        if "LinAlgError" in type(error).__name__:
+            raise linalg.LinAlgError(str(error)) from error
+        raise
+    if not bool(xp.all(xp.isfinite(factor))):  # which some libraries say in this way
+        raise linalg.LinAlgError("the matrix is not positive definite")
+    return factor
+
+
+def solve_lower(factor: Any, right: Any, transposed: bool = False) -> Any:
+    """Solve L X = B, or Lᵀ X = B, for a lower triangular matrix, where it is."""
+    if on_host(factor):
+        return linalg.solve_triangular(
+            factor, right, lower=True, trans="T" if transposed else "N", check_finite=False
+        )
+    xp, n = namespace(factor), factor.shape[0]
+    X = xp.astype(beside(factor, right), factor.dtype)  # a copy
+    starts = range(0, n, _COLUMNS)
+    for start in reversed(starts) if transposed else starts:
+        some = slice(start, min(start + _COLUMNS, n))
+        # What is solved already: the rest of these rows of L, or of these columns.
+        if transposed:
+            known = factor[some.stop :, some].T @ X[some.stop :, :]
+            square = factor[some, some].T
+        else:
+            known = factor[some, :start] @ X[:start, :]
+            square = factor[some, some]
+        X[some, :] = xp.linalg.solve(square, X[some, :] - known)
+    return X
+
+
+def cho_solve(factor: Any, right: np.ndarray) -> np.ndarray:
+    """Solve L Lᵀ X = B, given on the host and answered there."""
+    if on_host(factor):
+        return linalg.cho_solve((factor, True), right, check_finite=False)
+    return to_host(solve_lower(factor, solve_lower(factor, right), transposed=True))
+
+
+def eigh(matrix: Any) -> tuple[np.ndarray, Any]:
+    """Eigenvalues of a symmetric matrix on the host, and eigenvectors where it is."""
+    if on_host(matrix):
+        return linalg.eigh(matrix, driver="evd", check_finite=False)
+    eigenvalues, vectors = namespace(matrix).linalg.eigh(matrix)
+    return to_host(eigenvalues), vectors

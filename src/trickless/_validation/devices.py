@@ -1,0 +1,109 @@
+"""Checks of where arrays are: of which library, and on which device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_jax_array
+
+from trickless._blocks import on_host
+from trickless._devices import dispatches, is_foreign, place, to_host
+
+
+def check_readable(owner: str, X: Any, on_devices: bool) -> None:
+    """Rows of another library: whether the learner takes them, and scikit-learn lets them through.
+
+    Without scikit-learn's dispatch they are read as NumPy arrays, if they can be.
+    """
+    if not is_foreign(X):
+        return
+    if not dispatches():
+        try:
+            np.asarray(X)
+        except Exception as error:
+            raise TypeError(
+                f"{owner}: X is an array of {place(X)}, which NumPy cannot read ({error}). Remedy: "
+                "set the environment variable SCIPY_ARRAY_API=1 and call "
+                "sklearn.set_config(array_api_dispatch=True), so that it is worked on where it is; "
+                "or pass a NumPy array."
+            ) from error
+        return
+    if not on_devices:
+        raise TypeError(
+            f"{owner}: X is an array of {place(X)}, but this learner works on NumPy arrays only. "
+            "Remedy: pass a NumPy array, or choose KitchenSinks or DoublyStochastic, which work on "
+            "devices."
+        )
+    if is_jax_array(X):
+        raise TypeError(
+            f"{owner}: X is an array of JAX, which cannot be written to, as sums over rows are. "
+            "Remedy: pass a NumPy array, numpy.asarray(X)."
+        )
+    if getattr(X, "requires_grad", False):
+        raise ValueError(
+            f"{owner}: X is an array of {place(X)} that requires a gradient, and nothing here is "
+            "differentiated. Remedy: X.detach()."
+        )
+
+
+def check_together(owner: str, X: Any, **others: Any) -> None:
+    """What comes with rows must be NumPy's, or be where the rows are."""
+    if not dispatches():
+        return
+    for name, array in others.items():
+        if is_foreign(array) and place(array) != place(X):
+            raise ValueError(
+                f"{owner}: {name} is an array of {place(array)}, but X is one of {place(X)}. "
+                f"Remedy: move {name} to where X is, or pass it as a NumPy array."
+            )
+
+
+def check_place(owner: str, X: Any, begun: str | None) -> None:
+    """Later rows must be where the first were; a model from a file has been nowhere."""
+    if begun is not None and place(X) != begun:
+        raise ValueError(
+            f"{owner}: X is an array of {place(X)}, but the model was begun with rows of {begun}. "
+            "Remedy: move X there; or use a copy of the model that has been saved and loaded, or "
+            "pickled, which goes wherever its rows are. (Arrays of other libraries are read as "
+            "NumPy's unless sklearn.set_config(array_api_dispatch=True) is called.)"
+        )
+
+
+def check_on_host(what: str, X: Any, remedy: str) -> None:
+    """Refuse arrays of a device where only NumPy's are worked on."""
+    if not on_host(X):
+        raise TypeError(
+            f"{what}: X is an array of {place(X)}, but this works on NumPy arrays only. "
+            f"Remedy: {remedy}."
+        )
+
+
+def check_double(owner: str, X: Any, dtype: Any, has_double: bool) -> None:
+    """A device must have the precision that is asked for."""
+    if np.dtype(dtype) == np.float64 and not has_double:
+        raise ValueError(
+            f"{owner}: dtype='float64', but X is an array of {place(X)}, which has no such numbers."
+            " Remedy: dtype='float32'."
+        )
+
+
+def activations_to_host(name: str, neurons: Any, X: Any, weights: Any) -> np.ndarray:
+    """Activations of a few rows; a family must work where the rows are."""
+    if on_host(X):
+        return np.asarray(neurons(X, weights))
+    try:
+        Z = neurons(X, weights)
+        there = place(Z)
+    except Exception as error:
+        raise TypeError(
+            f"{name}.activate does not work on arrays of {place(X)}: {error!r}. Remedy: pass NumPy "
+            "arrays, or write it with the functions of the namespace of X, "
+            "array_api_compat.array_namespace(X)."
+        ) from error
+    if there != place(X):
+        raise TypeError(
+            f"{name}.activate gave an array of {there} for rows of {place(X)}. Remedy: use the "
+            "functions of the namespace of X, array_api_compat.array_namespace(X)."
+        )
+    return to_host(Z)

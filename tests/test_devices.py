@@ -1,0 +1,379 @@
+"""Arrays of other libraries, on devices that NumPy cannot read: array-api-strict has such."""
+
+import pickle
+
+import array_api_strict as xp
+import numpy as np
+import pytest
+import sklearn
+from scipy.linalg import LinAlgError
+from sklearn.base import clone, is_regressor
+
+import trickless._devices
+from cases import (
+    CLASSIFIERS,
+    FAMILIES,
+    KERNEL_LEARNERS,
+    LEARNERS,
+    answers,
+    inputs,
+    name_of,
+    problem,
+    suited,
+)
+from trickless import (
+    DoublyStochasticClassifier,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    Network,
+    NeuronStream,
+)
+from trickless._devices import (
+    beside,
+    cho_solve,
+    cholesky,
+    eigh,
+    is_foreign,
+    place,
+    plus_ridge,
+    solve_lower,
+    to_host,
+)
+from trickless.neurons import Gaussian, Neurons
+
+HERE, FAR, SINGLE = (xp.Device(name) for name in ("CPU_DEVICE", "device1", "no_float64"))
+WORKING = [m for m in LEARNERS if not name_of(m).startswith("Shrinking")]
+
+
+@pytest.fixture(autouse=True)
+def dispatched(monkeypatch):
+    """scikit-learn leaves arrays where they are; it wants SciPy to have been told as well."""
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    with sklearn.config_context(array_api_dispatch=True):
+        yield
+
+
+def put(array, where=FAR):
+    array = np.asarray(array)
+    if where == SINGLE and array.dtype == np.float64:
+        array = array.astype(np.float32)
+    return xp.asarray(array, device=where)
+
+
+def host(array):
+    assert is_foreign(array)
+    return to_host(array)
+
+
+def make(learner, **options):
+    return clone(learner).set_params(random_state=0, **options)
+
+
+@pytest.mark.parametrize("where", [HERE, FAR, SINGLE], ids=str)
+@pytest.mark.parametrize("learner", WORKING, ids=name_of)
+def test_a_device_gives_the_model_of_numpy(learner, where):
+    X, y = problem(learner)
+    X = X.astype(np.float32)
+    expected = answers(make(learner).fit(X, y), X)
+    model = make(learner).fit(put(X, where), put(y, where))
+    got = answers(model, put(X, where))
+    assert place(got) == place(put(X, where))
+    np.testing.assert_allclose(host(got), expected, atol=1e-5 * np.abs(expected).max())
+    if where != SINGLE:  # where accuracy_score of scikit-learn 1.9 asks for double precision
+        score = model.score(put(X, where), put(y, where))
+        assert score == pytest.approx(make(learner).fit(X, y).score(X, y), abs=1e-5)
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "dense-erf"])
+@pytest.mark.parametrize("learner", WORKING[:2], ids=name_of)
+def test_every_family_works_on_a_device(learner, family):
+    X, y = problem(learner)
+    X = suited(family, X)
+    options = {"neurons": FAMILIES[family], "dtype": "float64"}
+    expected = answers(make(learner, **options).fit(X, y), X)
+    got = host(answers(make(learner, **options).fit(put(X), y), put(X)))
+    np.testing.assert_allclose(got, expected, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": 1e-4},
+        {"alpha": "loo"},
+        {"n_neurons": 520},  # alpha by quadratures
+        {"n_neurons": 520, "rows": 1100},
+        {"search": {"neurons__length_scale": [0.5, 2.0]}},
+        {"weight_bound": 3.0, "alpha": 1e-3},
+    ],
+    ids=str,
+)
+def test_every_way_to_choose_a_ridge_works_on_a_device(options):
+    options = dict(options)
+    learner = KitchenSinksRegressor(Gaussian(), n_neurons=60, dtype="float64")
+    X, y = problem(learner, rows=options.pop("rows", 120))
+    expected = make(learner, **options).fit(X, y)
+    model = make(learner, **options).fit(put(X), put(y))
+    np.testing.assert_allclose(model.alpha_, expected.alpha_, rtol=1e-6)
+    np.testing.assert_allclose(host(model.predict(put(X))), expected.predict(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "hinge"])
+def test_losses_that_take_passes_work_on_a_device(loss):
+    learner = KitchenSinksClassifier(n_neurons=30, loss=loss, alpha=1e-2, dtype="float64")
+    X, y = problem(learner)
+    expected = make(learner).fit(X, y).decision_function(X)
+    model = make(learner).fit(put(X), y)
+    np.testing.assert_allclose(host(model.decision_function(put(X))), expected, atol=1e-3)
+
+
+def test_error_bars_are_those_of_numpy():
+    X, y = problem(KitchenSinksRegressor())
+    expected = make(KitchenSinksRegressor(n_neurons=60, dtype="float64")).fit(X, y)
+    model = make(KitchenSinksRegressor(n_neurons=60, dtype="float64")).fit(put(X), y)
+    mean, std = model.predict(put(X), return_std=True)
+    for got, wanted in zip((mean, std), expected.predict(X, return_std=True), strict=True):
+        np.testing.assert_allclose(host(got), wanted, atol=1e-7)
+    assert model.noise_variance_ == pytest.approx(expected.noise_variance_)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"early_stopping": True},
+        {"preconditioner": "block", "neurons_per_step": 8},
+        {"warm_start": True},
+        {"schedule": "constant"},
+    ],
+    ids=str,
+)
+def test_every_way_to_take_steps_works_on_a_device(options):
+    learner = DoublyStochasticClassifier(n_neurons=300, batch_size=40, dtype="float64", **options)
+    X, y = problem(learner)
+    expected, model = make(learner).fit(X, y), make(learner).fit(put(X), put(y))
+    if "warm_start" in options:
+        for each, rows in ((expected, X), (model, put(X))):
+            each.set_params(n_neurons=600).fit(rows, y)
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-7)
+    assert isinstance(model.coef_, np.ndarray)
+
+
+@pytest.mark.parametrize("learner", WORKING, ids=name_of)
+def test_weights_of_rows_go_with_them(learner):
+    X, y = problem(learner)
+    weight = np.arange(len(X)) % 3
+    expected = make(learner, dtype="float64").fit(X, y, sample_weight=weight)
+    for given in (weight, put(weight)):
+        model = make(learner, dtype="float64").fit(put(X), put(y), sample_weight=given)
+        got = host(answers(model, put(X)))
+        np.testing.assert_allclose(got, answers(expected, X), atol=1e-6)
+
+
+def test_labels_come_back_as_they_were_given():
+    X, y = problem(CLASSIFIERS[0])
+    labels = np.array(["a", "b", "c"])[y]
+    expected = make(CLASSIFIERS[0]).fit(X, labels)
+    got = make(CLASSIFIERS[0]).fit(put(X), labels).predict(put(X))
+    np.testing.assert_array_equal(got, expected.predict(X))
+    there = make(CLASSIFIERS[0]).fit(put(X), put(y)).predict(put(X))
+    np.testing.assert_array_equal(np.array(["a", "b", "c"])[host(there)], got)
+    p = make(CLASSIFIERS[0]).fit(put(X), labels).predict_proba(put(X))
+    np.testing.assert_allclose(host(p), expected.predict_proba(X), atol=1e-5)
+
+
+def moves(monkeypatch):
+    """Record the sizes of arrays that go from a device to the host."""
+    sizes, move = [], np.from_dlpack
+
+    def recorded(array):
+        sizes.append(np.prod(array.shape))
+        return move(array)
+
+    monkeypatch.setattr(np, "from_dlpack", recorded)
+    return sizes
+
+
+@pytest.mark.parametrize("learner", WORKING, ids=name_of)
+def test_only_what_is_thin_leaves_the_device(learner, monkeypatch):
+    n_rows, n_features = 2000, 6
+    X, y = problem(learner, n_rows, n_features)
+    neurons = Gaussian(length_scale=2.0)  # which looks at no rows
+    model = make(learner, neurons=neurons, alpha=1e-3, n_neurons=512)
+    rows, sizes = put(X.astype(np.float32)), moves(monkeypatch)
+    answers(model.fit(rows, y), rows)
+    pilot = 1024 * 256 * neurons.width if name_of(learner).startswith("Doubly") else 0
+    assert max(sizes) <= max(pilot, n_rows * 3)
+    assert sum(size > n_rows * 3 for size in sizes) <= (1 if pilot else 0)
+
+
+@pytest.mark.parametrize("learner", WORKING, ids=name_of)
+def test_weights_are_moved_once(learner, monkeypatch):
+    X, y = problem(learner)
+    model = make(learner, n_neurons=300).fit(put(X), y)
+    expected = host(answers(model, put(X)))
+    monkeypatch.setattr(NeuronStream, "_draw", None)
+    np.testing.assert_array_equal(host(answers(model, put(X))), expected)
+
+
+def test_weights_that_do_not_fit_are_drawn_again():
+    X, y = problem(WORKING[0])
+    kept, drawn = (make(WORKING[0], cache_bytes=size).fit(put(X), y) for size in (2**20, 0))
+    assert kept.stream_._cache
+    assert not drawn.stream_._cache
+    np.testing.assert_array_equal(host(drawn.predict(put(X))), host(kept.predict(put(X))))
+
+
+@pytest.mark.parametrize("learner", WORKING, ids=name_of)
+def test_batches_on_a_device_are_those_of_numpy(learner):
+    X, y = problem(learner)
+    classes = {} if is_regressor(learner) else {"classes": np.unique(y)}
+    expected, model = make(learner, dtype="float64"), make(learner, dtype="float64")
+    for rows in (slice(0, 70), slice(70, 120)):
+        expected.partial_fit(X[rows], y[rows], **classes)
+        model.partial_fit(put(X[rows]), put(y[rows]), **classes)
+    np.testing.assert_allclose(host(answers(model, put(X))), answers(expected, X), atol=1e-7)
+
+
+@pytest.mark.parametrize("learner", WORKING, ids=name_of)
+def test_a_copy_goes_wherever_its_rows_are(learner):
+    X, y = problem(learner)
+    classes = {} if is_regressor(learner) else {"classes": np.unique(y)}
+    model = make(learner, dtype="float64").partial_fit(put(X[:70]), y[:70], **classes)
+    expected = host(answers(model, put(X)))
+    copy = pickle.loads(pickle.dumps(model))
+    for rows in (X, put(X), put(X, HERE)):
+        np.testing.assert_allclose(to_host(answers(copy, rows)), expected, atol=1e-9)
+    copy.partial_fit(put(X[70:], HERE), y[70:])
+    model.partial_fit(put(X[70:]), y[70:])
+    got = host(answers(copy, put(X, HERE)))
+    np.testing.assert_allclose(got, host(answers(model, put(X))), atol=1e-7)
+
+
+def test_models_fitted_on_devices_merge():
+    X, y = problem(WORKING[0])
+    learner = make(WORKING[0], neurons=Gaussian(2.0), dtype="float64")
+    one, other = clone(learner).fit(put(X[:70]), y[:70]), clone(learner).fit(X[70:], y[70:])
+    expected = clone(learner).fit(X, y).predict(X)
+    np.testing.assert_allclose(host(one.merge(other).predict(put(X))), expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("learner", WORKING, ids=name_of)
+def test_devices_are_not_mixed(learner):
+    X, y = problem(learner)
+    with pytest.raises(ValueError, match=r"y is an array of .*device1.* but X is one of .*CPU"):
+        make(learner).fit(put(X, HERE), put(y, FAR))
+    with pytest.raises(ValueError, match=r"y is an array of .* but X is one of numpy"):
+        make(learner).fit(X, put(y))
+    with pytest.raises(ValueError, match="sample_weight is an array of"):
+        make(learner).fit(put(X), put(y), sample_weight=put(np.ones(len(y)), HERE))
+    for begun, later in ((put(X), X), (X, put(X)), (put(X), put(X, HERE))):
+        model = make(learner).fit(begun, y)
+        for call in (answers, lambda m, rows: m.partial_fit(rows, y)):
+            with pytest.raises(ValueError, match=r"X is an array of .* was begun with .*Remedy"):
+                call(model, later)
+
+
+@pytest.mark.parametrize(
+    "learner", [m for m in (*LEARNERS, *KERNEL_LEARNERS) if m not in WORKING], ids=name_of
+)
+def test_learners_that_work_on_numpy_alone_say_so(learner):
+    X, y = problem(learner)
+    with pytest.raises(TypeError, match=r"X is an array of .*device1.* NumPy arrays only.*Remedy"):
+        clone(learner).fit(put(X), y)
+
+
+def test_what_works_on_numpy_alone_says_so():
+    X, y = problem(WORKING[0])
+    with pytest.raises(TypeError, match=r"solver='iterative': X is an array of .*solver='direct'"):
+        make(WORKING[0], solver="iterative").fit(put(X), y)
+    neurons = Gaussian(1.0).fit(X, None)
+    network = Network(neurons, NeuronStream(neurons, 0), np.ones((9, 2, 1)))
+    with pytest.raises(TypeError, match=r"Network.estimate: X is an array of .*Remedy"):
+        network.estimate(put(X))
+    with pytest.raises(ValueError, match=r"dtype='float64', but X is an array of .*float32"):
+        make(WORKING[0], dtype="float64").fit(put(X, SINGLE), y)
+
+
+class NumPyOnly(Neurons):
+    def draw(self, rng, n):
+        return (rng.standard_normal((n, self.n_features_in_)),)
+
+    def activate(self, X, weights):
+        return np.tanh(np.asarray(X) @ weights[0].T)
+
+
+class Strays(NumPyOnly):
+    def activate(self, X, weights):
+        return put(to_host(X) @ to_host(weights[0]).T, HERE)
+
+
+def test_a_family_that_works_on_numpy_alone_is_refused():
+    X, y = problem(WORKING[0])
+    with pytest.raises(TypeError, match=r"Dense.activate does not work on .*Remedy"):
+        make(WORKING[0], neurons="dense", neurons__activation="erf").fit(put(X), y)  # not standard
+    with pytest.raises(TypeError, match=r"NumPyOnly.activate does not work on .*device1.*Remedy"):
+        make(WORKING[0], neurons=NumPyOnly()).fit(put(X), y)
+    with pytest.raises(TypeError, match=r"Strays.activate gave an array of .*CPU.* for .*Remedy"):
+        make(WORKING[0], neurons=Strays()).fit(put(X), y)
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS[:3], *KERNEL_LEARNERS[:1]], ids=name_of)
+def test_without_dispatch_arrays_are_read_as_those_of_numpy(learner):
+    X, y = problem(learner)
+    with sklearn.config_context(array_api_dispatch=False):
+        model = clone(learner).fit(put(X, HERE), put(y, HERE))
+        assert isinstance(model.predict(put(X, HERE)), np.ndarray)
+        with pytest.raises(TypeError, match=r"which NumPy cannot read.*array_api_dispatch=True"):
+            clone(learner).fit(put(X), y)
+
+
+def test_integers_and_overflow():
+    X, y = problem(WORKING[0])
+    whole = np.round(10 * X).astype(int)
+    expected = make(WORKING[0]).fit(whole, y).predict(whole)
+    got = host(make(WORKING[0]).fit(put(whole), y).predict(put(whole)))
+    np.testing.assert_allclose(got, expected, atol=1e-5)
+    X[0, 0] = 1e300
+    with pytest.raises(ValueError, match="too large for dtype='float32'"):
+        make(WORKING[0]).fit(put(X), y)
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        make(WORKING[0]).fit(put(X), y)
+
+
+@pytest.mark.parametrize("columns", [3, 1024])
+def test_linear_algebra_on_a_device(columns, monkeypatch):
+    monkeypatch.setattr(trickless._devices, "_COLUMNS", columns)
+    A, B = inputs(20, 8), inputs(8, 3, seed=1)
+    matrix = plus_ridge(put(A.T @ A), np.float64(0.5))
+    expected = A.T @ A + 0.5 * np.eye(8)
+    np.testing.assert_allclose(host(matrix), expected)
+    factor = cholesky(matrix)
+    L = np.linalg.cholesky(expected)
+    np.testing.assert_allclose(host(factor), L)
+    np.testing.assert_allclose(host(solve_lower(factor, B)), np.linalg.solve(L, B))
+    up = host(solve_lower(factor, B, transposed=True))
+    np.testing.assert_allclose(up, np.linalg.solve(L.T, B))
+    np.testing.assert_allclose(cho_solve(factor, B), np.linalg.solve(expected, B))
+    values, vectors = eigh(matrix)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(expected))
+    np.testing.assert_allclose(host(vectors) * values @ host(vectors).T, expected, atol=1e-9)
+
+
+def test_dependent_columns_are_told_on_a_device():
+    X, y = problem(WORKING[0])
+    with pytest.raises(LinAlgError):
+        cholesky(put(-np.eye(3)))
+    with pytest.raises(LinAlgError):
+        cholesky(put(np.diag([1.0, np.nan])))
+    with pytest.raises(ValueError, match="linearly dependent to working precision"):
+        make(WORKING[0], n_neurons=300, alpha=0).fit(put(X), y)
+
+
+def test_beside_moves_what_is_elsewhere_and_no_more():
+    X, there = put(np.ones((2, 2))), put(np.ones(3))
+    assert beside(X, there) is there
+    assert place(beside(X, put(np.ones(3), HERE))) == place(X)
+    assert isinstance(beside(np.ones(2), there), np.ndarray)
+    array = np.zeros(3)
+    beside(X, array)[0] = 1.0
+    assert array[0] == 0  # no memory is shared
