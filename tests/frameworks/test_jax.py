@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import sklearn
 from flax import linen as nn
 
 from laws import Laws, X, fitted
@@ -120,3 +121,12 @@ def test_wrong_functions_are_refused(wrong, message):
     right = {"init": lambda key, x: jax.random.normal(key, x.shape), "apply": lambda w, x: w * x}
     with pytest.raises((TypeError, ValueError), match=rf"{message}.* Remedy"):
         fitted(FromJax(**right | wrong))
+
+
+def test_learners_refuse_arrays_of_jax(monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    with (
+        sklearn.config_context(array_api_dispatch=True),
+        pytest.raises(TypeError, match=r"X is an array of JAX.*Remedy"),
+    ):
+        KitchenSinksRegressor().fit(jnp.asarray(X), X[:, 0])
