@@ -1,8 +1,8 @@
 # make demo          run the main job: three learners on real data, a table and a picture
 # make test          run the whole test suite
-# make test-frameworks  test neurons made of torch modules and JAX functions (installs both)
 # make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
 # make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
+# make test-frameworks  test neurons made of torch modules and JAX functions, and torch tensors (installs both)
 # make fuzz-files    twelve thousand damaged or hostile files of models, which must be refused
 # make fuzz-inputs   five thousand odd inputs, which must be answered rightly or refused with a remedy
 # make lint          check style and format
@@ -14,6 +14,7 @@
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
 # make bench-frequencies  errors of kernels by each way of drawing frequencies
 # make bench-growth       time against rows, inputs and neurons; time of an import
+# make bench-gpu        a graphics card beside bare torch; says so where there is none
 # make bench-images       MNIST by random convolutions
 # make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks
 # make bench-limits       hot paths against their bare arithmetic
@@ -115,6 +116,9 @@ bench-frequencies: $(VENV)/.plot
 bench-growth: $(VENV)/.test
 	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/growth.py
+
+bench-gpu: $(VENV)/.torch
+	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/gpu/run.py
 
 bench-images: $(VENV)/.plot
 	$(BIN)/python benchmarks/images.py

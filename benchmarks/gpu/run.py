@@ -1,0 +1,228 @@
+"""Kitchen Sinks and Doubly Stochastic Gradients on a graphics card, beside bare torch.
+
+Gaussian neurons on random rows, in single precision, on one device; medians of turns after one
+that does not count; every time ends when the device has finished. The bare versions have their
+weights on the device, and do with torch's matrix products and factorisations alone:
+
+- activations: the product of the rows with the weights. Ours are its cosines and sines as well,
+  in panels of rows, as a fit makes them;
+- fit: those products panel by panel, the Gram matrix in double precision, and a Cholesky solve.
+  Ours is ``fit`` as a user calls it, at a given alpha and with ``alpha="auto"``;
+- step: products of the rows of a batch with the weights of all neurons and their coefficients, and
+  of the new activations with the slopes; for a block preconditioner the Gram matrix and a Cholesky
+  solve. Ours is ``partial_fit`` as a user calls it, and a copy of the coefficients before it, which
+  every turn begins from.
+
+Ratios aim at 1.3 or less. ``published.py`` says what is fitted beside Falkon and EigenPro.
+
+Run as ``SCIPY_ARRAY_API=1 python benchmarks/gpu/run.py``; writes ``benchmarks/results/gpu.json``.
+Without a graphics card it says so and ends with exit code 2. ``--device cpu --small --out FILE``
+runs small shapes anywhere, which says that the code works, and nothing of its speed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+import numpy as np
+import sklearn
+import torch
+
+import published
+from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
+from trickless._report import circumstances
+from trickless.neurons import Gaussian
+
+RESULTS = Path(__file__).parents[1] / "results"
+#: Rows, inputs, columns (two a neuron) and rows of a panel; the small shapes are for tests.
+FIT = {False: (1_000_000, 784, 16_384, 8192), True: (600, 8, 64, 256)}
+#: Rows of a batch, inputs, neurons before it, neurons drawn, outputs, preconditioner.
+STEPS = {
+    False: (
+        (512, 784, 8_192, 32, 1, None),
+        (16_384, 784, 8_192, 2_048, 10, None),
+        (16_384, 784, 8_192, 2_048, 10, "block"),
+    ),
+    True: ((64, 8, 64, 16, 2, None), (64, 8, 64, 16, 2, "block")),
+}
+ALPHA, DAMPING, LENGTH_SCALE = 1e-6, 1e-4, 10.0
+
+
+def in_turn(actions, repeats):
+    """Median seconds of each action, the device's work included; the first turn does not count."""
+    times = {name: [] for name in actions}
+    for _ in range(repeats + 1):
+        for name, action in actions.items():
+            finish()
+            start = time.perf_counter()
+            action()
+            finish()
+            times[name].append(time.perf_counter() - start)
+    return {name: float(np.median(values[1:])) for name, values in times.items()}
+
+
+def finish():
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def rows_of(n_rows, n_inputs, n_outputs, device):
+    """Random rows and smooth targets, made on the device."""
+    generator = torch.Generator(device).manual_seed(0)
+    X = torch.randn((n_rows, n_inputs), generator=generator, device=device)
+    shift = torch.arange(n_outputs, device=device)
+    return X, torch.sin(X[:, :1] + shift) + X[:, 1:2]
+
+
+def weights_of(model, n_neurons, X):
+    (W,) = model.stream_.between(0, n_neurons, X)
+    return W
+
+
+def kitchen_sinks(device, small, repeats):
+    """Activations and fits, their bare parts, and what they come to."""
+    n_rows, n_inputs, n_columns, n_panel = FIT[small]
+    X, Y = rows_of(n_rows, n_inputs, 1, device)
+    y = Y[:, 0]
+    neurons = Gaussian(LENGTH_SCALE)
+    options = {"n_neurons": n_columns // 2, "random_state": 0}
+    fixed = KitchenSinksRegressor(neurons, alpha=ALPHA, **options)
+    auto = KitchenSinksRegressor(neurons, **options)
+    W = weights_of(fixed.fit(X[:n_panel], y[:n_panel]), n_columns // 2, X)
+    panels = [slice(i, i + n_panel) for i in range(0, n_rows, n_panel)]
+
+    def products():
+        for panel in panels:
+            X[panel] @ W.T
+
+    def gram():
+        total = torch.zeros((n_columns, n_columns), dtype=torch.float64, device=device)
+        cross = torch.zeros((n_columns, 1), dtype=torch.float64, device=device)
+        for panel in panels:
+            t = X[panel] @ W.T
+            Z = torch.cat((t, t), dim=1).double()
+            total.addmm_(Z.T, Z)
+            cross.addmm_(Z.T, Y[panel].double())
+        total.diagonal().add_(n_rows)
+        return torch.cholesky_solve(cross, torch.linalg.cholesky(total))
+
+    seconds = in_turn(
+        {
+            "activations": lambda: [None for _ in fixed._panels(X)],
+            "bare products": products,
+            "fit": lambda: fixed.fit(X, y),
+            "fit, alpha='auto'": lambda: auto.fit(X, y),
+            "bare fit": gram,
+            "predict": lambda: fixed.predict(X),
+        },
+        repeats,
+    )
+    return {
+        "rows": n_rows,
+        "inputs": n_inputs,
+        "columns": n_columns,
+        "seconds": seconds,
+        "ratio": {
+            "activations": seconds["activations"] / seconds["bare products"],
+            "fit": seconds["fit"] / seconds["bare fit"],
+            "fit, alpha='auto'": seconds["fit, alpha='auto'"] / seconds["bare fit"],
+        },
+    }
+
+
+def step(shape, device, repeats):
+    """A step of a stream, and its bare products."""
+    n_rows, n_inputs, before, k, n_outputs, preconditioner = shape
+    X, Y = rows_of(n_rows, n_inputs, n_outputs, device)
+    model = DoublyStochasticRegressor(
+        Gaussian(LENGTH_SCALE),
+        n_neurons=before + k,
+        batch_size=n_rows,
+        neurons_per_step=k,
+        preconditioner=preconditioner,
+        damping=DAMPING,
+        random_state=0,
+        cache_bytes=2**31,
+    )
+    while not hasattr(model, "_coef") or len(model._coef) < before:
+        model.partial_fit(X, Y)
+    W = weights_of(model, before, X)
+    new = W[:k]
+    coef = torch.zeros((2 * before, n_outputs), device=device)
+
+    def bare():
+        t = X @ W.T
+        f = torch.cat((t, t), dim=1) @ coef
+        t = X @ new.T
+        Z = torch.cat((t, t), dim=1)
+        gradient = Z.T @ (f - Y)
+        if preconditioner:
+            covariance = (Z.T @ Z).double()
+            covariance.diagonal().add_(n_rows)
+            torch.cholesky_solve(gradient.double(), torch.linalg.cholesky(covariance))
+
+    from_here = model.__getstate__()
+
+    def ours():
+        model.__setstate__(from_here)
+        model._coef = from_grown(from_here["_coef"])
+        model._history = []
+        model.partial_fit(X, Y)
+
+    seconds = in_turn({"step": ours, "bare step": bare}, repeats)
+    names = "rows", "inputs", "neurons before", "neurons drawn", "outputs", "preconditioner"
+    return {
+        **dict(zip(names, shape, strict=True)),
+        "seconds": seconds,
+        "ratio": seconds["step"] / seconds["bare step"],
+    }
+
+
+def from_grown(grown):
+    """The coefficients before the steps that are timed, which every turn begins from."""
+    copy = type(grown)()
+    copy.append(grown.rows)
+    return copy
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--device", default="cuda", help="a torch device")
+    parser.add_argument("--small", action="store_true", help="small shapes, to test the code")
+    parser.add_argument("--susy", type=Path, help="SUSY.csv of UCI, for published.py")
+    parser.add_argument("--out", type=Path, default=RESULTS / "gpu.json")
+    arguments = parser.parse_args()
+    device = torch.device(arguments.device)
+    if device.type == "cuda" and not torch.cuda.is_available():
+        print(
+            "benchmarks/gpu: there is no CUDA device here, so nothing was measured. Remedy: a "
+            "machine with one, or --device cpu --small to test the code.",
+            file=sys.stderr,
+        )
+        return 2
+    sklearn.set_config(array_api_dispatch=True)
+    repeats = 1 if arguments.small else 5
+    result = {
+        "circumstances": circumstances()
+        | {
+            "torch": torch.__version__,
+            "device": torch.cuda.get_device_name(device) if device.type == "cuda" else str(device),
+        },
+        "kitchen_sinks": kitchen_sinks(device, arguments.small, repeats),
+        "steps": [step(shape, device, repeats) for shape in STEPS[arguments.small]],
+        "published": published.compare(device, arguments.small, arguments.susy, finish),
+    }
+    print(json.dumps(result, indent=1))
+    arguments.out.write_text(json.dumps(result, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
