@@ -9,7 +9,7 @@ import sklearn
 from scipy.linalg import LinAlgError
 from sklearn.base import clone, is_regressor
 
-import trickless._devices
+import trickless
 from cases import (
     CLASSIFIERS,
     FAMILIES,
@@ -242,10 +242,23 @@ def test_a_copy_goes_wherever_its_rows_are(learner):
     copy = pickle.loads(pickle.dumps(model))
     for rows in (X, put(X), put(X, HERE)):
         np.testing.assert_allclose(to_host(answers(copy, rows)), expected, atol=1e-9)
+    if hasattr(copy, "statistics_"):
+        assert isinstance(copy.statistics_.gram, np.ndarray)
     copy.partial_fit(put(X[70:], HERE), y[70:])
     model.partial_fit(put(X[70:]), y[70:])
+    if hasattr(copy, "statistics_"):
+        assert place(copy.statistics_.gram) == place(put(X, HERE))
     got = host(answers(copy, put(X, HERE)))
     np.testing.assert_allclose(got, host(answers(model, put(X))), atol=1e-7)
+
+
+@pytest.mark.parametrize("learner", WORKING, ids=name_of)
+def test_files_hold_no_device(learner, tmp_path):
+    X, y = problem(learner)
+    model = make(learner, dtype="float64").fit(put(X), put(y))
+    trickless.save(model, tmp_path / "model.trickless")
+    again = trickless.load(tmp_path / "model.trickless")
+    np.testing.assert_allclose(answers(again, X), host(answers(model, put(X))), atol=1e-9)
 
 
 def test_models_fitted_on_devices_merge():
@@ -279,6 +292,13 @@ def test_learners_that_work_on_numpy_alone_say_so(learner):
     X, y = problem(learner)
     with pytest.raises(TypeError, match=r"X is an array of .*device1.* NumPy arrays only.*Remedy"):
         clone(learner).fit(put(X), y)
+
+
+def test_many_columns_are_solved_directly_on_a_device(monkeypatch):
+    monkeypatch.setattr("trickless.kitchen_sinks.PASSES_ABOVE", 8)
+    X, y = problem(WORKING[0])
+    assert hasattr(make(WORKING[0]).fit(put(X), y), "statistics_")
+    assert not hasattr(make(WORKING[0]).fit(X, y), "statistics_")
 
 
 def test_what_works_on_numpy_alone_says_so():
