@@ -87,11 +87,12 @@ def test_fit_draws_as_many_neurons_as_asked_and_visits_every_row():
     assert model.n_iter_ == 4
     assert sorted(model.online_error_[:3, 0]) == [16, 17, 17]
     model.n_iter_ = 0
-    batches = model._batches(np.arange(50), 1)
-    visits = model._in_random_order(batches)
-    passes = [[next(visits) for _ in range(3)] for _ in range(9)]
-    assert all(sorted(np.concatenate([b.rows for b in one])) == list(range(50)) for one in passes)
-    assert len({tuple(map(id, one)) for one in passes}) > 1
+    batches = model._batches(np.arange(50))
+    assert sorted(np.concatenate(batches)) == list(range(50))
+    visits = model._in_random_order(len(batches))
+    passes = [[next(visits) for _ in batches] for _ in range(9)]
+    assert all(sorted(one) == list(range(len(batches))) for one in passes)
+    assert len(set(map(tuple, passes))) > 1
 
 
 @pytest.mark.parametrize("n_rows", [512, 513])
@@ -176,8 +177,9 @@ def test_the_theorem_takes_theta_over_i_and_warns_outside_its_range():
 def visits_of(model, rows):
     """The rows of each step of a fit, in turn."""
     steps, model.n_iter_ = model.n_iter_, 0
-    order = model._in_random_order(model._batches(rows, 1))
-    visits = [next(order).rows for _ in range(steps)]
+    batches = model._batches(rows)
+    order = model._in_random_order(len(batches))
+    visits = [batches[next(order)] for _ in range(steps)]
     model.n_iter_ = steps
     return visits
 
@@ -285,9 +287,9 @@ def test_early_stopping_looks_at_rows_held_out():
     assert max(scores[-3:]) < max(scores[:-3]) + 1e-3
     assert all(max(scores[i - 3 : i]) >= max(scores[: i - 3]) + 1e-3 for i in range(4, len(scores)))
     held_out, training = model._split(300)
-    assert sorted([*held_out.rows, *training]) == list(range(300))
-    assert len(held_out.rows) == 60
-    assert model.score(X[held_out.rows], y[held_out.rows]) == pytest.approx(scores[-1], abs=1e-6)
+    assert sorted([*held_out, *training]) == list(range(300))
+    assert len(held_out) == 60
+    assert model.score(X[held_out], y[held_out]) == pytest.approx(scores[-1], abs=1e-6)
     full = DoublyStochasticRegressor(Gaussian(0.5), 6400, batch_size=100, random_state=0)
     assert full.fit(X, y).validation_scores_ == []
     assert len(full.coef_) == 6400
@@ -307,7 +309,7 @@ def test_early_stopping_looks_twenty_times_in_a_long_pass():
         random_state=0,
     ).fit(X, y)
     assert len(model.validation_scores_) == 20
-    held_out = model._split(1000)[0].rows
+    held_out = model._split(1000)[0]
     assert model.validation_scores_[-1] == pytest.approx(model.score(X[held_out], y[held_out]))
 
 

@@ -7,7 +7,7 @@ doubly stochastic gradients", NIPS 2014.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -177,34 +177,80 @@ class _DoublyStochastic(NeuronLearner):
     def _learn_all(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
     ) -> None:
+        since = self._from_here()
+        held_out, training = self._split(len(targets))
+        some = None if weight is None else weight[training]
+        self._begin(lambda rows: take(X, training[rows]), targets[training], some)
+        n_outputs = targets.shape[1]
+        batches = [_Batch(rows, n_outputs) for rows in self._batches(training)]
+        aside = None if held_out is None else _Batch(held_out, n_outputs)
+        if (state := checkpoint.take()) is not None:
+            self._go_on(state, batches, aside)
+
+        def step(number: int, k: int) -> None:
+            batch, rows = batches[number], batches[number].rows
+            part = None if weight is None else weight[rows]
+            self._step(take(X, rows), targets[rows], part, k, batch)
+
+        score = None
+        if aside is not None:
+            part = None if weight is None else weight[held_out]
+
+            def score() -> float:
+                self._bring_up_to_date(aside, take(X, held_out))
+                return self._score(aside.f + self.intercept_, targets[held_out], part)
+
+        def keep() -> None:
+            if checkpoint.is_due():
+                checkpoint.keep(self._state(batches, aside))
+
+        self._descend(since, len(batches), step, score, keep)
+
+    def _from_here(self) -> tuple[int, int]:
+        """Looks at rows held out, and steps, before those to come, which leave no trace there."""
         check_more_neurons(type(self).__name__, self.n_neurons, len(self._coef))
         # A warm start that fails leaves the arrays that it began with as they were.
         self._coef, self._history = deepcopy(self._coef), list(self._history)
         self.validation_scores_ = list(self.validation_scores_)
-        looked, begun = len(self.validation_scores_), self.n_iter_
-        held_out, training = self._split(len(targets))
-        self._begin(
-            take(X, training), targets[training], None if weight is None else weight[training]
-        )
-        batches = self._batches(training, targets.shape[1])
-        wait = min(len(batches), -(-self.n_neurons // (self.neurons_per_step * _CHECKS)))
-        if (state := checkpoint.take()) is not None:
-            self._go_on(state, batches, held_out)
+        return len(self.validation_scores_), self.n_iter_
+
+    def _descend(
+        self,
+        since: tuple[int, int],
+        n_batches: int,
+        step: Callable[[int, int], None],
+        score: Callable[[], float] | None,
+        after: Callable[[], None],
+    ) -> None:
+        """Take steps until there are ``n_neurons`` neurons, or rows held out get no better.
+
+        Parameters
+        ----------
+        since : tuple of int
+            Looks and steps before this fit.
+        n_batches : int
+            Batches of the training rows.
+        step : callable
+            ``step(number, k)`` takes a step on a batch and the next k neurons.
+        score : callable or None
+            The score of the rows held out, if there are any.
+        after : callable
+            What is done after each step but the last.
+        """
+        looked, begun = since
+        wait = min(n_batches, -(-self.n_neurons // (self.neurons_per_step * _CHECKS)))
         with self._progress(self.n_neurons - len(self._coef), "neuron") as bar:
-            for batch in self._in_random_order(batches):
+            for number in self._in_random_order(n_batches):
                 k = min(self.neurons_per_step, self.n_neurons - len(self._coef))
-                rows = batch.rows
-                part = None if weight is None else weight[rows]
-                self._step(take(X, rows), targets[rows], part, k, batch)
+                step(number, k)
                 bar.update(k)
-                if held_out is not None and (self.n_iter_ - begun) % wait == 0:
-                    self._validate(X, targets, weight, held_out)
+                if score is not None and (self.n_iter_ - begun) % wait == 0:
+                    self.validation_scores_.append(score())
                     if self._stalled(self.validation_scores_[looked:]):
                         break
                 if len(self._coef) == self.n_neurons:
                     break
-                if checkpoint.is_due():
-                    checkpoint.keep(self._state(batches, held_out))
+                after()
 
     def _state(self, batches: list[_Batch], held_out: _Batch | None) -> dict[str, Any]:
         """What the steps of a fit change."""
@@ -234,7 +280,7 @@ class _DoublyStochastic(NeuronLearner):
             self._largest_loss = state["largest_loss"]
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        self._begin(X, targets, weight)
+        self._begin(lambda rows: take(X, rows), targets, weight)
         n_batches = -(-X.shape[0] // self.batch_size)
         with self._progress(X.shape[0], "row") as bar:
             for index in np.array_split(np.arange(X.shape[0]), n_batches):
@@ -246,29 +292,27 @@ class _DoublyStochastic(NeuronLearner):
                 self._step(some, targets[rows], part, self.neurons_per_step, met_once, size)
                 bar.update(len(index))
 
-    def _split(self, n_rows: int) -> tuple[_Batch | None, np.ndarray]:
+    def _split(self, n_rows: int) -> tuple[np.ndarray | None, np.ndarray]:
         """Rows held out, if any, and rows to learn from."""
         if not self.early_stopping:
             return None, np.arange(n_rows)
         n_held_out = int(np.ceil(self.validation_fraction * n_rows))
         check_validation_rows(type(self).__name__, self.validation_fraction, n_held_out, n_rows)
         order = generator(self.seed_, Purpose.VALIDATION).permutation(n_rows)
-        return _Batch(order[:n_held_out], len(self.intercept_)), np.sort(order[n_held_out:])
+        return order[:n_held_out], np.sort(order[n_held_out:])
 
-    def _batches(self, rows: np.ndarray, n_outputs: int) -> list[_Batch]:
+    def _batches(self, rows: np.ndarray) -> list[np.ndarray]:
         """The rows in batches of one size, or one row less."""
         order = generator(self.seed_, Purpose.SHUFFLE).permutation(rows)
-        parts = np.array_split(order, -(-len(rows) // self.batch_size))
-        return [_Batch(part, n_outputs) for part in parts]
+        return np.array_split(order, -(-len(rows) // self.batch_size))
 
-    def _in_random_order(self, batches: list[_Batch]) -> Iterator[_Batch]:
-        """All batches, again and again; each pass in an order of its own."""
+    def _in_random_order(self, n_batches: int) -> Iterator[int]:
+        """The numbers of all batches, again and again; each pass in an order of its own."""
         visit = self.n_iter_
         while True:
-            order = generator(self.seed_, Purpose.SHUFFLE, 1 + visit // len(batches))
-            places = order.permutation(len(batches))
-            for place in places[visit % len(batches) :]:
-                yield batches[place]
+            order = generator(self.seed_, Purpose.SHUFFLE, 1 + visit // n_batches)
+            for number in order.permutation(n_batches)[visit % n_batches :].tolist():
+                yield number
                 visit += 1
 
     def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
@@ -285,10 +329,18 @@ class _DoublyStochastic(NeuronLearner):
         self.validation_scores_ = []
         self._largest_loss = 0.0
 
-    def _begin(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        """Count rows and their weights, whose mean is the unit of weight, and size the steps."""
+    def _begin(
+        self,
+        pick: Callable[[np.ndarray], Any],
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+    ) -> None:
+        """Count rows and their weights, whose mean is the unit of weight, and size the steps.
+
+        ``pick`` gives the rows with some numbers; the first steps go by a few of them.
+        """
         if self.n_iter_ == 0:
-            self._pilot = self._largest_eigenvalue(X, weight)
+            self._pilot = self._largest_eigenvalue(pick, len(targets), weight)
             spread = np.abs(targets - self.intercept_).mean(axis=1)
             self._spread = float(np.average(spread, weights=weight)) or 1.0
         first = self._first_step(self._loss(targets.shape[1]))
@@ -305,15 +357,17 @@ class _DoublyStochastic(NeuronLearner):
         history = self.__dict__.get("_history")
         return history is not before.get("_history") and bool(history)
 
-    def _largest_eigenvalue(self, X: Any, weight: np.ndarray | None) -> float:
+    def _largest_eigenvalue(
+        self, pick: Callable[[np.ndarray], Any], n_rows: int, weight: np.ndarray | None
+    ) -> float:
         """Estimate of the largest eigenvalue of the kernel operator, from some rows and neurons."""
-        rows = np.arange(X.shape[0])
+        rows = np.arange(n_rows)
         if len(rows) > _PILOT_ROWS:
             rng = generator(self.seed_, Purpose.PILOT)
             rows = np.sort(rng.choice(rows, _PILOT_ROWS, replace=False))
         size = min(len(rows), _PILOT_NEURONS * self.neurons_.width)
         with linear_algebra(self.n_jobs, size**3):
-            some = take(X, rows)
+            some = pick(rows)
             Z = self.neurons_(some, self.stream_.between(0, _PILOT_NEURONS, some))
             Z = to_host(Z).astype(np.float64)
             if weight is not None:
@@ -357,32 +411,73 @@ class _DoublyStochastic(NeuronLearner):
 
         A batch of a share ``size`` of the usual rows takes that share of the usual step.
         """
-        loss = self._loss(targets.shape[1])
         gamma = size * float(self._steps(self.n_iter_))
         self._bring_up_to_date(batch, X)  # Alg. 1, line 4: predict with all earlier neurons
-        f = batch.f + self.intercept_
-        value = float(loss.value(f, targets).mean())
-        self._check_progress(value, loss, targets, gamma)
-
-        shares = self._shares(targets, weight)[:, None]
+        seen = self._look(self._outcome(batch.f, targets), gamma)
         first = len(self._coef)
         weights = self.stream_.between(first, first + k, X)  # line 3: neurons from a seed
         Z = self._activations(X, weights)
-        slope = loss.derivative(f, targets) * shares
-        gradient = to_host(Z.T @ matching(Z, slope))
-        direction = self._precondition(gradient, Z, shares) if self.preconditioner else gradient / k
-        new = -gamma * direction  # line 5
-        remaining = 1 - gamma * self.alpha
-        error = float(self._error(f, targets).mean())
-        with uninterrupted():  # all that a step changes
-            self._coef.rows[:] *= remaining  # line 6: decay the earlier ones
-            self._coef.append(new.reshape(self.neurons_.width, k, -1).transpose(1, 0, 2))
-            self._history.append((len(targets), error, value))
-            self.n_iter_ += 1
-
-        batch.f *= remaining
+        shares = self._shares(targets, weight)
+        new = self._take(*self._slopes(Z, batch.f, targets, shares, shares.sum()), k, gamma, seen)
+        batch.f *= 1 - gamma * self.alpha
         batch.f += to_host(Z @ matching(Z, new))
         batch.n_neurons, batch.n_steps = first + k, self.n_iter_
+
+    def _outcome(self, f: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """What rows add to the history: their number, loss, loss of a constant, and error."""
+        loss = self._loss(targets.shape[1])
+        start = np.broadcast_to(self.intercept_, targets.shape)
+        f = f + self.intercept_
+        each = loss.value(f, targets), loss.value(start, targets), self._error(f, targets)
+        return np.array([len(targets), *(value.sum() for value in each)])
+
+    def _slopes(
+        self,
+        Z: Any,
+        f: np.ndarray,
+        targets: np.ndarray,
+        shares: np.ndarray,
+        total: float,
+    ) -> tuple[np.ndarray, Any]:
+        """What rows add to a step: the gradient, and with a preconditioner the covariance.
+
+        Both are sums over rows by their shares; the covariance in units of the batch's ``total``.
+        """
+        slope = self._loss(targets.shape[1]).derivative(f + self.intercept_, targets)
+        gradient = to_host(Z.T @ matching(Z, slope * shares[:, None]))
+        if self.preconditioner is None:
+            return gradient, None
+        # A light batch has a small gradient, not a small covariance.
+        root = Z * matching(Z, np.sqrt(shares / (total or 1.0))[:, None])
+        return gradient, root.T @ root
+
+    def _look(self, outcome: np.ndarray, gamma: float) -> tuple[int, float, float]:
+        """What the history says of a batch; stop if the loss has grown too far."""
+        n_rows, value, start, error = outcome / [1, *3 * [outcome[0]]]
+        self._check_progress(value, start, gamma)
+        return int(n_rows), float(error), float(value)
+
+    def _take(
+        self,
+        gradient: np.ndarray,
+        covariance: Any,
+        k: int,
+        gamma: float,
+        seen: tuple[int, float, float],
+    ) -> np.ndarray:
+        """Append the next k neurons; their coefficients, a row a column of their activations."""
+        direction = (
+            gradient / k
+            if covariance is None
+            else self._precondition(gradient, covariance, seen[0])
+        )
+        new = -gamma * direction  # line 5
+        with uninterrupted():  # all that a step changes
+            self._coef.rows[:] *= 1 - gamma * self.alpha  # line 6: decay the earlier ones
+            self._coef.append(new.reshape(self.neurons_.width, k, -1).transpose(1, 0, 2))
+            self._history.append(seen)
+            self.n_iter_ += 1
+        return new
 
     def _bring_up_to_date(self, batch: _Batch, X: Any) -> None:
         """Apply the decays and add the neurons that the rows of the batch have not met yet."""
@@ -407,34 +502,22 @@ class _DoublyStochastic(NeuronLearner):
         map_rows(fill, X, Z.shape[1], self.n_jobs)
         return Z
 
-    def _precondition(self, gradient: np.ndarray, Z: Any, shares: np.ndarray) -> np.ndarray:
+    def _precondition(self, gradient: np.ndarray, covariance: Any, n_rows: int) -> np.ndarray:
         """(Zᵀ Z / b + reg I)⁻¹ times the gradient: the authors' released code, not the paper."""
-        total = shares.sum() or 1.0  # a light batch has a small gradient, not a small covariance
-        root = Z * matching(Z, np.sqrt(shares / total))
-        covariance = double(root.T @ root)
-        xp = namespace(covariance)
-        mean = float(xp.linalg.trace(covariance)) / Z.shape[1]
+        covariance = double(covariance)
+        n_columns = covariance.shape[0]
+        mean = float(namespace(covariance).linalg.trace(covariance)) / n_columns
         damping = self.damping * max(mean, np.finfo(gradient.dtype).tiny)
         try:
             factor = cholesky(plus_ridge(covariance, damping))
         except linalg.LinAlgError as error:
             raise ValueError(
                 f"{type(self).__name__}: damping={self.damping!r} is too small: the covariance of "
-                f"the {Z.shape[1]} activations of a block over {Z.shape[0]} rows is singular to "
+                f"the {n_columns} activations of a block over {n_rows} rows is singular to "
                 "working precision. Remedy: a larger damping (1e-4 is the default), or "
                 "dtype='float64'."
             ) from error
         return cho_solve(factor, gradient).astype(gradient.dtype)
-
-    def _validate(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, held_out: _Batch
-    ) -> None:
-        """Score the rows held out."""
-        rows = held_out.rows
-        self._bring_up_to_date(held_out, take(X, rows))
-        part = None if weight is None else weight[rows]
-        score = self._score(held_out.f + self.intercept_, targets[rows], part)
-        self.validation_scores_.append(score)
 
     def _stalled(self, scores: list[float]) -> bool:
         """Whether the last ``n_iter_no_change`` scores are no better than the best before."""
@@ -452,16 +535,15 @@ class _DoublyStochastic(NeuronLearner):
         shares = weight / (len(weight) * self._weight / self._n_rows)
         return shares / max(1.0, shares.sum())
 
-    def _check_progress(self, value: float, loss: Loss, y: np.ndarray, gamma: float) -> None:
+    def _check_progress(self, value: float, start: float, gamma: float) -> None:
         """Stop before a step if the loss has grown far beyond that of predicting nothing.
 
         The theorem's first steps may go that far: they stop only where numbers overflow.
         """
         if self.schedule == "theorem" and np.isfinite(value):
             return
-        start = np.broadcast_to(self.intercept_, y.shape)
-        self._largest_loss = max(self._largest_loss, float(loss.value(start, y).mean()))
-        stable = min(self._stable_step(loss), gamma / 2)
+        self._largest_loss = max(self._largest_loss, float(start))
+        stable = min(self._stable_step(self._loss(len(self.intercept_))), gamma / 2)
         remedy = (
             f"step_size={self.step_size!r} gave steps of about {gamma:g}; take one below "
             f"{stable:g}, or a larger batch_size or neurons_per_step; the bound of the neurons "
