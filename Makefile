@@ -1,5 +1,6 @@
 # make demo          run the main job: three learners on real data, a table and a picture
 # make test          run the whole test suite
+# make test-dask     test learning on a Dask cluster (installs Dask)
 # make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
 # make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
 # make test-frameworks  test neurons made of torch modules and JAX functions, and torch tensors (installs both)
@@ -10,6 +11,7 @@
 # make format        rewrite style and format
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
+# make bench-dask    two Dask workers against one, and the bytes between them
 # make bench-convergence  the rate 1/t of Doubly Stochastic
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
 # make bench-frequencies  errors of kernels by each way of drawing frequencies
@@ -66,6 +68,9 @@ test-oldest:
 	$(MAKE) --no-print-directory $(OLDEST_VENV)/.test VENV=$(OLDEST_VENV)
 	$(OLDEST_VENV)/bin/python -m pytest $(MOVED_BY_VERSIONS)
 
+test-dask: $(VENV)/.test-dask
+	$(BIN)/python -m pytest tests/clusters src/trickless/dask
+
 fuzz-files: $(VENV)/.test
 	$(BIN)/python -W error tests/mutated_files.py 12000
 
@@ -97,6 +102,9 @@ bench-regret: $(VENV)/.plot
 
 bench-convergence: $(VENV)/.plot
 	$(BIN)/python benchmarks/convergence.py
+
+bench-dask: $(VENV)/.test-dask
+	$(BIN)/python benchmarks/dask_scaling.py
 
 bench-estimators: $(VENV)/.plot
 	$(BIN)/python benchmarks/estimators.py

@@ -1,18 +1,20 @@
-"""What needs torch or JAX is collected only where it is named, as ``make test-frameworks`` does."""
+"""What needs torch, JAX or Dask is collected only where it is named, as some targets of make do."""
 
 from pathlib import Path
 
 ROOT = Path(__file__).parent
-NEEDS_FRAMEWORKS = {
+NEEDS_MORE = {
     ROOT / "tests/frameworks",
     ROOT / "src/trickless/neurons/_torch.py",
     ROOT / "src/trickless/neurons/_jax.py",
+    ROOT / "tests/clusters",
+    ROOT / "src/trickless/dask",
 }
 
 
 def pytest_ignore_collect(collection_path, config):
     """Ignore a path that neither is named in the command nor holds what is."""
-    if collection_path not in NEEDS_FRAMEWORKS:
+    if collection_path not in NEEDS_MORE:
         return None
     named = [config.invocation_params.dir / arg.split("::")[0] for arg in config.args]
     return not any(path.is_relative_to(collection_path) for path in named)

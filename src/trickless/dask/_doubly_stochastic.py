@@ -1,0 +1,335 @@
+"""Doubly Stochastic Gradients: batches split over the workers that have their rows.
+
+Each part of the rows stays on a worker, with f at them as it was when each batch was last met.
+A step sends every part the coefficients of the step before; the part draws the neurons from the
+seed, brings f at its rows of the batch up to date, and answers with its sums over these rows. The
+state of a part is a value that a step makes from the value before, so a part that is lost with its
+worker is made again by the same steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import dask
+import numpy as np
+from distributed import wait
+
+from trickless._blocks import linear_algebra
+from trickless._network import Network
+from trickless._stream import Later
+from trickless._validation.inputs import check_weights
+from trickless.dask._fit import begun, fit, labels, took_over, with_attributes
+from trickless.dask._rows import (
+    Pieces,
+    at,
+    at_home,
+    by_thread,
+    current_client,
+    pieces,
+    stacked,
+    tree,
+)
+from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
+
+#: What rows say about a step: their outcome, gradient and covariance.
+Sums = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+
+
+class Part(NamedTuple):
+    """Some of the rows, in the order of the batches.
+
+    Attributes
+    ----------
+    X, targets : arrays of shape (n_rows, ...)
+        As the learner sees them.
+    shares : array of shape (n_rows,)
+        What each row counts in the mean over its batch.
+    totals : array of shape (n_batches,)
+        Sums of the shares over all of each batch, on all workers.
+    ends : array of shape (n_batches + 1,)
+        Where the rows of each batch begin and end.
+    """
+
+    X: Any
+    targets: np.ndarray
+    shares: np.ndarray
+    totals: np.ndarray
+    ends: np.ndarray
+
+
+class State(NamedTuple):
+    """What a part knows after a step.
+
+    Attributes
+    ----------
+    coef : tuple of arrays
+        Coefficients that the fit began with, and those of each step as they were when they were
+        appended: (n_neurons, width, n_outputs).
+    f : tuple of arrays
+        f at the rows of each batch when it was last met.
+    met : tuple of int
+        How many of ``coef`` were in it then.
+    sums : tuple
+        What the rows say about the step: outcome, gradient and covariance.
+    """
+
+    coef: tuple[np.ndarray, ...]
+    f: tuple[np.ndarray, ...]
+    met: tuple[int, ...]
+    sums: Sums | None = None
+
+
+@fit.register(DoublyStochasticRegressor)
+@fit.register(DoublyStochasticClassifier)
+def fit_doubly_stochastic(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
+) -> Any:
+    """Take the steps of the learner's own ``fit``, with sums that come from the workers."""
+    owner = type(estimator).__name__
+    client = current_client()
+    if client is None:
+        raise ValueError(
+            f"{owner}: trickless.dask.fit needs a cluster whose workers keep the rows, and there "
+            "is no client. Remedy: client = distributed.Client(), which starts one here."
+        )
+    rows = pieces(owner, X, y, sample_weight, client.compute)
+    again = estimator.warm_start and estimator.__sklearn_is_fitted__()
+    model = begun(estimator, rows, *labels(estimator, rows, classes), again=again)
+
+    y = np.asarray(stacked(client.gather(rows.y)))
+    weight = None
+    if sample_weight is not None:
+        weight = check_weights(owner, np.asarray(stacked(client.gather(rows.weight))), y)
+    weight = model._reweighted(y, weight, stream=False)
+    kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+    targets = model._targets(y[kept], None, False)
+    weight = None if weight is None else weight[kept]
+    if not again:
+        model._initialise(targets, weight)
+    since = model._from_here()
+    held_out, training = model._split(len(kept))
+    some = None if weight is None else weight[training]
+    model._begin(partial(_picked, model, rows, kept[training]), targets[training], some)
+
+    batches = model._batches(training)
+    shares = [
+        model._shares(targets[batch], None if weight is None else weight[batch])
+        for batch in batches
+    ]
+    everything = [*batches] if held_out is None else [*batches, held_out]
+    split = _Split(len(y), [kept[batch] for batch in everything], shares)
+    shared = client.submit(_same, with_attributes(model, class_weight=None), pure=False)
+    workers = _Workers(client, shared, rows, split)
+    del rows  # the parts have them
+
+    def step(number: int, k: int) -> None:
+        gamma = float(model._steps(model.n_iter_))
+        outcome, gradient, covariance = workers.sums(number, k)
+        seen = model._look(outcome, gamma)
+        model._take(gradient, covariance, k, gamma, seen)
+        workers.new = model._coef.rows[-k:].copy()
+
+    score = None
+    if held_out is not None:
+        place = np.empty(len(split.batch_of), dtype=int)
+        place[kept] = np.arange(len(kept))
+        order = place[workers.numbers(len(batches))]
+        part = None if weight is None else weight[order]
+
+        def score() -> float:
+            f = workers.f(len(batches))
+            return model._score(f + model.intercept_, targets[order], part)
+
+    model._descend(since, len(batches), step, score, lambda: None)
+    return took_over(estimator, model)
+
+
+class _Split:
+    """Which batch each row is in, and what it counts there; on the client."""
+
+    def __init__(self, n_rows: int, batches: list[np.ndarray], shares: list[np.ndarray]) -> None:
+        self.batch_of = np.full(n_rows, len(batches), dtype=np.int32)
+        self.share_of = np.zeros(n_rows)
+        for number, batch in enumerate(batches):
+            self.batch_of[batch] = number
+        for batch, share in zip(batches, shares, strict=False):
+            self.share_of[batch] = share
+        self.n_batches = len(batches)
+        self.totals = np.array([share.sum() for share in shares])
+
+    def batches_of(self, numbers: np.ndarray) -> list[np.ndarray]:
+        """Rows with these numbers, by batch."""
+        order, _, ends = self.within(numbers)
+        return [numbers[order[start:end]] for start, end in _pairs(ends)]
+
+    def within(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of rows with these numbers: their order by batch, shares, and the ends of batches."""
+        batch_of = self.batch_of[numbers]
+        order = np.argsort(batch_of, kind="stable").astype(np.int32)
+        ends = np.searchsorted(batch_of[order], np.arange(self.n_batches + 1))
+        order = order[: ends[-1]]
+        return order, self.share_of[numbers[order]], ends
+
+
+class _Workers:
+    """The parts of the rows on the workers, and the values that steps make of them."""
+
+    def __init__(self, client: Any, model: Any, rows: Pieces, split: _Split) -> None:
+        self.client, self.model = client, model
+        self.new: np.ndarray | None = None
+        self._where: list[dict[str, Any]] = []
+        self._parts: list[Any] = []
+        self._states: list[Any] = []
+        self._numbers: list[list[np.ndarray]] = []
+        ends = np.cumsum(rows.lengths)
+        wait([*rows.X, *rows.y])
+        for worker, own in by_thread(rows.X):
+            numbers = [np.arange(ends[i] - rows.lengths[i], ends[i]) for i in own]
+            cut = split.within(np.concatenate(numbers))
+            where = {"pure": False} | at_home(worker)
+            mine = rows.only(own)
+            part = client.submit(prepared, model, mine.X, mine.y, *cut, split.totals, **where)
+            self._where.append(where)
+            self._parts.append(part)
+            self._states.append(client.submit(started, model, part, **where))
+            self._numbers.append(split.batches_of(np.concatenate(numbers)))
+
+    def numbers(self, batch: int) -> np.ndarray:
+        """The rows of a batch, part by part."""
+        return np.concatenate([part[batch] for part in self._numbers])
+
+    def sums(self, batch: int, k: int) -> Sums:
+        """What a batch says about the next step, for the next k neurons."""
+        self._visit(batch, k)
+        said = [self._submit(i, _sums, state) for i, state in enumerate(self._states)]
+        total = tree(said, lambda items: self.client.submit(added, items, pure=False))
+        return total.result()
+
+    def f(self, batch: int) -> np.ndarray:
+        """F at the rows of a batch, part by part."""
+        self._visit(batch, 0)
+        values = [self._submit(i, _f, state, batch) for i, state in enumerate(self._states)]
+        return np.concatenate(self.client.gather(values))
+
+    def _visit(self, batch: int, k: int) -> None:
+        self._states = [
+            self._submit(i, visited, self.model, part, state, self.new, batch, k)
+            for i, (part, state) in enumerate(zip(self._parts, self._states, strict=True))
+        ]
+        self.new = None
+
+    def _submit(self, part: int, function: Callable, *arguments: Any) -> Any:
+        return self.client.submit(function, *arguments, **self._where[part])
+
+
+def prepared(
+    model: Any,
+    X: list[Any],
+    y: list[Any],
+    order: np.ndarray,
+    shares: np.ndarray,
+    ends: np.ndarray,
+    totals: np.ndarray,
+) -> Part:
+    """The rows of some pieces, validated and in the order of the batches."""
+    rows, targets, _ = model._receive(stacked(X), np.asarray(stacked(y)), None, first=False)
+    return Part(rows[order], targets[order], shares, totals, ends)
+
+
+def started(model: Any, part: Part) -> State:
+    """The state before the first step."""
+    f = tuple(np.zeros((e - s, part.targets.shape[1])) for s, e in _pairs(part.ends))
+    return State((model._coef.rows,), f, (0,) * len(f))
+
+
+def visited(
+    model: Any, part: Part, state: State, new: np.ndarray | None, batch: int, k: int
+) -> State:
+    """The state after a batch is met, with its sums for the next k neurons if there are any."""
+    coef = state.coef if new is None else (*state.coef, new)
+    rows = slice(part.ends[batch], part.ends[batch + 1])
+    X, targets = part.X[rows], part.targets[rows]
+    with linear_algebra(model.n_jobs):
+        f = _up_to_date(model, X, coef, state.f[batch], state.met[batch])
+        sums = _said(model, part, coef, X, targets, f, rows, batch, k) if k else None
+    return State(
+        coef,
+        (*state.f[:batch], f, *state.f[batch + 1 :]),
+        (*state.met[:batch], len(coef), *state.met[batch + 1 :]),
+        sums,
+    )
+
+
+def _up_to_date(
+    model: Any, X: Any, coef: tuple[np.ndarray, ...], f: np.ndarray, met: int
+) -> np.ndarray:
+    """F with the coefficients that have come since it had ``met`` of them, all decayed."""
+    if met == len(coef):
+        return f
+    # Step i of this fit decays what was there before it and appends coef[i + 1].
+    steps = model.n_iter_ + np.arange(max(met - 1, 0), len(coef) - 1)
+    decay = np.append(np.cumprod((1 - model._steps(steps) * model.alpha)[::-1])[::-1], 1.0)
+    before = decay[0] if met else 0.0
+    scales = decay[met - len(coef) :]
+    missed = [c * c.dtype.type(scale) for c, scale in zip(coef[met:], scales, strict=True)]
+    first = sum(map(len, coef[:met]))
+    stream = Later(model.stream_, first)
+    network = Network(model.neurons_, stream, np.concatenate(missed), n_jobs=model.n_jobs)
+    return f * before + network(X)
+
+
+def _said(
+    model: Any,
+    part: Part,
+    coef: tuple[np.ndarray, ...],
+    X: Any,
+    targets: np.ndarray,
+    f: np.ndarray,
+    rows: slice,
+    batch: int,
+    k: int,
+) -> Sums:
+    first = sum(map(len, coef))
+    Z = model._activations(X, model.stream_.between(first, first + k))
+    with np.errstate(over="ignore", invalid="ignore"):  # the client stops what diverges
+        slopes = model._slopes(Z, f, targets, part.shares[rows], part.totals[batch])
+        return model._outcome(f, targets), *slopes
+
+
+def added(sums: list[Sums]) -> Sums:
+    """The sums over several parts."""
+    outcome, gradient, covariance = zip(*sums, strict=True)
+    return sum(outcome), sum(gradient), None if covariance[0] is None else sum(covariance)
+
+
+def _sums(state: State) -> Sums | None:
+    return state.sums
+
+
+def _f(state: State, batch: int) -> np.ndarray:
+    return state.f[batch]
+
+
+def _same(model: Any) -> Any:
+    return model
+
+
+def _pairs(ends: np.ndarray) -> list[tuple[int, int]]:
+    return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
+
+
+def _picked(model: Any, rows: Pieces, numbers: np.ndarray, index: np.ndarray) -> Any:
+    """The rows with some of these numbers, increasing, brought to the client and validated."""
+    numbers = numbers[index]
+    ends = np.cumsum(rows.lengths)
+    where = np.split(numbers, np.searchsorted(numbers, ends[:-1]))
+    starts = ends - rows.lengths
+    taken = [
+        dask.delayed(at)(X, index - start)
+        for X, index, start in zip(rows.X, where, starts, strict=True)
+        if len(index)
+    ]
+    return model._rows(stacked(dask.compute(*taken)))

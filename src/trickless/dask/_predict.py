@@ -1,0 +1,70 @@
+"""Predictions for the rows of a Dask collection."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import dask
+import dask.array
+import numpy as np
+
+
+def predict(model: Any, X: Any, method: str = "predict") -> Any:
+    """Let a fitted model answer for the rows of a Dask array or data frame, lazily.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted learner of this package. A worker gets what predicts, once.
+    X : Dask array or data frame of shape (n_rows, n_features)
+    method : {"predict", "predict_proba", "decision_function"}, default="predict"
+        What to ask.
+
+    Returns
+    -------
+    Dask array
+        For an array: what the model's own method returns, in the chunks of X.
+    Dask series or data frame
+        For a data frame: the same with its index; a column for each output.
+    """
+    light = copy(model)
+    light.__dict__.pop("statistics_", None) if hasattr(light, "network_") else None
+    shared = dask.delayed(light, pure=False)
+    if isinstance(X, dask.array.Array):
+        X = X.rechunk({1: -1})
+        one = getattr(model, method)(np.ones((1, X.shape[1]), dtype=X.dtype))
+        chunks = (X.chunks[0], *((size,) for size in one.shape[1:]))
+        return X.map_blocks(
+            answers,
+            shared,
+            method,
+            one[:0],
+            dtype=one.dtype,
+            chunks=chunks,
+            drop_axis=None if one.ndim == 2 else 1,
+            meta=one[:0],
+        )
+    if hasattr(X, "map_partitions"):
+        some = X._meta_nonempty
+        empty = labelled(getattr(model, method)(some), some)[:0]
+        return X.map_partitions(answers, shared, method, empty, meta=empty)
+    raise TypeError(
+        f"trickless.dask.predict: X is a {type(X).__name__}, but it must be a Dask array or data "
+        f"frame. Remedy: the model's own {method}."
+    )
+
+
+def answers(X: Any, model: Any, method: str, empty: Any) -> Any:
+    """What a model says of a piece, which may have no rows."""
+    return labelled(getattr(model, method)(X), X) if X.shape[0] else empty
+
+
+def labelled(values: np.ndarray, X: Any) -> Any:
+    """Values of the rows of a frame with its index; of an array, as they are."""
+    if not hasattr(X, "iloc"):
+        return values
+    import pandas as pd
+
+    kind: Any = pd.Series if values.ndim == 1 else pd.DataFrame
+    return kind(values, index=X.index)

@@ -1,0 +1,206 @@
+"""Rows of a Dask collection: the pieces that it is made of, and where they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import dask
+import dask.array
+import numpy as np
+import scipy.sparse
+from dask.delayed import Delayed
+from dask.optimization import cull
+from distributed import Future, default_client, futures_of
+
+from trickless._stream import Purpose, generator
+
+#: Rows on which a model is begun: what its neurons take from the data, they take from these.
+SAMPLE = 2**14
+#: Pieces that they are from, where there are more rows than that.
+SAMPLED_PIECES = 16
+
+
+class Pieces(NamedTuple):
+    """A collection of rows, with targets and weights, in pieces that one worker holds at a time.
+
+    Attributes
+    ----------
+    X, y : list of Delayed, or of Future
+        The rows and targets of each piece.
+    weight : list of the same, or of None
+        Their weights, if they have any.
+    lengths : array of int
+        Rows of each piece.
+    """
+
+    X: list[Any]
+    y: list[Any]
+    weight: list[Any]
+    lengths: np.ndarray
+
+    def only(self, which: Sequence[int]) -> Pieces:
+        """Some of the pieces."""
+        X, y, weight = ([part[i] for i in which] for part in (self.X, self.y, self.weight))
+        return Pieces(X, y, weight, self.lengths[list(which)])
+
+
+def pieces(
+    owner: str,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    begin: Callable[[list[Delayed]], list[Any]] = list,
+) -> Pieces:
+    """Cut collections into pieces of the same rows; pieces without rows are left out.
+
+    ``begin`` may begin to compute the pieces, whose futures then stand for them.
+    """
+    collections = {"X": X, "y": y}
+    if sample_weight is not None:
+        collections["sample_weight"] = sample_weight
+    parts = [begin(_split(owner, name, each)) for name, each in collections.items()]
+    lengths = _lengths(list(collections.values()), parts)
+    if any(not np.array_equal(each, lengths[0]) for each in lengths):
+        cuts = [f"{len(each)} of up to {max(each, default=0)} rows" for each in lengths]
+        raise ValueError(
+            f"{owner}: {', '.join(collections)} are in chunks that differ ({'; '.join(cuts)}), but "
+            "they must be cut at the same rows. Remedy: rechunk them alike, or take them from one "
+            "data frame."
+        )
+    weight = parts[2] if sample_weight is not None else [None] * len(parts[0])
+    return Pieces(parts[0], parts[1], weight, lengths[0]).only(np.flatnonzero(lengths[0]).tolist())
+
+
+def _split(owner: str, name: str, collection: Any) -> list[Delayed]:
+    """The chunks of rows of an array, or the partitions of a data frame."""
+    if isinstance(collection, dask.array.Array):
+        if collection.ndim > 1:
+            collection = collection.rechunk({1: -1})
+        return collection.to_delayed().ravel().tolist()
+    if dask.is_dask_collection(collection) and hasattr(collection, "to_delayed"):
+        return list(collection.to_delayed())
+    raise TypeError(
+        f"{owner}: {name} is a {type(collection).__name__}, but trickless.dask takes Dask arrays "
+        "and data frames. Remedy: dask.array.from_array(...), or the estimator's own fit."
+    )
+
+
+def _lengths(collections: list[Any], parts: list[list[Any]]) -> list[np.ndarray]:
+    """Rows of each piece of each collection, counted where the collection does not know."""
+    counted = dask.compute(
+        *[
+            X.chunks[0] if _knows(X) else [dask.delayed(_length)(part) for part in own]
+            for X, own in zip(collections, parts, strict=True)
+        ]
+    )
+    return [np.array(each, dtype=int) for each in counted]
+
+
+def _knows(X: Any) -> bool:
+    return isinstance(X, dask.array.Array) and not np.isnan(X.chunks[0]).any()
+
+
+def _length(part: Any) -> int:
+    return int(part.shape[0])
+
+
+def some_rows(rows: Pieces, seed: int) -> tuple[Any, Any, Any]:
+    """All rows in their order, if they are few; some rows of some pieces, drawn at random, if not.
+
+    Returns
+    -------
+    X, y, weight
+        In memory; no weight if there is none.
+    """
+    if rows.lengths.sum() > SAMPLE:
+        rng = generator(seed, Purpose.PILOT, 1)
+        n_pieces = min(SAMPLED_PIECES, len(rows.lengths))
+        rows = rows.only(np.sort(rng.choice(len(rows.lengths), n_pieces, replace=False)).tolist())
+        n_rows = int(rows.lengths.sum())
+        chosen = np.sort(rng.choice(n_rows, min(SAMPLE, n_rows), replace=False))
+    else:
+        chosen = np.arange(rows.lengths.sum())
+    ends = np.cumsum(rows.lengths)
+    where = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
+    taken = [
+        dask.delayed(_take)(X, y, weight, index - start)
+        for X, y, weight, index, start in zip(*rows[:3], where, ends - rows.lengths, strict=True)
+    ]
+    X, y, weight = zip(*dask.compute(*taken), strict=True)
+    return stacked(X), stacked(y), None if weight[0] is None else stacked(weight)
+
+
+def _take(X: Any, y: Any, weight: Any, index: np.ndarray) -> tuple[Any, Any, Any]:
+    return at(X, index), at(y, index), None if weight is None else at(weight, index)
+
+
+def at(rows: Any, index: np.ndarray) -> Any:
+    """Some of the rows of an array, a sparse matrix or a data frame."""
+    return rows.iloc[index] if hasattr(rows, "iloc") else rows[index]
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """Rows of several arrays, sparse matrices or data frames below each other."""
+    if len(parts) == 1:
+        return parts[0]
+    if hasattr(parts[0], "iloc"):
+        import pandas as pd
+
+        return pd.concat(parts)
+    if scipy.sparse.issparse(parts[0]):
+        return scipy.sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
+
+
+def tree(items: list[Any], join: Callable[[list[Any]], Any], width: int = 4) -> Any:
+    """Join neighbours, so many at a time, until one is left."""
+    while len(items) > 1:
+        items = [join(items[i : i + width]) for i in range(0, len(items), width)]
+    return items[0]
+
+
+def by_thread(pieces: list[Any]) -> list[tuple[str | None, list[int]]]:
+    """A worker for each of its threads, and the numbers of the pieces that this thread has.
+
+    Pieces stay where they are, or what they are made of, unless a thread would have more than its
+    share. Threads that would have none are left out.
+    """
+    client = current_client()
+    needed = [_futures(piece) for piece in pieces]
+    futures = {future.key: future for each in needed for future in each}
+    held = client.who_has(list(futures.values())) if futures else {}
+    threads = {None: os.cpu_count() or 1} if client is None else client.nthreads() or {None: 1}
+    slots: list[tuple[Any, list[int]]] = [(w, []) for w, n in threads.items() for _ in range(n)]
+    share = -(-len(pieces) // len(slots))
+    left: list[int] = []
+    for number, each in enumerate(needed):
+        holders = {worker for future in each for worker in held.get(future.key, ())}
+        own = [mine for worker, mine in slots if worker in holders and len(mine) < share]
+        min(own, key=len, default=left).append(number)
+    for number in left:
+        min((mine for _, mine in slots), key=len).append(number)
+    return [(worker, mine) for worker, mine in slots if mine]
+
+
+def at_home(worker: str | None) -> dict[str, Any]:
+    """Options of a client that place tasks on a worker, if that is alive."""
+    return {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+
+
+def _futures(piece: Any) -> list[Future]:
+    """Futures that a piece is made of; a graph may hold those of other pieces as well."""
+    futures = futures_of(piece)
+    if isinstance(piece, Delayed) and len(futures) > 1:
+        needed, _ = cull(dict(piece.dask), [piece.key])
+        futures = [future for future in futures if future.key in needed]
+    return futures
+
+
+def current_client() -> Any:
+    """The client of the cluster in use, if there is one."""
+    try:
+        return default_client()
+    except ValueError:
+        return None

@@ -1,0 +1,262 @@
+"""Learning from Dask collections is learning from their rows."""
+
+import pickle
+import subprocess
+import sys
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+
+import trickless
+from trickless import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    NORMARegressor,
+    ShrinkingGradientRegressor,
+)
+from trickless.dask import fit, predict
+from trickless.dask._rows import SAMPLE, by_thread
+from trickless.neurons import Gaussian
+
+pytestmark = pytest.mark.usefixtures("client")
+
+N = 900
+
+
+def data(labels=False, n=N):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 4))
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + rng.standard_normal(n) / 9
+    if labels:
+        y = np.array(["low", "middle", "high"])[(y > 0).astype(int) + (y > 1)]
+    return X, y, rng.integers(0, 3, n).astype(float)
+
+
+def cut(array, rows=200):
+    return da.from_array(array, chunks=(rows, *array.shape[1:]))
+
+
+def values(model, X):
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict(X)
+
+
+def sinks(learner=KitchenSinksRegressor, neurons=None, **options):
+    return learner(neurons or Gaussian(2.0), 80, random_state=0, **options)
+
+
+def descent(learner=DoublyStochasticRegressor, neurons=None, **options):
+    options = {"batch_size": 150, "neurons_per_step": 32, "random_state": 0} | options
+    return learner(neurons or Gaussian(2.0), 640, **options)
+
+
+MODELS = {
+    "Kitchen Sinks": sinks(),
+    "Kitchen Sinks, given alpha": sinks(alpha=1e-4, dtype="float64"),
+    "Kitchen Sinks, stumps": sinks(neurons="stumps"),
+    "Kitchen Sinks, length scale of the data": sinks(neurons="gaussian"),
+    "Kitchen Sinks, classes": sinks(KitchenSinksClassifier),
+    "Kitchen Sinks, balanced": sinks(KitchenSinksClassifier, class_weight="balanced"),
+    "Doubly Stochastic": descent(),
+    "Doubly Stochastic, decay": descent(alpha=0.05, dtype="float64"),
+    "Doubly Stochastic, stumps": descent(neurons="stumps"),
+    "Doubly Stochastic, blocks": descent(preconditioner="block", dtype="float64"),
+    "Doubly Stochastic, classes": descent(DoublyStochasticClassifier),
+    "Doubly Stochastic, balanced": descent(
+        DoublyStochasticClassifier, class_weight="balanced", loss="hinge"
+    ),
+    "Doubly Stochastic, stopped early": descent(
+        early_stopping=True, n_iter_no_change=1, tol=0.1, neurons_per_step=8
+    ),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_answer_is_that_of_a_local_fit(name, weighted):
+    model = clone(MODELS[name])
+    X, y, weight = data(labels=hasattr(model, "class_weight"))
+    weight = weight if weighted else None
+    local = clone(model).fit(X, y, weight)
+    assert fit(model, cut(X), cut(y), weight if weight is None else cut(weight)) is model
+    np.testing.assert_allclose(values(model, X), values(local, X), rtol=0, atol=1e-6)
+    if hasattr(local, "loss_curve_"):
+        np.testing.assert_allclose(model.online_error_, local.online_error_, atol=1e-6)
+        np.testing.assert_allclose(
+            model.validation_scores_, local.validation_scores_, rtol=0, atol=1e-6
+        )
+
+
+def test_some_models_stop_early():
+    X, y, _ = data()
+    model = fit(clone(MODELS["Doubly Stochastic, stopped early"]), cut(X), cut(y))
+    assert len(model.coef_) < 640
+
+
+@pytest.mark.parametrize("model", [sinks(), descent()], ids=["sinks", "descent"])
+def test_outputs_sparse_rows_and_chunks_of_columns(model):
+    X, y, _ = data()
+    y = np.column_stack([y, X[:, 0]])
+    local = clone(model).fit(X, y)
+    model = fit(clone(model), da.from_array(X, chunks=(100, 3)), da.from_array(y, (100, 1)))
+    np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-6)
+    rows = cut(X).map_blocks(scipy.sparse.csr_matrix, dtype=X.dtype)
+    model = fit(clone(model), rows, cut(y))
+    local = clone(model).fit(scipy.sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-6)
+
+
+def frame():
+    X, y, _ = data()
+    table = pd.DataFrame(X, columns=list("abcd"))
+    table["kind"] = pd.Categorical(np.where(X[:, 0] > 0.3, "left", "right"))
+    table.loc[::7, "b"] = np.nan
+    return table, pd.Series(y, name="y")
+
+
+@pytest.mark.parametrize(
+    "model", [sinks(neurons="tabular"), descent(neurons="tabular")], ids=["sinks", "descent"]
+)
+def test_data_frames_with_categories_missing_values_and_an_empty_partition(model):
+    X, y = frame()
+    both = dd.from_pandas(X.assign(y=y), npartitions=5)
+    both = dd.concat([both.partitions[:2], both.partitions[2].query("a > 99"), both.partitions[2:]])
+    names = list(X.columns)
+    local = clone(model).fit(X, y)
+    fit(model, both[names], both["y"])
+    np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-6)
+    assert model.feature_names_in_.tolist() == names
+    answers = predict(model, both[names])
+    assert isinstance(answers, dd.Series)
+    answers = answers.compute()
+    expected = pd.Series(model.predict(X), X.index)
+    pd.testing.assert_series_equal(answers, expected, rtol=0, atol=1e-6)
+
+
+def test_predictions_are_lazy_and_those_of_the_model():
+    X, y, _ = data(labels=True)
+    model = sinks(KitchenSinksClassifier).fit(X, y)
+    for method in ("predict", "predict_proba", "decision_function"):
+        lazy = predict(model, cut(X), method)
+        assert isinstance(lazy, da.Array)
+        expected = getattr(model, method)(X)
+        assert lazy.shape == expected.shape
+        assert lazy.dtype == expected.dtype
+        np.testing.assert_array_equal(lazy.compute(), expected)
+    one = ShrinkingGradientRegressor(Gaussian(2.0), 50, random_state=0).fit(X[:50], X[:50, 1])
+    np.testing.assert_array_equal(predict(one, cut(X)).compute(), one.predict(X))
+    with pytest.raises(TypeError, match="must be a Dask array or data frame"):
+        predict(model, X)
+
+
+def test_the_schedulers_of_one_process_will_do_for_kitchen_sinks(monkeypatch):
+    X, y, _ = data()
+    local = sinks().fit(X, y)
+    monkeypatch.setattr("trickless.dask._rows.default_client", no_client)
+    with dask.config.set(scheduler="threads"):
+        model = fit(sinks(), cut(X), cut(y))
+    np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-6)
+    with pytest.raises(ValueError, match=r"Remedy: client = distributed\.Client\(\)"):
+        fit(descent(), cut(X), cut(y))
+
+
+def no_client():
+    raise ValueError("No clients found")
+
+
+@pytest.mark.parametrize("model", [sinks(), descent()], ids=["sinks", "descent"])
+def test_the_model_is_an_ordinary_one(model, tmp_path):
+    X, y, _ = data()
+    model.set_params(random_state=np.random.RandomState(0))
+    given = model.get_params()
+    fit(model, cut(X), cut(y))
+    assert model.get_params() == given
+    assert set(vars(model)) == set(vars(clone(model).fit(X, y)))
+    assert b"dask" not in pickle.dumps(model)
+    trickless.save(model, tmp_path / "model.trickless")
+    loaded = trickless.load(tmp_path / "model.trickless")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    model.partial_fit(X, y)
+
+
+def test_kitchen_sinks_from_two_fits_merge():
+    X, y, _ = data()
+    half = N // 2
+    first, second = (fit(sinks(), cut(X[s]), cut(y[s])) for s in (slice(half), slice(half, None)))
+    together = first.merge(second).predict(X)
+    np.testing.assert_allclose(together, sinks().fit(X, y).predict(X), rtol=0, atol=1e-6)
+
+
+def test_a_warm_start_goes_on():
+    X, y, weight = data()
+    model, local = descent(warm_start=True, alpha=0.01), descent(warm_start=True, alpha=0.01)
+    for n_neurons in (300, 700):
+        fit(model.set_params(n_neurons=n_neurons), cut(X), cut(y), cut(weight))
+        local.set_params(n_neurons=n_neurons).fit(X, y, weight)
+    assert len(model.coef_) == 700
+    np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-6)
+
+
+def test_neurons_are_fitted_to_a_sample_of_many_rows():
+    n = 2 * SAMPLE
+    X = np.random.default_rng(0).standard_normal((n, 3)) * np.linspace(0.1, 2, n)[:, None]
+    model = fit(sinks(neurons="gaussian"), cut(X, 1000), cut(X[:, 0], 1000))
+    local = sinks(neurons="gaussian").fit(X, X[:, 0])
+    first = sinks(neurons="gaussian").fit(X[:1000], X[:1000, 0])
+    scale = local.neurons_.length_scale_
+    assert first.neurons_.length_scale_ < scale / 5
+    assert model.neurons_.length_scale_ == pytest.approx(scale, rel=0.2)
+    assert model.statistics_.weight == n
+
+
+def test_pieces_stay_where_they_are_unless_a_thread_has_more_than_its_share(client):
+    X, _, _ = data()
+    first, second = client.nthreads()
+    lazy = cut(X, 100).to_delayed().ravel().tolist()
+    assert by_thread(lazy) == [(first, [0, 2, 4, 6, 8]), (second, [1, 3, 5, 7])]
+    homes = [first, first, second, first, first, second]
+    held = [client.submit(np.sum, [0], workers=[home], pure=False) for home in homes]
+    client.gather(held)
+    assert by_thread(held) == [(first, [0, 1, 3]), (second, [2, 5, 4])]
+
+
+def test_what_does_not_go_is_refused():
+    X, y, _ = data()
+    before = vars(model := sinks()).copy()
+    for wrong in (X, X.tolist()):
+        with pytest.raises(TypeError, match=r"takes Dask arrays and data frames\. Remedy"):
+            fit(model, wrong, cut(y))
+    with pytest.raises(ValueError, match=r"\(5 of up to 200 rows; 9 .*Remedy: rechunk"):
+        fit(model, cut(X), cut(y, 100))
+    table = dd.from_pandas(pd.DataFrame(X), npartitions=5)
+    with pytest.raises(ValueError, match=r"\(5 of up to 180 rows; 5 of up to 200 rows\)"):
+        fit(model, table, cut(y, 200))
+    with pytest.raises(ValueError, match="alpha='loo'"):
+        fit(sinks(alpha="loo"), cut(X), cut(y))
+    with pytest.raises(ValueError, match="log_loss"):
+        fit(sinks(KitchenSinksClassifier, loss="log_loss"), cut(X), cut(y > 0))
+    with pytest.raises(TypeError, match="NORMARegressor cannot be fitted to Dask collections"):
+        fit(NORMARegressor(), cut(X), cut(y))
+    with pytest.raises(ValueError, match="n_neurons=0"):
+        fit(sinks().set_params(n_neurons=0), cut(X), cut(y))
+    late = X.copy()
+    late[-1, 0] = np.nan
+    for learner in (model, descent()):
+        with pytest.raises(ValueError, match="NaN"):
+            fit(learner, cut(late), cut(y))
+    assert vars(model) == before
+    with pytest.raises(ValueError, match="diverged within"):
+        fit(descent(step_size=1e4), cut(X), cut(y))
+
+
+def test_without_dask_the_error_says_what_to_install():
+    block = "import sys; sys.modules['dask'] = None; import trickless; import trickless.dask"
+    done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True)
+    assert 'Remedy: pip install "trickless[dask]"' in done.stderr

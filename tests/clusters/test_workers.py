@@ -1,0 +1,124 @@
+"""What travels between workers, and what happens when one of them is killed."""
+
+import os
+import signal
+import threading
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import wait
+
+from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
+from trickless.dask import fit
+from trickless.neurons import Gaussian
+
+
+def data(client, n, d):
+    """Rows that are on the workers, and in memory here."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = np.sin(X[:, 0]) + X[:, 1]
+    there = dask.persist(da.from_array(X, (n // 12, d)), da.from_array(y, n // 12))
+    wait(there)
+    return X, y, *there
+
+
+def sent(client, since):
+    """Bytes of all but rows that workers have logged as sent, to each other and to the client."""
+
+    def count(dask_worker):
+        logs = [log["keys"] for log in dask_worker.transfer_outgoing_log if log["start"] > since]
+        rows = "array", "_take", "at"
+        return sum(
+            size
+            for keys in logs
+            for key, size in keys.items()
+            if not (key[0] if isinstance(key, tuple) else key).startswith(rows)
+        )
+
+    return sum(client.run(count).values())
+
+
+class Killer(threading.Thread):
+    """Kills a worker once a number of tasks of a kind have been made or are done."""
+
+    def __init__(self, client, kind, number):
+        super().__init__(daemon=True)
+        self.client, self.kind, self.number = client, kind, number
+        self.victim = None
+        self.over = threading.Event()
+
+    def run(self):
+        kind = self.kind
+
+        def count(dask_scheduler):
+            tasks = [t for t in dask_scheduler.tasks.values() if t.prefix.name == kind]
+            return sum(t.state in ("memory", "released") for t in tasks)
+
+        while not self.over.wait(0.005):
+            if self.client.run_on_scheduler(count) >= self.number:
+                self.victim = min(self.client.run(os.getpid).values())
+                os.kill(self.victim, signal.SIGKILL)
+                return
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.join()
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "number"),
+    [
+        (KitchenSinksRegressor(Gaussian(2.0), 300, random_state=0), "with_rows", 5),
+        (
+            DoublyStochasticRegressor(
+                Gaussian(2.0), 1280, neurons_per_step=64, batch_size=500, random_state=0
+            ),
+            "visited",
+            15,
+        ),
+    ],
+    ids=["sinks", "descent"],
+)
+def test_a_worker_that_is_killed_in_the_middle_changes_nothing(far_client, model, kind, number):
+    X, y, far_X, far_y = data(far_client, 12_000, 5)
+    expected = model.fit(X, y).predict(X)
+    started = time.monotonic()
+    with Killer(far_client, kind, number) as killer:
+        fit(model, far_X, far_y)
+    assert killer.victim is not None
+    assert killer.victim not in far_client.run(os.getpid).values()
+    np.testing.assert_allclose(model.predict(X), expected, rtol=0, atol=1e-6)
+    assert time.monotonic() - started < 60
+    far_client.wait_for_workers(2, timeout=30)
+
+
+def test_kitchen_sinks_send_one_set_of_statistics_a_worker(far_client):
+    _, _, X, y = data(far_client, 24_000, 4)
+    start = time.time()
+    model = fit(KitchenSinksRegressor(Gaussian(2.0), 300, random_state=0), X, y)
+    size = model.statistics_.gram.nbytes
+    # From one worker to the other, and from there to the client.
+    assert 2 * size < sent(far_client, start) < 2.02 * size
+
+
+def test_a_step_sends_sums_and_not_weights(far_client):
+    _, _, X, y = data(far_client, 1200, 800)
+
+    model = DoublyStochasticRegressor(
+        Gaussian(30.0), 64 * 50, neurons_per_step=64, batch_size=600, random_state=0
+    )
+    start = time.time()
+    fit(model, X, y)
+    a_step = sent(far_client, start) / 50
+    gradient = 64 * 2 * 4
+    weights = 64 * 800 * 4
+    # One part's sums to the other, the total to the client: two gradients and what is around them.
+    assert 2 * gradient < a_step < 2 * gradient + 1000 < weights / 100
