@@ -38,6 +38,7 @@ _blocks               row blocks, threads, array namespaces
 _growing              rows that are appended to
 _checkpoint           fits that go on after the end of their process
 _interrupts           Ctrl-C between steps, and not inside one
+dask/                 fits and predictions from Dask collections, on many machines
 files of models
 _files                save and load: layout, checksum, and what a file is refused for
 _recorder, _reader    objects as plain data and arrays, and back
