@@ -23,6 +23,7 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless.dask import fit, predict
+from trickless.dask._kitchen_sinks import merged, with_rows
 from trickless.dask._rows import SAMPLE, by_thread
 from trickless.neurons import Gaussian
 
@@ -225,6 +226,15 @@ def test_pieces_stay_where_they_are_unless_a_thread_has_more_than_its_share(clie
     held = [client.submit(np.sum, [0], workers=[home], pure=False) for home in homes]
     client.gather(held)
     assert by_thread(held) == [(first, [0, 1, 3]), (second, [2, 5, 4])]
+
+
+def test_tasks_change_nothing_that_they_are_given():
+    X, y, _ = data()
+    model = sinks().fit(X, y)
+    before = pickle.dumps(model.statistics_)
+    assert with_rows(model, model.statistics_, X, y, None).weight == 2 * N
+    assert merged([model.statistics_, model.statistics_]).weight == 2 * N
+    assert pickle.dumps(model.statistics_) == before
 
 
 def test_what_does_not_go_is_refused():
