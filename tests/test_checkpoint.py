@@ -88,9 +88,7 @@ def fresh(name, **params):
 
 
 def rows(name):
-    return problem(
-        FITS[name], 900 if name.startswith("sums") else 300 if name.endswith("measured") else 160
-    )
+    return problem(FITS[name], 900 if name.startswith("sums") else 160)
 
 
 def everything(model):
