@@ -165,6 +165,7 @@ def solve_in_passes(
         checkpoint,
         kept,
     )
+    left = np.maximum(left, _least_excess(coef, normal(coef, ridges), wanted))
     if (left > tol).any():
         warn_of_convergence(
             f"{owner}: the risk is above its minimum by about {left.max():.2g} of what the "
@@ -173,6 +174,17 @@ def solve_in_passes(
         )
     intercept = sums.y_mean[:n_outputs] - sums.z_mean @ coef
     return Solution(coef, intercept, ridges, grid, scores, n_compare + n_iter)
+
+
+def _least_excess(coef: np.ndarray, product: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """How far the quadratic function is above its minimum at least, as in ``left``.
+
+    With A β* = w, ⟨w − A β, β⟩² ≤ ⟨β − β*, A (β − β*)⟩ ⟨β, A β⟩ by Cauchy and Schwarz. Unlike the
+    residual that the iterations carry along, A β has met all the rounding there is.
+    """
+    size, lowered = (coef * product).sum(axis=0), (coef * wanted).sum(axis=0)
+    scale = size * np.abs(lowered)
+    return np.divide((lowered - size) ** 2, scale, out=np.zeros_like(size), where=scale > 0)
 
 
 def _first_pass(
