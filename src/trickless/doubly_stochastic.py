@@ -398,6 +398,7 @@ class _DoublyStochastic(NeuronLearner):
             self.n_neurons,
         )
 
+    @np.errstate(over="ignore", invalid="ignore")  # divergence is reported
     def _step(
         self,
         X: Any,
@@ -471,7 +472,11 @@ class _DoublyStochastic(NeuronLearner):
             if covariance is None
             else self._precondition(gradient, covariance, seen[0])
         )
-        new = -gamma * direction  # line 5
+        with np.errstate(over="ignore"):
+            new = -gamma * direction  # line 5
+            most = self.neurons_.bound * np.abs(new).sum(axis=0)  # that f can change by
+        if not np.isfinite(most).all():
+            self._check_progress(np.inf, 0.0, gamma)
         with uninterrupted():  # all that a step changes
             self._coef.rows[:] *= 1 - gamma * self.alpha  # line 6: decay the earlier ones
             self._coef.append(new.reshape(self.neurons_.width, k, -1).transpose(1, 0, 2))

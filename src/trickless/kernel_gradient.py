@@ -76,6 +76,11 @@ class _KernelGradient(KernelLearner, OnlineGradient):
             self.kernel_bound_ = float(diagonal.max() if auto else self.kernel_bound)
         check_kernel_bound(type(self).__name__, diagonal, self.kernel_bound_)
 
+    def _stability(self) -> str:
+        return (
+            "a positive semi-definite kernel (the 'sigmoid' kernel is not), or other kernel_params"
+        )
+
     def _square_bound(self) -> float:
         return self.kernel_bound_
 

@@ -93,6 +93,13 @@ class _NoisyKernel(Expanded, OnlineGradient):
     def _square_bound(self) -> float:
         return self.kernel_bound
 
+    def _stability(self) -> str:
+        return (
+            f"the noise of the estimates feeds itself with step_size={self.step_size!r}; take a "
+            f"step_size of at most {self._largest_step():.2g}, schedule='sqrt', which keeps to "
+            "that, or a larger n_samples"
+        )
+
     def _largest_step(self) -> float:
         r"""Steps with which the noise does not feed itself.
 

@@ -119,6 +119,18 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
     def _square_bound(self) -> float:
         return self.neurons_.bound**2
 
+    def _stability(self) -> str:
+        m, rounds = self.n_samples, max(1, self._coefficients.n_rounds)
+        by_index = self.estimator in ("index", "stratified")
+        # T rounds multiply ‖f‖² by up to exp(η² T / m) with full sums; an index adds ‖α‖₁² / m,
+        # with ‖α‖₁ of about η T.
+        stable = m**0.5 / rounds if by_index else (m / rounds) ** 0.5
+        return (
+            f"the noise of n_samples={m!r} draws feeds itself with step_size={self.step_size!r}; "
+            f"take a step_size of at most {stable:.2g}, a larger n_samples"
+            + (", or estimator='auto'" if by_index else "")
+        )
+
     def _kernel(self, X: Any, Y: Any) -> np.ndarray:
         K = np.empty((X.shape[0], Y.shape[0]))
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below

@@ -100,7 +100,7 @@ def check_progress(owner: str, now: float, start: float, n_steps: int, remedy: s
     if not np.isfinite(now) or now > _DIVERGED * start > 0:
         raise ValueError(
             f"{owner}: training diverged within {n_steps} steps: the mean loss is {now:.3g}, "
-            f"where predicting a constant has {start:.3g}. Remedy: {remedy}."
+            f"where predicting a constant has about {start:.3g}. Remedy: {remedy}."
         )
 
 
