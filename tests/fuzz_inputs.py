@@ -310,12 +310,14 @@ def check(case):
     got = answer_of(model, asked)
     if got is None:
         if case.asked not in DOUBTFUL and expected is not None and not dense_only:
-            differs = {case.container, case.asked} & {"frame-twice"}
-            assert differs, "rows to predict are refused, but plain ones are not"
+            rounding = case.values not in TAME and case.asked not in SOUND
+            assert rounding, "rows to predict are refused, but plain ones are not"
         return
     if case.asked not in DOUBTFUL:
-        assert expected is not None, "not refused, but plain rows to predict are"
-        compare(case, got, expected)
+        rounding = case.values not in TAME and case.asked not in SOUND
+        assert rounding or expected is not None, "not refused, but plain rows to predict are"
+        if expected is not None:
+            compare(case, got, expected)
     more_answers(model, asked)
 
 
