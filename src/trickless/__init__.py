@@ -44,8 +44,10 @@ _files                save and load: layout, checksum, and what a file is refuse
 _recorder, _reader    objects as plain data and arrays, and back
 _registry             the classes that a file may hold
 _random_states        generators of random numbers as plain data
-to try it
-cli, _demo            the command ``trickless demo``
+from the command line
+cli                   the command ``trickless``: fit, predict, evaluate, describe, demo
+table_model           a learner with the columns of its table: what ``trickless fit`` saves
+_demo                 what ``trickless demo`` shows
 _datasets             real data, fetched and verified
 _report               measured runs, and where they were made
 ====================  =========================================================================
@@ -65,6 +67,7 @@ from trickless.norma import NORMAClassifier, NORMARegressor
 from trickless.pegasos import PegasosClassifier
 from trickless.sdca import SDCAClassifier, SDCARegressor
 from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless.table_model import TableColumn, TableModel
 
 __version__ = "0.1.0"
 
@@ -89,6 +92,8 @@ __all__ = [
     "SDCARegressor",
     "ShrinkingGradientClassifier",
     "ShrinkingGradientRegressor",
+    "TableColumn",
+    "TableModel",
     "estimate_kernel",
     "load",
     "save",

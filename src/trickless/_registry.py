@@ -26,6 +26,7 @@ from trickless.norma import NORMAClassifier, NORMARegressor
 from trickless.pegasos import PegasosClassifier
 from trickless.sdca import SDCAClassifier, SDCARegressor
 from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless.table_model import TableColumn, TableModel
 
 _LEARNERS = (
     DoublyStochasticClassifier,
@@ -58,7 +59,9 @@ _PARTS = (
     Statistics,
     Steps,
     StoredNeurons,
+    TableColumn,
     TableEncoder,
+    TableModel,
     Variances,
 )
 

@@ -1,0 +1,123 @@
+"""Models that take tables by the names of their columns."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import trickless
+from tables import frame
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, TableColumn, TableModel
+
+COLUMNS = [
+    TableColumn("age", "number", 48.0, 18.0),
+    TableColumn("height", "number", 170.0, 10.0, has_missing=True),
+    TableColumn("town", "category", categories=["Bonn", "Köln", "Ulm"], has_missing=True),
+    TableColumn("day", "date", 20_000.0, 150.0),
+]
+
+
+def classifier(neurons="tabular"):
+    learner = KitchenSinksClassifier(neurons, n_neurons=200, random_state=0)
+    return TableModel(learner, COLUMNS, "label", np.array(["no", "yes"]))
+
+
+@pytest.mark.parametrize("neurons", ["tabular", "gaussian"])
+def test_columns_are_found_by_name_in_any_order_among_others(neurons):
+    table = frame()
+    model = classifier(neurons).fit(table)
+    assert model.score(table) > 0.8
+    backwards = table[table.columns[::-1]].drop(columns=["label", "price"])
+    np.testing.assert_array_equal(model.predict(backwards), model.predict(table))
+    np.testing.assert_array_equal(model.predict(pa.table(table)), model.predict(table))
+    probabilities = model.predict_proba(table)
+    np.testing.assert_array_equal(probabilities[:, 1] > 0.5, model.predict(table) == "yes")
+
+
+def test_what_other_families_see_of_a_table():
+    rows = pd.DataFrame(
+        {
+            "age": [66, 48],
+            "height": [np.nan, 180.0],
+            "town": [None, "Ulm"],
+            "day": pd.to_datetime(["1970-01-02", "2024-10-04"]),
+        }
+    )
+    expected = [
+        [1, 0, 1, 0, 0, 0, 1, (1 - 20_000) / 150],
+        [0, 1, 0, 0, 0, 1, 0, 0],
+    ]
+    np.testing.assert_allclose(classifier("gaussian")._prepared(rows), expected)
+    rows["town"] = "Paris"
+    np.testing.assert_array_equal(classifier("gaussian")._prepared(rows)[:, 3:7], 0)
+
+
+def test_unknown_categories_are_counted_and_are_not_missing_ones():
+    table = frame()
+    model = classifier().fit(table)
+    assert model.unknown_categories(table) == {}
+    paris, gap = table.assign(town="Paris"), table.assign(town=None)
+    assert model.unknown_categories(paris) == {"town": len(table)}
+    assert model.unknown_categories(gap) == {}
+    assert np.abs(model.predict_proba(paris) - model.predict_proba(gap)).max() > 0.01
+
+
+def test_categories_that_the_first_batch_lacks_are_known():
+    table = frame()
+    table = table[table.town.notna()]
+    model = classifier()
+    model.partial_fit(table[table.town != "Ulm"]).partial_fit(table[table.town == "Ulm"])
+    ulm = table[table.town == "Ulm"]
+    assert model.score(ulm) > 0.9
+    assert model.learner.neurons_.known_inputs(np.zeros((1, 4))).n_categories[2] == 3 + 2
+
+
+def test_rows_without_a_target_are_left_out():
+    table = frame()
+    gaps = table.copy()
+    gaps.loc[300:, "label"] = None
+    some, cut = classifier().fit(gaps), classifier().fit(table[:300])
+    np.testing.assert_array_equal(some.predict_proba(table), cut.predict_proba(table))
+    some.partial_fit(gaps[300:])
+    assert some.learner.statistics_.weight == 300
+
+
+@pytest.mark.parametrize("labels", [np.array([0, 1]), np.array([False, True])], ids=str)
+def test_labels_keep_their_type(labels):
+    table = frame()
+    table["label"] = labels[(table.label == "yes").astype(int)]
+    model = classifier()
+    model.classes = labels
+    assert model.fit(table).predict(table).dtype == labels.dtype
+    table["label"] = table.label.astype(float)
+    assert model.score(table) > 0.9
+
+
+def test_numbers_that_are_categories_have_one_text():
+    column = TableColumn("zip", "category", categories=["7", "12"])
+    learner = KitchenSinksRegressor("gaussian", n_neurons=10, random_state=0)
+    model = TableModel(learner, [column], "price")
+    for values in ([7, 12], [7.0, 12.0], ["7", "12"], pd.Categorical([7, 12])):
+        rows = model._prepared(pd.DataFrame({"zip": values}))
+        np.testing.assert_array_equal(rows, [[1, 0], [0, 1]])
+
+
+def test_it_is_saved_and_goes_on_learning(tmp_path):
+    table = frame()
+    model = classifier().fit(table[:300])
+    trickless.save(model, tmp_path / "model")
+    again = trickless.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+    again.partial_fit(table[300:])
+    model.partial_fit(table[300:])
+    np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+
+
+def test_bad_tables_are_explained():
+    model = classifier().fit(frame())
+    with pytest.raises(TypeError, match=r"X is a ndarray.* Remedy: pass a data frame"):
+        model.predict(np.zeros((2, 4)))
+    with pytest.raises(ValueError, match=r"no column 'town'.* Remedy: .*'age', 'height'"):
+        model.predict(frame().drop(columns="town"))
+    with pytest.raises(ValueError, match=r"column 'age' has the type .*numbers or dates"):
+        model.predict(frame().assign(age="old"))
