@@ -12,6 +12,7 @@
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
 # make bench-dask    two Dask workers against one, and the bytes between them
+# make bench-command-line  twenty million rows of a file through the command line
 # make bench-convergence  the rate 1/t of Doubly Stochastic
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
 # make bench-frequencies  errors of kernels by each way of drawing frequencies
@@ -50,7 +51,7 @@ BIN = $(VENV)/bin
 # Every target that the list above names is no file.
 .PHONY: help $(shell sed -n 's/^. make \([a-z-]*\) .*/\1/p' Makefile)
 
-demo: $(VENV)/.plot
+demo: $(VENV)/.demo
 	$(BIN)/trickless demo
 
 help:
@@ -91,7 +92,7 @@ format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench-demo: $(VENV)/.plot
+bench-demo: $(VENV)/.demo
 	$(BIN)/trickless demo --out benchmarks/results --repeats 3
 
 bench-exact: $(VENV)/.plot
@@ -99,6 +100,9 @@ bench-exact: $(VENV)/.plot
 
 bench-regret: $(VENV)/.plot
 	$(BIN)/python benchmarks/regret.py
+
+bench-command-line: $(VENV)/.test
+	$(BIN)/python benchmarks/command_line.py
 
 bench-convergence: $(VENV)/.plot
 	$(BIN)/python benchmarks/convergence.py

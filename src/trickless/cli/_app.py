@@ -1,0 +1,59 @@
+"""The commands as one application, and how it ends."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from trickless import __version__
+from trickless.cli._demo import demo
+from trickless.cli._describe import describe
+from trickless.cli._errors import CommandError
+from trickless.cli._evaluate import evaluate
+from trickless.cli._fit import fit
+from trickless.cli._predict import predict
+from trickless.cli._screen import say, warnings_told
+
+
+class _Commands(TyperGroup):
+    """Bad input ends a command with a message and exit code 2, and not with a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            with warnings_told():
+                return super().invoke(ctx)
+        except (CommandError, ValueError, TypeError, OSError) as error:
+            say(f"trickless {ctx.invoked_subcommand or ''}: {error}")
+            raise typer.Exit(2) from error
+
+
+app = typer.Typer(
+    cls=_Commands,
+    name="trickless",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"trickless {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def trickless(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Kernel-quality learning without the kernel trick."""
+
+
+for command in (fit, predict, evaluate, describe, demo):
+    app.command()(command)

@@ -1,0 +1,46 @@
+"""Tables as text: how their lines are parsed."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv
+import pyarrow.dataset as ds
+
+#: How files are opened that are compressed, by the ends of their names.
+OPENED = {".gz": gzip.open, ".bz2": bz2.open}
+#: Bytes that are parsed at a time; types are taken from the first of them.
+_BLOCK = 2**22
+_LONGEST_LINE = 2**20
+
+
+def csv_format(file: str, types: dict[str, Any]) -> Any:
+    """The format of a file, with the types of some columns."""
+    return ds.CsvFileFormat(
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=_delimiter(_first_line(file)), newlines_in_values=True
+        ),
+        read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK),
+        convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True),
+    )
+
+
+def names_of(file: str) -> list[str]:
+    """The names in the first line."""
+    line = _first_line(file)
+    return next(csv.reader([line], delimiter=_delimiter(line)), [])
+
+
+def _first_line(file: str) -> str:
+    opened: Any = OPENED.get(Path(file).suffix.lower(), open)
+    with opened(file, "rb") as lines:
+        return lines.readline(_LONGEST_LINE).decode("utf-8-sig", errors="replace")
+
+
+def _delimiter(line: str) -> str:
+    """What parts the names: the most frequent of four signs."""
+    return max(",\t;|", key=line.count)

@@ -1,0 +1,275 @@
+"""Tables in files, batch by batch: CSV, Parquet, Arrow, or folders of them.
+
+A column has one of three kinds, and comes as numbers in double precision, as times or as text,
+whatever the type that it has in a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from trickless.cli._csv import OPENED, csv_format
+from trickless.cli._errors import CommandError, place
+from trickless.cli._reading import told
+
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".csv.gz": "csv",
+    ".tsv.gz": "csv",
+    ".csv.bz2": "csv",
+    ".tsv.bz2": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+#: The Arrow type in which columns of a kind come; "truth" is for targets alone.
+TYPES = {
+    "number": pa.float64(),
+    "date": pa.timestamp("us"),
+    "category": pa.string(),
+    "truth": pa.bool_(),
+}
+#: Numbers, and rows, that a batch has at most.
+_BATCH_CELLS, _BATCH_ROWS = 2**21, 2**16
+_HEAD = 2**20
+
+
+class Batch(NamedTuple):
+    """Some rows of a file.
+
+    Attributes
+    ----------
+    path : str
+    row : int
+        The place of the first row in the file, from 0.
+    data : pyarrow.RecordBatch
+        The columns asked for, in their order and in the types of ``TYPES``.
+    """
+
+    path: str
+    row: int
+    data: Any
+
+
+class Dataset:
+    """The tables at a path, as one.
+
+    Parameters
+    ----------
+    path : Path
+        A file, or a folder whose files are of one format, and have the same columns. Folders in it
+        named ``year=2026`` are a column.
+
+    Attributes
+    ----------
+    types : dict of str to pyarrow.DataType
+        The columns, by the first file.
+    files : list of str
+    n_rows : int or None
+        How many rows there are, where the files say it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.files = _files(path)
+        formats = {_ending(file) for file in self.files}
+        if len({ENDINGS[ending] for ending in formats}) > 1:
+            raise CommandError(
+                f"{path}: there are files of different formats, {', '.join(sorted(formats))}. "
+                "Remedy: keep tables of one format in a folder."
+            )
+        self.is_csv = ENDINGS[next(iter(formats))] == "csv"
+        self._options: dict[str, Any] = {}
+        if not self.is_csv:
+            self._format: Any = ENDINGS[next(iter(formats))]
+        else:
+            with told(self.files[0]):
+                self._format = csv_format(self.files[0], {})
+        self.types = self._types()
+        self.n_rows = None if self.is_csv else self._count()
+
+    def _open(self) -> Any:
+        base = str(self.path) if self.path.is_dir() else None
+        with told(self.files[0]):
+            return ds.dataset(
+                self.files,
+                format=self._format,
+                partitioning=ds.partitioning(flavor="hive") if base else None,
+                partition_base_dir=base,
+            )
+
+    def _types(self) -> dict[str, Any]:
+        schema = self._open().schema
+        twice = {name for name in schema.names if schema.names.count(name) > 1}
+        if twice:
+            raise CommandError(
+                f"{place(self.files[0], min(twice))}: there are two columns of this name. Remedy: "
+                "give each column a name of its own."
+            )
+        return dict(zip(schema.names, schema.types, strict=True))
+
+    def _count(self) -> int:
+        n_rows = 0
+        for fragment in self._open().get_fragments():
+            with told(fragment.path):
+                n_rows += fragment.count_rows()
+        return n_rows
+
+    def expected_rows(self) -> int | None:
+        """How many rows there are, or about how many; None where that takes reading all."""
+        if self.n_rows is not None:
+            return self.n_rows
+        total = 0.0
+        for file in self.files:
+            if _ending(file).endswith(tuple(OPENED)):
+                return None
+            size = Path(file).stat().st_size
+            with Path(file).open("rb") as opened:
+                head = opened.read(_HEAD)
+            total += head.count(b"\n") * size / max(1, len(head))
+        return round(total)
+
+    def kind(self, name: str) -> str | None:
+        """The kind of a column: "number", "date" or "category"; None for none of these."""
+        type_ = self.types[name]
+        not_text = self.is_csv and pa.types.is_binary(type_)  # refused where it is read as text
+        return "category" if not_text else kind_of(type_)
+
+    def batches(self, kinds: Mapping[str, str]) -> Iterator[Batch]:
+        """All rows in order, with the columns asked for in the types of their kinds.
+
+        Raises
+        ------
+        CommandError
+            Where a file cannot be read, has no such column, or holds something else.
+        """
+        if self.is_csv:
+            self._format = csv_format(self.files[0], self._csv_types(kinds))
+        dataset = self._open()
+        n_rows = max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(1, len(kinds))))
+        options = {}
+        if self._format == "parquet":
+            options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(pre_buffer=False)
+        for fragment in dataset.get_fragments():
+            schema = self._schema(dataset, fragment, kinds)
+            row = 0
+            with told(fragment.path):
+                for data in fragment.to_batches(
+                    schema=schema,
+                    columns=list(kinds),
+                    batch_size=n_rows,
+                    batch_readahead=2,
+                    fragment_readahead=1,
+                    **options,
+                ):
+                    if data.num_rows:
+                        yield _in_kinds(Batch(fragment.path, row, data), kinds)
+                        row += data.num_rows
+
+    def _csv_types(self, kinds: Mapping[str, str]) -> dict[str, Any]:
+        """Types to parse columns of text files as; dates and truth values are recognised."""
+        types = {}
+        for name, kind in kinds.items():
+            found = self.types.get(name)
+            if kind == "category" or (kind == "number" and found != pa.bool_()):
+                types[name] = TYPES[kind]
+        return types
+
+    def _schema(self, dataset: Any, fragment: Any, kinds: Mapping[str, str]) -> Any:
+        """The columns of a file, and those that the names of its folders stand for."""
+        with told(fragment.path):
+            fields = {field.name: field for field in fragment.physical_schema}
+        for name in ds.get_partition_keys(fragment.partition_expression):
+            fields[name] = dataset.schema.field(name)
+        for name, kind in kinds.items():
+            if name not in fields:
+                raise CommandError(
+                    f"{place(fragment.path, name)}: there is no such column; the file has "
+                    f"{', '.join(map(repr, list(fields)[:10]))}. Remedy: pass tables with the "
+                    "same columns."
+                )
+            found = fields[name].type
+            if not _fits(kind_of(found), kind, found):
+                raise CommandError(
+                    f"{place(fragment.path, name)}: it holds values of the type {found}, where a "
+                    f"{kind} is needed. Remedy: give the column one type in all files."
+                )
+        return pa.schema(list(fields.values()))
+
+
+def kind_of(type_: Any) -> str | None:
+    """The kind of an Arrow type; None for times of day, lists and the like."""
+    types = pa.types
+    if types.is_dictionary(type_):
+        return "category" if kind_of(type_.value_type) else None
+    if types.is_date(type_) or types.is_timestamp(type_):
+        return "date"
+    if types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_):
+        return "category"
+    numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+    return "number" if types.is_null(type_) or any(is_(type_) for is_ in numbers) else None
+
+
+def _fits(found: str | None, wanted: str, type_: Any) -> bool:
+    """Whether a column of one kind may be read as another."""
+    if wanted == "truth":
+        return pa.types.is_boolean(type_) or pa.types.is_null(type_)
+    return found == wanted or pa.types.is_null(type_) or (wanted == "category" and bool(found))
+
+
+def _files(path: Path) -> list[str]:
+    """The files at a path, each with an ending that is known."""
+    known = f"Remedy: pass a table that ends in {', '.join(ENDINGS)}"
+    if path.is_dir():
+        inside = sorted(p for p in path.rglob("*") if p.is_file())
+        hidden = [any(n[0] in "._" for n in p.relative_to(path).parts) for p in inside]
+        files = [
+            str(p) for p, h in zip(inside, hidden, strict=True) if not h and _ending(p) in ENDINGS
+        ]
+        if not files:
+            raise CommandError(f"{path}: there is no table in this folder. {known}.")
+        return files
+    if not path.exists():
+        raise CommandError(f"{path}: there is no such file or folder. Remedy: check the path.")
+    if _ending(path) not in ENDINGS:
+        raise CommandError(f"{path}: this ending stands for no format. {known}, or a folder.")
+    return [str(path)]
+
+
+def _ending(file: str | Path) -> str:
+    """The end of a file's name that stands for its format."""
+    path = Path(file)
+    compressed = path.suffix.lower() in OPENED
+    return "".join(path.suffixes[-2:] if compressed else path.suffixes[-1:]).lower()
+
+
+def _in_kinds(batch: Batch, kinds: Mapping[str, str]) -> Batch:
+    """A batch in the types of the kinds, without infinities."""
+    columns = []
+    for name, kind in kinds.items():
+        column = batch.data.column(name)
+        if column.type != TYPES[kind]:
+            try:
+                column = pc.cast(column, TYPES[kind], safe=False)
+            except pa.ArrowException as error:
+                raise CommandError(
+                    f"{place(batch.path, name)}, from row {batch.row + 1:,}: {error}. Remedy: "
+                    f"give the column the type of a {kind}."
+                ) from error
+        if kind == "number" and pc.any(infinite := pc.is_inf(column)).as_py():
+            row = batch.row + pc.index(infinite, True).as_py()
+            raise CommandError(
+                f"{place(batch.path, name, row)}: the number is infinite. Remedy: leave the cell "
+                "empty, which stands for a missing value."
+            )
+        columns.append(column)
+    return batch._replace(data=pa.RecordBatch.from_arrays(columns, names=list(kinds)))

@@ -1,0 +1,32 @@
+"""``trickless demo``: three learners and two references on real data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from trickless.cli._errors import CommandError
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option(help="Folder for trickless-demo.png and trickless-demo.json.")
+    ] = Path(),
+    repeats: Annotated[
+        int, typer.Option(help="Fit every model so often, in turn, and report medians.")
+    ] = 1,
+) -> None:
+    """Train the three learners and two references on real data: a table and a picture."""
+    if repeats < 1:
+        raise CommandError(f"--repeats {repeats}: must be at least 1. Remedy: --repeats 1.")
+    if not out.is_dir():
+        raise CommandError(f"--out {out}: there is no such folder. Remedy: make it first.")
+    try:
+        from trickless._demo import run
+    except ModuleNotFoundError as error:
+        raise CommandError(
+            f"{error.name} is missing. Remedy: pip install 'trickless[demo]'"
+        ) from error
+    run(out, repeats)

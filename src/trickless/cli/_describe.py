@@ -1,0 +1,94 @@
+"""``trickless describe``: what a model is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from trickless.cli._models import any_model
+from trickless.cli._screen import Json, result, table
+from trickless.table_model import TableModel
+
+_SHOWN = 8
+#: Parameters that people are shown; machines get all.
+_PARAMETERS = ("neurons", "n_neurons", "loss", "alpha", "norm_bound", "max_support", "random_state")
+
+
+def describe(
+    model: Annotated[Path, typer.Argument(help="File of a model, from trickless fit or save.")],
+    as_json: Json = False,
+) -> None:
+    """Say what a model was fitted to, and how."""
+    values = described(any_model(model)) | {"model": str(model), "bytes": model.stat().st_size}
+    result(values, as_json, lambda: show(values))
+
+
+def described(model: Any) -> dict[str, Any]:
+    """What a model is, in plain data."""
+    if not isinstance(model, TableModel):
+        params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+        return {
+            "learner": type(model).__name__,
+            "parameters": {name: _plain(value) for name, value in params.items()},
+        }
+    classes = None if model.classes is None else model.classes.tolist()
+    columns = [
+        {
+            "name": column.name,
+            "kind": column.kind,
+            **(
+                {"categories": column.categories}
+                if column.kind == "category"
+                else {"mean": column.mean, "standard_deviation": column.scale}
+            ),
+            "has_missing": column.has_missing,
+        }
+        for column in model.columns
+    ]
+    return described(model.learner) | {
+        "task": model.task,
+        "target": model.target,
+        "classes": classes,
+        "columns": columns,
+    }
+
+
+def show(values: dict[str, Any]) -> None:
+    """Print what :func:`described` says."""
+    rows = []
+    for name, value in values.items():
+        if name == "classes" and value is not None:
+            rows.append([name, _few(value)])
+        elif value is not None and not isinstance(value, list | dict):
+            shown = f"{value:,}" if type(value) in (int, float) else str(value)
+            rows.append([name.replace("_", " "), shown])
+    parameters = values["parameters"]
+    rows += [[name, str(parameters[name])] for name in _PARAMETERS if name in parameters]
+    table(["", ""], rows)
+    if "columns" in values:
+        print()
+        table(["column", "kind", "", "missing"], list(map(_row, values["columns"])))
+
+
+def _row(column: dict[str, Any]) -> list[str]:
+    if column["kind"] == "category":
+        about = _few(column["categories"])
+    else:
+        about = f"{column['mean']:.4g} ± {column['standard_deviation']:.4g}"
+    return [column["name"], column["kind"], about, "yes" if column["has_missing"] else ""]
+
+
+def _few(values: list[Any]) -> str:
+    shown = ", ".join(map(str, values[:_SHOWN]))
+    return shown if len(values) <= _SHOWN else f"{shown}, ... ({len(values):,} in all)"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)

@@ -1,0 +1,19 @@
+"""What the user can mend, and how it is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class CommandError(Exception):
+    """Bad input: a message with place, cause and remedy. Ends the command with exit code 2."""
+
+
+def place(path: str | Path, column: str | None = None, row: int | None = None) -> str:
+    """Where in the data: the file, the column, and the row, counted from 1 below the names."""
+    parts = [str(path)]
+    if column is not None:
+        parts.append(f"column {column!r}")
+    if row is not None:
+        parts.append(f"row {row + 1:,}")
+    return ", ".join(parts)

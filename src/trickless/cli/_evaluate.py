@@ -1,0 +1,135 @@
+"""``trickless evaluate``: compare predictions with what is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from trickless.cli._dataset import Dataset
+from trickless.cli._errors import CommandError
+from trickless.cli._models import kind_of_target, kinds_of, table_model, unknown_told
+from trickless.cli._moments import Moments
+from trickless.cli._screen import Json, progress, result, say, table
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="File of a model, from trickless fit.")],
+    data: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.")],
+    as_json: Json = False,
+) -> None:
+    """Predict a table whose target is known, and say how well.
+
+    Rows without a target are left out.
+    """
+    fitted = table_model(model)
+    dataset = Dataset(data)
+    kinds = kinds_of(fitted) | {fitted.target: kind_of_target(fitted)}
+    scores: _Classes | _Numbers = _Numbers() if fitted.classes is None else _Classes(fitted.classes)
+    n_rows, unknown = 0, Counter[str]()
+    with progress("Predicting", dataset.expected_rows()) as advance:
+        for batch in dataset.batches(kinds):
+            frame = batch.data.to_pandas()
+            advance(len(frame))
+            n_rows += len(frame)
+            frame = frame[frame[fitted.target].notna()]
+            if len(frame):
+                unknown.update(fitted.unknown_categories(frame))
+                scores.add(fitted.targets(frame), fitted.predict(frame))
+    if not scores.n:
+        raise CommandError(
+            f"{data}: there is no row with the target {fitted.target!r}. Remedy: pass a table "
+            "whose target is known."
+        )
+    for line in unknown_told(unknown):
+        say(line)
+    values: dict[str, Any] = {
+        "target": fitted.target,
+        "task": fitted.task,
+        "rows": n_rows,
+        "rows_without_target": n_rows - scores.n,
+        **scores.told(),
+        "unknown_categories": dict(unknown),
+    }
+    result(values, as_json, lambda: _show(values))
+
+
+class _Numbers:
+    """Errors of predicted numbers."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._squares = self._sizes = 0.0
+        self._truth = Moments(1)
+
+    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
+        error = predicted - truth
+        self._squares += float(error @ error)
+        self._sizes += float(np.abs(error).sum())
+        self._truth.add(truth[:, None])
+        self.n += len(truth)
+
+    def told(self) -> dict[str, Any]:
+        spread = float(self._truth.spread[0])
+        return {
+            "r2": 1 - self._squares / spread if spread else None,
+            "root_mean_squared_error": (self._squares / self.n) ** 0.5,
+            "mean_absolute_error": self._sizes / self.n,
+            "standard_deviation_of_target": float(self._truth.deviation()[0]),
+        }
+
+
+class _Classes:
+    """Counts of true and predicted classes; the last row is for labels that are none of them."""
+
+    def __init__(self, classes: np.ndarray) -> None:
+        self.n = 0
+        self._classes = classes
+        self._counts = np.zeros((len(classes) + 1, len(classes)), dtype=np.int64)
+
+    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
+        rows = np.searchsorted(self._classes, truth).clip(max=len(self._classes) - 1)
+        rows = np.where(self._classes[rows] == truth, rows, len(self._classes))
+        np.add.at(self._counts, (rows, np.searchsorted(self._classes, predicted)), 1)
+        self.n += len(truth)
+
+    def told(self) -> dict[str, Any]:
+        right, there = np.diag(self._counts), self._counts.sum(axis=1)
+        said = self._counts.sum(axis=0)
+        accuracy = float(right.sum() / self.n)
+        by_class = [
+            {
+                "class": label,
+                "rows": int(there[j]),
+                "recall": float(right[j] / there[j]) if there[j] else None,
+                "precision": float(right[j] / said[j]) if said[j] else None,
+            }
+            for j, label in enumerate(self._classes.tolist())
+        ]
+        return {
+            "accuracy": accuracy,
+            "error": 1 - accuracy,
+            "error_of_the_largest_class": 1 - float(there.max() / self.n),
+            "rows_of_unknown_classes": int(there[-1]),
+            "classes": by_class,
+        }
+
+
+def _show(values: dict[str, Any]) -> None:
+    plain = {name: v for name, v in values.items() if not isinstance(v, list | dict)}
+    table(["", ""], [[name.replace("_", " "), _text(v)] for name, v in plain.items()])
+    if "classes" in values:
+        rows = [[_text(v) for v in one.values()] for one in values["classes"]]
+        print()
+        table(list(values["classes"][0]), rows)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return f"{value:,}" if type(value) is int else str(value)

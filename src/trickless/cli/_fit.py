@@ -1,0 +1,60 @@
+"""``trickless fit``: learn from a table."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from trickless import save
+from trickless.cli._dataset import Dataset
+from trickless.cli._describe import described, show
+from trickless.cli._learn import Request, learned
+from trickless.cli._output import check_out
+from trickless.cli._screen import Json, result, say
+
+Task = Literal["classification", "regression"]
+Learner = Literal["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]
+
+
+def fit(
+    data: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.")],
+    target: Annotated[str, typer.Option(help="Column to be predicted.")],
+    out: Annotated[Path, typer.Option(help="File for the model, such as model.trickless.")],
+    learner: Annotated[Learner, typer.Option(help="How to learn.")] = "kitchen-sinks",
+    neurons: Annotated[
+        str, typer.Option(help="Family of neurons: tabular, gaussian, stumps, ...")
+    ] = "tabular",
+    n_neurons: Annotated[
+        int | None, typer.Option(min=1, help="How many neurons; by default 1,000 or more.")
+    ] = None,
+    task: Annotated[Task | None, typer.Option(help="By default the target's type decides.")] = None,
+    category: Annotated[
+        list[str] | None, typer.Option(help="Column of numbers that are names. Repeatable.")
+    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out. Repeatable.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is random.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Learn to predict a column of a table from the others.
+
+    The table is read twice, batch by batch: its types, scales and categories, then its rows.
+    """
+    start = time.perf_counter()
+    check_out(out, [data])
+    dataset = Dataset(data)
+    check_out(out, [Path(file) for file in dataset.files])
+    request = Request(target, learner, neurons, n_neurons, task, category or [], drop or [], seed)
+    model, seen = learned(dataset, request)
+    save(model, out)
+    seconds = time.perf_counter() - start
+    about: dict[str, Any] = described(model) | {
+        "model": str(out),
+        "rows": seen.n_rows,
+        "rows_without_target": seen.n_without_target,
+        "seconds": round(seconds, 3),
+    }
+    result(about, as_json, lambda: show(about))
+    say(f"Wrote {out} ({out.stat().st_size / 2**20:,.1f} MiB) after {seconds:,.1f} s.")

@@ -1,0 +1,179 @@
+"""From a table to a model: the first pass, the choice of the task, and learning."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from trickless.cli._dataset import Dataset
+from trickless.cli._errors import CommandError, place
+from trickless.cli._order import PART_CELLS, others, shuffled
+from trickless.cli._profile import Profile, profile, task_of
+from trickless.cli._screen import is_shown, progress, say
+from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.neurons import make_neurons
+from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless.table_model import TableModel
+
+LEARNERS: dict[str, dict[str, type]] = {
+    "kitchen-sinks": {
+        "classification": KitchenSinksClassifier,
+        "regression": KitchenSinksRegressor,
+    },
+    "doubly-stochastic": {
+        "classification": DoublyStochasticClassifier,
+        "regression": DoublyStochasticRegressor,
+    },
+    "shrinking-gradient": {
+        "classification": ShrinkingGradientClassifier,
+        "regression": ShrinkingGradientRegressor,
+    },
+}
+#: Support points that Shrinking Gradient keeps: what a round costs does not grow beyond.
+_MAX_SUPPORT = 10_000
+#: What pandas calls the index that it stores beside the columns.
+_INDEX = "__index_level_"
+_SHUFFLED_ROWS = 2**14
+
+
+class Request(NamedTuple):
+    """What was asked for: the options of ``trickless fit``."""
+
+    target: str
+    learner: str
+    neurons: str
+    n_neurons: int | None
+    task: str | None
+    category: list[str]
+    drop: list[str]
+    seed: int
+
+
+def learned(dataset: Dataset, request: Request) -> tuple[TableModel, Profile]:
+    """A model of a table, and what was seen of it in the first pass."""
+    make_neurons(request.neurons)
+    kinds = _kinds(dataset, request)
+    with progress("Reading", dataset.expected_rows()) as advance:
+        seen = profile(dataset, kinds, request.target, request.seed, advance)
+    task, why = task_of(request.task, seen, kinds[request.target], request.target)
+    left_out = f"; {seen.n_without_target:,} without a target" if seen.n_without_target else ""
+    say(f"{seen.n_rows:,} rows{left_out}. This is {task}: {why}.")
+    model = _begun(request, seen, task)
+    n_rows = seen.n_rows - seen.n_without_target
+    if request.learner == "kitchen-sinks":
+        _sum(model, dataset, kinds, seen)
+    elif n_rows * len(kinds) <= PART_CELLS:
+        model.learner.set_params(verbose=is_shown())  # a bar of its own, which knows its total
+        model.fit(pa.Table.from_batches([batch.data for batch in dataset.batches(kinds)]))
+        model.learner.set_params(verbose=False)
+    else:
+        _descend(model, dataset, kinds, seen, request.seed)
+    return model, seen
+
+
+def _kinds(dataset: Dataset, request: Request) -> dict[str, str]:
+    """The columns to read, the target last, and what they hold."""
+    for option, names in (
+        ("--target", [request.target]),
+        ("--category", request.category),
+        ("--drop", request.drop),
+    ):
+        for name in names:
+            if name not in dataset.types:
+                raise CommandError(
+                    f"{place(dataset.files[0], name)}: {option} names a column that is not there; "
+                    f"the columns are {', '.join(map(repr, list(dataset.types)[:20]))}. Remedy: "
+                    "check the name."
+                )
+    kinds = {}
+    for name, type_ in dataset.types.items():
+        if name in (request.target, *request.drop) or name.startswith(_INDEX):
+            continue
+        kind = "category" if name in request.category else dataset.kind(name)
+        if kind is None:
+            raise CommandError(
+                f"{place(dataset.files[0], name)}: it holds values of the type {type_}, and "
+                "numbers, truth values, dates and text can be learned from. Remedy: leave the "
+                f"column out with --drop {name!r}, or make one of these of it."
+            )
+        kinds[name] = kind
+    if not kinds:
+        raise CommandError(
+            f"{dataset.path}: there is no column but the target. Remedy: pass a table with columns "
+            "to learn from."
+        )
+    return kinds | {request.target: _kind_of_target(dataset, request)}
+
+
+def _kind_of_target(dataset: Dataset, request: Request) -> str:
+    kind = "category" if request.target in request.category else dataset.kind(request.target)
+    if kind == "number" and pa.types.is_boolean(dataset.types[request.target]):
+        return "truth"
+    if kind not in ("number", "category"):
+        raise CommandError(
+            f"{place(dataset.files[0], request.target)}: the target holds values of the type "
+            f"{dataset.types[request.target]}. Remedy: a target holds numbers, text or truth "
+            "values."
+        )
+    return kind
+
+
+def _begun(request: Request, seen: Profile, task: str) -> TableModel:
+    """A model that has not learned yet."""
+    options: dict[str, Any] = {"random_state": request.seed}
+    if request.n_neurons is not None:
+        options["n_neurons"] = request.n_neurons
+    if request.learner == "shrinking-gradient":
+        options["max_support"] = _MAX_SUPPORT
+        if task == "regression":
+            options["y_range"] = seen.target.low, seen.target.high
+    learner = LEARNERS[request.learner][task](request.neurons, **options)
+    classes = np.array(seen.target.labels) if task == "classification" else None
+    return TableModel(learner, seen.columns, request.target, classes)
+
+
+def _sum(model: TableModel, dataset: Dataset, kinds: dict[str, str], seen: Profile) -> None:
+    """Add up statistics of all rows, to which their order does not matter.
+
+    But neurons take ranks and scales from the first of them: these are the sample.
+    """
+    with progress("Learning", seen.n_rows) as advance:
+        model.partial_fit(seen.sample)
+        advance(seen.sample.num_rows)
+        if seen.sample.num_rows < seen.n_rows - seen.n_without_target:
+            for rows in others(dataset.batches(kinds), seen.sampled):
+                model.partial_fit(rows)
+                advance(rows.num_rows)
+    with progress("Solving", None):
+        _ = model.learner.network_
+
+
+def _descend(
+    model: TableModel, dataset: Dataset, kinds: dict[str, str], seen: Profile, seed: int
+) -> None:
+    """Take steps on rows in a random order, in one pass."""
+    n_rows = seen.n_rows - seen.sample.num_rows
+    batch_rows = _SHUFFLED_ROWS
+    if hasattr(model.learner, "neurons_per_step"):
+        n_steps = -(-model.learner.n_neurons // model.learner.neurons_per_step)
+        batch_rows = -(-n_rows // n_steps)  # so that one pass draws the neurons asked for
+        model.learner.set_params(batch_size=batch_rows)
+    rng = np.random.default_rng(seed)
+    model.partial_fit(seen.sample)
+    with (
+        progress("Shuffling", n_rows) as shuffling,
+        progress("Learning", n_rows) as learning,
+    ):
+        rows = _told(others(dataset.batches(kinds), seen.sampled), shuffling)
+        for some in shuffled(rows, n_rows, batch_rows, rng):
+            model.partial_fit(some)
+            learning(some.num_rows)
+
+
+def _told(batches: Any, advance: Any) -> Any:
+    for batch in batches:
+        yield batch
+        advance(batch.num_rows)

@@ -1,0 +1,40 @@
+"""Means and standard deviations over batches, where numbers may be missing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class Moments:
+    """Mean and standard deviation of each column, of the numbers that are there.
+
+    Sums of squares are about the means, and merged: no digits are lost to a mean far from 0.
+    scikit-learn's ``StandardScaler`` does the same, but its ``partial_fit`` has no mean ever
+    after a batch in which all numbers of a column are missing.
+
+    Attributes
+    ----------
+    n : array of shape (n_columns,)
+        How many numbers there were.
+    mean, spread : arrays of shape (n_columns,)
+        Their mean, 0 where there are none, and the sum of squares about it.
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self.n = np.zeros(n_columns, dtype=np.int64)
+        self.mean, self.spread = np.zeros(n_columns), np.zeros(n_columns)
+
+    def add(self, X: np.ndarray) -> None:
+        """Add rows, NaN where a number is missing."""
+        there = ~np.isnan(X)
+        n = there.sum(axis=0)
+        mean = np.where(there, X, 0.0).sum(axis=0) / np.maximum(n, 1)
+        self.spread += (np.where(there, X - mean, 0.0) ** 2).sum(axis=0)
+        shift, share = mean - self.mean, n / np.maximum(self.n + n, 1)
+        self.spread += shift**2 * self.n * share
+        self.mean += shift * share
+        self.n += n
+
+    def deviation(self) -> np.ndarray:
+        """Standard deviation of each column; 0 where there are no numbers."""
+        return np.sqrt(self.spread / np.maximum(self.n, 1))

@@ -1,0 +1,73 @@
+"""``trickless predict``: predict the rows of a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+import typer
+
+from trickless.cli._dataset import Dataset
+from trickless.cli._errors import CommandError
+from trickless.cli._models import kinds_of, table_model, unknown_told
+from trickless.cli._output import check_format, check_out, table_writer
+from trickless.cli._screen import Json, progress, result, say
+from trickless.table_model import TableModel
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="File of a model, from trickless fit.")],
+    data: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.")],
+    out: Annotated[Path, typer.Option(help="File for the predictions: CSV, Parquet or Arrow.")],
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Add a column for each class.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Predict every row of a table, in order. The target need not be there.
+
+    The output has a column named prediction.
+    """
+    check_format(out)
+    check_out(out, [model, data])
+    fitted = table_model(model)
+    if probabilities and not (
+        fitted.classes is not None and hasattr(fitted.learner, "predict_proba")
+    ):
+        raise CommandError(
+            "--probabilities: this model gives none. Remedy: leave the option out, or fit a "
+            "classifier."
+        )
+    dataset = Dataset(data)
+    check_out(out, [Path(file) for file in dataset.files])
+    schema = _schema(fitted, probabilities)
+    n_rows, unknown = 0, Counter[str]()
+    with (
+        table_writer(out, schema) as writer,
+        progress("Predicting", dataset.expected_rows()) as advance,
+    ):
+        for batch in dataset.batches(kinds_of(fitted)):
+            frame = batch.data.to_pandas()
+            unknown.update(fitted.unknown_categories(frame))
+            arrays = [pa.array(fitted.predict(frame), type=schema.types[0])]
+            if probabilities:
+                arrays += [pa.array(p) for p in fitted.predict_proba(frame).T]
+            writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+            n_rows += len(frame)
+            advance(len(frame))
+    for line in unknown_told(unknown):
+        say(line)
+    values = {"out": str(out), "rows": n_rows, "unknown_categories": dict(unknown)}
+    result(values, as_json, lambda: print(f"{n_rows:,} predictions in {out}"))
+
+
+def _schema(model: TableModel, probabilities: bool) -> Any:
+    """The columns of the output."""
+    labels = np.zeros(0) if model.classes is None else model.classes
+    fields = [("prediction", pa.array(labels).type)]
+    if probabilities:
+        fields += [(f"probability_{label}", pa.float64()) for label in labels]
+    return pa.schema(fields)

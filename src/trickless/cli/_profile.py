@@ -1,0 +1,255 @@
+"""The first pass over a table: types, scales, categories, the target, and a sample of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trickless.cli._dataset import Batch, Dataset
+from trickless.cli._errors import CommandError, place
+from trickless.cli._moments import Moments
+from trickless.table_model import TableColumn, as_numbers
+
+#: Rows of the sample that a model begins with: as many as neurons take ranks and scales from.
+SAMPLE_ROWS = 2**14
+_SAMPLE_CELLS = 2**23
+#: More categories in a column than this are refused, and so are more labels.
+_MOST_CATEGORIES, _MOST_LABELS = 100_000, 1000
+#: Whole numbers of so many values or fewer are labels.
+_FEW = 10
+
+
+class Target(NamedTuple):
+    """What the first pass saw of the target.
+
+    Attributes
+    ----------
+    labels : list
+        Its values, sorted: texts, truth values or whole numbers; empty where there are too many,
+        or others.
+    low, high : float
+        Of numbers.
+    """
+
+    labels: list[Any]
+    low: float
+    high: float
+
+
+class Profile(NamedTuple):
+    """What the first pass learned.
+
+    Attributes
+    ----------
+    columns : list of TableColumn
+    target : Target
+    n_rows, n_without_target : int
+        All rows, and those whose target is missing, which are not learned from.
+    sample : pyarrow.Table
+        Rows with a target, in a random order: a uniform sample.
+    sampled : array of int
+        Which rows those are, sorted, counted over all files.
+    """
+
+    columns: list[TableColumn]
+    target: Target
+    n_rows: int
+    n_without_target: int
+    sample: Any
+    sampled: np.ndarray
+
+
+def profile(
+    dataset: Dataset,
+    kinds: dict[str, str],
+    target: str,
+    seed: int,
+    advance: Callable[[int], None],
+) -> Profile:
+    """Read all rows once.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    kinds : dict
+        Kinds of the columns by their names, with that of the target.
+    target : str
+    seed : int
+        Of the sample.
+    advance : callable
+        Told of the rows that have been read.
+    """
+    inputs = {name: kind for name, kind in kinds.items() if name != target}
+    numbers = _Numbers(inputs)
+    categories = [_Categories(dataset.path, n) for n, kind in inputs.items() if kind == "category"]
+    size = min(SAMPLE_ROWS, max(256, _SAMPLE_CELLS // len(kinds)))
+    labels, sample = _Labels(target), _Sample(size, seed)
+    n_rows = n_missing = 0
+    for batch in dataset.batches(kinds):
+        there = pc.is_valid(batch.data.column(target))
+        if kinds[target] == "number":
+            there = pc.and_(there, pc.invert(pc.fill_null(pc.is_nan(batch.data[target]), False)))
+        known = np.flatnonzero(there.to_numpy(zero_copy_only=False))
+        rows = batch.data if len(known) == len(there) else batch.data.take(pa.array(known))
+        n_missing += len(there) - len(known)
+        numbers.see(rows)
+        for column in categories:
+            column.see(rows.column(column.name))
+        labels.see(batch, rows.column(target))
+        sample.see(rows, n_rows + known)
+        n_rows += len(there)
+        advance(len(there))
+    if n_rows == n_missing:
+        what = "there are no rows" if not n_rows else f"the target {target!r} is missing in all"
+        raise CommandError(f"{dataset.path}: {what}. Remedy: pass a table with rows to learn from.")
+    about = {c.name: c for c in (*numbers.told(), *(column.told() for column in categories))}
+    table, sampled = sample.taken()
+    return Profile(
+        [about[name] for name in inputs], labels.told(), n_rows, n_missing, table, sampled
+    )
+
+
+class _Numbers:
+    """Means and standard deviations of the columns of numbers and dates."""
+
+    def __init__(self, kinds: dict[str, str]) -> None:
+        self._kinds = {name: kind for name, kind in kinds.items() if kind != "category"}
+        self._moments, self._n_rows = Moments(len(self._kinds)), 0
+
+    def see(self, rows: Any) -> None:
+        if self._kinds:
+            columns = [rows.column(name).to_numpy(zero_copy_only=False) for name in self._kinds]
+            self._moments.add(np.stack(list(map(as_numbers, columns)), axis=1))
+            self._n_rows += rows.num_rows
+
+    def told(self) -> Iterator[TableColumn]:
+        there, mean = self._moments.n, self._moments.mean
+        scale = self._moments.deviation()
+        scale = np.where(scale > 0, scale, 1.0)
+        for j, (name, kind) in enumerate(self._kinds.items()):
+            gaps = bool(there[j] < self._n_rows)
+            yield TableColumn(name, kind, float(mean[j]), float(scale[j]), has_missing=gaps)
+
+
+class _Categories:
+    """The categories of a column."""
+
+    def __init__(self, path: Any, name: str) -> None:
+        self.name, self.has_missing = name, False
+        self._path, self._seen = path, set[str]()
+
+    def see(self, column: Any) -> None:
+        self.has_missing |= column.null_count > 0
+        self._seen.update(pc.unique(column).drop_null().to_pylist())
+        if len(self._seen) > _MOST_CATEGORIES:
+            raise CommandError(
+                f"{place(self._path, self.name)}: there are more than {_MOST_CATEGORIES:,} "
+                "different texts, as names and numbers of things have, and nothing is to be "
+                f"learned from them. Remedy: leave the column out with --drop {self.name!r}."
+            )
+
+    def told(self) -> TableColumn:
+        categories = sorted(self._seen)
+        return TableColumn(
+            self.name, "category", categories=categories, has_missing=self.has_missing
+        )
+
+
+class _Labels:
+    """The values of the target, as long as they may be labels; their range if they are numbers."""
+
+    def __init__(self, name: str) -> None:
+        self._seen: set[Any] | None = set()
+        self._low, self._high = np.inf, -np.inf
+        self._name = name
+
+    def see(self, batch: Batch, column: Any) -> None:
+        if not len(column):
+            return
+        if pa.types.is_floating(column.type):
+            ends = pc.min_max(column).as_py()
+            self._low, self._high = min(self._low, ends["min"]), max(self._high, ends["max"])
+        if self._seen is not None:
+            self._seen.update(pc.unique(column).to_pylist())
+            numbers = pa.types.is_floating(column.type)
+            whole = not numbers or all(value.is_integer() for value in self._seen)
+            if not whole or len(self._seen) > _MOST_LABELS:
+                self._seen = None
+            if self._seen is None and not numbers:
+                raise CommandError(
+                    f"{place(batch.path, self._name)}: there are more than {_MOST_LABELS:,} "
+                    "different texts, which are too many to be classes. Remedy: another --target."
+                )
+
+    def told(self) -> Target:
+        labels = sorted(self._seen or ())
+        if labels and isinstance(labels[0], float):
+            labels = [int(label) for label in labels]
+        return Target(labels, self._low, self._high)
+
+
+class _Sample:
+    """A uniform sample of rows: those whose random numbers are the smallest."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._size, self._rng = size, np.random.default_rng(seed)
+        self._keys, self._places = np.empty(0), np.empty(0, dtype=np.int64)
+        self._rows: Any = None
+        self._limit = 1.0
+
+    def see(self, rows: Any, places: np.ndarray) -> None:
+        keys = self._rng.random(len(places))
+        low = np.flatnonzero(keys <= self._limit)
+        some = pa.Table.from_batches([rows.take(pa.array(low))])
+        self._rows = some if self._rows is None else pa.concat_tables([self._rows, some])
+        self._keys = np.concatenate([self._keys, keys[low]])
+        self._places = np.concatenate([self._places, places[low]])
+        if len(self._keys) > 2 * self._size:
+            self._trim()
+
+    def _trim(self) -> None:
+        order = np.argsort(self._keys)[: self._size]
+        self._rows = self._rows.take(pa.array(order)).combine_chunks()
+        self._keys, self._places = self._keys[order], self._places[order]
+        if len(order) == self._size:
+            self._limit = float(self._keys[-1])
+
+    def taken(self) -> tuple[Any, np.ndarray]:
+        """The rows in a random order, and their places in order."""
+        self._trim()
+        return self._rows, np.sort(self._places)
+
+
+def task_of(given: str | None, profile_: Profile, kind: str, target: str) -> tuple[str, str]:
+    """Classification or regression, and why."""
+    labels = profile_.target.labels
+    if kind in ("category", "truth"):
+        what = "text" if kind == "category" else "truth values"
+        if given == "regression":
+            raise CommandError(
+                f"--task regression: the target {target!r} holds {what}. Remedy: leave --task out, "
+                "or choose a target of numbers."
+            )
+        task, why = "classification", f"{target!r} holds {what}"
+    elif given == "classification" and not labels:
+        raise CommandError(
+            f"--task classification: the target {target!r} holds fractions, or more than "
+            f"{_MOST_LABELS:,} different numbers. Remedy: leave --task out."
+        )
+    elif given is not None:
+        task, why = given, f"--task {given}"
+    elif labels and len(labels) <= _FEW:
+        task = "classification"
+        why = f"{target!r} holds {len(labels)} different whole numbers; or --task regression"
+    else:
+        task, why = "regression", f"{target!r} holds numbers"
+    if task == "classification" and len(labels) < 2:
+        raise CommandError(
+            f"the target {target!r} is {labels[0]!r} in every row. Remedy: classification needs "
+            "rows of two classes or more."
+        )
+    return task, why

@@ -1,0 +1,54 @@
+"""What went wrong when a file was read, and where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from trickless.cli._csv import names_of
+from trickless.cli._errors import CommandError, place
+
+
+@contextmanager
+def told(path: str) -> Iterator[None]:
+    """Errors of reading a file, in the words of this package."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise _explained(path, error) from error
+
+
+def _explained(path: str, error: BaseException) -> CommandError:
+    """What was wrong with a file, and where."""
+    text = str(error)
+    cell = re.search(
+        r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to \S+: (.*)", text, re.S
+    )
+    if cell:
+        column, line, cause = cell.groups()
+        row = None if line is None else int(line) - 2
+        where = place(path, _name(path, int(column)), row)
+        return CommandError(
+            f"{where}: {cause.strip()}, where the rows before hold something else. Remedy: mend "
+            "or empty the cell, or read the column as text with --category."
+        )
+    line = re.search(r"CSV parse error: (?:Row #(\d+): )?(.*)", text, re.S)
+    if line:
+        row = None if line[1] is None else int(line[1]) - 2
+        return CommandError(
+            f"{place(path, row=row)}: {line[2].strip()[:200]}. Remedy: a table needs a line of "
+            "names and as many values as names in every line."
+        )
+    cause = text.split(": ", 1)[-1] if text.startswith("Error creating dataset") else text
+    return CommandError(
+        f"{path}: it cannot be read: {cause.strip()[:300]}. Remedy: check that the file is whole "
+        "and that its format is the one of its ending."
+    )
+
+
+def _name(path: str, j: int) -> str | None:
+    names = names_of(path)
+    return names[j] if j < len(names) else None

@@ -1,0 +1,332 @@
+"""The command line: what its commands do, on tables in files."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.preprocessing import StandardScaler
+from typer.testing import CliRunner
+
+import trickless
+from tables import frame, write
+from trickless import KitchenSinksRegressor, TableModel, cli
+from trickless.cli import _dataset, _learn, _order, _profile
+from trickless.cli._app import app
+from trickless.cli._moments import Moments
+
+
+def run(*arguments, code=0):
+    """The result of a command that ends with this exit code."""
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert done.exit_code == code, done.output
+    return done
+
+
+def fit(data, folder, *options, target="label", n_neurons=200):
+    """A model, and what the command printed."""
+    out = folder / "model.trickless"
+    options = "--target", target, "--n-neurons", n_neurons, "--out", out, *options
+    done = run("fit", data, *options, "--json")
+    return trickless.load(out), json.loads(done.stdout)
+
+
+@pytest.fixture
+def table():
+    return frame()
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    """Batches of 64 rows, a sample of 128, and parts of 200 rows or so."""
+    monkeypatch.setattr(_dataset, "_BATCH_ROWS", 64)
+    monkeypatch.setattr(_profile, "SAMPLE_ROWS", 128)
+    monkeypatch.setattr(_learn, "PART_CELLS", 1)
+    monkeypatch.setattr(_order, "PART_CELLS", 1200)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".feather"])
+def test_a_model_is_fitted_and_evaluated_and_predicts(ending, table, tmp_path):
+    data = write(table, tmp_path / f"data{ending}")
+    model, about = fit(data, tmp_path, "--drop", "price")
+    assert about["task"] == "classification"
+    assert about["classes"] == ["no", "yes"]
+    assert about["rows"] == len(table)
+    kinds = {column["name"]: column["kind"] for column in about["columns"]}
+    numbers = dict.fromkeys(["age", "height", "member"], "number")
+    assert kinds == numbers | {"town": "category", "day": "date"}
+    missing = {column["name"] for column in about["columns"] if column["has_missing"]}
+    assert missing == {"town", "height"}
+
+    scores = json.loads(run("evaluate", tmp_path / "model.trickless", data, "--json").stdout)
+    assert scores["accuracy"] == model.score(table) > 0.9
+
+    out = tmp_path / "out.parquet"
+    run("predict", tmp_path / "model.trickless", data, "--out", out, "--probabilities")
+    predicted = pd.read_parquet(out)
+    assert list(predicted) == ["prediction", "probability_no", "probability_yes"]
+    np.testing.assert_array_equal(predicted.prediction, model.predict(table))
+    np.testing.assert_array_equal(predicted.iloc[:, 1:], model.predict_proba(table))
+
+
+def test_formats_give_the_same_model(table, tmp_path):
+    answers = [
+        fit(write(table, tmp_path / f"data{ending}"), tmp_path)[0].predict_proba(table)
+        for ending in (".csv", ".parquet", ".feather")
+    ]
+    np.testing.assert_allclose(answers[0], answers[1], atol=1e-6)
+    np.testing.assert_array_equal(answers[1], answers[2])
+
+
+def test_a_file_is_streamed_to_the_model_of_one_fit(table, tmp_path, small_batches):
+    data = write(table, tmp_path / "data.csv")
+    model, about = fit(data, tmp_path, "--drop", "price")
+    assert model.learner.statistics_.weight == about["rows"] == len(table)
+    # Ranks from the same sample, and then all other rows at once.
+    kinds = {column.name: column.kind for column in model.columns} | {"label": "category"}
+    seen = _profile.profile(_dataset.Dataset(data), kinds, "label", 0, print)
+    assert seen.columns == model.columns
+    assert seen.sample.num_rows == 128
+    learner = trickless.KitchenSinksClassifier(**model.learner.get_params())
+    again = TableModel(learner, model.columns, "label", model.classes)
+    again.partial_fit(seen.sample).partial_fit(table.drop(index=seen.sampled))
+    np.testing.assert_allclose(again.predict_proba(table), model.predict_proba(table), atol=1e-4)
+
+
+def test_moments_are_those_of_standard_scaler_whatever_a_batch_lacks():
+    rng = np.random.default_rng(0)
+    X = rng.normal([1e6, -3, 0, 5], [1, 10, 1, 1], (300, 4))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X[:100, 1], X[:, 2], X[:, 3] = np.nan, np.nan, 5.0
+    moments = Moments(4)
+    for some in np.array_split(X, 7):
+        moments.add(some)
+    scaler = StandardScaler().fit(X[:, [0, 1, 3]])
+    np.testing.assert_allclose(moments.mean, [*scaler.mean_[:2], 0, 5], rtol=1e-12)
+    deviations = [*np.sqrt(scaler.var_[:2]), 0, 0]
+    np.testing.assert_allclose(moments.deviation(), deviations, rtol=1e-9)
+
+
+def test_what_the_first_pass_sees(table, tmp_path, small_batches):
+    table["empty"] = np.nan
+    data = write(table, tmp_path / "data.parquet")
+    model, _ = fit(data, tmp_path, "--drop", "price")
+    about = {column.name: column for column in model.columns}
+    assert list(about) == [name for name in table if name not in ("label", "price")]
+    days = (table.day - pd.Timestamp("1970-01-01")).dt.days
+    for name, values in (("age", table.age), ("height", table.height), ("day", days)):
+        assert about[name].mean == pytest.approx(values.mean(), rel=1e-12)
+        assert about[name].scale == pytest.approx(values.std(ddof=0), rel=1e-9)
+        assert about[name].has_missing == values.isna().any()
+    assert about["empty"][2:] == (0.0, 1.0, [], True)
+
+
+def test_the_index_of_pandas_is_no_column(table, tmp_path):
+    path = tmp_path / "odd.parquet"
+    table.set_index("price").rename_axis(None).to_parquet(path)
+    model, _ = fit(path, tmp_path)
+    assert "__index_level_0__" in _dataset.Dataset(path).types
+    assert [c.name for c in model.columns] == ["age", "height", "town", "day", "member"]
+
+
+def test_a_sample_is_uniform_and_of_rows_with_a_target(table, tmp_path, small_batches):
+    table.loc[::2, "label"] = None
+    data = write(table, tmp_path / "data.parquet")
+    counts = np.zeros(len(table))
+    for seed in range(40):
+        seen = _profile.profile(
+            _dataset.Dataset(data), {"age": "number", "label": "category"}, "label", seed, print
+        )
+        assert (seen.n_rows, seen.n_without_target) == (600, 300)
+        np.testing.assert_array_equal(
+            np.sort(seen.sample["age"].to_numpy()), np.sort(table.age[seen.sampled])
+        )
+        counts[seen.sampled] += 1
+    assert counts[::2].sum() == 0
+    # 40 draws of 128 of 300 rows: five standard errors of the count of half of them.
+    share = counts[: len(table) // 2].sum() / counts.sum()
+    assert abs(share - 0.5) < 5 * 0.5 / np.sqrt(40 * 128)
+
+
+def test_shuffled_rows_are_all_rows_in_a_random_order(table, tmp_path, small_batches):
+    data = _dataset.Dataset(write(table.sort_values("age"), tmp_path / "data.parquet"))
+    batches = [batch.data for batch in data.batches({"age": "number", "price": "number"})]
+    parts = list(_order.shuffled(batches, len(table), 50, np.random.default_rng(0)))
+    ages = np.concatenate([part["age"].to_numpy() for part in parts])
+    np.testing.assert_array_equal(np.sort(ages), np.sort(table.age))
+    assert max(part.num_rows for part in parts) <= 60
+    means = [part["age"].to_numpy().mean() for part in parts]
+    assert np.std(means) < 3 * table.age.std() / np.sqrt(40)
+
+
+@pytest.mark.parametrize(
+    ("learner", "n_rows"), [("doubly-stochastic", 3000), ("shrinking-gradient", 600)]
+)
+@pytest.mark.parametrize("target", ["label", "price"])
+def test_online_learners_do_not_depend_on_the_order_of_rows(
+    learner, n_rows, target, tmp_path, small_batches
+):
+    table = frame(n_rows).drop(columns={"label": "price", "price": "label"}[target])
+    data = write(table.sort_values(target), tmp_path / "data.parquet")
+    model, _ = fit(data, tmp_path, "--learner", learner, target=target, n_neurons=2000)
+    assert model.score(table) > (0.75 if target == "label" else 0.3)
+
+
+@pytest.mark.parametrize("learner", ["doubly-stochastic", "shrinking-gradient"])
+def test_a_small_table_is_fitted_in_memory(learner, table, tmp_path):
+    data = write(table, tmp_path / "data.csv")
+    model, _ = fit(data, tmp_path, "--learner", learner, n_neurons=2000)
+    assert model.score(table) > 0.8
+    assert model.learner.network_.n_neurons == 2000
+
+
+def test_other_families_get_standardised_numbers_and_ones_for_categories(table, tmp_path):
+    data = write(table, tmp_path / "data.csv")
+    model, _ = fit(data, tmp_path, "--neurons", "gaussian", "--drop", "price", n_neurons=500)
+    assert model.score(table) > 0.9
+    rows = model._prepared(table)
+    assert rows.shape == (600, 1 + 2 + 4 + 1 + 1)
+    np.testing.assert_allclose(rows[:, 0].mean(), 0, atol=1e-12)
+    np.testing.assert_allclose(rows[:, 0].std(), 1, atol=1e-12)
+
+
+def test_regression(table, tmp_path):
+    data = write(table, tmp_path / "data.csv")
+    model, about = fit(data, tmp_path, "--drop", "label", target="price")
+    assert about["task"] == "regression"
+    scores = json.loads(run("evaluate", tmp_path / "model.trickless", data, "--json").stdout)
+    assert scores["r2"] == pytest.approx(model.score(table), abs=1e-9)
+    error = model.predict(table) - table.price
+    assert scores["root_mean_squared_error"] == pytest.approx(np.sqrt((error**2).mean()))
+    assert scores["mean_absolute_error"] == pytest.approx(np.abs(error).mean())
+    assert scores["standard_deviation_of_target"] == pytest.approx(table.price.std(ddof=0))
+    out = tmp_path / "out.csv"
+    run("predict", tmp_path / "model.trickless", data, "--out", out)
+    np.testing.assert_allclose(pd.read_csv(out).prediction, model.predict(table))
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "task", "classes"),
+    [
+        ([0, 1], (), "classification", [0, 1]),
+        ([0.0, 1.0], (), "classification", [0, 1]),
+        (list(range(10)), (), "classification", list(range(10))),
+        (list(range(11)), (), "regression", None),
+        (list(range(11)), ("--task", "classification"), "classification", list(range(11))),
+        ([0, 1], ("--task", "regression"), "regression", None),
+        ([0.5, 1.0], (), "regression", None),
+        ([True, False], (), "classification", [False, True]),
+        (["b", "a"], (), "classification", ["a", "b"]),
+        ([20, 30], ("--category", "y"), "classification", ["20", "30"]),
+    ],
+)
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_the_type_of_the_target_decides_the_task(ending, values, options, task, classes, tmp_path):
+    n = 20 * len(values)
+    table = pd.DataFrame({"x": np.arange(n), "y": values * 20})
+    data = write(table, tmp_path / f"data{ending}")
+    model, about = fit(data, tmp_path, *options, target="y", n_neurons=20)
+    assert (about["task"], about["classes"]) == (task, classes)
+    scores = json.loads(run("evaluate", tmp_path / "model.trickless", data, "--json").stdout)
+    name = "accuracy" if task == "classification" else "r2"
+    assert scores[name] == pytest.approx(model.score(table))
+
+
+def test_the_choice_of_the_task_is_said(table, tmp_path):
+    data = write(table, tmp_path / "data.csv")
+    done = run("fit", data, "--target", "label", "--out", tmp_path / "m", "--n-neurons", 20)
+    assert "600 rows. This is classification: 'label' holds text." in done.stderr
+    assert "town" in done.stdout
+
+
+def test_a_folder_is_one_table_and_its_names_are_columns(table, tmp_path):
+    for town, part in table.groupby("member"):
+        folder = tmp_path / "data" / f"member={int(town)}"
+        folder.mkdir(parents=True)
+        write(part.drop(columns="member"), folder / "part.parquet")
+        (folder / "_SUCCESS").touch()
+    model, about = fit(tmp_path / "data", tmp_path, "--drop", "label", target="price")
+    assert about["rows"] == len(table)
+    assert "member" in [column["name"] for column in about["columns"]]
+    assert model.score(table) > 0.9
+
+
+def test_csv_files_as_they_come(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text('\ufeffx;town;y\n1;"Ulm; old";0,5\n;NA;1,5\n3;"two\nlines";2,5\n')
+    dataset = _dataset.Dataset(path)
+    assert list(dataset.types) == ["x", "town", "y"]
+    (batch,) = dataset.batches({"x": "number", "town": "category", "y": "category"})
+    assert batch.data["x"].to_pylist() == [1.0, None, 3.0]
+    assert batch.data["town"].to_pylist() == ["Ulm; old", None, "two\nlines"]
+
+
+def test_compressed_and_empty_files(table, tmp_path):
+    table.to_csv(tmp_path / "data.csv.gz", index=False)
+    _, about = fit(tmp_path / "data.csv.gz", tmp_path)
+    assert about["rows"] == len(table)
+    write(table[:0], tmp_path / "none.parquet")
+    out = tmp_path / "out.csv"
+    run("predict", tmp_path / "model.trickless", tmp_path / "none.parquet", "--out", out)
+    assert out.read_text() == '"prediction"\n'
+
+
+def test_rows_are_counted_before_they_are_read(table, tmp_path):
+    assert _dataset.Dataset(write(table, tmp_path / "data.parquet")).expected_rows() == 600
+    assert _dataset.Dataset(write(table, tmp_path / "data.feather")).expected_rows() == 600
+    about = _dataset.Dataset(write(table, tmp_path / "data.csv")).expected_rows()
+    assert about == pytest.approx(600, rel=0.01)
+
+
+def test_predict_needs_no_target_and_says_which_categories_are_new(table, tmp_path):
+    fit(write(table, tmp_path / "data.parquet"), tmp_path, "--drop", "price")
+    table.loc[:4, "town"] = "Paris"
+    data = write(table.drop(columns=["label", "price"]), tmp_path / "new.csv")
+    out = tmp_path / "out.csv"
+    done = run("predict", tmp_path / "model.trickless", data, "--out", out, "--json")
+    told = {"out": str(out), "rows": 600, "unknown_categories": {"town": 5}}
+    assert json.loads(done.stdout) == told
+    assert "column 'town': 5 values are categories that the model was not" in done.stderr
+
+
+def test_evaluation_counts_labels_that_are_no_classes(table, tmp_path):
+    model, _ = fit(write(table, tmp_path / "data.parquet"), tmp_path)
+    table.loc[:99, "label"] = "perhaps"
+    table.loc[100:199, "label"] = None
+    data = write(table, tmp_path / "new.csv")
+    done = run("evaluate", tmp_path / "model.trickless", data, "--json")
+    scores = json.loads(done.stdout)
+    assert (scores["rows_without_target"], scores["rows_of_unknown_classes"]) == (100, 100)
+    right = model.predict(table[200:]) == table.label[200:]
+    assert scores["accuracy"] == pytest.approx(right.sum() / 500)
+    yes = scores["classes"][1]
+    assert yes["recall"] == pytest.approx(right[table.label == "yes"].mean())
+    shown = run("evaluate", tmp_path / "model.trickless", data).stdout
+    assert "error of the largest class" in shown
+
+
+def test_describe(table, tmp_path):
+    fit(write(table, tmp_path / "data.csv"), tmp_path)
+    path = tmp_path / "model.trickless"
+    about = json.loads(run("describe", path, "--json").stdout)
+    assert about["bytes"] == path.stat().st_size
+    assert about["parameters"]["neurons"] == "tabular"
+    town = next(column for column in about["columns"] if column["name"] == "town")
+    assert town["categories"] == ["Bonn", "Köln", "Ulm"]
+    shown = run("describe", path).stdout
+    assert "Bonn, Köln, Ulm" in shown
+    trickless.save(KitchenSinksRegressor(n_neurons=5), path)
+    assert "KitchenSinksRegressor" in run("describe", path).stdout
+    assert json.loads(run("describe", path, "--json").stdout)["parameters"]["n_neurons"] == 5
+
+
+def test_it_runs_as_a_command(table, tmp_path):
+    data = write(table, tmp_path / "data.csv")
+    command = [sys.executable, "-m", "trickless.cli"]
+    out = tmp_path / "model.trickless"
+    arguments = ["fit", data, "--target", "label", "--out", out, "--n-neurons", "20", "--json"]
+    done = subprocess.run([*command, *map(str, arguments)], capture_output=True, check=True)
+    assert json.loads(done.stdout)["model"] == str(out)
+    assert cli.main(["--version"]) == 0

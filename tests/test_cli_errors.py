@@ -1,0 +1,296 @@
+"""What the command line says of bad input, and what it leaves behind: no traceback, exit code 2."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+import trickless
+from tables import frame, write
+from trickless import KitchenSinksRegressor, cli
+from trickless.cli import _csv, _dataset, _output, _profile
+from trickless.cli._app import app
+
+
+def refused(*arguments):
+    """What is said of bad input."""
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert done.exit_code == 2, done.output
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    return done.stderr.replace("\n", " ")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(frame(), tmp_path / "data.csv")
+    write(frame(), tmp_path / "data.parquet")
+    return tmp_path
+
+
+@pytest.fixture
+def model(folder):
+    path = folder / "model.trickless"
+    options = ["--target", "label", "--drop", "price", "--n-neurons", "20", "--out", str(path)]
+    done = CliRunner().invoke(app, ["fit", str(folder / "data.csv"), *options])
+    assert done.exit_code == 0
+    return path
+
+
+def fit(data, *options, target="label"):
+    out = data.parent / "new.trickless"
+    said = refused("fit", data, "--target", target, "--out", out, *options)
+    assert not list(data.parent.glob("*new.trickless*"))
+    return said
+
+
+def test_names_of_columns(folder):
+    data = folder / "data.csv"
+    said = fit(data, target="lable")
+    assert f"{data}, column 'lable': --target names a column that is not there" in said
+    assert "'age', 'height', 'town'" in said
+    assert "--drop names" in fit(data, "--drop", "nothing")
+    assert "--category names" in fit(data, "--category", "nothing")
+    (folder / "one.csv").write_text("label\na\nb\n")
+    assert "no column but the target" in fit(folder / "one.csv")
+    (folder / "two.csv").write_text("x,x,label\n1,2,a\n")
+    assert "two.csv: it cannot be read: Could not open CSV input source" in fit(folder / "two.csv")
+
+
+def test_files_that_cannot_be_read(folder):
+    assert "no such file or folder" in fit(folder / "nothing.csv")
+    (folder / "data.xlsx").touch()
+    assert "this ending stands for no format" in fit(folder / "data.xlsx")
+    (folder / "junk.parquet").write_text("junk")
+    assert "junk.parquet: it cannot be read" in fit(folder / "junk.parquet")
+    whole = (folder / "data.parquet").read_bytes()
+    (folder / "cut.parquet").write_bytes(whole[:100] + bytes(500) + whole[600:])
+    assert "cut.parquet" in fit(folder / "cut.parquet")
+    (folder / "empty.csv").touch()
+    assert "empty.csv" in fit(folder / "empty.csv")
+    (folder / "inside").mkdir()
+    assert "no table in this folder" in fit(folder / "inside")
+    write(frame(), folder / "inside/a.csv")
+    write(frame(), folder / "inside/b.parquet")
+    assert "different formats" in fit(folder / "inside")
+
+
+def test_no_rows(folder):
+    (folder / "names.csv").write_text("x,label\n")
+    assert "there are no rows" in fit(folder / "names.csv")
+    (folder / "gaps.csv").write_text("x,label\n1,\n2,\n")
+    assert "the target 'label' is missing in all" in fit(folder / "gaps.csv")
+    (folder / "same.csv").write_text("x,label\n1,a\n2,a\n")
+    assert "'label' is 'a' in every row" in fit(folder / "same.csv")
+
+
+@pytest.mark.parametrize("file", ["text.csv", "text.tsv"])
+def test_a_cell_of_another_type_is_named(folder, file, monkeypatch):
+    monkeypatch.setattr(_csv, "_BLOCK", 4096)
+    table = frame(n=2000)
+    table["height"] = table["height"].astype(object)
+    table.loc[1500, "height"] = "tall"
+    table.to_csv(folder / file, index=False, sep="," if file.endswith("csv") else "\t")
+    said = fit(folder / file)
+    assert f"{folder / file}, column 'height', row 1,501: invalid value 'tall'" in said
+
+
+def test_lines_of_another_length_and_bytes_that_are_no_text(folder):
+    path = folder / "long.csv"
+    path.write_text("x,label\n1,a\n2,b,c\n")
+    assert f"{path}, row 2: Expected 2 columns, got 3" in fit(path)
+    path.write_bytes(b"x,label\n1,a\n2,\xff\xfe\n")
+    assert f"{path}, column 'label', row 2: invalid UTF8" in fit(path)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_infinite_numbers(folder, ending, monkeypatch):
+    monkeypatch.setattr(_dataset, "_BATCH_ROWS", 10)
+    table = frame()
+    table.loc[41, "height"] = -np.inf
+    data = write(table, folder / f"infinite{ending}")
+    assert f"{data}, column 'height', row 42: the number is infinite" in fit(data)
+
+
+def test_a_column_of_another_type_in_the_second_file(folder):
+    inside = folder / "inside"
+    inside.mkdir()
+    write(frame(), inside / "a.parquet")
+    second = write(frame().assign(age="old"), inside / "b.parquet")
+    said = fit(inside)
+    assert f"{second}, column 'age': it holds values of the type" in said
+    assert "where a number is needed" in said
+    write(frame().drop(columns="age"), inside / "b.parquet")
+    assert f"{second}, column 'age': there is no such column" in fit(inside)
+    for file in inside.iterdir():
+        file.unlink()
+    write(frame(), inside / "a.csv")
+    write(frame().assign(age="old"), inside / "b.csv")
+    assert f"{inside / 'b.csv'}, column 'age', row 1: invalid value 'old'" in fit(inside)
+
+
+def test_numbers_of_one_kind_may_have_several_types(folder):
+    inside = folder / "inside"
+    inside.mkdir()
+    for name, type_ in (("a", np.int32), ("b", np.float64), ("c", np.uint8)):
+        write(frame().assign(age=frame().age.astype(type_)), inside / f"{name}.parquet")
+    options = ["--target", "label", "--n-neurons", "10", "--out", str(folder / "m"), "--json"]
+    done = CliRunner().invoke(app, ["fit", str(inside), *options])
+    assert json.loads(done.stdout)["rows"] == 1800
+
+
+def test_types_that_nothing_can_be_learned_from(folder, monkeypatch):
+    path = folder / "lists.parquet"
+    pa.parquet.write_table(pa.table({"x": [1, 2], "l": [[1], [2]], "label": ["a", "b"]}), path)
+    assert "column 'l': it holds values of the type list" in fit(path)
+    assert "the target holds values of the type" in fit(path, target="l")
+    monkeypatch.setattr(_profile, "_MOST_CATEGORIES", 2)
+    said = fit(folder / "data.csv")
+    assert "column 'town': there are more than 2 different texts" in said
+    assert "--drop 'town'" in said
+
+
+def test_targets_that_are_not_what_was_asked_for(folder, monkeypatch):
+    data = folder / "data.csv"
+    assert "the target holds values of the type date32" in fit(data, target="day")
+    assert "'label' holds text" in fit(data, "--task", "regression")
+    assert "holds fractions" in fit(data, "--task", "classification", target="height")
+    monkeypatch.setattr(_profile, "_MOST_LABELS", 1)
+    assert "too many to be classes" in fit(data)
+
+
+def test_options(folder):
+    data = folder / "data.csv"
+    assert "'gausian' is not a known family" in fit(data, "--neurons", "gausian")
+    for options in (["--n-neurons", "0"], ["--learner", "boosting"], ["--task", "ranking"]):
+        assert options[0] in fit(data, *options)
+    assert "Missing" in refused("fit", data)
+    assert "No such command" in refused("guess")
+
+
+@pytest.mark.parametrize("place", ["missing/out.csv", "folder.csv", "model.trickless", "data.csv"])
+def test_places_that_cannot_be_written_to(model, place):
+    folder = model.parent
+    (folder / "folder.csv").mkdir()
+    before = (folder / "data.csv").read_bytes(), model.read_bytes()
+    if place != "model.trickless":
+        said = refused("predict", model, folder / "data.csv", "--out", folder / place)
+        assert f"--out {folder / place}" in said
+    if place != "model.trickless":
+        data = folder / "data.csv"
+        assert "--out" in refused("fit", data, "--target", "label", "--out", folder / place)
+    assert "stands for no format" in refused(
+        "predict", model, folder / "data.csv", "--out", folder / "out.xlsx"
+    )
+    assert before == ((folder / "data.csv").read_bytes(), model.read_bytes())
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "describe"])
+def test_files_that_are_no_models(command, folder):
+    rest = [] if command == "describe" else [folder / "data.csv"]
+    rest += ["--out", folder / "out.csv"] if command == "predict" else []
+    assert "there is no such file" in refused(command, folder / "nothing", *rest)
+    assert "not a file of trickless.save" in refused(command, folder / "data.csv", *rest)
+    trickless.save(KitchenSinksRegressor(), folder / "bare")
+    if command != "describe":
+        assert "it holds a KitchenSinksRegressor" in refused(command, folder / "bare", *rest)
+
+
+def test_tables_that_do_not_suit_the_model(model):
+    folder = model.parent
+    out = folder / "out.csv"
+    data = write(frame().drop(columns="town"), folder / "other.csv")
+    said = refused("predict", model, data, "--out", out)
+    assert f"{data}, column 'town': there is no such column" in said
+    data = write(frame().drop(columns="label"), folder / "other.csv")
+    assert f"{data}, column 'label': there is no such" in refused("evaluate", model, data)
+    data = write(frame().assign(label=None), folder / "other.csv")
+    assert "there is no row with the target 'label'" in refused("evaluate", model, data)
+    table = frame().astype({"age": object})
+    table.loc[17, "age"] = "old"
+    data = write(table, folder / "other.csv")
+    said = refused("predict", model, data, "--out", out)
+    assert f"{data}, column 'age', row 18: invalid value 'old'" in said
+    assert not out.exists()
+    regressor = folder / "regressor"
+    done = ["--target", "price", "--n-neurons", "10", "--out", str(regressor)]
+    CliRunner().invoke(app, ["fit", str(folder / "data.csv"), *done])
+    said = refused("predict", regressor, folder / "data.csv", "--out", out, "--probabilities")
+    assert "--probabilities: this model gives none" in said
+
+
+@pytest.mark.parametrize("ending", list(_output._WRITERS))
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, ValueError])
+def test_an_output_that_is_half_written_replaces_nothing(model, ending, interrupt, monkeypatch):
+    folder = model.parent
+    out = folder / f"out{ending}"
+    out.write_text("good")
+    monkeypatch.setattr(_dataset, "_BATCH_ROWS", 100)
+    predict, calls = trickless.TableModel.predict, []
+
+    def fail(self, X):
+        calls.append(len(X))
+        if len(calls) == 3:
+            raise interrupt
+        return predict(self, X)
+
+    monkeypatch.setattr(trickless.TableModel, "predict", fail)
+    arguments = ["predict", str(model), str(folder / "data.csv"), "--out", str(out)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == (130 if interrupt is KeyboardInterrupt else 2)
+    assert len(calls) == 3
+    assert out.read_text() == "good"
+    assert not list(folder.glob(".*"))
+
+
+def test_warnings_are_lines(model, monkeypatch):
+    folder = model.parent
+
+    def warn(*arguments):
+        warnings.warn("mind the gap", UserWarning, stacklevel=1)
+        return {}
+
+    monkeypatch.setattr(trickless.TableModel, "unknown_categories", warn)
+    arguments = ["predict", str(model), str(folder / "data.csv"), "--out", str(folder / "o.csv")]
+    with warnings.catch_warnings(action="default"):
+        done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0
+    assert done.stderr == "Warning: mind the gap\n"
+
+
+def test_an_interrupted_fit_leaves_the_model_that_was_there(folder):
+    table = pd.concat([frame(seed=seed) for seed in range(50)])
+    data, out = write(table, folder / "long.csv"), folder / "model.trickless"
+    out.write_text("good")
+    command = [sys.executable, "-m", "trickless.cli", "fit", data, "--target", "label"]
+    command += ["--learner", "shrinking-gradient", "--out", out]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert "This is classification" in process.stderr.readline()
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert out.read_text() == "good"
+    assert not list(folder.glob(".*"))
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich", "pyarrow", "pandas"])
+def test_without_the_extra_it_says_what_to_install(missing, capsys, monkeypatch):
+    gone = "trickless.cli.", f"{missing}."
+    for name in [n for n in sys.modules if n.startswith(gone)]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert cli.main(["fit"]) == 2
+    said = capsys.readouterr().err
+    assert f"{missing} is missing" in said
+    assert "pip install 'trickless[cli]'" in said
