@@ -4,6 +4,7 @@ import numpy as np
 
 import calibrated_probabilities
 import quantum_kernel
+import stream
 
 
 def test_the_simulated_states_are_those_of_the_circuit(monkeypatch):
@@ -48,3 +49,31 @@ def test_calibration_lowers_the_log_loss(monkeypatch, capsys):
     lines = capsys.readouterr().out.splitlines()
     loss = {line.split()[0]: float(line.split()[1]) for line in lines if "±" in line}
     assert loss["sigmoid"] < loss["raw"]
+
+
+def test_a_stream_that_is_interrupted_goes_on_from_its_file(tmp_path, monkeypatch, capsys):
+    for name, value in (("BATCHES", 8), ("ROWS", 100), ("SAVE_EVERY", 2), ("SHOW_EVERY", 2)):
+        monkeypatch.setattr(stream, name, value)
+    whole = stream.main(tmp_path / "whole")
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [int(line[0]) for line in lines] == [2, 4, 6]
+    errors = [float(line[2]) for line in lines]
+    assert errors[-1] < 0.8 * errors[0]
+    assert float(lines[-1][-1].rstrip("%")) > 85  # of 95 for errors that are normal
+
+    all_batches = stream.batches
+
+    def ends(start):
+        for number, X, y in all_batches(start):
+            if number == 5:
+                raise KeyboardInterrupt
+            yield number, X, y
+
+    monkeypatch.setattr(stream, "batches", ends)
+    try:
+        stream.main(tmp_path / "parts")
+    except KeyboardInterrupt:
+        monkeypatch.setattr(stream, "batches", all_batches)
+    in_parts = stream.main(tmp_path / "parts")
+    assert in_parts.batches_learned_ == 8
+    np.testing.assert_array_equal(in_parts.coef_, whole.coef_)
