@@ -38,10 +38,11 @@
 # Each target makes the virtual environment it needs. PYTHON and VENV may be set.
 
 # What depends on the versions of NumPy, SciPy, scikit-learn and pandas: the laws, scikit-learn's checks,
-# golden files, streams, data frames and threads.
+# golden files, streams, data frames and threads, and the command line.
 MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_files.py tests/test_stream.py \
 	tests/test_tables.py tests/test_tabular.py tests/test_blocks.py tests/test_concurrency.py \
-	tests/test_neurons.py tests/test_growing.py tests/test_validation.py
+	tests/test_neurons.py tests/test_growing.py tests/test_validation.py tests/test_table_model.py \
+	tests/test_cli.py tests/test_cli_errors.py
 
 PYTHON ?= python3
 VENV ?= .venv
