@@ -20,6 +20,7 @@ from trickless import (
     NORMARegressor,
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
+    theory,
 )
 from trickless.neurons import FromFunction, Gaussian
 
@@ -197,3 +198,29 @@ def test_kernels_that_are_none_and_noise_that_feeds_itself_are_reported():
     with pytest.raises(ValueError, match=r"diverged.*step_size=0.5; take a step_size of at most"):
         noisy.fit(X, y)
     noisy.set_params(schedule="sqrt").fit(X, y)
+
+
+TOO_FAR = [
+    (theory.shrinking_gradient_constants, (10_000, 5e-324)),
+    (theory.shrinking_gradient_constants, (10**400, 1.0)),
+    (theory.shrinking_gradient_regret, (10_000, 1e300, 0.005)),
+    (theory.shrinking_gradient_regret, (10_000, np.float16(0.5), 1e-300)),
+    (theory.kitchen_sinks_bound, (10**400, 10, 1.0, 1.0, 0.05, 1.0)),
+    (theory.kitchen_sinks_neurons, (1e-300, 10**6, 1.0, 1.0, 0.05, np.int64(3))),
+    (theory.hoeffding_radius, (10**400, 1.0, 0.05)),
+    (theory.empirical_bernstein_radius, (2, 1e308, 1.0, 1e-300)),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments"), TOO_FAR)
+def test_theory_out_of_the_range_of_numbers_is_refused(function, arguments):
+    with pytest.raises(ValueError, match=rf"{function.__name__}: no result for .*Remedy"):
+        function(*arguments)
+
+
+@pytest.mark.parametrize("size", [-1.0, np.nan, np.inf, "1", None, np.array([1.0, -1.0])])
+def test_ranges_and_variances_are_checked(size):
+    with pytest.raises(ValueError, match=r"half_range=.*at least 0, or an array.*Remedy"):
+        theory.hoeffding_radius(10, size, 0.05)
+    with pytest.raises(ValueError, match=r"variance=.*at least 0, or an array.*Remedy"):
+        theory.empirical_bernstein_radius(10, size, 1.0, 0.05)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -18,6 +20,42 @@ from trickless._validation.rules import (
     positive,
 )
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_SIZES = anything(
+    "a finite number of at least 0, or an array of them",
+    "take the absolute value",
+    lambda v: _are_sizes(v),
+)
+
+
+def _are_sizes(values: Any) -> bool:
+    if not is_real(values) and not (isinstance(values, np.ndarray) and values.dtype.kind in "iuf"):
+        return False
+    return bool(np.all((values >= 0) & (values < np.inf)))
+
+
+def _in_range(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Refuse arguments whose result is no finite number of double precision."""
+
+    @wraps(function)
+    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            with np.errstate(over="raise", divide="raise", invalid="raise"):
+                answer: Any = function(*args, **kwargs)
+                parts = answer if isinstance(answer, tuple) else (answer,)
+                if not all(np.isfinite(np.asarray(part, dtype=float)).all() for part in parts):
+                    raise OverflowError("the result is not finite")
+        except ArithmeticError as error:
+            raise ValueError(
+                f"{function.__name__}: no result for {[*args, *kwargs.values()]!r} in double "
+                f"precision: {error}. Remedy: arguments that are neither as large nor as small."
+            ) from error
+        return answer
+
+    return checked
+
 
 class ShrinkingGradientConstants(NamedTuple):
     """What Theorem 1 of Livni et al. 2017 prescribes."""
@@ -27,6 +65,7 @@ class ShrinkingGradientConstants(NamedTuple):
     gamma: float
 
 
+@_in_range
 def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGradientConstants:
     r"""Step size and number of draws for which Shrinking Gradient has its regret guarantee.
 
@@ -81,6 +120,7 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
     return ShrinkingGradientConstants(eta, math.ceil(m), gamma)
 
 
+@_in_range
 def shrinking_gradient_regret(
     horizon: int, norm_bound: float, step_size: float, variance: float = 0.0
 ) -> float:
@@ -149,6 +189,7 @@ class KitchenSinksBound(NamedTuple):
     approximation: float
 
 
+@_in_range
 def kitchen_sinks_bound(
     n_rows: int,
     n_neurons: int,
@@ -209,6 +250,7 @@ def kitchen_sinks_bound(
     return KitchenSinksBound(2 * estimation + approximation, estimation, approximation)
 
 
+@_in_range
 def kitchen_sinks_neurons(
     excess_risk: float,
     n_rows: int,
@@ -276,6 +318,7 @@ def _approximation(weight_bound: float, lipschitz: float, delta: float) -> float
     return lipschitz * weight_bound * (1 + math.sqrt(2 * math.log(1 / delta)))
 
 
+@_in_range
 def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
     r"""How far the mean of n independent values in [-r, r] may be from its expectation.
 
@@ -299,9 +342,11 @@ def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
     """
     check_value("hoeffding_radius", "n", n, integer(1, "it is the number of values"))
     check_probability("hoeffding_radius", "delta", delta)
+    check_value("hoeffding_radius", "half_range", half_range, _SIZES)
     return half_range * math.sqrt(2 * math.log(2 / delta) / n)
 
 
+@_in_range
 def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: float) -> Any:
     r"""Like :func:`hoeffding_radius`, from the sample variance of identically distributed values.
 
@@ -339,5 +384,7 @@ def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: fl
     owner = "empirical_bernstein_radius"
     check_value(owner, "n", n, integer(2, "a sample variance needs two values"))
     check_probability(owner, "delta", delta)
+    check_value(owner, "variance", variance, _SIZES)
+    check_value(owner, "half_range", half_range, _SIZES)
     L = math.log(3 / delta)
     return np.sqrt(2 * variance * L / n) + 14 * half_range * L / (3 * (n - 1))
