@@ -1,6 +1,7 @@
 """Estimates of kernels from draws, and their picture."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from sklearn.metrics.pairwise import rbf_kernel
@@ -107,3 +108,14 @@ def test_a_slice_without_a_closed_form_has_no_exact_curve():
     display = KernelDisplay.from_neurons(Dense("tanh"), X, n_points=5, ax=Figure().subplots())
     assert display.exact_ is None
     assert KernelDisplay.from_neurons(Coordinates(), X, n_points=5).figure_ is not None
+
+
+def test_rows_that_are_no_finite_numbers_are_named():
+    X = inputs(5, 2)
+    with pytest.raises(ValueError, match="Input Y contains NaN"):
+        estimate_kernel("gaussian", X, np.full_like(X, np.nan))
+    with pytest.raises(ValueError, match="Input X contains infinity"):
+        estimate_kernel("gaussian", np.array([[np.inf], [-np.inf]]))
+    dates = pd.DataFrame({"a": X[:, 0], "b": pd.Timestamp("2020-01-01")})
+    with pytest.raises(ValueError, match=r"estimate_kernel: column 'b' of X has the type.*Remedy"):
+        estimate_kernel("gaussian", dates)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array
 
 from trickless._blocks import row_blocks
 from trickless._stream import BLOCK, NeuronStream, Purpose, as_seed, generator
+from trickless._tables import why_no_numbers
 from trickless._validation.neurons import check_family
 from trickless._validation.rules import Rule, check_value, integer, is_integer
 from trickless.neurons import Neurons, Weights, make_neurons
@@ -61,8 +62,8 @@ def estimate_kernel(
     True
     """
     check_value("estimate_kernel", "n_neurons", n_neurons, _COUNT)
-    X = check_array(X, dtype=np.float64)
-    Y = X if Y is None else check_array(Y, dtype=np.float64)
+    X = _rows("estimate_kernel", "X", X)
+    Y = X if Y is None else _rows("estimate_kernel", "Y", Y)
     seed = as_seed(random_state)
     family = _fitted(neurons, X, seed)
     total, squares = np.zeros((len(X), len(Y))), np.zeros((len(X), len(Y)))
@@ -83,6 +84,17 @@ def estimate_kernel(
         return mean, np.full_like(mean, np.inf)
     variance = np.maximum(squares - total**2 / n_neurons, 0) / (n_units - 1)
     return mean, np.sqrt(variance / n_neurons)
+
+
+def _rows(owner: str, name: str, X: Any) -> np.ndarray:
+    try:
+        with np.errstate(invalid="ignore"):  # of sums that show that some value is not finite
+            return check_array(X, dtype=np.float64, input_name=name)
+    except (TypeError, ValueError) as error:
+        remedy = "rows must be finite numbers. Remedy: encode it in a pipeline."
+        if (why := why_no_numbers(X, remedy)) is None:
+            raise
+        raise ValueError(f"{owner}: {why}") from error
 
 
 def _fitted(neurons: Neurons | str, X: np.ndarray, seed: int) -> Neurons:
@@ -189,7 +201,7 @@ class KernelDisplay:
         -------
         KernelDisplay
         """
-        X = check_array(X, dtype=np.float64)
+        X = _rows("KernelDisplay", "X", X)
         for label, value, end in (("feature", feature, X.shape[1]), ("row", row, len(X))):
             there = Rule(
                 f"an integer from 0 to {end - 1}",

@@ -12,6 +12,7 @@ from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_regressor
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import Tags
@@ -82,6 +83,14 @@ class KernelLearner(Expanded):
         if isinstance(self.kernel, str) and self.kernel_params is not None:
             known = list(signature(PAIRWISE_KERNEL_FUNCTIONS[self.kernel]).parameters)[2:]
             check_kernel_params(type(self).__name__, self.kernel, self.kernel_params, known)
+
+    def _in_precision(self, X: Any) -> Any:
+        X = super()._in_precision(X)
+        wide = issparse(X) and X.indices.dtype != np.int32
+        if wide and max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:  # some kernels take no others
+            indices = [part.astype(np.int32) for part in (X.indices, X.indptr)]
+            X = type(X)((X.data, *indices), shape=X.shape)
+        return X
 
     def _kernel(self, X: Any, Y: Any) -> np.ndarray:
         """k(x, x') for every row x of X and x' of Y."""
