@@ -9,6 +9,7 @@ python tests/fuzz_inputs.py 5000
 import re
 import sys
 import warnings
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -20,10 +21,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from cases import KERNEL_LEARNERS, LEARNERS, name_of
 from odd_inputs import (
+    CONTAINERS,
     DOUBTFUL,
     LABELS,
     REAL_TARGETS,
     REORDERED,
+    SCALARS,
     SOUND,
     SPARSE_SOUND,
     TAME,
@@ -32,11 +35,12 @@ from odd_inputs import (
     contained,
     values,
 )
+from trickless import estimate_kernel, theory
 from trickless.neurons import Dense, Gaussian, Stumps
 
 #: Errors that scikit-learn, or NumPy for it, raises for the rows and targets of any estimator.
 STANDARD = """
-Input (X|y|sample_weight) contains
+Input (X|Y|y|sample_weight) contains
 contains a value too large for dtype
 Found array with (0 sample|0 feature|dim)
 Found input variables with inconsistent numbers of samples
@@ -256,6 +260,14 @@ def more_answers(model, X):
             assert np.isfinite(near).all()
         except Refused:
             pass
+    if hasattr(model, "merge"):
+        before = answer_of(model, X)
+        try:
+            call(model.merge, deepcopy(model))
+        except Refused:
+            assert before is None or answer_of(model, X) is not None
+        else:
+            answer_of(model, X)
     if hasattr(model, "freeze"):
         rows = np.ones((2, model.n_features_in_), dtype=model.dtype)
         assert np.isfinite(call(call(model.freeze, 9).__call__, rows)).all()
@@ -348,22 +360,92 @@ def steady(case):
     )
 
 
-def fuzz(n, derandomize=False):
-    """Check so many cases; derandomized, the same ones every time."""
+#: Functions of numbers, with arguments that they take.
+FUNCTIONS = {
+    theory.shrinking_gradient_constants: (10_000, 1.0),
+    theory.shrinking_gradient_regret: (10_000, 1.0, 0.005, 0.5),
+    theory.kitchen_sinks_bound: (10**6, 10**4, 1.0, 1.0, 0.05, 1.0),
+    theory.kitchen_sinks_neurons: (0.05, 10**6, 1.0, 1.0, 0.05, 1.0),
+    theory.hoeffding_radius: (100, 1.0, 0.05),
+    theory.empirical_bernstein_radius: (100, 0.5, 1.0, 0.05),
+}
 
-    @settings(
-        max_examples=n,
+
+@st.composite
+def questions(draw):
+    """A function and its arguments, one or two of them odd."""
+    function, sound = draw(st.sampled_from(list(FUNCTIONS.items())))
+    arguments = list(sound)
+    for _ in range(draw(st.integers(1, 2))):
+        arguments[draw(st.integers(0, len(sound) - 1))] = draw(st.sampled_from(SCALARS))
+    return function, arguments
+
+
+def check_function(question):
+    """A function of numbers gives numbers that are not negative, or says what is wrong."""
+    function, arguments = question
+    try:
+        answer = call(function, *arguments)
+    except Refused:
+        return
+    assert all(np.all(np.isfinite(part)) and np.all(np.asarray(part) >= 0) for part in
+               (answer if isinstance(answer, tuple) else (answer,)))  # fmt: skip
+
+
+@st.composite
+def kernels(draw):
+    """A family, the containers of two sets of rows, and what they hold."""
+    containers = st.sampled_from(list(CONTAINERS))
+    return (
+        draw(st.sampled_from(FAMILIES)),
+        draw(containers),
+        draw(st.sampled_from(list(SOUND))),
+        draw(st.sampled_from(VALUES)),
+        draw(st.sampled_from([1, 7, 300])),
+        draw(st.integers(0, 999)),
+    )
+
+
+def check_kernel(question):
+    """An estimate of a kernel is that for plain rows, and finite, or refused."""
+    family, container, other, kind, n, start = question
+    rng = np.random.default_rng(start)
+    X, plain = contained(container, values(kind, 6, 3, rng))
+    Y, _ = contained(other, values(kind, 4, 3, rng))
+    try:
+        mean, error = call(estimate_kernel, family, X, Y, n, random_state=0)
+    except Refused as refused:
+        assert not (kind in TAME and container in SOUND), refused
+        return
+    assert mean.shape == error.shape == (len(mean), 4) and np.isfinite(mean).all()
+    assert (error >= 0).all() and (n == 1 or np.isfinite(error).all())
+    if container in SOUND:
+        expected, _ = call(estimate_kernel, family, plain, Y, n, random_state=0)
+        np.testing.assert_array_equal(mean, expected)
+
+
+def fuzz(n, derandomize=False):
+    """Check so many cases, a fifth of them functions; derandomized, the same ones every time."""
+    every = settings(
         deadline=None,
         database=None,
         derandomize=derandomize,
         suppress_health_check=list(HealthCheck),
         phases=[Phase.generate, Phase.shrink],
     )
-    @given(cases())
-    def run(case):
-        check(case)
+    shares = (
+        (cases(), check, 0.8),
+        (questions(), check_function, 0.1),
+        (kernels(), check_kernel, 0.1),
+    )
+    for strategy, checked, share in shares:
 
-    run()
+        @settings(every, max_examples=round(n * share))
+        @given(strategy)
+        def run(question, checked=checked):
+            checked(question)
+
+        run()
 
 
 if __name__ == "__main__":

@@ -380,3 +380,10 @@ WEIGHTS = {
     "complex": lambda w: w + 1j,
     "sparse": lambda w: scipy.sparse.csr_matrix(w[:, None]),
 }
+
+#: Values of parameters that are numbers.
+SCALARS = (
+    0, 1, 2, 100, -1, 0.05, 0.5, 1.5, 1e-300, 5e-324, 1e300, 10**6, 10**400, np.nan, np.inf,
+    -np.inf, None, "0.5", True, np.True_, 1j, [1.0], np.int64(3), np.float32(0.5), np.float16(0.5),
+    np.array(0.5), np.array([0.5]),
+)  # fmt: skip

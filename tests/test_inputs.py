@@ -2,13 +2,24 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone, is_regressor
 
 import fuzz_inputs
 from cases import KERNEL_LEARNERS, LEARNERS, answers, inputs, name_of, problem
-from trickless.neurons import Gaussian, Neurons
+from trickless.neurons import Coordinates, Gaussian, Neurons
 
 REGRESSORS = [learner for learner in LEARNERS + KERNEL_LEARNERS if is_regressor(learner)]
+
+
+def fitted(learner, X, y, **options):
+    options = {"random_state": 0, "dtype": "float64"} | options
+    return clone(learner).set_params(**options).fit(X, y)
+
+
+def by_name(*beginnings):
+    learners = [m for m in LEARNERS + KERNEL_LEARNERS if name_of(m).startswith(beginnings)]
+    return pytest.mark.parametrize("learner", learners, ids=name_of)
 
 
 def test_odd_inputs_are_answered_or_refused():
@@ -41,6 +52,35 @@ def test_the_search_would_find_a_defect(monkeypatch):
             fuzz_inputs.check(case)
 
 
+@by_name("Kitchen", "Doubly", "Shrinking", "Kernel", "NORMA", "Pegasos", "SDCA")
+def test_a_hundred_thousand_columns(learner):
+    """Rows that differ in 3 of 100,000 columns are those with these 3 alone."""
+    X, y = problem(learner, rows=30, columns=3)
+    wide = np.zeros((30, 100_000))
+    wide[:, [0, 5000, 99_999]] = X
+    family = Coordinates(scale=3.0) if "neurons" in learner.get_params() else None
+    options = {"neurons": family} if family else {"kernel_params": {"gamma": 0.5}}
+    model = fitted(learner, scipy.sparse.csr_matrix(wide), y, **options)
+    got = answers(model, wide)
+    assert np.isfinite(got).all()
+    np.testing.assert_allclose(answers(model, scipy.sparse.csc_matrix(wide)), got, atol=1e-9)
+    if family is None:
+        expected = answers(fitted(learner, X, y, **options), X)
+        np.testing.assert_allclose(got, expected, atol=1e-9 * np.abs(expected).max())
+
+
+@by_name("Kernel", "NORMA", "Pegasos", "SDCA")
+def test_wide_indices_of_sparse_rows_are_narrowed(learner):
+    """Some kernels of scikit-learn take indices of 32 bits only."""
+    X, y = problem(learner)
+    sparse = scipy.sparse.csr_matrix(X)
+    sparse.indices, sparse.indptr = (a.astype(np.int64) for a in (sparse.indices, sparse.indptr))
+    options = {"kernel": "laplacian", "kernel_params": None}
+    expected = answers(fitted(learner, X, y, **options), X)
+    got = answers(fitted(learner, sparse, y, **options), sparse)
+    np.testing.assert_allclose(got, expected, atol=1e-8 * np.abs(expected).max())
+
+
 class Waves(Neurons):
     """Cosines of frequencies that are given, one for each neuron and feature."""
 
@@ -53,16 +93,6 @@ class Waves(Neurons):
 
     def activate(self, X, weights):
         return np.cos(X @ weights[0].T + 1)
-
-
-def fitted(learner, X, y, **options):
-    options = {"random_state": 0, "dtype": "float64"} | options
-    return clone(learner).set_params(**options).fit(X, y)
-
-
-def by_name(*beginnings):
-    learners = [m for m in LEARNERS + KERNEL_LEARNERS if name_of(m).startswith(beginnings)]
-    return pytest.mark.parametrize("learner", learners, ids=name_of)
 
 
 def options_of(learner, **options):
