@@ -119,3 +119,6 @@ def test_rows_that_are_no_finite_numbers_are_named():
     dates = pd.DataFrame({"a": X[:, 0], "b": pd.Timestamp("2020-01-01")})
     with pytest.raises(ValueError, match=r"estimate_kernel: column 'b' of X has the type.*Remedy"):
         estimate_kernel("gaussian", dates)
+    far = np.full((1, 2), 1e308)
+    with pytest.raises(ValueError, match=r"estimate_kernel: the kernel gives.*Remedy: scale X"):
+        estimate_kernel(Gaussian(1e-3), X, far)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 from trickless._blocks import row_blocks
 from trickless._stream import BLOCK, NeuronStream, Purpose, as_seed, generator
 from trickless._tables import why_no_numbers
+from trickless._validation.kernels import check_kernel_values
 from trickless._validation.neurons import check_family
 from trickless._validation.rules import Rule, check_value, integer, is_integer
 from trickless.neurons import Neurons, Weights, make_neurons
@@ -21,6 +22,7 @@ _PRODUCTS = 2**22
 _COUNT = integer(1, "it counts draws of w; n_neurons=1000 is a good start")
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
 def estimate_kernel(
     neurons: Neurons | str,
     X: Any,
@@ -79,6 +81,7 @@ def estimate_kernel(
         total += block
         if not family.independent:
             squares += block**2 / len(a)  # blocks of unequal sizes, each weighing what it holds
+    check_kernel_values("estimate_kernel", total + squares)
     mean = total / n_neurons
     if n_units == 1:
         return mean, np.full_like(mean, np.inf)
