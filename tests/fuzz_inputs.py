@@ -433,19 +433,13 @@ def fuzz(n, derandomize=False):
         suppress_health_check=list(HealthCheck),
         phases=[Phase.generate, Phase.shrink],
     )
-    shares = (
+    searches = (
         (cases(), check, 0.8),
         (questions(), check_function, 0.1),
         (kernels(), check_kernel, 0.1),
     )
-    for strategy, checked, share in shares:
-
-        @settings(every, max_examples=round(n * share))
-        @given(strategy)
-        def run(question, checked=checked):
-            checked(question)
-
-        run()
+    for strategy, checked, share in searches:
+        settings(every, max_examples=round(n * share))(given(strategy)(checked))()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Rows, targets and weights of every shape and type that a user may hold them in."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -269,7 +271,8 @@ CONTAINERS = SOUND | REORDERED | SPARSE_SOUND | DOUBTFUL
 def contained(container, X):
     """Rows in a container, and the plain rows that it stands for."""
     X = rounded(container, X)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         return CONTAINERS[container](X), X
 
 
