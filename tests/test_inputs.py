@@ -23,7 +23,7 @@ def by_name(*beginnings):
 
 
 def test_odd_inputs_are_answered_or_refused():
-    fuzz_inputs.fuzz(60, derandomize=True)
+    fuzz_inputs.fuzz(120, derandomize=True)
 
 
 def test_the_search_would_find_a_defect(monkeypatch):
