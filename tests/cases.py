@@ -88,6 +88,8 @@ FAMILIES = {
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}
 
 #: Those whose rows may not be negative.
+#: Enough for classifiers, which learn by the steps of regressors.
+SOME = ("gaussian", "tabular")
 HISTOGRAMS = ("chi2", "intersection")
 
 #: Those that take sparse rows.

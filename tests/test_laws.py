@@ -19,6 +19,7 @@ from cases import (
     FAMILIES,
     KERNEL_LEARNERS,
     LEARNERS,
+    SOME,
     SPARSE,
     answers,
     inputs,
@@ -36,6 +37,14 @@ CLASSIFIERS = [learner for learner in EVERY if not is_regressor(learner)]
 every_learner = pytest.mark.parametrize("learner", EVERY, ids=name_of)
 neuron_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 every_family = pytest.mark.parametrize("family", FAMILIES)
+every_step = pytest.mark.parametrize(
+    ("learner", "family"),
+    [
+        pytest.param(learner, family, id=f"{name_of(learner)}-{family}")
+        for learner in LEARNERS
+        for family in (FAMILIES if is_regressor(learner) else SOME)
+    ],
+)
 
 
 @every_family
@@ -55,15 +64,14 @@ def assert_close(got, expected, tolerance):
     np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
-@every_family
-@neuron_learner
+@every_step
 def test_threads_row_blocks_and_byte_budgets_change_nothing(learner, family, monkeypatch):
     X, y = problem(learner, rows=BLOCK + 14)  # two panels of Kitchen Sinks
     X = suited(family, X)
     double = make(learner, family, dtype="float64").fit(X, y)
     single = make(learner, family, dtype="float32").fit(X, y)
     monkeypatch.setattr(trickless._blocks, "_WORTH_SHARING", 1)
-    for n_jobs, rows, n_bytes in ((1, 512, 2**20), (2, 50, 5000), (3, 7, 0)):
+    for n_jobs, rows, n_bytes in ((1, 100, 5000), (3, 37, 0)):
         monkeypatch.setattr(trickless._blocks.row_blocks, "__defaults__", (rows, 1))
         monkeypatch.setattr(trickless.kitchen_sinks, "PANEL_BYTES", n_bytes)
         monkeypatch.setattr(trickless._network, "_GROUP_BYTES", n_bytes)
@@ -93,8 +101,7 @@ def elsewhere(tmp_path_factory):
     return found
 
 
-@every_family
-@neuron_learner
+@every_step
 def test_another_process_gives_the_same_model(learner, family, elsewhere):
     X, y = problem(learner)
     X = suited(family, X)
