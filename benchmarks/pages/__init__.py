@@ -1,0 +1,1 @@
+"""The tables of README.md and docs/, a module a page."""

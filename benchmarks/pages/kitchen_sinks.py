@@ -1,0 +1,111 @@
+"""Tables of docs/kitchen-sinks.md."""
+
+from __future__ import annotations
+
+from pages.common import grid, results, where
+
+
+def points_of(method, one):
+    return [point for point in one["points"] if point["method"] == method]
+
+
+def best_error_table():
+    result = results("rahimi2008")
+    rows, aims = [], []
+    for one in result["data"]:
+        for method in (*one["neurons"], "AdaBoost"):
+            best = min(points_of(method, one), key=lambda point: point["error"])
+            times = f"{best['seconds']:.3g}", f"{best['predict_seconds']:.2g}"
+            rows.append([one["name"], method, f"{best['size']:,}", f"{best['error']:.2%}", *times])
+    for aim in result["aims"]:
+        met = "met" if aim["met"] else "not met"
+        best = aim["best"] and f" with {aim['best']['error']:.2%} in {aim['best']['seconds']:.3g} s"
+        aims.append(f"{aim['what']}, at most {aim['error']:.1%} {aim['when']}: {met}{best or ''}")
+    head = ["data", "method", "neurons or rounds", "test error", "seconds", "seconds to predict"]
+    runs = f"{where(result)}; MNIST up to commit {result['mnist']['circumstances']['commit']}"
+    return "\n".join([*grid(head, rows), "", f"Aims: {'; '.join(aims)}. {runs}."])
+
+
+def time_to_error_table():
+    result = results("rahimi2008")
+    rows, said = [], []
+    for one in result["data"]:
+        ratios = []
+        for point in one["time_to_error"]:
+            row = [one["name"], f"{point['rounds']:,}", f"{point['error']:.2%}"]
+            row.append(f"{point['seconds']:.3g}")
+            for reached in map(point["reached"].get, one["neurons"]):
+                how = reached and f"{reached['neurons']:,} in {reached['seconds']:.2g} s"
+                row.append(f"{how}, ×{reached['ratio']:.2g}" if reached else "not reached")
+            rows.append(row)
+            ratios.append(max((r["ratio"] for r in point["reached"].values()), default=0))
+        tenfold = sum(ratio >= 10 for ratio in ratios)
+        least = f"less time than AdaBoost for {sum(ratio > 1 for ratio in ratios)}"
+        said.append(f"{one['name']}: {least} of {len(ratios)} errors, ten times less for {tenfold}")
+    head = ["data", "rounds", "error", "seconds", *result["data"][0]["neurons"]]
+    return "\n".join([*grid(head, rows), "", f"By the best neurons, on {'; on '.join(said)}."])
+
+
+def largest_weight_table():
+    lines = results("rahimi2008")["largest_weight"]
+    rows = [
+        [f"{line['alpha']}", f"{line['rows']:,}"]
+        + [f"{point['mean']:.3f}" for point in line["points"]]
+        + [f"{line[key]:+.2f}" for key in ("exponent", "last_exponent")]
+        for line in lines
+    ]
+    sizes = [f"K = {point['neurons']:,}" for point in lines[0]["points"]]
+    return "\n".join(grid(["alpha", "rows", *sizes, "exponent", "of the last two"], rows))
+
+
+def solvers_table():
+    result = results("solvers")
+    rows = []
+    for one in result["solvers"]:
+        seconds, memory = f"{one['seconds']:.1f}", f"{one['peak_mib'] / 1024:.1f} GiB"
+        found = f"{one['test_error']:.2%}", f"{one['mean_alpha']:.1e}", f"{one['iterations']}"
+        rows.append([f"{one['columns']:,}", one["solver"], seconds, memory, *found])
+    last = {one["solver"]: one for one in result["solvers"][-2:]}
+    ratio = last["direct"]["seconds"] / last["iterative"]["seconds"]
+    text = (
+        f"At the most columns the iterative solver takes {ratio:.1f} times less. {where(result)}."
+    )
+    head = ["columns", "solver", "seconds", "peak memory", "test error", "mean alpha", "passes"]
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def selection_text():
+    result = results("solvers")["selection"]
+    ratio = {name: f"{100 * (value - 1):+.0f} %" for name, value in result["ratio"].items()}
+    where_ = f"{result['rows']:,} rows of MNIST and {result['columns']:,} columns"
+    return (
+        f'Next to a fit with alpha given, on {where_}: `alpha="auto"` {ratio["auto"]} of the time, '
+        f"`search` among {result['candidates']} length scales {ratio['search']}, "
+        f'`alpha="loo"` {ratio["loo"]}.'
+    )
+
+
+def kitchen_sinks_stream_table():
+    result = results("kitchen_sinks_stream")
+    rows = [
+        [f"{r['rows']:,}", f"{r['resident_mib']:.0f} MiB", f"{r['rows'] / r['seconds']:,.0f}"]
+        for r in result["reports"]
+        if r["rows"] in (500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000)
+    ]
+    solved = result["solved"]
+    text = (
+        f"The solve took {solved['solve_seconds']:.2f} s; the mean squared error without noise is "
+        f"{solved['mean_squared_error']:.3f} of a variance of {solved['variance']:.3f}."
+    )
+    head = ["rows", "resident memory", "rows a second so far"]
+    return "\n".join([*grid(head, rows), "", f"{text} {where(result)}."])
+
+
+TABLES = {
+    "best-error": best_error_table,
+    "time-to-error": time_to_error_table,
+    "largest-weight": largest_weight_table,
+    "kitchen-sinks-stream": kitchen_sinks_stream_table,
+    "solvers": solvers_table,
+    "selection": selection_text,
+}

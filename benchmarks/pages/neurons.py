@@ -1,0 +1,67 @@
+"""Tables of docs/neurons.md."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pages.common import grid, results, where
+
+
+def frequencies_table():
+    result = results("frequencies")
+    cells = [c for c in result["cells"] if c["neurons"] == 256 and c["sampling"] != "iid"]
+    sets = list(dict.fromkeys(c["data"] for c in cells))
+    rows = []
+    for family, sampling in dict.fromkeys((c["family"], c["sampling"]) for c in cells):
+        some = {
+            c["data"]: f"{c['ratio']:.2f} ± {c['ratio_error']:.2f}"
+            for c in cells
+            if (c["family"], c["sampling"]) == (family, sampling)
+        }
+        rows.append([family, sampling, *(some.get(name, "") for name in sets)])
+    heads = [name.replace("normal, ", "normal, d = ") for name in sets]
+    return "\n".join([*grid(["kernel", "sampling", *heads], rows), "", f"{where(result)}."])
+
+
+def tables_table():
+    result = results("tables")
+    rows = []
+    for m in result["methods"]:
+        size = f"{m['neurons']:,}" if m["neurons"] else ""
+        error = f"{m['error']:.2%} ± {m['deviation']:.2%}"
+        seconds = f"{m['fit_seconds']:.1f}", f"{m['predict_seconds']:.2f}"
+        rows.append([m["method"], size, error, *seconds])
+    met = "met" if result["aim"]["met"] else "not met"
+    text = (
+        f"Means of {len(result['seeds'])} seeds ± the deviation between them; medians of seconds. "
+        f"Aim: at most {result['aim']['error']:.1%} with 4,000 neurons, {met}. {where(result)}."
+    )
+    head = ["method", "neurons", "test error", "seconds to fit", "to predict"]
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def images_table():
+    result = results("images")
+    rows = []
+    for name, one in result["settings"].items():
+        runs = one["runs"]
+        columns = f"{runs[0]['columns']:,}"
+        errors = ", ".join(f"{run['error']:.2%}" for run in runs)
+        seconds = np.median([run["fit_seconds"] + run["predict_seconds"] for run in runs])
+        peak = f"{max(run['peak_mib'] for run in runs):,.0f} MiB"
+        rows.append([name, f"`{one['neurons']}`", columns, errors, f"{seconds:.0f}", peak])
+    aim = result["settings"]["patches"]["aim"]
+    text = (
+        f"An error for each seed. Aim for `Patches()`: at most {aim['wanted']['error']:.1%} within "
+        f"{aim['wanted']['seconds']} s, {'met' if aim['met'] else 'not met'}. "
+        f"{where(result['settings']['patches'])}."
+    )
+    head = ["name", "neurons", "columns", "test error", "seconds to fit and predict", "peak of fit"]
+    return "\n".join([*grid(head, rows), "", text])
+
+
+TABLES = {
+    "frequencies": frequencies_table,
+    "tables": tables_table,
+    "images": images_table,
+}

@@ -1,0 +1,140 @@
+"""Tables of docs/peers.md."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pages.common import grid, results, where
+
+#: What groups of methods are called in the tables of the peers.
+KINDS = {"ours": "ours", "kernel": "kernel or random-feature peer", "trees": "trees"}
+
+
+def where_peers(result):
+    """Circumstances of all parts of the comparison, which may be measured apart."""
+    return "; ".join(dict.fromkeys(where(one) for one in result["data"]))
+
+
+def peers_winners_table():
+    """The fastest of each group to each error, and which group is first."""
+    result, rows, said = results("peers"), [], []
+    for one in result["data"]:
+        first = dict.fromkeys(KINDS, 0)
+        for line in one["summary"]["winners"]:
+            cells = []
+            for kind in KINDS:
+                point = line[kind]
+                cells.append(
+                    f"{point['seconds']:.2g} s, {point['peak_mib']:,.0f} MiB, {point['method']}"
+                    if point
+                    else "not reached"
+                )
+            reached = {kind: line[kind]["seconds"] for kind in KINDS if line[kind]}
+            winner = min(reached, key=reached.get, default=None)
+            if winner:
+                first[winner] += 1
+            rows.append([one["name"], f"{line['error']:g}", *cells, KINDS.get(winner, "–")])
+        n = len(one["summary"]["winners"])
+        counts = ", ".join(f"{KINDS[kind]} {count}" for kind, count in first.items())
+        said.append(f"{one['name']}, of {n} errors: {counts}")
+    head = ["data", "error", *KINDS.values(), "first"]
+    text = f"First to an error: {'; '.join(said)}. {where_peers(result)}."
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def peers_best_table():
+    """The least error of each group, at any of its sizes."""
+    rows = []
+    for one in results("peers")["data"]:
+        for kind, point in one["summary"]["best"].items():
+            if point:
+                seconds, memory = f"{point['seconds']:.2g} s", f"{point['peak_mib']:,.0f} MiB"
+                method = f"{point['method']}, {point['size']:,}"
+                rows.append(
+                    [one["name"], KINDS[kind], method, f"{point['error']:.4f}", seconds, memory]
+                )
+    return "\n".join(grid(["data", "", "method", "least error", "fit", "peak memory"], rows))
+
+
+def peers_reached_tables():
+    """A table for each data set: seconds and least peak memory of each method to each error."""
+    parts = []
+    for one in results("peers")["data"]:
+        lines = one["summary"]["reached"]
+        rows = []
+        for method in one["methods"]:
+            name = method["name"]
+            if method["missing"]:
+                rows.append([name, method["missing"], *([""] * len(lines))])
+                continue
+            cells = [
+                f"{cell['seconds']:.2g} s, {cell['least_peak_mib']:,.0f} MiB" if cell else "–"
+                for cell in (line["methods"][name] for line in lines)
+            ]
+            rows.append([name, method["threads"], *cells])
+        head = [one["name"], "threads", *(f"{line['error']:g}" for line in lines)]
+        parts.append("\n".join(grid(head, rows)))
+    return "\n\n".join(parts)
+
+
+def peers_ratio_table():
+    """What the same least squares on the same features take in scikit-learn, over ours."""
+    result, rows, said = results("peers"), [], []
+    aims = {"time": 3, "memory": 5}
+    for rival in result["data"][0]["summary"]["ratios"]:
+        found = {key: [] for key in aims}
+        for one in result["data"]:
+            for line in one["summary"]["ratios"][rival]:
+                at = [f"{line['size']:,}", f"{line['error']:.4f}", f"{line['seconds']:.2g} s"]
+                ours, ratios = "not reached", ["–", "–"]
+                if line["ours"]:
+                    ours = f"{line['ours']['method']}, {line['ours']['size']:,}"
+                    ratios = [f"{line[key]:.2g}" for key in aims]
+                    for key in aims:
+                        found[key].append(line[key])
+                rows.append([one["name"], rival, *at, ours, *ratios])
+        n = sum(len(one["summary"]["ratios"][rival]) for one in result["data"])
+        for key, aim in aims.items():
+            values = found[key]
+            if values:
+                mean = np.exp(np.mean(np.log(np.maximum(values, 1e-3))))
+                met = sum(value >= aim for value in values)
+                said.append(
+                    f"{rival}, {key}: at least {aim} times more for {met} of {n} points, "
+                    f"{min(values):.2g} to {max(values):.2g} times, geometric mean {mean:.2g}"
+                )
+    head = ["data", "peer", "columns", "error", "fit", "fastest of ours", "time", "memory"]
+    return "\n".join([*grid(head, rows), "", f"{'; '.join(said)}. {where_peers(result)}."])
+
+
+def peers_front_table():
+    """How many points of ours a peer beats in both seconds and error, and which."""
+    rows = []
+    for one in results("peers")["data"]:
+        ours = one["summary"]["dominated"]
+        beaten = [point for point in ours if point["by"]]
+        by_trees = sum(bool(point["by_trees"]) for point in ours)
+        which = "; ".join(
+            f"{point['method']}, {point['size']:,} (by {point['by'][0]}"
+            + (f" and {len(point['by']) - 1} more)" if len(point["by"]) > 1 else ")")
+            for point in beaten
+        )
+        counts = [f"{len(ours)}", f"{len(beaten)}", f"{by_trees}"]
+        rows.append([one["name"], *counts, which or "none"])
+    head = [
+        "data",
+        "points of ours",
+        "beaten by kernel peers",
+        "by trees",
+        "which, by kernel peers",
+    ]
+    return "\n".join(grid(head, rows))
+
+
+TABLES = {
+    "peers-winners": peers_winners_table,
+    "peers-best": peers_best_table,
+    "peers-ratio": peers_ratio_table,
+    "peers-front": peers_front_table,
+    "peers-reached": peers_reached_tables,
+}

@@ -1,0 +1,191 @@
+"""Tables of docs/shrinking-gradient.md."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pages.common import grid, results, where
+
+
+def estimators_table():
+    result = results("estimators")
+    cells = result["cells"]
+    rows = []
+    for t in sorted({c["support"] for c in cells}):
+        for n in sorted({c["rows"] for c in cells}):
+            some = [c for c in cells if (c["support"], c["rows"]) == (t, n)]
+            full = sum(c["choice"] == "full" for c in some)
+            times = [
+                np.median([c["seconds"][method] / c["seconds"]["full"] for c in some])
+                for method in ("index", "stratified")
+            ]
+            worst = [max(c[key] for c in some) for key in ("auto_ratio", "measured_ratio")]
+            rows.append(
+                [f"{t:,}", f"{n:,}"]
+                + [f"{ratio:.3g}" for ratio in times]
+                + [f"{full} of {len(some)}"]
+                + [f"{ratio:.2f}" for ratio in worst]
+            )
+    head = [
+        "support",
+        "rows",
+        "index / full",
+        "stratified / full",
+        "auto takes full",
+        "worst auto / best",
+        "worst with variances at hand",
+    ]
+    within = {
+        key: np.mean([c[key] <= 1.3 for c in cells])
+        for key in ("auto_ratio", "measured_ratio", "activation_ratio")
+    }
+    text = (
+        f"Of {len(cells)} cells, auto is within 1.3 of the best time in "
+        f"{within['auto_ratio']:.0%} with a pilot each time and in {within['measured_ratio']:.0%} "
+        f"with variances at hand, and within 1.3 of the fewest activations in "
+        f"{within['activation_ratio']:.0%}. {where(result)}."
+    )
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def regret_table():
+    result = results("regret")
+    rows = []
+    for p in result["points"]:
+        root = p["norm_bound"] * np.sqrt(p["rounds"])
+        rows.append(
+            [
+                {"noise": "coins", "signal": "smooth", "theorem": "smooth"}[p["mode"]],
+                p["family"],
+                f"{p['norm_bound']:g}",
+                f"{p['rounds']:,}",
+                f"{p['draws']:,}",
+                f"{p['regret'] / root:.3f} ± {p['standard_error'] / root:.3f}",
+                f"{p['bound'] / root:.3f}",
+            ]
+        )
+    head = ["targets", "neurons", "B", "T", "draws a round", "regret / (B √T)", "bound / (B √T)"]
+    text = f"Means of {result['seeds']} seeds ± standard error. {where(result)}."
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def prediction_table():
+    result = results("prediction")
+    rows = []
+    for run in result["runs"]:
+        full, paper = run["full"], run["algorithm_2"]
+        rows.append(
+            [
+                run["family"],
+                "frozen network",
+                f"{full['neurons']:,}",
+                f"{full['standard_error']:.4f}",
+                f"{full['rms_error']:.4f}",
+                f"{full['activations']:.2g}",
+                "1",
+            ]
+        )
+        rows.append(
+            [
+                run["family"],
+                "Algorithm 2",
+                f"{paper['draws']:,} a row",
+                f"{result['wanted_error']:g}",
+                "–",
+                f"{paper['activations']:.2g}",
+                f"{run['ratio']:,.0f}",
+            ]
+        )
+        within = run["certified"]
+        rows.append(
+            [
+                run["family"],
+                f"certified to ±{result['tolerance']:g}",
+                "–",
+                "–",
+                f"{within['largest_error']:.4f} at most",
+                f"{within['activations']:.2g}",
+                f"{within['activations'] / run['full']['activations']:.2g}",
+            ]
+        )
+    head = [
+        "neurons",
+        "method",
+        "draws",
+        "standard error",
+        "measured error",
+        "activations",
+        "ratio",
+    ]
+    return "\n".join([*grid(head, rows), "", where(result) + "."])
+
+
+def stream_table():
+    result = results("long_stream")
+    rows = []
+    for name, reports in (
+        (f"max_support={result['max_support']:,}", result["bounded"]),
+        ("every row kept", result["all_rows"]),
+    ):
+        wanted = (25_000, 50_000, 100_000, 500_000, 1_000_000)
+        for report in (r for r in reports if r["rows"] in wanted):
+            rows.append(
+                [
+                    name,
+                    f"{report['rows']:,}",
+                    f"{report['support']:,}",
+                    f"{report['resident_mib']:.0f} MiB",
+                    f"{report['rows'] / report['seconds']:,.0f}",
+                    f"{report['error']:.1%}",
+                ]
+            )
+    head = ["", "rows", "support", "resident memory", "rows a second so far", "test error"]
+    return "\n".join([*grid(head, rows), "", where(result) + "."])
+
+
+def round_table():
+    result = results("shrinking_gradient_round")
+    rows = [
+        [
+            f"{run['support']:,}",
+            f"{run['rows']:,}",
+            f"{run['neurons']:,}",
+            f"{1e3 * run['seconds']['round']:.1f} ms",
+            f"{1e3 * min(run['seconds']['bare'], run['seconds']['bare in blocks']):.1f} ms",
+            f"{run['ratio']:.2f}",
+        ]
+        for run in result["runs"]
+    ]
+    head = ["support", "rows", "neurons", "round", "bare arithmetic", "ratio"]
+    return "\n".join([*grid(head, rows), "", where(result) + "."])
+
+
+def livni_table():
+    result = results("livni2017")
+    points = [p for p in result["points"] if p["inputs"] == "[0, 1]" and p["budget"] == 100]
+    rows = [
+        [name]
+        + [
+            f"{p['learners'][name]['error']:.2f} ± {p['learners'][name]['standard_error']:.2f}"
+            for p in points
+        ]
+        + [f"{points[2]['learners'][name]['activations']:,.0f}"]
+        for name in points[0]["learners"]
+    ]
+    constant = [f"{p['best_constant'][0]:.2f} ± {p['best_constant'][1]:.2f}" for p in points]
+    rows.append(["best constant", *constant, "–"])
+    rows.append(["0", *(f"{p['zero'][0]:.1f} ± {p['zero'][1]:.1f}" for p in points), "–"])
+    head = ["", *(f"D = {p['dimension']}" for p in points), "activations, D = 650"]
+    repetitions = result["repetitions"]["reported"]
+    text = f"Means of {repetitions} repetitions ± standard error. {where(result)}."
+    return "\n".join([*grid(head, rows), "", text])
+
+
+TABLES = {
+    "estimators": estimators_table,
+    "regret": regret_table,
+    "livni2017": livni_table,
+    "prediction": prediction_table,
+    "stream": stream_table,
+    "round": round_table,
+}

@@ -1,0 +1,107 @@
+"""Tables of docs/speed.md."""
+
+from __future__ import annotations
+
+from pages.common import grid, results, where
+
+#: What grows, in the words of the table.
+SIZES = {"n_rows": "rows", "n_inputs": "inputs", "n_neurons": "neurons"}
+
+
+def quick(result):
+    return " Of a quick trial, not the full run." if result["quick"] else ""
+
+
+def growth_table():
+    result = results("growth")
+    rows = []
+    for line in result["growth"]:
+        sizes = [int(size) for size in line["seconds"]]
+        seconds = list(line["seconds"].values())
+        slopes = [
+            f"{line[part]['exponent']:.2f} ± {line[part]['standard_error']:.2f}"
+            for part in ("all", "largest decade")
+        ]
+        rows.append(
+            [
+                line["learner"].replace("_", " ").title(),
+                SIZES[line["size"]],
+                f"{sizes[0]:,} to {sizes[-1]:,}",
+                f"{seconds[0]:.2g} to {seconds[-1]:.2g} s",
+                *slopes,
+                line["theory"],
+            ]
+        )
+    head = ["learner", "grows", "from", "time", "exponent", "of the largest decade", "theory"]
+    text = f"Exponents ± standard errors.{quick(result)} {where(result)}."
+    return "\n".join([*grid(head, rows), "", text])
+
+
+def boundaries_table():
+    result = results("growth")
+    rows = []
+    for one in result["boundaries"]:
+        below, above = (f"{1e3 * seconds:.1f} ms" for seconds in one["seconds"])
+        low, high = one["quartiles"]
+        rows.append([one["boundary"], below, above, f"{one['ratio']:.2f} ({low:.2f}–{high:.2f})"])
+    head = ["what ends", "below", "above", "ratio, per row or neuron"]
+    pairs = max(one["pairs"] for one in result["boundaries"])
+    text = f"Medians, and quartiles, of up to {pairs} pairs in turn.{quick(result)}"
+    return "\n".join([*grid(head, rows), "", f"{text} {where(result)}."])
+
+
+def import_time_table():
+    result = results("import_time")
+    rows = []
+    for name in result["runs"][0]["seconds"]:
+        spent = [f"{1e3 * run['seconds'][name]:.0f} ms" for run in result["runs"]]
+        rows.append([f"`{name}`", *spent])
+    rows.append(["the last to the one before", *(f"{run['ratio']:.2f}" for run in result["runs"])])
+    heads = [
+        "with pandas installed" if run["pandas"] else "without pandas" for run in result["runs"]
+    ]
+    met = "met" if all(run["ratio"] <= result["aim"] for run in result["runs"]) else "not met"
+    text = f"Aim: at most {result['aim']} times, {met}.{quick(result)} {where(result)}."
+    return "\n".join([*grid(["", *heads], rows), "", text])
+
+
+def limits_table():
+    """Ratios of Kitchen Sinks to the bare arithmetic, and to scikit-learn where it is small."""
+    result = results("kitchen_sinks_limits")
+    aims = {
+        "activations to the product": 1.0,
+        "activations to their parts": 1.25,
+        "fit": 1.15,
+        "fit, alpha='auto'": 1.45,
+        "predict": 1.4,
+    }
+    names = {
+        "activations to the product": "activations, to the product with 2,000 columns",
+        "activations to their parts": "activations, to the product with 1,000, cosine and sine",
+        "fit": "fit, to these, the Gram matrix and a Cholesky factor",
+        "fit, alpha='auto'": 'the same with `alpha="auto"`',
+        "predict": "prediction, to activations and products",
+    }
+    ratios = result["large"]["ratio"]
+    rows = [[names[key], f"{ratios[key]:.2f}", f"{aims[key]:g}"] for key in aims]
+    small = result["small"]["ratio"], result["grid search"]["ratio"]
+    rows.append(["fit of 200 rows, to RBFSampler and Ridge", f"{small[0]:.2f}", "1.5"])
+    rows.append(
+        ["grid search on digits, to RBFSampler and RidgeClassifier", f"{small[1]:.2f}", "1.5"]
+    )
+    memory = result["memory"]
+    most = memory["matrices_mib"] + memory["budget_mib"]
+    text = (
+        f"Medians in turn. The peak of a fit with {memory['columns']:,} columns is "
+        f"{memory['peak_mib']:,.0f} MiB above its beginning; three matrices and the byte budgets "
+        f"come to {most:,.0f} MiB. {where(result)}."
+    )
+    return "\n".join([*grid(["what", "ratio", "aim"], rows), "", text])
+
+
+TABLES = {
+    "limits": limits_table,
+    "growth": growth_table,
+    "boundaries": boundaries_table,
+    "import": import_time_table,
+}
