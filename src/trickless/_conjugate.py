@@ -33,6 +33,8 @@ from trickless._validation.learners import check_finite, warn_of_convergence
 
 #: Rows that a thread multiplies at a time: they stay in cache between their two products.
 _ROWS = 64
+#: An excess of the risk up to this is the rounding of products in single precision.
+_ROUNDING = 1e-10
 #: Ridges that are compared are at most this factor apart.
 _STEP = 3.2
 #: Random signs that tell the degrees of freedom, and the tolerances that do for comparing ridges.
@@ -165,7 +167,8 @@ def solve_in_passes(
         checkpoint,
         kept,
     )
-    left = np.maximum(left, _least_excess(coef, normal(coef, ridges), wanted))
+    excess = _least_excess(coef, normal(coef, ridges), wanted)
+    left = np.maximum(left, np.where(excess > _ROUNDING, excess, 0))
     if (left > tol).any():
         warn_of_convergence(
             f"{owner}: the risk is above its minimum by about {left.max():.2g} of what the "
