@@ -34,7 +34,9 @@ _kernel_estimate      the kernel of a family, estimated from draws, and its disp
 how data reach them
 _estimator            from X, y to targets and batches; from decision values to answers
 _validation/          every check of user input
+_tables, _columns     data frames of pandas and polars as matrices of numbers
 _blocks               row blocks, threads, array namespaces
+_devices              arrays of other libraries, on their devices
 _growing              rows that are appended to
 _checkpoint           fits that go on after the end of their process
 _interrupts           Ctrl-C between steps, and not inside one
