@@ -91,7 +91,7 @@ def sizes(task: Task, method: Method) -> list[int]:
 
 def compare(name: str, quick: bool, full: bool, limit: float) -> dict[str, Any]:
     """All methods on a data set."""
-    start = time.perf_counter()
+    start, made = time.perf_counter(), conditions()
     task, why = isolated(prepare, name, quick, full, limit=900)
     if why:
         sys.exit(f"{name} could not be read: {why}")
@@ -121,7 +121,7 @@ def compare(name: str, quick: bool, full: bool, limit: float) -> dict[str, Any]:
         **rows,
         "classes": task.n_classes,
         "median_distance": task.median,
-        "circumstances": conditions(),
+        "circumstances": made,
         "methods": list(entries.values()),
     }
     result["summary"] = summarise(result, ERRORS[name])
