@@ -77,6 +77,11 @@ def peers_reached_tables():
     return "\n\n".join(parts)
 
 
+def times(value):
+    """A ratio to two digits, or whole."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
 def peers_ratio_table():
     """What the same least squares on the same features take in scikit-learn, over ours."""
     result, rows, said = results("peers"), [], []
@@ -89,7 +94,7 @@ def peers_ratio_table():
                 ours, ratios = "not reached", ["–", "–"]
                 if line["ours"]:
                     ours = f"{line['ours']['method']}, {line['ours']['size']:,}"
-                    ratios = [f"{line[key]:.2g}" for key in aims]
+                    ratios = [times(line[key]) for key in aims]
                     for key in aims:
                         found[key].append(line[key])
                 rows.append([one["name"], rival, *at, ours, *ratios])
@@ -101,7 +106,7 @@ def peers_ratio_table():
                 met = sum(value >= aim for value in values)
                 said.append(
                     f"{rival}, {key}: at least {aim} times more for {met} of {n} points, "
-                    f"{min(values):.2g} to {max(values):.2g} times, geometric mean {mean:.2g}"
+                    f"{times(min(values))} to {times(max(values))} times, geometric mean {times(mean)}"
                 )
     head = ["data", "peer", "columns", "error", "fit", "fastest of ours", "time", "memory"]
     return "\n".join([*grid(head, rows), "", f"{'; '.join(said)}. {where_peers(result)}."])
