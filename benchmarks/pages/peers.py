@@ -104,9 +104,10 @@ def peers_ratio_table():
             if values:
                 mean = np.exp(np.mean(np.log(np.maximum(values, 1e-3))))
                 met = sum(value >= aim for value in values)
+                least, most, middle = (times(v) for v in (min(values), max(values), mean))
                 said.append(
                     f"{rival}, {key}: at least {aim} times more for {met} of {n} points, "
-                    f"{times(min(values))} to {times(max(values))} times, geometric mean {times(mean)}"
+                    f"{least} to {most} times, geometric mean {middle}"
                 )
     head = ["data", "peer", "columns", "error", "fit", "fastest of ours", "time", "memory"]
     return "\n".join([*grid(head, rows), "", f"{'; '.join(said)}. {where_peers(result)}."])

@@ -16,7 +16,7 @@ def draw(results: list[dict[str, Any]]) -> Figure:
     """Error along the seconds of a fit on logarithmic axes."""
     n_rows = -(-len(results) // PANELS_A_ROW)
     n_columns = min(len(results), PANELS_A_ROW)
-    figure = Figure(figsize=(6 * n_columns, 5 * n_rows + 1), layout="constrained")
+    figure = Figure(figsize=(6 * n_columns, 5 * n_rows + 4 / n_columns), layout="constrained")
     panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     looks = {
         "trees": iter([("0.6", "--"), ("k", "--")]),
@@ -42,5 +42,5 @@ def draw(results: list[dict[str, Any]]) -> Figure:
         axes.grid(which="both", alpha=0.2)
     for axes in panels[len(results) :]:
         axes.set_visible(False)
-    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=4)
+    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=2 * n_columns)
     return figure
