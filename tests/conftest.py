@@ -1,9 +1,15 @@
-"""One BLAS thread: the arrays of tests are small, and threads would only wait for one another.
+"""What all tests have in common: one BLAS thread, and signals that arrive.
 
-Tests of threads ask for as many as they need. It is set before anything imports NumPy.
+The arrays of tests are small, and threads would only wait for one another. Tests of threads ask for
+as many as they need. It is set before anything imports NumPy.
+
+A process that a shell starts in the background ignores Ctrl-C, and so do its children; tests that
+interrupt something run there as well.
 """
 
 import os
+import signal
 
 for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+signal.signal(signal.SIGINT, signal.default_int_handler)
