@@ -160,7 +160,7 @@ class _KitchenSinks(NeuronLearner):
         self.__dict__.pop("statistics_", None)
         self._forget()
 
-    def _no_rows(self, origin: np.ndarray, like: Any) -> Statistics:
+    def _no_rows(self, origin: np.ndarray, like: Any = None) -> Statistics:
         return Statistics(self._begun_with["n_neurons"] * self.neurons_.width, origin, like)
 
     def _learn_all(

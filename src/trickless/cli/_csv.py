@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,27 @@ _LONGEST_LINE = 2**20
 
 def csv_format(file: str, types: dict[str, Any]) -> Any:
     """The format of a file, with the types of some columns."""
-    return ds.CsvFileFormat(
-        parse_options=pyarrow.csv.ParseOptions(
+    return ds.CsvFileFormat(**_options(file, types, []))
+
+
+def csv_batches(file: str, types: dict[str, Any], columns: list[str]) -> Iterator[Any]:
+    """Some columns of a file, a few rows at a time.
+
+    Nothing is read before it is asked for, but one block; a dataset would read on without waiting.
+    """
+    yield from pyarrow.csv.open_csv(file, **_options(file, types, columns))
+
+
+def _options(file: str, types: dict[str, Any], columns: list[str]) -> dict[str, Any]:
+    return {
+        "parse_options": pyarrow.csv.ParseOptions(
             delimiter=_delimiter(_first_line(file)), newlines_in_values=True
         ),
-        read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK),
-        convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=True),
-    )
+        "read_options": pyarrow.csv.ReadOptions(block_size=_BLOCK),
+        "convert_options": pyarrow.csv.ConvertOptions(
+            column_types=types, strings_can_be_null=True, include_columns=columns
+        ),
+    }
 
 
 def names_of(file: str) -> list[str]:

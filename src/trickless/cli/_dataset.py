@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from trickless.cli._csv import OPENED, csv_format
+from trickless.cli._csv import OPENED, csv_batches, csv_format
 from trickless.cli._errors import CommandError, place
 from trickless.cli._reading import told
 
@@ -155,25 +155,45 @@ class Dataset:
         if self.is_csv:
             self._format = csv_format(self.files[0], self._csv_types(kinds))
         dataset = self._open()
-        n_rows = max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(1, len(kinds))))
-        options = {}
-        if self._format == "parquet":
-            options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(pre_buffer=False)
         for fragment in dataset.get_fragments():
             schema = self._schema(dataset, fragment, kinds)
+            read = self._read_csv if self.is_csv else self._read
             row = 0
             with told(fragment.path):
-                for data in fragment.to_batches(
-                    schema=schema,
-                    columns=list(kinds),
-                    batch_size=n_rows,
-                    batch_readahead=2,
-                    fragment_readahead=1,
-                    **options,
-                ):
+                for data in read(fragment, schema, kinds):
                     if data.num_rows:
                         yield _in_kinds(Batch(fragment.path, row, data), kinds)
                         row += data.num_rows
+
+    def _read(self, fragment: Any, schema: Any, kinds: Mapping[str, str]) -> Iterator[Any]:
+        """The columns asked for, a few rows at a time."""
+        options = {}
+        if self._format == "parquet":
+            options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(pre_buffer=False)
+        yield from fragment.to_batches(
+            schema=schema,
+            columns=list(kinds),
+            batch_size=_rows_of_a_batch(kinds),
+            batch_readahead=2,
+            fragment_readahead=1,
+            **options,
+        )
+
+    def _read_csv(self, fragment: Any, schema: Any, kinds: Mapping[str, str]) -> Iterator[Any]:
+        """The same of a table as text, with the columns that its folders stand for."""
+        folders = ds.get_partition_keys(fragment.partition_expression)
+        inside = [name for name in kinds if name not in folders]
+        n_rows = _rows_of_a_batch(kinds)
+        for block in csv_batches(fragment.path, self._csv_types(kinds), inside or schema.names[:1]):
+            for start in range(0, block.num_rows, n_rows):
+                rows = block.slice(start, n_rows)
+                columns = [
+                    rows.column(name)
+                    if name not in folders
+                    else pa.repeat(pa.scalar(folders[name], schema.field(name).type), rows.num_rows)
+                    for name in kinds
+                ]
+                yield pa.RecordBatch.from_arrays(columns, names=list(kinds))
 
     def _csv_types(self, kinds: Mapping[str, str]) -> dict[str, Any]:
         """Types to parse columns of text files as; dates and truth values are recognised."""
@@ -204,6 +224,10 @@ class Dataset:
                     f"{kind} is needed. Remedy: give the column one type in all files."
                 )
         return pa.schema(list(fields.values()))
+
+
+def _rows_of_a_batch(kinds: Mapping[str, str]) -> int:
+    return max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(1, len(kinds))))
 
 
 def kind_of(type_: Any) -> str | None:
