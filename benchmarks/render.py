@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pages import (
     clusters,
+    command_line,
     design,
     doubly_stochastic,
     kitchen_sinks,
@@ -28,6 +29,7 @@ PAGES = {
     "docs/speed.md": speed.TABLES,
     "docs/peers.md": peers.TABLES,
     "docs/clusters.md": clusters.TABLES,
+    "docs/command-line.md": command_line.TABLES,
 }
 
 
