@@ -71,6 +71,7 @@ def step_table():
                 f"{1e3 * run['seconds']['step']:.1f} ms",
                 f"{1e3 * bare:.1f} ms",
                 f"{run['ratio']:.2f}",
+                f"{run['ratio of partial_fit']:.2f}",
             ]
         )
     head = [
@@ -83,6 +84,7 @@ def step_table():
         "step",
         "bare",
         "ratio",
+        "of `partial_fit`",
     ]
     return "\n".join([*grid(head, rows), "", f"{where(result)}."])
 
