@@ -25,7 +25,7 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
     exception: what neurons take from the data (a length scale of "auto", cuts of stumps, categories
     of a table; also the choice of a ``search``) they take from 16,384 rows, drawn from at most 16
     chunks, where there are more rows. ``Gaussian(length_scale=...)`` takes nothing. In single
-    precision ``preconditioner="block"`` amplifies rounding to about 1e-3, however a batch is
+    precision ``preconditioner="block"`` amplifies rounding to about 1e-2, however a batch is
     split.
 
     Parameters
