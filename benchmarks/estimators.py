@@ -3,8 +3,8 @@
 For every kernel width, sign pattern of the coefficients, size of the support and number of rows,
 each method gets as many neurons as it takes to reach the variance of full sums over 512 neurons;
 activations and seconds to get there are compared. "auto" chooses for itself, with a pilot each time
-(as in ``Expansion.estimate``) and with a pilot's variances at hand (as in the rounds of a learner,
-which measures them anew when the support has grown by a quarter).
+that one is worth it (as in ``Expansion.estimate``) and with a pilot's variances at hand (as in the
+rounds of a learner, which measures them anew when the support has grown by a quarter).
 
 Run as ``make bench-estimators``; writes ``benchmarks/results/estimators.json``.
 """
@@ -81,8 +81,8 @@ def cell(width, signs, t, n_rows):
         method: neurons_for(f, several, method, target) for method in ("index", "stratified")
     }
     timed = {method: min(n, MOST) for method, n in needed.items()}
-    pilot = f.variances_if_worth(X, NEURONS, np.random.default_rng(1))
-    choice, n_auto = f.cheapest(NEURONS, n_rows, pilot)
+    at_hand = f.variances(X, np.random.default_rng(1))
+    choice, n_auto = f.cheapest(NEURONS, n_rows, at_hand)
     times = seconds(
         {
             method: lambda run, n=n, method=method: f.freeze(n, method, run)(X)
@@ -99,7 +99,8 @@ def cell(width, signs, t, n_rows):
     reached = target if choice == "full" else variance(f, several, choice, n_auto, seed=2)
     for method, n in timed.items():
         times[method] *= needed[method] / n
-    times["auto"] *= reached / target
+    if f.variances_if_worth(X, NEURONS, np.random.default_rng(1)) is not None:
+        times["auto"] *= reached / target  # and otherwise "auto" takes full sums
     times["auto, measured"] *= reached / target
     activations = {
         "full": NEURONS * (t + n_rows),

@@ -152,9 +152,11 @@ def test_few_support_points_need_no_pilot():
     assert f.variances_if_worth(inputs(200, 3), 10_000) is None
     assert f.cheapest(30, 200, None) == ("full", 30)
     many = expansion(t=400)
-    assert many.variances_if_worth(many.support[:3], 1000, 0) is not None
-    assert many.variances_if_worth(many.support[:3], 50, 0) is None
-    assert many.variances_if_worth(inputs(2000, 3), 500, 0) is None
+    rows = many.support[:3]
+    assert many.variances_if_worth(rows, 10_000, 0) is not None
+    assert many.variances_if_worth(rows, 50, 0) is None
+    assert many.variances_if_worth(rows, 50, 0, n_estimates=200) is not None
+    assert many.variances_if_worth(inputs(2000, 3), 10_000, 0) is None
 
 
 def test_index_sampling_holds_no_more_neurons_than_it_may(monkeypatch):

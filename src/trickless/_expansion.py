@@ -28,6 +28,8 @@ _PILOT_SHARE, _PILOT_LEAST, _PILOT_MOST = 1 / 16, 128, 1024
 _PILOT_INDEX_ROWS, _PILOT_POINTS = 2, 32
 #: Work of a neuron beside its activations, in units of one: a number of its weights, and the rest.
 _NUMBER, _NEURON = 1.5, 40
+#: Work of a pilot beside its activations, in units of one.
+_PILOT = 2**18
 #: A pilot is worth it where a neuron can save so much work, and full sums cost so many pilots.
 _WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 10
 #: Index sampling may hold so many neurons, or as many as there are support points.
@@ -343,13 +345,28 @@ class Expansion:
         )
 
     def variances_if_worth(
-        self, X: Any, n_neurons: int, random_state: Any = None
+        self, X: Any, n_neurons: int, random_state: Any = None, n_estimates: float = 1
     ) -> Variances | None:
-        """The variances, or None where a pilot could hardly save more work than it takes."""
+        """The variances, or None where a pilot could hardly save more work than it takes.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        n_neurons : int
+            Neurons whose full sums have the wanted error.
+        random_state : int, Generator, RandomState or None, default=None
+        n_estimates : float, default=1
+            How many estimates will go by the variances.
+
+        Returns
+        -------
+        Variances or None
+        """
         t, n = self.support.shape[0], X.shape[0]
         full, other = _NEURON + t + n, _NEURON + 1 + n
-        pilot = _PILOT_NEURONS * (2 * self._n_summed() + _PILOT_POINTS + _PILOT_ROWS)
-        if full <= _WORTH_A_PILOT * other or n_neurons * full <= _WORTH_PILOTS * pilot:
+        pilot = _PILOT_NEURONS * (2 * self._n_summed() + _PILOT_POINTS + _PILOT_ROWS) + _PILOT
+        at_stake = n_estimates * n_neurons * full
+        if full <= _WORTH_A_PILOT * other or at_stake <= _WORTH_PILOTS * pilot:
             return None
         return self.variances(X, random_state)
 

@@ -167,7 +167,8 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
         size, variances = self._measured
         t = f.support.shape[0]
         if not size / _GROWN <= t <= size * _GROWN:
-            variances = f.variances_if_worth(X, n_neurons, rng)
+            rounds = (_GROWN - 1) * t / X.shape[0]
+            variances = f.variances_if_worth(X, n_neurons, rng, rounds)
             self._measured = (t if variances else 0.0), variances
         return variances
 
