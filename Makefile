@@ -6,6 +6,7 @@
 # make test-frameworks  test neurons made of torch modules and JAX functions, and torch tensors (installs both)
 # make fuzz-files    twelve thousand damaged or hostile files of models, which must be refused
 # make fuzz-inputs   five thousand odd inputs, which must be answered rightly or refused with a remedy
+# make mutants       small errors in the core, and how many of them the tests notice
 # make lint          check style and format
 # make types         check types
 # make format        rewrite style and format
@@ -81,6 +82,9 @@ fuzz-inputs: $(VENV)/.test
 
 fuzz-kills: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -W error tests/killed_fits.py 60
+
+mutants: $(VENV)/.mutants
+	$(BIN)/python tests/mutants.py
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
