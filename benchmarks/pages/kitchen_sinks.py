@@ -19,11 +19,25 @@ def best_error_table():
             rows.append([one["name"], method, f"{best['size']:,}", f"{best['error']:.2%}", *times])
     for aim in result["aims"]:
         met = "met" if aim["met"] else "not met"
-        best = aim["best"] and f" with {aim['best']['error']:.2%} in {aim['best']['seconds']:.3g} s"
-        aims.append(f"{aim['what']}, at most {aim['error']:.1%} {aim['when']}: {met}{best or ''}")
+        if aim["best"]:
+            met += f" with {aim['best']['error']:.2%} in {aim['best']['seconds']:.3g} s"
+            components = aim["best"].get("components")
+            met += f", {components} principal components of the pixels" if components else ""
+        aims.append(f"{aim['what']}, at most {aim['error']:.1%} {aim['when']}: {met}")
     head = ["data", "method", "neurons or rounds", "test error", "seconds", "seconds to predict"]
     runs = f"{where(result)}; MNIST up to commit {result['mnist']['circumstances']['commit']}"
     return "\n".join([*grid(head, rows), "", f"Aims: {'; '.join(aims)}. {runs}."])
+
+
+def mnist_table():
+    rows = []
+    for point in results("rahimi2008")["mnist"]["points"]:
+        inputs = point["components"] and f"{point['components']} principal components"
+        row = [inputs or "pixels", f"`{point['family']}`", f"{point['neurons']:,}"]
+        row += [f"{point['error']:.2%}", f"{point['seconds']:.3g}"]
+        rows.append([*row, f"{point['predict_seconds']:.2g}", point["commit"]])
+    head = ["inputs", "neurons", "K", "test error", "seconds", "seconds to predict", "commit"]
+    return "\n".join(grid(head, rows))
 
 
 def time_to_error_table():
@@ -103,6 +117,7 @@ def kitchen_sinks_stream_table():
 
 TABLES = {
     "best-error": best_error_table,
+    "mnist": mnist_table,
     "time-to-error": time_to_error_table,
     "largest-weight": largest_weight_table,
     "kitchen-sinks-stream": kitchen_sinks_stream_table,
