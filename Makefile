@@ -6,6 +6,7 @@
 # make test-frameworks  test neurons made of torch modules and JAX functions, and torch tensors (installs both)
 # make fuzz-files    twelve thousand damaged or hostile files of models, which must be refused
 # make fuzz-inputs   five thousand odd inputs, which must be answered rightly or refused with a remedy
+# make coverage      lines and branches that the tests run, of all suites together (installs their needs)
 # make mutants       small errors in the core, and how many of them the tests notice
 # make lint          check style and format
 # make types         check types
@@ -82,6 +83,14 @@ fuzz-inputs: $(VENV)/.test
 
 fuzz-kills: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -W error tests/killed_fits.py 60
+
+coverage: $(VENV)/.coverage
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage run -m pytest tests/frameworks src/trickless/neurons/_torch.py src/trickless/neurons/_jax.py
+	$(BIN)/coverage run -m pytest tests/clusters src/trickless/dask
+	$(BIN)/coverage combine
+	$(BIN)/coverage report
 
 mutants: $(VENV)/.mutants
 	$(BIN)/python tests/mutants.py
