@@ -1,11 +1,15 @@
-"""What README and docs say is so."""
+"""What README, docs and docstrings say is so."""
 
+import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import render
+import trickless
+import trickless.neurons
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
@@ -27,6 +31,28 @@ def test_the_examples_of_the_readme_run(capsys):
     promised = re.search(r"# (0\.\d+)$", examples[0], flags=re.M)
     # Two digits, of a model without a seed: 450 test rows make one step 0.002.
     assert printed == pytest.approx(float(promised[1]), abs=0.015)
+
+
+PUBLIC = [
+    thing
+    for module in (trickless, trickless.neurons)
+    for thing in map(vars(module).get, module.__all__)
+    if inspect.isclass(thing) or inspect.isfunction(thing)
+]
+
+
+@pytest.mark.parametrize("thing", PUBLIC, ids=lambda thing: thing.__name__)
+def test_documented_defaults_are_those_of_the_signature(thing):
+    doc = inspect.getdoc(thing).replace("\\\n", "")
+    for name, parameter in inspect.signature(thing).parameters.items():
+        if parameter.default is parameter.empty:
+            continue
+        (said,) = re.findall(rf"^{name} : (.*)$", doc, flags=re.M)
+        if parameter.default is None and "default=" not in said:
+            assert said.endswith(", optional")
+        else:
+            default = eval(said.partition("default=")[2], {"np": np}, vars(trickless.neurons))
+            assert repr(default) == repr(parameter.default)
 
 
 def stripped(code):

@@ -81,10 +81,10 @@ def test_steps_are_those_of_the_algorithm(learner, loss, classes, neurons):
 def test_fit_draws_as_many_neurons_as_asked_and_visits_every_row():
     X = inputs(50, 3)
     model = DoublyStochasticRegressor(
-        Gaussian(1.0), 110, batch_size=20, neurons_per_step=32, random_state=0
+        Gaussian(1.0), 120, batch_size=20, neurons_per_step=50, random_state=0
     ).fit(X, X[:, 0])
-    assert len(model.coef_) == 110
-    assert model.n_iter_ == 4
+    assert len(model.coef_) == 120
+    assert model.n_iter_ == 3
     assert sorted(model.online_error_[:3, 0]) == [16, 17, 17]
     model.n_iter_ = 0
     batches = model._batches(np.arange(50))

@@ -255,6 +255,6 @@ def test_the_choice_does_not_look_at_the_neurons_of_the_estimate(monkeypatch):
         return drawn[-1]
 
     monkeypatch.setattr(type(f.neurons), "draw", recorded)
-    f.estimate(f.support[:2], 1000, "auto", random_state=0)
+    f.estimate(f.support[:2], 10_000, "auto", random_state=0)
     pilot, estimate = (weights[0] for weights in drawn)
     assert not np.isin(pilot, estimate).any()

@@ -41,7 +41,7 @@ class Network:
         Where the weights come from.
     coef : array of shape (n_neurons, width, n_outputs)
         Coefficients c.
-    intercept : array of shape (n_outputs,)
+    intercept : float or array of shape (n_outputs,), default=0.0
         Constants b.
     n_jobs : int, optional
         Threads.

@@ -136,9 +136,9 @@ class NeuronStream:
         A fitted family.
     seed : int
         Non-negative seed.
-    dtype : dtype
+    dtype : dtype, default=np.float32
         Precision of the floating-point weights.
-    cache_bytes : int
+    cache_bytes : int, default=2**28
         How many bytes of weights may be kept in memory. As many of the first blocks are kept as
         fit, since every pass goes through the blocks in order; the others are drawn again when
         needed, with the same result.

@@ -25,11 +25,12 @@ class TableColumn(NamedTuple):
     name : str
     kind : {"number", "date", "category"}
         Truth values are numbers; dates and times are days since 1970.
-    mean, scale : float
-        Of the known values; numbers and dates are standardised with them.
-    categories : list of str
+    mean : float, default=0.0
+    scale : float, default=1.0
+        Of the known values; numbers and dates are standardised with both.
+    categories : list of str, default=[]
         The categories that were there, sorted; numbers by their digits.
-    has_missing : bool
+    has_missing : bool, default=False
         Whether values were missing.
     """
 

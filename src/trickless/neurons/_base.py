@@ -27,7 +27,7 @@ class Inputs(NamedTuple):
     ----------
     n_categories : int array of shape (n_features,)
         How many codes 0, 1, ... a categorical column has; 0 for a column of numbers.
-    names : tuple of str or None
+    names : tuple of str, optional
         Names of the columns, where they came in a data frame.
     """
 
