@@ -62,6 +62,13 @@ def test_purposes_have_randomness_of_their_own():
     assert len(draws) == 3 * len(Purpose)
 
 
+def test_purposes_keep_their_numbers():
+    """Models that were fitted with older versions go by them."""
+    names = "BLOCKS FIT SHUFFLE ROUNDS FREEZE TRIAL COMPRESS PREDICT VALIDATION SEARCH PILOT"
+    assert [purpose.name for purpose in Purpose] == [*names.split(), "PRECONDITIONER"]
+    assert [int(purpose) for purpose in Purpose] == list(range(12))
+
+
 def test_pieces_cover_a_range_once_and_agree_with_stored_weights():
     stream = NeuronStream(gaussian(), 0)
     start, stop = BLOCK - 3, 3 * BLOCK + 5
@@ -123,11 +130,30 @@ def test_the_fingerprint_sees_a_change_of_order():
         changed.block(0)
 
 
+@pytest.mark.parametrize("now", [1, 3])
+def test_a_stream_of_fewer_or_more_arrays_is_refused(now):
+    class Repeated(Gaussian):
+        times = 2
+
+        def draw(self, rng, n):
+            return super().draw(rng, n) * self.times
+
+    stream = NeuronStream(Repeated(1.0).fit(inputs(10, 3), np.random.default_rng(0)), 0)
+    stream.fingerprint()
+    changed = NeuronStream.__new__(NeuronStream)
+    changed.__dict__.update(stream.__getstate__())
+    changed.neurons.times = now
+    with pytest.raises(RuntimeError, match="not those"):
+        changed.block(0)
+
+
 def test_seeds():
     assert as_seed(7) == 7
     assert as_seed(None) != as_seed(None)
     assert as_seed(np.random.default_rng(3)) == as_seed(np.random.default_rng(3))
     assert as_seed(np.random.RandomState(3)) == as_seed(np.random.RandomState(3))
+    assert as_seed(np.random.RandomState(3)) == np.random.RandomState(3).randint(2**31 - 1)
+    assert as_seed(np.random.default_rng(3)) == np.random.default_rng(3).integers(2**63)
     for wrong in (-1, "a", 1.5, True):
         with pytest.raises((ValueError, TypeError), match=r"random_state=.*Remedy"):
             as_seed(wrong)
