@@ -78,6 +78,22 @@ def test_activations_kept_or_evaluated_again_give_one_model(monkeypatch):
     assert passes == [N_ROWS] * (1 + again.n_iter_ + 1)  # the last looks at what was reached
 
 
+@pytest.mark.parametrize(("n_rows", "kept"), [(80, True), (81, False)])
+def test_activations_may_take_what_the_direct_solver_would(n_rows, kept, monkeypatch):
+    """16 c² bytes for c columns, where 8 n c are needed."""
+    passes = []
+    panels = KitchenSinksRegressor._panels
+
+    def counted(self, X):
+        passes.append(len(X))
+        return panels(self, X)
+
+    monkeypatch.setattr(KitchenSinksRegressor, "_panels", counted)
+    model = make(solver="iterative", cache_bytes=1, alpha=1.0).set_params(n_neurons=20)
+    model.fit(X[:n_rows], Y[:n_rows])
+    assert len(passes) == (1 if kept else 2 + model.n_iter_)
+
+
 def test_panels_change_nothing(monkeypatch):
     expected = make(solver="iterative", tol=1e-13).fit(X, Y).coef_
     monkeypatch.setattr(trickless.kitchen_sinks, "PANEL_BYTES", 1)

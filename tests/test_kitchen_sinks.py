@@ -14,6 +14,7 @@ import naive
 import trickless
 from cases import answers, inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless._blocks import linear_algebra
 from trickless._least_squares import Statistics
 from trickless._stream import BLOCK
 from trickless.neurons import Gaussian
@@ -143,6 +144,19 @@ def test_little_work_is_done_on_one_thread(n_rows, threads, monkeypatch):
     with threadpool_limits(3, "blas"):
         KitchenSinksRegressor(Gaussian(), 25, alpha=1.0, random_state=0).fit(X, X[:, 0])
     assert set(seen) == {threads}
+
+
+def test_linear_algebra_is_told_how_much_there_is_to_do(monkeypatch):
+    told = []
+
+    def recorded(n_jobs, n_products):
+        told.append(n_products)
+        return linear_algebra(n_jobs, n_products)
+
+    monkeypatch.setattr("trickless.kitchen_sinks.linear_algebra", recorded)
+    X = inputs(300, 3)
+    KitchenSinksRegressor(Gaussian(1.0), 25, alpha=1.0, random_state=0).fit(X, X[:, 0]).predict(X)
+    assert told == [300 * 50**2, 50**3]
 
 
 def test_dependent_columns_without_alpha_are_refused():
