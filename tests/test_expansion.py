@@ -5,7 +5,16 @@ import pytest
 
 from cases import inputs
 from trickless import Expansion
-from trickless._expansion import Variances
+from trickless._blocks import worthwhile
+from trickless._expansion import (
+    _NEURON,
+    _PILOT,
+    _PILOT_LEAST,
+    _PILOT_NEURONS,
+    _PILOT_POINTS,
+    _PILOT_ROWS,
+    Variances,
+)
 from trickless.neurons import Dense, Gaussian, Stumps
 
 FAMILIES = {"gaussian": Gaussian(length_scale=1.5), "stumps": Stumps(), "erf": Dense("erf")}
@@ -157,6 +166,31 @@ def test_few_support_points_need_no_pilot():
     assert many.variances_if_worth(rows, 50, 0) is None
     assert many.variances_if_worth(rows, 50, 0, n_estimates=200) is not None
     assert many.variances_if_worth(inputs(2000, 3), 10_000, 0) is None
+
+
+@pytest.mark.parametrize("n_rows", [1, 70])
+def test_a_pilot_may_take_a_tenth_of_what_is_at_stake(n_rows):
+    f, rows = expansion(t=400), inputs(n_rows, 3)
+    pilot = _PILOT + _PILOT_NEURONS * (2 * _PILOT_LEAST + _PILOT_POINTS + _PILOT_ROWS)
+    least = 10 * pilot // (_NEURON + 400 + n_rows) + 1
+    for n_neurons, n_estimates in ((least, 1), (1, least), (least // 4 + 1, 4)):
+        assert f.variances_if_worth(rows, n_neurons, 0, n_estimates) is not None
+    assert f.variances_if_worth(rows, least, 0) is not None
+    for n_neurons, n_estimates in ((least - 1, 1), (1, least - 1)):
+        assert f.variances_if_worth(rows, n_neurons, 0, n_estimates) is None
+
+
+def test_threads_are_told_how_many_activations_there_are(monkeypatch):
+    told = []
+
+    def recorded(n_jobs, n_activations):
+        told.append(n_activations)
+        return worthwhile(n_jobs, n_activations)
+
+    monkeypatch.setattr("trickless._expansion.worthwhile", recorded)
+    f = expansion(t=50)
+    f.freeze(30)
+    assert told == [50 * 30 * f.neurons.width]
 
 
 def test_index_sampling_holds_no_more_neurons_than_it_may(monkeypatch):
