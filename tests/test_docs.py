@@ -33,17 +33,23 @@ def test_the_examples_of_the_readme_run(capsys):
     assert printed == pytest.approx(float(promised[1]), abs=0.015)
 
 
-PUBLIC = [
+THINGS = [
     thing
     for module in (trickless, trickless.neurons)
     for thing in map(vars(module).get, module.__all__)
     if inspect.isclass(thing) or inspect.isfunction(thing)
 ]
+METHODS = dict.fromkeys(  # each once, though classes inherit them
+    function
+    for thing in filter(inspect.isclass, THINGS)
+    for name, function in inspect.getmembers(thing, inspect.isfunction)
+    if not name.startswith("_") and function.__module__.startswith("trickless")
+)
 
 
-@pytest.mark.parametrize("thing", PUBLIC, ids=lambda thing: thing.__name__)
+@pytest.mark.parametrize("thing", [*THINGS, *METHODS], ids=lambda thing: thing.__qualname__)
 def test_documented_defaults_are_those_of_the_signature(thing):
-    doc = inspect.getdoc(thing).replace("\\\n", "")
+    doc = (inspect.getdoc(thing) or "").replace("\\\n", "")
     for name, parameter in inspect.signature(thing).parameters.items():
         if parameter.default is parameter.empty:
             continue

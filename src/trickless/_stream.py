@@ -156,7 +156,23 @@ class NeuronStream:
         self._verified = True
 
     def block(self, b: int, like: Any = None) -> Weights:
-        """Weights of block b, a pure function of (neurons, seed, b), where some rows are."""
+        """Weights of block b, a pure function of (neurons, seed, b).
+
+        Parameters
+        ----------
+        b : int
+        like : array, optional
+            Rows: weights come in their array library and on their device. NumPy by default.
+
+        Returns
+        -------
+        tuple of arrays with leading axis 256
+
+        Raises
+        ------
+        RuntimeError
+            If the seed gives other neurons than when the stream was made.
+        """
         if not self._verified:
             self._verify()
         there = like is not None and not on_host(like)
@@ -187,7 +203,18 @@ class NeuronStream:
             yield where, pick(self.block(b, like), inside)
 
     def between(self, start: int, stop: int, like: Any = None) -> Weights:
-        """The neurons from ``start`` to ``stop`` together."""
+        """The neurons from ``start`` to ``stop`` together.
+
+        Parameters
+        ----------
+        start, stop : int
+        like : array, optional
+            Rows: weights come in their array library and on their device. NumPy by default.
+
+        Returns
+        -------
+        tuple of arrays with leading axis ``stop - start``
+        """
         parts = [weights for _, weights in self.pieces(start, stop, like)]
         return tuple(join(list(arrays)) for arrays in zip(*parts, strict=True))
 

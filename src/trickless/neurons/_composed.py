@@ -111,7 +111,17 @@ class Composed(Neurons):
         return all(getattr(part, "accepts_tables", False) for part in _as_list(self.neurons))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters, and with ``deep`` those of the parts."""
+        """Parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether those of the parts come as well.
+
+        Returns
+        -------
+        dict
+        """
         if not isinstance(self.neurons, list | tuple):
             return super().get_params(deep)
         params = super().get_params(deep=False)
