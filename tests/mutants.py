@@ -48,7 +48,9 @@ TESTS = {
     "_losses.py": "test_losses.py test_doubly_stochastic.py test_numerics.py",
     "kitchen_sinks.py": f"test_kitchen_sinks.py test_conjugate.py test_search.py {COMMON}",
     "doubly_stochastic.py": f"test_doubly_stochastic.py {COMMON}",
-    "shrinking_gradient.py": f"test_shrinking_gradient.py test_online.py test_regret.py {COMMON}",
+    "shrinking_gradient.py": (
+        f"test_shrinking_gradient.py test_online.py test_certificate.py test_regret.py {COMMON}"
+    ),
 }
 #: Where something begins and ends: lines and columns.
 Place = tuple[tuple[int, int], tuple[int, int]]
