@@ -117,3 +117,37 @@ def sdca(phi, y, orders, alpha, step):
             a[i] += delta
             w = w + delta * phi[i] / (alpha * n)
     return a, w
+
+
+def variances(psi, points, neurons, rows, chosen):
+    """Variances of single neurons, from three samples of support points.
+
+    ``psi(x, w)`` are a neuron's numbers, ``points`` pairs of a support point and ‖α‖₁ α_i / |α_i|,
+    and ``chosen`` the numbers of those that were drawn: two samples that stand for the support, and
+    one of neighbouring strata. Two rows are enough for the latter.
+    """
+    sums = [[] for _ in chosen[:2]]
+    for sample, drawn in zip(sums, chosen[:2], strict=True):
+        for w in neurons:
+            f = sum(np.outer(a, psi(x, w)) for x, a in map(points, drawn)) / len(drawn)
+            sample.append([f @ psi(x, w) for x in rows])
+    deviations = [np.array(sample) - np.mean(sample, axis=0) for sample in sums]
+    products = [
+        np.mean([a @ b for a, b in zip(one, other, strict=True)])
+        for one, other in zip(*deviations, strict=True)
+    ]
+    said = np.array(
+        [
+            [[a * (psi(x, w) @ psi(r, w)) for r in rows[:2]] for x, a in map(points, chosen[2])]
+            for w in neurons
+        ]
+    )  # by neuron, point, row and output
+    next_to = (said[:, 1:] - said[:, :-1]) / 2**0.5
+    n = len(neurons)
+    between = next_to.mean(axis=0) ** 2 - next_to.var(axis=0, ddof=1) / n
+    return (
+        max(0.0, sum(products) / (n - 1)),
+        np.std(products, ddof=1) / n**0.5,
+        said.var(axis=0, ddof=1).sum(axis=-1).mean(),
+        max(0.0, between.sum(axis=-1).mean()),
+    )

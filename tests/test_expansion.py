@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+import naive
 from cases import inputs
 from trickless import Expansion
 from trickless._blocks import worthwhile
+from trickless._certificate import certified
 from trickless._expansion import (
     _NEURON,
     _PILOT,
@@ -15,6 +17,8 @@ from trickless._expansion import (
     _PILOT_ROWS,
     Variances,
 )
+from trickless._sampling import stratified
+from trickless._stream import draw, pick
 from trickless.neurons import Dense, Gaussian, Stumps
 
 FAMILIES = {"gaussian": Gaussian(length_scale=1.5), "stumps": Stumps(), "erf": Dense("erf")}
@@ -166,6 +170,47 @@ def test_few_support_points_need_no_pilot():
     assert many.variances_if_worth(rows, 50, 0) is None
     assert many.variances_if_worth(rows, 50, 0, n_estimates=200) is not None
     assert many.variances_if_worth(inputs(2000, 3), 10_000, 0) is None
+
+
+@pytest.mark.parametrize(("family", "alpha"), [("gaussian", "positive"), ("stumps", "signs")])
+def test_variances_are_those_of_the_formulas(family, alpha):
+    f, X = expansion(family, alpha, t=300), inputs(6, 3, seed=1)
+    f = Expansion(f.neurons, f.support.astype(float), f.alpha)
+    got = f.variances(X, np.random.default_rng(5))
+    rng, size = np.random.default_rng(5), np.linalg.norm(f.alpha, axis=1)
+    weights = draw(f.neurons, rng, 32, np.dtype(float))
+    chosen = [stratified(size, n, rng, f.alpha > 0) for n in (128, 128, 32)]
+    expected = naive.variances(
+        lambda x, w: f.neurons(x[None], pick(weights, slice(w, w + 1)))[0],
+        lambda i: (f.support[i], size.sum() * f.alpha[i] / size[i]),
+        range(32),
+        X[:4].astype(float),
+        chosen,
+    )
+    numbers = sum(array[0].size for array in weights)
+    np.testing.assert_allclose(got, [*expected, numbers], rtol=1e-9)
+
+
+def test_a_function_of_no_size_has_no_variance():
+    f = expansion(t=30)
+    nothing = Expansion(f.neurons, f.support, 0 * f.alpha)
+    assert nothing.variances(f.support) == (0, 0, 0, 0, 3)
+    assert nothing.freeze(7).coef.shape == (7, f.neurons.width, 2)
+    np.testing.assert_array_equal(nothing.estimate(f.support, 5)[0], 0)
+
+
+def test_a_certificate_has_the_confidence_that_was_asked_for():
+    f, X = expansion(t=30), inputs(3, 3, seed=1)
+    for confidence in (0.5, 0.99):
+        tolerance = np.full(2, 0.2 * np.abs(f.alpha).sum())
+        expected = certified(f, X, tolerance, 1 - confidence, np.random.default_rng(0))
+        got = f.certify(X, tolerance, confidence, np.random.default_rng(0))
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_no_pilot_where_a_neuron_saves_less_than_a_sixth_of_its_work():
+    assert expansion(t=205).variances_if_worth(inputs(1000, 3), 10**6, 0) is None
+    assert expansion(t=215).variances_if_worth(inputs(1000, 3), 10**6, 0) is not None
 
 
 @pytest.mark.parametrize("n_rows", [1, 70])

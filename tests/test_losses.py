@@ -100,9 +100,10 @@ def test_link_of_softmax_inverts_its_minimiser():
 
 @pytest.mark.parametrize("loss", WITH_LINK, ids=lambda loss: type(loss).__name__)
 def test_probabilities_are_finite_and_sum_to_one_at_extreme_decisions(loss):
-    f = np.array([[800.0, -800, 0], [-900, -900, -900], [0, 0, 0]])
+    f = np.array([[-0.5, -0.8, -0.9], [-900, -900, -900], [0, 0, 0], [800.0, -800, 0]])
     p = loss.probability(f)
     assert np.isfinite(p).all()
+    assert (p >= 0).all()
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert (p[2] == p[2, 0]).all()
     if not isinstance(loss, Softmax):  # each class against the rest, and normalised
