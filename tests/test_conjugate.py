@@ -174,7 +174,7 @@ def test_it_is_taken_for_many_columns_and_where_it_goes(monkeypatch):
     assert hasattr(KitchenSinksClassifier(loss="log_loss", **options).fit(X, labels), "statistics_")
     monkeypatch.setattr(KitchenSinksRegressor, "_room", lambda self: X.shape[0] * 16 * N_NEURONS)
     assert not hasattr(make().fit(X, Y), "statistics_")
-    monkeypatch.setattr(KitchenSinksRegressor, "_room", lambda self: 0)
+    monkeypatch.setattr(KitchenSinksRegressor, "_room", lambda self: len(X) * 16 * N_NEURONS - 1)
     assert hasattr(make().fit(X, Y), "statistics_")
     monkeypatch.setattr(trickless.kitchen_sinks, "REEVALUATED_ABOVE", 2 * N_NEURONS - 1)
     assert not hasattr(make().fit(X, Y), "statistics_")
