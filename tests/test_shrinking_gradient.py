@@ -233,6 +233,7 @@ def test_the_frozen_network_follows_n_neurons():
     X = inputs(100, 2)
     model = ShrinkingGradientRegressor(Gaussian(1.0), 50, random_state=0).fit(X, X[:, 0])
     assert model.network_.n_neurons == 50
+    assert model._freeze() is model._freeze()
     model.set_params(n_neurons=700)
     exact = model.neurons_.kernel(X, model.expansion_.support) @ model.expansion_.alpha
     assert model.network_.n_neurons == 700
