@@ -1,5 +1,8 @@
 """Bad input: the parameter, the value, the cause and the remedy are named."""
 
+import inspect
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,6 +87,25 @@ def test_every_parameter_is_checked(learner):
             with pytest.raises((ValueError, TypeError), match=rf"{name}=.*Remedy: ") as caught:
                 model.fit(X, y)
             assert repr(value) in str(caught.value)
+
+
+@with_kernels
+def test_integers_begin_where_they_make_sense(learner):
+    lowest = {"cache_bytes": 0, "max_support": 2}  # and 1 otherwise
+    for name, rule in learner._rules.items():
+        for low in re.findall(r"an integer of at least (-?\d+)", rule.wanted):
+            assert int(low) == lowest.get(name, 1), name
+            assert rule.accepts(int(low))
+            assert not rule.accepts(int(low) - 1)
+
+
+@with_kernels
+def test_remedies_that_name_the_default_are_right(learner):
+    parameters = inspect.signature(type(learner)).parameters
+    for name, rule in learner._rules.items():
+        for named, value in re.findall(r"(\w+)=([^ ,]+) is the default", rule.remedy):
+            assert named == name
+            assert float(value) == parameters[name].default
 
 
 @every_learner
