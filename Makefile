@@ -46,6 +46,10 @@ MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_files.py
 	tests/test_neurons.py tests/test_growing.py tests/test_validation.py tests/test_table_model.py \
 	tests/test_cli.py tests/test_cli_errors.py
 
+# What needs torch, JAX and River, and what needs Dask.
+FRAMEWORKS = tests/frameworks src/trickless/neurons/_torch.py src/trickless/neurons/_jax.py
+CLUSTERS = tests/clusters src/trickless/dask
+
 PYTHON ?= python3
 VENV ?= .venv
 OLDEST_VENV ?= $(VENV)-oldest
@@ -64,7 +68,7 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest
 
 test-frameworks: $(VENV)/.test-frameworks
-	$(BIN)/python -m pytest tests/frameworks src/trickless/neurons/_torch.py src/trickless/neurons/_jax.py
+	$(BIN)/python -m pytest $(FRAMEWORKS)
 
 # A virtual environment of its own: versions are constrained, so that no other target may share it.
 test-oldest: export PIP_CONSTRAINT = $(CURDIR)/requirements/oldest.txt
@@ -73,7 +77,7 @@ test-oldest:
 	$(OLDEST_VENV)/bin/python -m pytest $(MOVED_BY_VERSIONS)
 
 test-dask: $(VENV)/.test-dask
-	$(BIN)/python -m pytest tests/clusters src/trickless/dask
+	$(BIN)/python -m pytest $(CLUSTERS)
 
 fuzz-files: $(VENV)/.test
 	$(BIN)/python -W error tests/mutated_files.py 12000
@@ -87,8 +91,8 @@ fuzz-kills: $(VENV)/.test
 coverage: $(VENV)/.coverage
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest
-	$(BIN)/coverage run -m pytest tests/frameworks src/trickless/neurons/_torch.py src/trickless/neurons/_jax.py
-	$(BIN)/coverage run -m pytest tests/clusters src/trickless/dask
+	$(BIN)/coverage run -m pytest $(FRAMEWORKS)
+	$(BIN)/coverage run -m pytest $(CLUSTERS)
 	$(BIN)/coverage combine
 	$(BIN)/coverage report
 
