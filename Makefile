@@ -97,7 +97,7 @@ coverage: $(VENV)/.coverage
 	$(BIN)/coverage report
 
 mutants: $(VENV)/.mutants
-	$(BIN)/python tests/mutants.py
+	$(BIN)/python benchmarks/mutants.py
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
