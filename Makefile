@@ -27,6 +27,7 @@
 # make bench-peers        other libraries on the same data, along each one's own size
 # make bench-prediction   activations that predictions take, against Algorithm 2
 # make bench-regret       regret of Shrinking Gradient against its bound
+# make bench-relevance    length scales of features by how much they matter
 # make bench-solvers      the direct and the iterative solver of Kitchen Sinks, and what choosing costs
 # make bench-stream       a million rounds with a bounded support
 # make bench-tables       Adult as a data frame, against trees
@@ -149,6 +150,9 @@ bench-growth: $(VENV)/.test
 
 bench-gpu: $(VENV)/.torch
 	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/gpu/run.py
+
+bench-relevance: $(VENV)/.plot
+	$(BIN)/python benchmarks/relevance.py
 
 bench-images: $(VENV)/.plot
 	$(BIN)/python benchmarks/images.py

@@ -1,4 +1,4 @@
-"""How many small errors in the core would the tests notice?
+"""Count the small errors in the core that the tests notice.
 
 ``make mutants`` draws mutants of six files: at places drawn at random, an operator, a number, a
 comparison, a decorator or the like is replaced by another, as Cosmic Ray defines them. Each one is

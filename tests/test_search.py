@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 
 from cases import LEARNERS, inputs, name_of, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.neurons import Dense, Gaussian, Stumps
+from trickless.neurons import Dense, Gaussian, Laplace1, Matern, Mixture, Scaled, Stumps
 
 
 def wiggly(scale, n=600):
@@ -30,6 +31,76 @@ def test_auto_finds_the_length_scale_and_predicts_better_than_the_median(scale):
     assert not hasattr(plain, "search_scores_")
     again = clone(model).fit(X[:400], y[:400])
     np.testing.assert_array_equal(again.search_scores_, model.search_scores_)
+
+
+def few_that_matter(n=1500, d=16):
+    """Two of many features matter, and one of them is in large units."""
+    X = inputs(n, d) * np.append(1000.0, np.ones(d - 1))
+    y = np.sin(2 * X[:, 3]) * X[:, 0] / 1000
+    return X, y + 0.05 * np.random.default_rng(1).standard_normal(n)
+
+
+@pytest.mark.parametrize("family", [Gaussian, Matern, Laplace1], ids=lambda family: family.__name__)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_relevance_finds_the_features_that_matter(family, sparse):
+    X, y = few_that_matter()
+    spread = X.std(axis=0)
+    rows = scipy.sparse.csr_array(X) if sparse else X
+    scores, scales = {}, {}
+    for how in ("auto", "relevance"):
+        model = KitchenSinksRegressor(family(length_scale=how), 200, random_state=0)
+        model.fit(rows[:1000], y[:1000])
+        scores[how] = model.score(rows[1000:], y[1000:])
+        scales[how] = model.neurons_.length_scale_
+    assert len(model.search_scores_) == 3 * 6
+    assert 1 - scores["relevance"] < 0.5 * (1 - scores["auto"])
+    relative = scales["relevance"] / spread
+    assert set(np.argsort(relative)[:2]) == {0, 3}
+    assert np.sort(relative)[2] > 2 * np.sort(relative)[1]
+    again = clone(model).fit(rows[:1000], y[:1000])
+    np.testing.assert_allclose(again.neurons_.length_scale_, scales["relevance"], rtol=1e-6)
+
+
+def test_relevance_goes_by_the_slopes_of_what_was_learned():
+    rng = np.random.default_rng(0)
+    X, weight = rng.standard_normal((40, 3)) * [1.0, 10.0, 0.1], rng.random(40) + 0.5
+    family = Gaussian("relevance").fit(X, rng)
+    weights, coef = family.draw(rng, 20), rng.standard_normal((20, 2, 2))
+    f = lambda X: family(X, weights) @ coef.swapaxes(0, 1).reshape(40, 2)  # noqa: E731
+    h = 1e-6
+    slopes = [((f(X + h * e) - f(X - h * e)) / (2 * h)) ** 2 for e in np.eye(3)]
+    mean = np.array([weight @ square.sum(axis=1) / weight.sum() for square in slopes])
+    scale = family.refined(X, weights, coef, weight).length_scale_
+    np.testing.assert_allclose(scale * np.sqrt(mean), (scale * np.sqrt(mean))[0], rtol=1e-6)
+    assert np.median(pdist(X / scale)) == pytest.approx(1, rel=0.1)  # but for the weights
+    assert family.refined(X, weights, 0 * coef) is None
+    assert Gaussian("auto").fit(X, rng).refined(X, weights, coef) is None
+
+
+def test_features_that_say_nothing_keep_a_finite_length_scale():
+    X = np.column_stack([inputs(300, 2), np.full(300, 7.0)])
+    model = KitchenSinksRegressor(Gaussian("relevance"), 50, random_state=0).fit(X, X[:, 0])
+    scale = model.neurons_.length_scale_
+    assert np.isfinite(scale).all()
+    assert (scale > 0).all()
+    constant = KitchenSinksRegressor(Gaussian("relevance"), 50, random_state=0)
+    assert constant.fit(X, np.ones(300)).predict(X) == pytest.approx(1)
+    assert np.ndim(constant.neurons_.length_scale_) == 0
+
+
+def test_relevance_is_for_a_family_by_itself():
+    X, y = few_that_matter(50)
+    for family in (Mixture([Gaussian("relevance"), Stumps()]), Scaled(Gaussian("relevance"), 2.0)):
+        with pytest.raises(ValueError, match=r"its part .*relevance.* adapts.*Remedy"):
+            KitchenSinksRegressor(family, 20).fit(X, y)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
+def test_every_learner_adapts_to_what_is_learned(learner):
+    X, y = problem(learner)
+    model = clone(learner).set_params(neurons=Gaussian("relevance"), random_state=0).fit(X, y)
+    assert len(model.search_scores_) == 18
+    assert model.score(X, y) > 0.1
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=name_of)

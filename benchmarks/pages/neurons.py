@@ -60,7 +60,25 @@ def images_table():
     return "\n".join([*grid(head, rows), "", text])
 
 
+def relevance_table():
+    result = results("relevance")
+    rows = []
+    for name in dict.fromkeys(run["data"] for run in result["runs"]):
+        row = [name]
+        for run in result["runs"]:
+            if run["data"] == name:
+                row.append(f"{run['error']:.4f} ± {run['deviation']:.4f}, {run['seconds']:.2g} s")
+        rows.append(row)
+    head = ["data", *(f'`"{how}"`' for how in result["length_scales"])]
+    text = (
+        "Test error (1 − R² of numbers, a share of labels): mean of "
+        f"{result['seeds']} seeds ± the deviation between them; medians of seconds. "
+    )
+    return "\n".join([*grid(head, rows), "", f"{text}{where(result)}."])
+
+
 TABLES = {
+    "relevance": relevance_table,
     "frequencies": frequencies_table,
     "tables": tables_table,
     "images": images_table,

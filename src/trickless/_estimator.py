@@ -36,7 +36,7 @@ from trickless._devices import (
 from trickless._interrupts import uninterrupted
 from trickless._losses import Loss
 from trickless._network import Network
-from trickless._search import scores
+from trickless._search import choose
 from trickless._stream import Purpose, as_seed, draw, generator, moved
 from trickless._tables import TableEncoder, inputs_of, why_no_numbers, why_no_table
 from trickless._validation.devices import (
@@ -363,12 +363,11 @@ class NeuronLearner(Learner):
                 family.fit(X, generator(self.seed_, Purpose.FIT), weight)
                 check_fitted_family(family)
                 candidates += family.candidates()
-            best = 0
             self.__dict__.pop("search_scores_", None)
+            self.neurons_ = candidates[0]
             if len(candidates) > 1:
-                self.search_scores_ = scores(candidates, X, targets, weight, self.seed_)
-                best = int(np.argmin(self.search_scores_))
-            self.neurons_ = candidates[best]
+                chosen = choose(candidates, X, targets, weight, self.seed_)
+                self.neurons_, self.search_scores_ = chosen
         rng = generator(self.seed_, Purpose.TRIAL)
         trial = draw(self.neurons_, rng, _TRIAL_NEURONS, self._begun_with["dtype"])
         rows = take(X, slice(_TRIAL_ROWS))

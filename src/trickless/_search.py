@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trickless._devices import take, to_host
 from trickless._least_squares import Statistics, solve_by_gcv
 from trickless._stream import Purpose, draw, generator
-from trickless.neurons import Neurons
+from trickless.neurons import Neurons, Weights
 
 #: Rows and neurons on which families are compared.
 ROWS, NEURONS = 1500, 256
+#: Rows where they adapt to what is learned, which takes more of them, and how often they do.
+ADAPTING_ROWS, REFINEMENTS = 4096, 5
 
 
-def scores(
+class _Trial(NamedTuple):
+    """A family, its score, and the fit that the score is of."""
+
+    family: Neurons
+    score: float
+    weights: Weights
+    coef: np.ndarray
+
+
+def choose(
     families: list[Neurons], X: Any, targets: np.ndarray, weight: np.ndarray | None, seed: int
-) -> np.ndarray:
-    """Generalised cross-validation score of each family, relative to that of a constant.
+) -> tuple[Neurons, np.ndarray]:
+    """The family with the least score of generalised cross-validation, relative to a constant's.
 
-    All families get the same rows and the same random numbers. Each output has the alpha that
-    suits it best; several outputs count alike.
+    Each output has the alpha that suits it best; several outputs count alike. A family that knows
+    how to adapt to what was learned with it is refined a few times, each time from the best of the
+    last candidates, which meet other rows and neurons than those before: relevance that was found
+    in the noise of a sample is not found again.
 
     Parameters
     ----------
@@ -34,22 +47,64 @@ def scores(
 
     Returns
     -------
-    array of shape (len(families),)
+    family : Neurons
+    scores : array of shape (n_candidates,)
+        Those of ``families``, and then of what they were refined to.
     """
-    rows = np.arange(len(targets))
-    if len(rows) > ROWS:
-        rows = np.sort(generator(seed, Purpose.SEARCH).choice(rows, ROWS, replace=False))
-    X, targets = to_host(take(X, rows)), targets[rows]
-    part = None if weight is None else weight[rows]
-    result = []
-    for neurons in families:
-        weights = draw(neurons, generator(seed, Purpose.SEARCH, 1), NEURONS, X.dtype)
-        Z = neurons(X, weights)
-        statistics = Statistics(Z.shape[1], targets.mean(axis=0))
-        statistics.add(Z, targets, part)
+    contest = _Contest(families, X, targets, weight, seed, 0)
+    every = contest.trials
+    for number in range(1, REFINEMENTS + 1):
+        refined = contest.refined()
+        if refined is None:
+            break
+        contest = _Contest(refined.candidates(), X, targets, weight, seed, number)
+        every = every + contest.trials
+    return _least(every).family, np.array([trial.score for trial in every])
+
+
+class _Contest:
+    """Families on the same rows and the same random numbers, which are others in each contest."""
+
+    def __init__(
+        self,
+        families: list[Neurons],
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        seed: int,
+        number: int,
+    ) -> None:
+        rows = np.arange(len(targets))
+        most = ADAPTING_ROWS if any(family.adapts for family in families) else ROWS
+        if len(rows) > most:
+            rng = generator(seed, Purpose.SEARCH, 2 * number)
+            rows = np.sort(rng.choice(rows, most, replace=False))
+        self.X, self.targets = to_host(take(X, rows)), targets[rows]
+        self.weight = None if weight is None else weight[rows]
+        self.seed, self.number = seed, number
+        self.trials = [self._tried(family) for family in families]
+
+    def refined(self) -> Neurons | None:
+        """What the best family becomes by what was learned with it."""
+        best = _least(self.trials)
+        return best.family.refined(self.X, best.weights, best.coef, self.weight)
+
+    def _tried(self, family: Neurons) -> _Trial:
+        rng = generator(self.seed, Purpose.SEARCH, 2 * self.number + 1)
+        weights = draw(family, rng, NEURONS, self.X.dtype)
+        Z = family(self.X, weights)
+        statistics = Statistics(Z.shape[1], self.targets.mean(axis=0))
+        statistics.add(Z, self.targets, self.weight)
         moments = statistics.centred()
-        found = solve_by_gcv(moments).scores
-        assert found is not None
+        solution = solve_by_gcv(moments)
+        assert solution.scores is not None
         varies = moments.y_variance > 0
-        result.append((found.min(axis=1)[varies] / moments.y_variance[varies]).sum())
-    return np.array(result)
+        variance = moments.y_variance[varies]
+        score = (solution.scores.min(axis=1)[varies] / variance).sum()
+        coef = solution.coef[:, varies] / np.sqrt(variance)
+        by_neuron = coef.reshape(family.width, NEURONS, -1).swapaxes(0, 1)
+        return _Trial(family, score, weights, by_neuron)
+
+
+def _least(trials: list[_Trial]) -> _Trial:
+    return min(trials, key=lambda trial: trial.score)

@@ -129,6 +129,33 @@ class Neurons(BaseEstimator, ABC):
         """Fitted families among which the learner is to choose by the data; itself by default."""
         return [self]
 
+    @property
+    def adapts(self) -> bool:
+        """Whether ``refined`` may know of a better family."""
+        return False
+
+    def refined(
+        self, X: Any, weights: Weights, coef: np.ndarray, sample_weight: np.ndarray | None = None
+    ) -> Neurons | None:
+        """A fitted family that suits what was learned with this one, if it knows of one.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Some training rows.
+        weights : tuple of arrays
+            Drawn neurons.
+        coef : array of shape (n, width, n_outputs)
+            Their coefficients in a first fit, for outputs of variance 1.
+        sample_weight : array of shape (n_rows,), optional
+
+        Returns
+        -------
+        Neurons or None
+            None by default.
+        """
+        return None
+
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         """Draw n w from the distribution, independently unless ``independent`` is False.

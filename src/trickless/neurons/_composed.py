@@ -76,8 +76,15 @@ class Composed(Neurons):
         Raises
         ------
         ValueError
-            If parts have different numbers of candidates, more than one each.
+            If parts have different numbers of candidates, more than one each, or one of them
+            adapts to what is learned.
         """
+        for part in self.parts_:
+            if part.adapts:
+                raise ValueError(
+                    f"{type(self).__name__}: its part {part!r} adapts to what is learned with it, "
+                    "which works for a family by itself. Remedy: length_scale='auto' in the part."
+                )
         each = [part.candidates() for part in self.parts_]
         counts = sorted({len(some) for some in each} - {1})
         if len(counts) > 1:

@@ -14,17 +14,20 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 from sklearn.metrics import pairwise_distances
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from trickless._blocks import namespace
+from trickless._blocks import namespace, row_blocks
 from trickless._validation.inputs import check_feature_count, check_length_scales
 from trickless._validation.rules import choice, either, positive, positives
 from trickless.neurons._base import Neurons, Weights, sample_rows
 from trickless.neurons._points import SAMPLINGS
-from trickless.neurons._projected import Projected
+from trickless.neurons._projected import Projected, project
 
 _MEDIAN_ROWS = 1000
-#: Length scales that "auto" chooses from, in units of the median distance.
-_MULTIPLES = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
+#: Length scales that are chosen from, in units of the median distance.
+_MULTIPLES = {"auto": (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0), "relevance": (1 / 2, 1.0, 2.0)}
+#: A feature counts at least so much of what the one that matters most does.
+_LEAST_RELEVANCE = 1e-3
 #: Heavy tails end at this frequency times the length scale: single precision does not resolve the
 #: phase of larger ones, and they could overflow.
 LARGEST_FREQUENCY = 1e6
@@ -47,7 +50,7 @@ class Fourier(Projected):
     _rules = {
         "length_scale": either(
             positive("length_scale='median' sets it to the median distance of the training rows"),
-            choice("median", "auto", remedy=""),
+            choice("median", *_MULTIPLES, remedy=""),
             positives(""),
         ),
         "sampling": choice(*SAMPLINGS, remedy="sampling='iid' draws frequencies independently"),
@@ -78,12 +81,52 @@ class Fourier(Projected):
         return self
 
     def candidates(self) -> list[Neurons]:
-        if not isinstance(self.length_scale, str) or self.length_scale != "auto":
+        if not isinstance(self.length_scale, str) or self.length_scale not in _MULTIPLES:
             return [self]
-        several = [copy(self) for _ in _MULTIPLES]
-        for family, multiple in zip(several, _MULTIPLES, strict=True):
-            family.length_scale_ = multiple * self.length_scale_
-        return list(several)
+        multiples = _MULTIPLES[self.length_scale]
+        return [self._with_length_scale(multiple * self.length_scale_) for multiple in multiples]
+
+    @property
+    def adapts(self) -> bool:
+        return isinstance(self.length_scale, str) and self.length_scale == "relevance"
+
+    def refined(
+        self, X: Any, weights: Weights, coef: np.ndarray, sample_weight: np.ndarray | None = None
+    ) -> Fourier | None:
+        """Length scales in which features matter as they did to the function that was learned.
+
+        A feature's is in proportion to 1 / √E (∂f/∂x_j)², with a median distance of 1 in all.
+        """
+        if not self.adapts:
+            return None
+        weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        slope = np.sqrt(self._squared_slopes(X, weights[0], coef, weight))
+        spread = _standard_deviations(X, weight)
+        matters = slope * spread
+        if not matters.any():
+            return None
+        least = _LEAST_RELEVANCE * matters.max()
+        slope = np.maximum(matters, least) / np.where(spread > 0, spread, 1.0)
+        some = slice(None, None, -(-X.shape[0] // _MEDIAN_ROWS))
+        rows = X[some].multiply(slope).tocsr() if issparse(X) else X[some] * slope
+        return self._with_length_scale(_median_distance(rows, weight[some], self.metric) / slope)
+
+    def _squared_slopes(
+        self, X: Any, frequencies: np.ndarray, coef: np.ndarray, weight: np.ndarray
+    ) -> np.ndarray:
+        """Weighted mean over rows of (∂f/∂x_j)², summed over outputs: shape (n_features,)."""
+        total = np.zeros(X.shape[1])
+        for rows in row_blocks(X.shape[0]):
+            t = project(X[rows], frequencies)
+            for cosine, sine in zip(coef[:, 0].T, coef[:, 1].T, strict=True):
+                slopes = (sine * np.cos(t) - cosine * np.sin(t)) @ frequencies
+                total += weight[rows] @ slopes**2
+        return total / weight.sum()
+
+    def _with_length_scale(self, length_scale: float | np.ndarray) -> Fourier:
+        family = copy(self)
+        family.length_scale_ = length_scale
+        return family
 
     @abstractmethod
     def frequencies(self, z: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -116,6 +159,14 @@ class Fourier(Projected):
             for A in ([X] if Y is None or Y is X else [X, Y])
         ]
         return scaled[0], scaled[-1]
+
+
+def _standard_deviations(X: Any, weight: np.ndarray) -> np.ndarray:
+    """Of the columns of a dense or sparse matrix."""
+    if issparse(X):
+        return np.sqrt(mean_variance_axis(X.tocsr().astype(np.float64), 0, weights=weight)[1])
+    X = np.asarray(X, dtype=np.float64)
+    return np.sqrt(weight @ (X - np.average(X, axis=0, weights=weight)) ** 2 / weight.sum())
 
 
 def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
