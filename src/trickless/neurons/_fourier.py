@@ -26,6 +26,8 @@ from trickless.neurons._projected import Projected, project
 _MEDIAN_ROWS = 1000
 #: Length scales that are chosen from, in units of the median distance.
 _MULTIPLES = {"auto": (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0), "relevance": (1 / 2, 1.0, 2.0)}
+#: Slopes held at a time.
+_SLOPES = 2**22
 #: A feature counts at least so much of what the one that matters most does.
 _LEAST_RELEVANCE = 1e-3
 #: Heavy tails end at this frequency times the length scale: single precision does not resolve the
@@ -116,7 +118,7 @@ class Fourier(Projected):
     ) -> np.ndarray:
         """Weighted mean over rows of (∂f/∂x_j)², summed over outputs: shape (n_features,)."""
         total = np.zeros(X.shape[1])
-        for rows in row_blocks(X.shape[0]):
+        for rows in row_blocks(X.shape[0], max(1, _SLOPES // X.shape[1])):
             t = project(X[rows], frequencies)
             for cosine, sine in zip(coef[:, 0].T, coef[:, 1].T, strict=True):
                 slopes = (sine * np.cos(t) - cosine * np.sin(t)) @ frequencies
