@@ -95,12 +95,9 @@ class Fourier(Projected):
     def refined(
         self, X: Any, weights: Weights, coef: np.ndarray, sample_weight: np.ndarray | None = None
     ) -> Fourier | None:
-        """Length scales in which features matter as they did to the function that was learned.
-
-        A feature's is in proportion to 1 / √E (∂f/∂x_j)², with a median distance of 1 in all.
-        """
         if not self.adapts:
             return None
+        # A feature's length scale is in proportion to 1 / √E (∂f/∂x_j)², the median distance 1.
         weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         slope = np.sqrt(self._squared_slopes(X, weights[0], coef, weight))
         spread = _standard_deviations(X, weight)
