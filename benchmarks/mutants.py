@@ -98,7 +98,7 @@ def copy(project: Path) -> Path:
 def passes(project: Path, name: str, limit: float | None) -> bool:
     """Whether the tests of a file pass in a copy of the project within so many seconds."""
     files = [f"tests/{test}" for test in TESTS[name].split()]
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    options = ["-x", "-q", "-p", "no:cacheprovider"]
     environment = os.environ | {
         "PYTHONPATH": str(project / "src"),
         "PYTHONDONTWRITEBYTECODE": "1",
