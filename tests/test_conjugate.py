@@ -61,8 +61,8 @@ def test_the_preconditioner_saves_passes(monkeypatch):
     assert (excess(model) < excess(without)).all()
 
 
-def test_activations_kept_or_evaluated_again_give_one_model(monkeypatch):
-    kept = make(solver="iterative").fit(X, Y)
+def counted_passes(monkeypatch):
+    """A list that gets the number of rows of each pass that evaluates activations."""
     passes = []
     panels = KitchenSinksRegressor._panels
 
@@ -71,6 +71,12 @@ def test_activations_kept_or_evaluated_again_give_one_model(monkeypatch):
         return panels(self, X)
 
     monkeypatch.setattr(KitchenSinksRegressor, "_panels", counted)
+    return passes
+
+
+def test_activations_kept_or_evaluated_again_give_one_model(monkeypatch):
+    kept = make(solver="iterative").fit(X, Y)
+    passes = counted_passes(monkeypatch)
     blocks = KitchenSinksRegressor._blocks
     monkeypatch.setattr(KitchenSinksRegressor, "_blocks", lambda self, X, most: blocks(self, X, 0))
     again = make(solver="iterative").fit(X, Y)
@@ -81,14 +87,7 @@ def test_activations_kept_or_evaluated_again_give_one_model(monkeypatch):
 @pytest.mark.parametrize(("n_rows", "kept"), [(80, True), (81, False)])
 def test_activations_may_take_what_the_direct_solver_would(n_rows, kept, monkeypatch):
     """16 c² bytes for c columns, where 8 n c are needed."""
-    passes = []
-    panels = KitchenSinksRegressor._panels
-
-    def counted(self, X):
-        passes.append(len(X))
-        return panels(self, X)
-
-    monkeypatch.setattr(KitchenSinksRegressor, "_panels", counted)
+    passes = counted_passes(monkeypatch)
     model = make(solver="iterative", cache_bytes=1, alpha=1.0).set_params(n_neurons=20)
     model.fit(X[:n_rows], Y[:n_rows])
     assert len(passes) == (1 if kept else 2 + model.n_iter_)
