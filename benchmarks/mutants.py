@@ -164,7 +164,7 @@ def examine(name: str, sample: int, seed: int, copies: Queue[Path]) -> dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("files", nargs="*", default=list(TESTS), help="of src/trickless")
-    parser.add_argument("--sample", type=int, default=60, help="mutants of a file")
+    parser.add_argument("--sample", type=int, default=30, help="mutants of a file")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     copies: Queue[Path] = Queue(os.cpu_count() or 1)
