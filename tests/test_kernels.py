@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.base import clone, is_regressor
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, rbf_kernel
 
 import trickless._kernels
 from cases import KERNEL_LEARNERS, answers, inputs, name_of, problem
 from trickless import SDCARegressor
-from trickless._kernels import KernelLearner, KernelRows, rows_at_once
+from trickless._kernels import KERNELS, KernelLearner, KernelRows, rows_at_once
 
 LEARNERS = [learner for learner in KERNEL_LEARNERS if isinstance(learner, KernelLearner)]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
@@ -16,6 +16,10 @@ every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 
 def broken(x, y):
     return np.nan if x[0] > 0 > y[0] else float(x @ y)
+
+
+def test_the_names_are_those_of_scikit_learn():
+    assert sorted(KERNELS) == sorted(PAIRWISE_KERNEL_FUNCTIONS)
 
 
 @every_learner

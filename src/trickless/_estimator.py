@@ -13,8 +13,8 @@ from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
+import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
@@ -420,7 +420,7 @@ class Regression(RegressorMixin, Learner):
         self, decisions: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
     ) -> float:
         """Coefficient of determination, R²."""
-        return float(r2_score(targets, decisions, sample_weight=weight))
+        return float(sklearn.metrics.r2_score(targets, decisions, sample_weight=weight))
 
     def predict(self, X: Any) -> Any:
         """Predict targets.

@@ -12,9 +12,9 @@ from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
+import sklearn
 from scipy.sparse import issparse
 from sklearn.base import is_regressor
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -58,6 +58,20 @@ class Expanded(Learner):
         return self._alpha()
 
 
+#: Names of scikit-learn's kernels.
+KERNELS = [
+    "additive_chi2",
+    "chi2",
+    "cosine",
+    "laplacian",
+    "linear",
+    "poly",
+    "polynomial",
+    "rbf",
+    "sigmoid",
+]
+
+
 class KernelLearner(Expanded):
     """A learner of an expansion in a kernel that can be evaluated."""
 
@@ -68,9 +82,9 @@ class KernelLearner(Expanded):
 
     _rules = Learner._rules | {
         "kernel": anything(
-            f"a callable or one of {', '.join(sorted(PAIRWISE_KERNEL_FUNCTIONS))}",
+            f"a callable or one of {', '.join(KERNELS)}",
             "kernel='rbf' is the Gaussian kernel",
-            lambda v: callable(v) or (isinstance(v, str) and v in PAIRWISE_KERNEL_FUNCTIONS),
+            lambda v: callable(v) or (isinstance(v, str) and v in KERNELS),
         ),
         "kernel_params": either(
             anything("a dictionary", "kernel_params={'gamma': 0.5}", lambda v: isinstance(v, dict)),
@@ -81,7 +95,8 @@ class KernelLearner(Expanded):
     def _check_kind(self, X: Any) -> None:
         """Refuse parameters that the kernel does not have, before any row meets it."""
         if isinstance(self.kernel, str) and self.kernel_params is not None:
-            known = list(signature(PAIRWISE_KERNEL_FUNCTIONS[self.kernel]).parameters)[2:]
+            function = sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS[self.kernel]
+            known = list(signature(function).parameters)[2:]
             check_kernel_params(type(self).__name__, self.kernel, self.kernel_params, known)
 
     def _in_precision(self, X: Any) -> Any:
@@ -97,7 +112,7 @@ class KernelLearner(Expanded):
         begun = self._begun_with  # a model keeps the kernel that it was begun with
         params = begun["kernel_params"] or {}
         with np.errstate(all="ignore"):  # what overflows or is not a number is refused below
-            K = pairwise_kernels(X, Y, metric=begun["kernel"], **params)
+            K = sklearn.metrics.pairwise.pairwise_kernels(X, Y, metric=begun["kernel"], **params)
         check_kernel_values(type(self).__name__, K)
         return K
 

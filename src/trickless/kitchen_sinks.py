@@ -13,9 +13,9 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
+import sklearn
 from scipy.linalg import LinAlgError
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_rows, on_host, row_blocks
@@ -151,7 +151,7 @@ class _KitchenSinks(NeuronLearner):
         check_search(begin, self.search)
         return [
             clone(make_neurons(clone(begin).set_params(**params).neurons))
-            for params in ParameterGrid(self.search)
+            for params in sklearn.model_selection.ParameterGrid(self.search)
         ]
 
     def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:

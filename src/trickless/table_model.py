@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import sklearn
 from sklearn.base import is_classifier
-from sklearn.metrics import accuracy_score, r2_score
 
 from trickless.neurons import make_neurons
 
@@ -174,7 +174,8 @@ class TableModel:
         float
         """
         frame = self._with_target(X)
-        of = accuracy_score if is_classifier(self.learner) else r2_score
+        name = "accuracy_score" if is_classifier(self.learner) else "r2_score"
+        of = getattr(sklearn.metrics, name)
         return float(of(self.targets(frame), self.predict(frame)))
 
     def targets(self, X: Any) -> np.ndarray:

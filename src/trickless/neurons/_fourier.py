@@ -11,9 +11,9 @@ from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
+import sklearn
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
-from sklearn.metrics import pairwise_distances
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from trickless._blocks import namespace, row_blocks
@@ -176,7 +176,10 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     """
     X = np.asarray(X, dtype=np.float64) if not issparse(X) else X.astype(np.float64)
     i, j = np.triu_indices(X.shape[0], k=1)
-    distance = pairwise_distances(X, metric=metric)[i, j] if issparse(X) else pdist(X, metric)
+    if issparse(X):
+        distance = sklearn.metrics.pairwise_distances(X, metric=metric)[i, j]
+    else:
+        distance = pdist(X, metric)
     pairs = weight[i] * weight[j]
     distinct = distance > 0
     if not distinct.any():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sklearn
 from scipy.sparse import issparse
-from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 
 from trickless._blocks import namespace
 from trickless._devices import to_host
@@ -103,7 +103,8 @@ class Chi2(Histograms):
         X = self.clipped(X)
         Y = X if Y is None else self.clipped(Y)
         sums = X.sum(axis=1)[:, None] + Y.sum(axis=1)
-        return (sums + additive_chi2_kernel(X, Y)) / 2 / self.largest_.sum()
+        minus_chi2 = sklearn.metrics.pairwise.additive_chi2_kernel(X, Y)
+        return (sums + minus_chi2) / 2 / self.largest_.sum()
 
 
 class Intersection(Histograms):
@@ -150,4 +151,4 @@ class Intersection(Histograms):
         X = self.clipped(X)
         Y = X if Y is None else self.clipped(Y)
         sums = X.sum(axis=1)[:, None] + Y.sum(axis=1)
-        return (sums - manhattan_distances(X, Y)) / 2 / self.largest_.sum()
+        return (sums - sklearn.metrics.pairwise.manhattan_distances(X, Y)) / 2 / self.largest_.sum()

@@ -11,8 +11,8 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import sklearn
 from scipy.special import gammaincinv, gammaln, kve, ndtr
-from sklearn.metrics.pairwise import euclidean_distances
 
 from trickless._validation.rules import Rule, is_real, positive
 from trickless.neurons._fourier import LARGEST_FREQUENCY, Fourier
@@ -30,7 +30,8 @@ class Isotropic(Fourier):
         """The kernel as a function of the squared distance, for length scale 1."""
 
     def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        return self.profile(euclidean_distances(*self._in_length_scales(X, Y), squared=True))
+        points = self._in_length_scales(X, Y)
+        return self.profile(sklearn.metrics.pairwise.euclidean_distances(*points, squared=True))
 
 
 class Gaussian(Isotropic):

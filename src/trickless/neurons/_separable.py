@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sklearn
 from scipy.sparse import issparse
 from scipy.special import log_ndtr, ndtr
-from sklearn.metrics.pairwise import manhattan_distances
 
 from trickless._validation.rules import choice
 from trickless.neurons._fourier import LARGEST_FREQUENCY, Fourier
@@ -131,4 +131,4 @@ class Laplace1(Separable):
         return np.sign(z) / np.maximum(inverse, 1 / LARGEST_FREQUENCY)
 
     def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        return np.exp(-manhattan_distances(*self._in_length_scales(X, Y)))
+        return np.exp(-sklearn.metrics.pairwise.manhattan_distances(*self._in_length_scales(X, Y)))
