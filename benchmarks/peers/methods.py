@@ -158,6 +158,10 @@ def methods(task: Task) -> dict[str, Method]:
             partial(kitchen_sinks, family=family),
             *(OURS, "neurons", NEURONS, grid, 500, 1.5, "all"),
         )
+    relevance = partial(kitchen_sinks, family="gaussian", length_scale="relevance")
+    all_["Kitchen Sinks, gaussian, relevance"] = Method(
+        relevance, *(OURS, "neurons", NEURONS, {}, 500, 1.5, "all")
+    )
     if len(task.X) > 2 * 16_384 or task.n_classes > 2:
         grid = scales | {"step_size": ("auto", 0.5)}
         all_["Doubly Stochastic, block"] = Method(

@@ -18,7 +18,8 @@ their documentation recommends (``methods.py``, ``adapters.py``):
   run on processors.
 - AdaBoost and HistGradientBoosting: trees. They learn something else, and are here since they are
   what one would take otherwise; where they win, the table says so.
-- Ours: Kitchen Sinks with the families of ``tasks.FAMILIES``, which choose alpha in their seconds,
+- Ours: Kitchen Sinks with the families of ``tasks.FAMILIES``, which choose alpha in their seconds;
+  with ``length_scale="relevance"``, a length scale of each input too, from nothing but the rows;
   and Doubly Stochastic with ``preconditioner="block"`` where there are many rows or classes.
 
 Length scales, alpha and the like are chosen for each method by itself, outside its seconds and by
