@@ -10,6 +10,7 @@ from trickless._blocks import worthwhile
 from trickless._certificate import certified
 from trickless._expansion import (
     _NEURON,
+    _NUMBER,
     _PILOT,
     _PILOT_LEAST,
     _PILOT_NEURONS,
@@ -246,6 +247,17 @@ def test_index_sampling_holds_no_more_neurons_than_it_may(monkeypatch):
     monkeypatch.setattr("trickless._expansion._MOST_HELD", 450)
     assert f.cheapest(200, 1, v) == ("stratified", 380)
     assert f.cheapest(300, 1, v) == ("full", 300)
+
+
+@pytest.mark.parametrize(("t", "n_rows"), [(400, 1), (400, 90), (3000, 90)])
+def test_strata_are_taken_where_they_are_less_work_even_if_full_sums_are_better(t, n_rows):
+    """Where the variance of full sums may be lower by its standard error than it was measured."""
+    f, n, numbers = expansion(t=t), 50, 3
+    drawn = _NEURON + _NUMBER * numbers
+    equal = (drawn + t + n_rows) / (drawn + 1 + n_rows)  # neurons that cost as much as one
+    v = Variances(full=1.0, full_noise=0.25, index_within=0, index_between=0.0, numbers=numbers)
+    for share, method in ((0.999, "stratified"), (1.001, "full")):
+        assert f.cheapest(n, n_rows, v._replace(index_within=0.75 * share * equal))[0] == method
 
 
 @pytest.mark.parametrize("outputs", [1, 2])
