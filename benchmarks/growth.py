@@ -34,7 +34,6 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless._blocks import _WORTH_SHARING, ROWS_PER_BLOCK
-from trickless._least_squares import EXACT_COLUMNS
 from trickless._report import circumstances
 from trickless._stream import BLOCK
 from trickless.kitchen_sinks import PANEL_BYTES, PASSES_ABOVE
@@ -190,14 +189,6 @@ def boundaries(quick: bool) -> list[dict[str, Any]]:
     )
     below, above = (predict(10_000, 1024, 100, cache_bytes=size) for size in (four, four - 1))
     cases.append(("weights kept: 4 blocks and 3", (below, 1), (above, 1)))
-    k = EXACT_COLUMNS // 2
-    cases.append(
-        (
-            f'alpha="auto" by eigenvalues: {2 * k:,} columns',
-            (fit(5000, k, "auto"), k),
-            (fit(5000, k + 1, "auto"), k + 1),
-        )
-    )
     k = PASSES_ABOVE // 2
     if not quick:
         cases.append(

@@ -27,7 +27,7 @@ from scipy import linalg
 
 from trickless._blocks import cholesky, map_blocks, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
-from trickless._least_squares import TRUSTED, Solution, Statistics, least, solve_by_gcv
+from trickless._least_squares import Solution, Statistics, least, solve_by_gcv
 from trickless._risk import Blocks
 from trickless._validation.learners import check_finite, warn_of_convergence
 
@@ -37,6 +37,8 @@ _ROWS = 64
 _ROUNDING = 1e-10
 #: Ridges that are compared are at most this factor apart.
 _STEP = 3.2
+#: Residual degrees of freedom that are trusted, in standard errors.
+_TRUSTED = 5.0
 #: Random signs that tell the degrees of freedom, and the tolerances that do for comparing ridges.
 _PROBES, _PROBE_TOL, _COMPARE_TOL = 2, 1e-2, 1e-3
 #: Ridges within this factor of each other share a preconditioner.
@@ -239,7 +241,7 @@ def _compare(
     of_signs = explained[which >= n_outputs].reshape(_PROBES, len(grid))
     freedom, error = 1 + of_signs.mean(axis=0), of_signs.std(axis=0, ddof=1) / np.sqrt(_PROBES)
     left = 1 - freedom / n
-    trusted = left > TRUSTED * error / n
+    trusted = left > _TRUSTED * error / n
     scores, best = np.full((n_outputs, len(grid)), np.inf), np.empty(n_outputs, dtype=int)
     for output in range(n_outputs):
         tried = np.flatnonzero(which == output)
