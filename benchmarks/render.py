@@ -8,6 +8,7 @@ from __future__ import annotations
 from pages import (
     clusters,
     command_line,
+    contributing,
     design,
     doubly_stochastic,
     kitchen_sinks,
@@ -21,6 +22,7 @@ from pages.common import ROOT
 
 PAGES = {
     "README.md": readme.TABLES,
+    "CONTRIBUTING.md": contributing.TABLES,
     "docs/design.md": design.TABLES,
     "docs/doubly-stochastic.md": doubly_stochastic.TABLES,
     "docs/kitchen-sinks.md": kitchen_sinks.TABLES,
