@@ -11,6 +11,8 @@ and kept by the workers.
   short fit over their steps: this holds orders, reports and heartbeats as well); and the bytes of
   the weights that were drawn in a step, which each worker would have to be sent if they did not
   come from a seed.
+- What two workers can do on this machine, whatever Dask does: bare Gram matrices of single
+  precision activations and of double precision ones, on one of the two workers and on both at once.
 - The seconds of a step that has next to nothing to do, on clusters of several workers in one
   process: what a step costs beyond its sums, and how that grows with the workers.
 
@@ -48,6 +50,8 @@ SINKS_ROWS, CHUNK, SINKS_NEURONS = (20_000, 2500, 250) if SMALL else (200_000, 1
 #: Doubly Stochastic: rows, rows and neurons a step, and steps of a short and a long fit.
 ROWS, BATCH, A_STEP = (16_384, 4096, 128) if SMALL else (131_072, 32_768, 512)
 STEPS = (4, 12) if SMALL else (4, 16)
+#: Products in a row whose median counts.
+BARE_REPEATS = 3 if SMALL else 15
 #: Clusters on which steps with nothing to do are timed, and their number.
 IDLE_WORKERS, IDLE_STEPS = (1, 2, 4, 8), 20 if SMALL else 100
 #: What tasks are called that bring or send rows of the data.
@@ -104,6 +108,38 @@ def timed(client: Client, model: Any, X: Any, y: Any) -> dict[str, Any]:
     return {"seconds": seconds, "wire": on_the_wire() - wire, **sent(client, since)}
 
 
+def bare() -> dict[str, float]:
+    """Seconds of bare arithmetic as in both learners, without Dask: least of some."""
+    rng = np.random.default_rng(0)
+    Z, W = rng.standard_normal((5000, 1000)), rng.standard_normal((FEATURES, 500)).astype("float32")
+    X = rng.standard_normal((20_000, FEATURES)).astype("float32")
+    actions = {"Gram matrix": lambda: Z.T @ Z, "activations": lambda: np.cos(X @ W)}
+    found = {}
+    for name, action in actions.items():
+        times = []
+        for _ in range(BARE_REPEATS):
+            start = time.perf_counter()
+            action()
+            times.append(time.perf_counter() - start)
+        found[name] = statistics.median(times)
+    return found
+
+
+def machine(client: Client) -> dict[str, float]:
+    """How many times the bare arithmetic of one worker two of them do at once."""
+    workers = list(client.nthreads())
+    runs = []
+    for some in [workers[:1], workers] * REPEATS:
+        futures = [client.submit(bare, workers=[worker], pure=False) for worker in some]
+        each = client.gather(futures)
+        runs.append({name: len(some) / max(one[name] for one in each) for name in each[0]})
+    return {
+        name: statistics.median(run[name] for run in runs[1::2])
+        / statistics.median(run[name] for run in runs[::2])
+        for name in runs[0]
+    }
+
+
 def medians(runs: list[dict[str, Any]]) -> dict[str, Any]:
     return {key: statistics.median(run[key] for run in runs) for key in runs[0]}
 
@@ -143,6 +179,8 @@ def compare() -> dict[str, Any]:
     start = time.perf_counter()
     summed.merge(summed)
     merge = time.perf_counter() - start
+    possible = machine(clients[-1])
+    print("possible", possible, flush=True)
     for client, cluster in zip(clients, clusters, strict=True):
         client.close()
         cluster.close()
@@ -151,6 +189,7 @@ def compare() -> dict[str, Any]:
     steps = STEPS[1] - STEPS[0]
     return {
         "runs": runs,
+        "possible": possible,
         "sinks": {
             "rows": SINKS_ROWS,
             "columns": 2 * SINKS_NEURONS,
