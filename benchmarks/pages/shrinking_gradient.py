@@ -151,12 +151,13 @@ def round_table():
             f"{run['rows']:,}",
             f"{run['neurons']:,}",
             f"{1e3 * run['seconds']['round']:.1f} ms",
+            f"{1e3 * run['seconds']['draw']:.1f} ms",
             f"{1e3 * min(run['seconds']['bare'], run['seconds']['bare in blocks']):.1f} ms",
             f"{run['ratio']:.2f}",
         ]
         for run in result["runs"]
     ]
-    head = ["support", "rows", "neurons", "round", "bare arithmetic", "ratio"]
+    head = ["support", "rows", "neurons", "round", "of it, drawing", "bare arithmetic", "ratio"]
     return "\n".join([*grid(head, rows), "", where(result) + "."])
 
 
