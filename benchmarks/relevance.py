@@ -20,7 +20,7 @@ from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless._report import circumstances
 from trickless.neurons import Gaussian
 
-NEURONS, SEEDS = 1000, 5
+NEURONS, SEEDS = 1000, 10
 LENGTH_SCALES = "median", "auto", "relevance"
 SETS = {
     "puma32h": (data.puma32h, KitchenSinksRegressor),

@@ -13,8 +13,9 @@ from trickless.neurons import Neurons, Weights
 
 #: Rows and neurons on which families are compared.
 ROWS, NEURONS = 1500, 256
-#: Rows where they adapt to what is learned, which takes more of them, and how often they do.
-ADAPTING_ROWS, REFINEMENTS = 4096, 5
+#: The same for each contest of those that adapt to what is learned. What matters has to be told
+#: from noise in the first ones, which takes more of both.
+ADAPTING = ((8192, 512),) * 2 + ((4096, 256),) * 4
 
 
 class _Trial(NamedTuple):
@@ -53,7 +54,7 @@ def choose(
     """
     contest = _Contest(families, X, targets, weight, seed, 0)
     every = contest.trials
-    for number in range(1, REFINEMENTS + 1):
+    for number in range(1, len(ADAPTING)):
         refined = contest.refined()
         if refined is None:
             break
@@ -74,8 +75,9 @@ class _Contest:
         seed: int,
         number: int,
     ) -> None:
-        rows = np.arange(len(targets))
-        most = ADAPTING_ROWS if any(family.adapts for family in families) else ROWS
+        rows, most, self.n_neurons = np.arange(len(targets)), ROWS, NEURONS
+        if any(family.adapts for family in families):
+            most, self.n_neurons = ADAPTING[number]
         if len(rows) > most:
             rng = generator(seed, Purpose.SEARCH, 2 * number)
             rows = np.sort(rng.choice(rows, most, replace=False))
@@ -91,7 +93,7 @@ class _Contest:
 
     def _tried(self, family: Neurons) -> _Trial:
         rng = generator(self.seed, Purpose.SEARCH, 2 * self.number + 1)
-        weights = draw(family, rng, NEURONS, self.X.dtype)
+        weights = draw(family, rng, self.n_neurons, self.X.dtype)
         Z = family(self.X, weights)
         statistics = Statistics(Z.shape[1], self.targets.mean(axis=0))
         statistics.add(Z, self.targets, self.weight)
@@ -102,7 +104,7 @@ class _Contest:
         variance = moments.y_variance[varies]
         score = (solution.scores.min(axis=1)[varies] / variance).sum()
         coef = solution.coef[:, varies] / np.sqrt(variance)
-        by_neuron = coef.reshape(family.width, NEURONS, -1).swapaxes(0, 1)
+        by_neuron = coef.reshape(family.width, self.n_neurons, -1).swapaxes(0, 1)
         return _Trial(family, score, weights, by_neuron)
 
 

@@ -49,8 +49,9 @@ class Gaussian(Isotropic):
         with the rows. "relevance" gives each feature a scale of its own, for data where some
         matter more than others: it takes the best of three multiples, sets the scale of feature j
         in proportion to :math:`1 / \sqrt{E (\partial f / \partial x_j)^2}` of the function that
-        was learned, and goes on from there, five times, each time with 256 other neurons on at most
-        4,096 other rows; the best of all 18 is taken [3]_. An array has the scale of each feature,
+        was learned, and goes on from there, five times, each time with other neurons and rows: 512
+        on at most 8,192 the first two times, when what matters has to be told from noise, and 256
+        on 4,096 later; the best of all 18 is taken [3]_. An array has the scale of each feature,
         by which it is divided.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; by itself, each has the distribution
