@@ -59,7 +59,7 @@ class Expanded(Learner):
 
 
 #: Names of scikit-learn's kernels.
-KERNELS = [
+KERNELS = (
     "additive_chi2",
     "chi2",
     "cosine",
@@ -69,7 +69,7 @@ KERNELS = [
     "polynomial",
     "rbf",
     "sigmoid",
-]
+)
 
 
 class KernelLearner(Expanded):

@@ -323,12 +323,12 @@ class _Path:
 
 
 class _Tridiagonal:
-    """The same from T = Qᵀ A Q for the covariance A, in about a third of the time."""
+    """The same from T = Qᵀ A Q for the covariance A, in about half the time."""
 
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
         size = len(moments.z_mean)
-        # The other triangle of the transpose, which LAPACK takes without another copy.
+        # The transpose is the same matrix in the order of LAPACK, which is spared another copy.
         self._reflectors, self.diagonal, self.off, self._scales, _ = lapack.dsytrd(
             moments.covariance.T, lower=1, lwork=64 * size
         )
