@@ -114,7 +114,7 @@ def peers_ratio_table():
 
 
 def peers_front_table():
-    """How many points of ours a peer beats in both seconds and error, and which."""
+    """How many points of ours a peer beats in both seconds and error, which, and the others."""
     rows = []
     for one in results("peers")["data"]:
         ours = one["summary"]["dominated"]
@@ -125,14 +125,21 @@ def peers_front_table():
             + (f" and {len(point['by']) - 1} more)" if len(point["by"]) > 1 else ")")
             for point in beaten
         )
+        better = lambda p, q: p["seconds"] < q["seconds"] and p["error"] < q["error"]  # noqa: E731
+        front = "; ".join(
+            f"{p['method']}, {p['size']:,}: {p['error']:.3g} in {p['seconds']:.2g} s"
+            for p in sorted(ours, key=lambda p: p["seconds"])
+            if not p["by"] and not any(better(q, p) for q in ours)
+        )
         counts = [f"{len(ours)}", f"{len(beaten)}", f"{by_trees}"]
-        rows.append([one["name"], *counts, which or "none"])
+        rows.append([one["name"], *counts, which or "none", front or "none"])
     head = [
         "data",
         "points of ours",
         "beaten by kernel peers",
         "by trees",
         "which, by kernel peers",
+        "on the front of ours and theirs",
     ]
     return "\n".join(grid(head, rows))
 
