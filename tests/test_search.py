@@ -95,19 +95,13 @@ def test_relevance_is_for_a_family_by_itself():
             KitchenSinksRegressor(family, 20).fit(X, y)
 
 
+@pytest.mark.parametrize(("length_scale", "n_tried"), [("auto", 6), ("relevance", 18)])
 @pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
-def test_every_learner_adapts_to_what_is_learned(learner):
+def test_every_learner_chooses_a_length_scale(learner, length_scale, n_tried):
     X, y = problem(learner)
-    model = clone(learner).set_params(neurons=Gaussian("relevance"), random_state=0).fit(X, y)
-    assert len(model.search_scores_) == 18
-    assert model.score(X, y) > 0.1
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
-def test_every_learner_takes_an_automatic_length_scale(learner):
-    X, y = problem(learner)
-    model = clone(learner).set_params(neurons=Gaussian("auto"), random_state=0).fit(X, y)
-    assert len(model.search_scores_) == 6
+    neurons = Gaussian(length_scale)
+    model = clone(learner).set_params(neurons=neurons, random_state=0).fit(X, y)
+    assert len(model.search_scores_) == n_tried
     assert model.score(X, y) > 0.1
     with pytest.raises(ValueError, match=r"length_scale='widest'.*Remedy"):
         clone(learner).set_params(neurons=Gaussian("widest")).fit(X, y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pages.common import grid, results, where
+from peers.summary import beating
 
 #: What groups of methods are called in the tables of the peers.
 KINDS = {"ours": "ours", "kernel": "kernel or random-feature peer", "trees": "trees"}
@@ -125,11 +126,10 @@ def peers_front_table():
             + (f" and {len(point['by']) - 1} more)" if len(point["by"]) > 1 else ")")
             for point in beaten
         )
-        better = lambda p, q: p["seconds"] < q["seconds"] and p["error"] < q["error"]  # noqa: E731
         front = "; ".join(
             f"{p['method']}, {p['size']:,}: {p['error']:.3g} in {p['seconds']:.2g} s"
             for p in sorted(ours, key=lambda p: p["seconds"])
-            if not p["by"] and not any(better(q, p) for q in ours)
+            if not p["by"] and not beating(p, ours)
         )
         counts = [f"{len(ours)}", f"{len(beaten)}", f"{by_trees}"]
         rows.append([one["name"], *counts, which or "none", front or "none"])

@@ -307,7 +307,7 @@ class _Path:
 
     def freedom(self) -> np.ndarray:
         """Degrees of freedom at each ridge, intercept included."""
-        return 1 + (self.eigenvalues[:, None] * self.shrunk).sum(axis=0)
+        return _freedom(self.eigenvalues, self.grid)
 
     def explained(self) -> np.ndarray:
         """Variance explained at each ridge, shape (n_outputs, n_grid)."""
@@ -323,7 +323,7 @@ class _Path:
 
 
 class _Tridiagonal:
-    """The same from T = Qᵀ A Q for the covariance A, in about half the time."""
+    """The same from T = Qᵀ A Q for the covariance A, without eigenvectors."""
 
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
@@ -332,13 +332,12 @@ class _Tridiagonal:
         self._reflectors, self.diagonal, self.off, self._scales, _ = lapack.dsytrd(
             moments.covariance.T, lower=1, lwork=64 * size
         )
-        eigenvalues = np.maximum(linalg.eigvalsh_tridiagonal(self.diagonal, self.off), 0)
-        self.grid = _grid(moments, eigenvalues[-1])
-        self._freedom = 1 + (eigenvalues[:, None] / (eigenvalues[:, None] + self.grid)).sum(axis=0)
+        self.eigenvalues = np.maximum(linalg.eigvalsh_tridiagonal(self.diagonal, self.off), 0)
+        self.grid = _grid(moments, self.eigenvalues[-1])
         self.rotated = self._rotate(moments.cross, "T")
 
     def _rotate(self, columns: np.ndarray, transposed: str) -> np.ndarray:
-        """Qᵀ times some columns, or Q."""
+        """Qᵀ ("T") or Q ("N") times some columns."""
         size = len(columns)
         if size == 1:
             return columns
@@ -359,7 +358,7 @@ class _Tridiagonal:
 
     def freedom(self) -> np.ndarray:
         """Degrees of freedom at each ridge, intercept included."""
-        return self._freedom
+        return _freedom(self.eigenvalues, self.grid)
 
     def explained(self) -> np.ndarray:
         """Variance explained at each ridge, shape (n_outputs, n_grid)."""
@@ -377,6 +376,11 @@ class _Tridiagonal:
             along[:, ridge == one] = self._along(one)[:, ridge == one]
         solution = _with_intercept(self.moments, self._rotate(along, "N"), ridge)
         return solution._replace(grid=self.grid, scores=scores)
+
+
+def _freedom(eigenvalues: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """1 + Σ_j λ_j / (λ_j + ρ) at each ridge."""
+    return 1 + (eigenvalues[:, None] / (eigenvalues[:, None] + grid)).sum(axis=0)
 
 
 def _grid(moments: Moments, largest: float) -> np.ndarray:
