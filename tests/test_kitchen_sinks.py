@@ -8,14 +8,12 @@ from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import LogisticRegression, Ridge
-from threadpoolctl import threadpool_info, threadpool_limits
 
 import naive
 import trickless
 from cases import answers, inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless._blocks import linear_algebra
-from trickless._least_squares import Statistics
 from trickless._stream import BLOCK
 from trickless.neurons import Gaussian
 
@@ -130,22 +128,6 @@ def test_linear_neurons_give_linear_ridge_regression():
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-3)
 
 
-@pytest.mark.parametrize(("n_rows", "threads"), [(300, 1), (110_000, 3)])
-def test_little_work_is_done_on_one_thread(n_rows, threads, monkeypatch):
-    seen = []
-
-    def add(self, Z, *arguments):
-        seen.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
-        original(self, Z, *arguments)
-
-    original = Statistics.add
-    monkeypatch.setattr(Statistics, "add", add)
-    X = inputs(n_rows, 1)
-    with threadpool_limits(3, "blas"):
-        KitchenSinksRegressor(Gaussian(), 25, alpha=1.0, random_state=0).fit(X, X[:, 0])
-    assert set(seen) == {threads}
-
-
 def test_linear_algebra_is_told_how_much_there_is_to_do(monkeypatch):
     told = []
 
@@ -156,7 +138,7 @@ def test_linear_algebra_is_told_how_much_there_is_to_do(monkeypatch):
     monkeypatch.setattr("trickless.kitchen_sinks.linear_algebra", recorded)
     X = inputs(300, 3)
     KitchenSinksRegressor(Gaussian(1.0), 25, alpha=1.0, random_state=0).fit(X, X[:, 0]).predict(X)
-    assert told == [300 * 50**2, 50**3]
+    assert told == [50**3]
 
 
 def test_dependent_columns_without_alpha_are_refused():

@@ -6,8 +6,8 @@ is 512 rows of 100 inputs by 256 Gaussian neurons in single precision, a panel 4
 - cosines and sines written into their place among the activations, without arrays in between;
 - weights drawn while the block before is multiplied: what a draw takes beside the activations;
 - blocks of other numbers of rows;
-- the Gram matrix of a panel by tiles, which our threads could share, in the place of one product
-  on threads of BLAS;
+- the Gram matrix in products of other numbers of rows than 512, and tiles of other numbers of
+  columns than 256; as one product a panel in double precision, which is exact, or in single;
 - cosines by numexpr and torch, where they are installed.
 
 Run as ``make bench-limits``; writes ``benchmarks/results/engine_alternatives.json``.
@@ -25,12 +25,13 @@ import numpy as np
 from bare import blocks
 from threadpoolctl import threadpool_limits
 
+from trickless import _gram
 from trickless._report import circumstances
 from trickless._stream import BLOCK, NeuronStream
 from trickless.neurons import Gaussian
 
 PATH = Path(__file__).parents[1] / "results" / "engine_alternatives.json"
-PANEL, ROWS, INPUTS, COLUMNS, TILE, REPEATS = 4194, 512, 100, 2000, 500, 7
+PANEL, ROWS, INPUTS, COLUMNS, REPEATS = 4194, 512, 100, 2000, 7
 
 
 def least(actions, times=1):
@@ -71,20 +72,25 @@ def activations(rng):
 
 
 def gram(rng):
-    Z = rng.standard_normal((PANEL, COLUMNS))
-    total = np.zeros((COLUMNS, COLUMNS))
+    """Our way with several sizes of tiles, and one product in either precision."""
+    Z = rng.standard_normal((PANEL, COLUMNS), dtype="float32")
+    Y, total = np.empty((PANEL, 0)), np.zeros((COLUMNS, COLUMNS))
 
-    def whole():
-        nonlocal total
-        total += Z.T @ Z
+    def tiles(rows, columns):
+        _gram._ROWS, _gram._COLUMNS = rows, columns
+        _gram.add_products(total, np.empty((COLUMNS, 0)), Z, Y, 1)
 
-    def tiles():
-        for i in blocks(COLUMNS, TILE):
-            for j in blocks(COLUMNS, TILE):
-                if i.start <= j.start:
-                    total[i, j] += Z[:, i].T @ Z[:, j]
+    def product(dtype):
+        part = Z.astype(dtype, copy=False)
+        np.add(total, part.T @ part, out=total)
 
-    return least({"one product": whole, "tiles": tiles})
+    sizes = [(512, 256), (256, 256), (1024, 256), (512, 128), (512, 512)]
+    actions = {
+        f"{size[0]:,} rows, {size[1]} columns": lambda size=size: tiles(*size) for size in sizes
+    }
+    actions["double"] = lambda: product("float64")
+    actions["single"] = lambda: product("float32")
+    return least(actions)
 
 
 def cosines(rng):

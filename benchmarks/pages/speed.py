@@ -78,13 +78,17 @@ def limits_table():
         "activations to their parts": 1.25,
         "fit": 1.15,
         "fit, alpha='auto'": 1.45,
+        "fit, single precision": 1.15,
+        "fit, alpha='auto', single precision": 1.45,
         "predict": 1.4,
     }
     names = {
         "activations to the product": "activations, to the product with 2,000 columns",
         "activations to their parts": "activations, to the product with 1,000, cosine and sine",
-        "fit": "fit, to these, the Gram matrix and a Cholesky factor",
+        "fit": "fit, to these, the Gram matrix in double precision and a Cholesky factor",
         "fit, alpha='auto'": 'the same with `alpha="auto"`',
+        "fit, single precision": "fit, to the same with the Gram matrix in single precision",
+        "fit, alpha='auto', single precision": 'the same with `alpha="auto"`',
         "predict": "prediction, to activations and products",
     }
     ratios = result["large"]["ratio"]

@@ -40,6 +40,7 @@ _PARALLEL_CHOLESKY = 8192
 # page, which takes up to five times as long as its activations. Here is a large one.
 np.empty(2**24, dtype=np.uint8)
 
+Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 
@@ -182,6 +183,11 @@ def worthwhile(n_jobs: int | None, n_activations: int) -> int | None:
     return n_jobs if n_activations >= _WORTH_SHARING else 1
 
 
+def worth_products(n_jobs: int | None, n_products: float) -> int | None:
+    """The same for linear algebra that takes so many products of numbers."""
+    return n_jobs if n_products >= _WORTH_PRODUCTS else 1
+
+
 @contextmanager
 def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Iterator[None]:
     """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads.
@@ -189,7 +195,7 @@ def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Iterator[N
     On one thread if it takes few products of numbers: BLAS threads that wait for each other at
     every step of a small factorisation can take a hundred times as long on a busy machine.
     """
-    with _blas.at_most(n_threads(n_jobs) if n_products >= _WORTH_PRODUCTS else 1):
+    with _blas.at_most(n_threads(worth_products(n_jobs, n_products))):
         yield
 
 
@@ -224,7 +230,7 @@ def map_rows(
 
 
 def map_blocks(
-    function: Callable[[slice], Result], blocks: list[slice], n_jobs: int | None = None
+    function: Callable[[Block], Result], blocks: list[Block], n_jobs: int | None = None
 ) -> list[Result]:
     """Apply ``function`` to each block, one thread a block; the results in the order of blocks.
 

@@ -27,7 +27,7 @@ from scipy import linalg
 
 from trickless._blocks import cholesky, map_blocks, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
-from trickless._least_squares import Solution, Statistics, least, solve_by_gcv
+from trickless._least_squares import ROUNDED_FROM, Solution, Statistics, least, solve_by_gcv
 from trickless._risk import Blocks
 from trickless._validation.learners import check_finite, warn_of_convergence
 
@@ -117,7 +117,7 @@ def solve_in_passes(
     if pilot is not None:
         signs = pilot.rng.choice([-1.0, 1.0], (len(targets), _PROBES))
         targets = np.hstack([targets, signs / np.sqrt(share)[:, None]])
-    sums = _first_pass(blocks, targets, count, chosen, pilot, n_outputs)
+    sums = _first_pass(blocks, targets, count, chosen, pilot, n_outputs, n_jobs)
     check_finite(owner, sums.z_mean)
 
     # One problem for each pair of a target and a ridge; random signs are targets as well.
@@ -199,6 +199,7 @@ def _first_pass(
     chosen: np.ndarray,
     pilot: Pilot | None,
     n_outputs: int,
+    n_jobs: int | None,
 ) -> _Sums:
     share = count / count.sum()
     y_mean = share @ targets
@@ -206,7 +207,8 @@ def _first_pass(
     y_variance = share @ centred**2
     centred *= share[:, None]  # so the mean of z adds nothing to the covariance
     columns = np.arange(0) if pilot is None else pilot.columns
-    statistics = Statistics(len(columns), y_mean[:n_outputs])
+    least_ridge = np.inf if len(targets) >= ROUNDED_FROM else 0.0
+    statistics = Statistics(len(columns), y_mean[:n_outputs], least_ridge=least_ridge)
     z_mean, cross, kept = np.zeros(1), np.zeros(1), np.empty((0, 0))
     for rows, Z in blocks():
         if not kept.size:
@@ -216,7 +218,7 @@ def _first_pass(
         some = slice(*np.searchsorted(chosen, [rows.start, rows.stop]))
         kept[some] = Z[chosen[some] - rows.start]
         if len(columns):
-            statistics.add(Z[:, columns], targets[rows, :n_outputs], count[rows])
+            statistics.add(Z[:, columns], targets[rows, :n_outputs], count[rows], n_jobs)
     return _Sums(z_mean, y_mean, y_variance, cross, kept, statistics)
 
 

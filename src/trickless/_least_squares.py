@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.linalg import lapack
 
-from trickless._blocks import namespace, on_host
+from trickless._blocks import map_rows, namespace, on_host
 from trickless._devices import (
     beside,
     cho_solve,
@@ -24,10 +24,12 @@ from trickless._devices import (
     eigh,
     plus_ridge,
     solve_lower,
+    take,
     times,
     to_host,
     zeros,
 )
+from trickless._gram import add_products
 
 GRID_PER_DECADE = 4
 
@@ -35,6 +37,16 @@ GRID_PER_DECADE = 4
 _FLOOR = float(np.finfo(np.float32).eps)
 #: ... and ends at this times the largest eigenvalue.
 _CEILING = 100.0
+
+#: Rows in all from which products may be made in single precision: there it pays, and its rounding
+#: hardly shows.
+ROUNDED_FROM = 4096
+
+#: Rows whose mean is the origin of activations.
+_ORIGIN_ROWS = 512
+#: Mean squares of a row of activations whose products may be made in single precision.
+_MODERATE = (1e-20, 1e20)
+_LARGEST = float(np.finfo(np.float32).max)
 
 #: What rounding leaves of a residual variance, relative to the variance it is subtracted from.
 _CANCELLATION = 1e-13
@@ -53,24 +65,34 @@ class Statistics:
     like : array, optional
         Rows beside which the Gram matrix is kept, if their device has double precision. Everything
         else is on the host.
+    least_ridge : float, default=0
+        Nothing will be solved at a smaller ridge. If it is large enough for their rounding,
+        products of activations in single precision are made in single precision.
 
     Attributes
     ----------
+    z_origin : array of shape (n_columns,) or None
+        Subtracted from the activations: the mean of the first rows. None before them.
     gram : array of shape (n_columns, n_columns)
-        Σ z zᵀ.
+        Σ z zᵀ, where z stands for the activations less their origin, here and below.
     cross : array of shape (n_columns, n_outputs)
-        Σ z yᵀ, where y stands for the targets less the origin, here and below.
+        Σ z yᵀ, where y stands for the targets less their origin, here and below.
     z_sum, y_sum : arrays of shape (n_columns,), (n_outputs,)
         Σ z and Σ y.
     y_square : array of shape (n_outputs,)
         Σ y².
     weight, weight_square : float
         Σ 1, or Σ w and Σ w² of the sample weights w, by which all the sums above are weighted.
+    rounded : bool or None
+        Whether products were made in single precision. None before the first rows.
     """
 
-    def __init__(self, n_columns: int, origin: np.ndarray, like: Any = None) -> None:
+    def __init__(
+        self, n_columns: int, origin: np.ndarray, like: Any = None, least_ridge: float = 0.0
+    ) -> None:
         n_outputs = len(origin)
         self.origin = origin
+        self.z_origin: np.ndarray | None = None
         self.gram = zeros((n_columns, n_columns), like)
         self.cross = np.zeros((n_columns, n_outputs))
         self.z_sum = np.zeros(n_columns)
@@ -78,59 +100,100 @@ class Statistics:
         self.y_square = np.zeros(n_outputs)
         self.weight = 0.0
         self.weight_square = 0.0
+        self.least_ridge = least_ridge
+        self.rounded: bool | None = None
 
-    def add(self, Z: Any, y: np.ndarray, sample_weight: np.ndarray | None = None) -> None:
-        """Add rows of activations and targets.
-
-        Sums are made in float64 throughout. A product ZᵀZ in float32 takes half the time, but is
-        not the Gram matrix of any Z: at the lightest regularisation it moved predictions by 1e-3,
-        differently for each grouping of the rows.
-        """
-        Z = double(Z)
+    def add(
+        self,
+        Z: Any,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Add rows of activations, which may be overwritten, and targets."""
+        if self.rounded is None:
+            self._begin(Z)
+        assert self.z_origin is not None
         y = y - self.origin
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
-        with_weight = np.column_stack([y * weight[:, None], weight])
-        sums = times(with_weight.T, Z)
-        self.cross += sums[:-1].T
-        self.z_sum += sums[-1]
-        self.y_sum += with_weight[:, :-1].sum(axis=0)
-        self.y_square += (with_weight[:, :-1] * y).sum(axis=0)
+        self.y_sum += weight @ y
+        self.y_square += weight @ y**2
         self.weight += weight.sum()
         self.weight_square += (weight**2).sum()
-        if sample_weight is not None:
-            Z *= beside(Z, np.sqrt(weight)[:, None])
-        self.gram += Z.T @ Z
+        beside_z = np.column_stack([y, np.ones(len(y))])
+        root = None if sample_weight is None else np.sqrt(weight)[:, None]
+        if root is not None:
+            beside_z *= root
+        Z = _centred(Z, self.z_origin, root, bool(self.rounded), n_jobs)
+        sums = np.zeros((len(self.z_sum), beside_z.shape[1]))
+        add_products(self.gram, sums, Z, beside_z, n_jobs)
+        self.cross += sums[:, :-1]
+        self.z_sum += sums[:, -1]
+
+    def _begin(self, Z: Any) -> None:
+        """Go by the first rows for the origin of activations and the precision of products."""
+        first = double(take(Z, slice(_ORIGIN_ROWS)))
+        xp = namespace(first)
+        if self.z_origin is None:  # which is exact in single precision, too
+            mean = np.clip(to_host(xp.mean(first, axis=0)), -_LARGEST, _LARGEST)
+            self.z_origin = mean.astype(np.float32).astype(np.float64)
+        square = float(xp.mean(first**2)) * first.shape[1]
+        enough = _MODERATE[0] < square < _MODERATE[1] and self.least_ridge >= _FLOOR * square
+        self.rounded = enough and on_host(Z) and Z.dtype == np.float32
+
+    def without_rows(self, like: Any = None, least_ridge: float = 0.0) -> Statistics:
+        """None of the rows, with the same origins."""
+        begun = Statistics(len(self.z_sum), self.origin, like, least_ridge)
+        begun.z_origin = self.z_origin
+        return begun
 
     def merge(self, other: Statistics) -> None:
         """Add the rows of another set of statistics."""
-        shift = other.origin - self.origin
+        if other.z_origin is None:
+            return
+        if self.z_origin is None:
+            self.z_origin = other.z_origin
+        shift, z_shift = other.origin - self.origin, other.z_origin - self.z_origin
         self.gram += beside(self.gram, other.gram)
-        self.z_sum += other.z_sum
+        if z_shift.any():
+            moved = np.outer(z_shift, other.z_sum + other.weight / 2 * z_shift)
+            self.gram += beside(self.gram, moved + moved.T)
         self.cross += other.cross + np.outer(other.z_sum, shift)
-        self.y_sum += other.y_sum + other.weight * shift
+        self.cross += np.outer(z_shift, other.y_sum + other.weight * shift)
+        self.z_sum += other.z_sum + other.weight * z_shift
         self.y_square += other.y_square + 2 * shift * other.y_sum + other.weight * shift**2
+        self.y_sum += other.y_sum + other.weight * shift
         self.weight += other.weight
         self.weight_square += other.weight_square
+        self.rounded = bool(self.rounded or other.rounded)
 
     def centred(self) -> Moments:
         """Means, and covariances about them."""
+        assert self.z_origin is not None
         z_mean, y_mean = self.z_sum / self.weight, self.y_sum / self.weight
         covariance = self.gram / float(self.weight)
+        variance = float(namespace(self.gram).linalg.trace(self.gram)) / self.weight
         mean = beside(covariance, z_mean)
         covariance -= mean[:, None] * mean[None, :]
         return Moments(
             covariance=covariance,
             cross=self.cross / self.weight - np.outer(z_mean, y_mean),
             y_variance=np.maximum(self.y_square / self.weight - y_mean**2, 0),
-            z_mean=z_mean,
+            z_mean=z_mean + self.z_origin,
             y_mean=y_mean + self.origin,
-            mean_square=float(namespace(self.gram).linalg.trace(self.gram)) / self.weight,
+            mean_square=variance + float((2 * z_mean + self.z_origin) @ self.z_origin),
             n=max(self.weight, self.weight**2 / self.weight_square),
+            rounded=bool(self.rounded),
         )
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy or a file holds all sums on the host."""
         return self.__dict__ | {"gram": to_host(self.gram)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Sums from before there was an origin of activations have it at zero."""
+        earlier = {"z_origin": np.zeros(len(state["z_sum"])), "least_ridge": 0.0, "rounded": False}
+        self.__dict__.update(state | {k: v for k, v in earlier.items() if k not in state})
 
 
 class Moments(NamedTuple):
@@ -138,7 +201,7 @@ class Moments(NamedTuple):
 
     The number of rows is the sum of the weights, as if they counted repetitions; or Kish's
     effective number (Σ w)² / Σ w² where that is larger, as for weights that sum to 1.
-    The covariance is where the Gram matrix was.
+    The covariance is where the Gram matrix was; "rounded" is as there.
     """
 
     covariance: Any
@@ -148,6 +211,11 @@ class Moments(NamedTuple):
     y_mean: np.ndarray
     mean_square: float
     n: float
+    rounded: bool
+
+    def resolves(self, ridge: float) -> bool:
+        """Whether the covariance is known well enough for a ridge."""
+        return not self.rounded or ridge >= _FLOOR * self.mean_square
 
 
 class Solution(NamedTuple):
@@ -292,6 +360,29 @@ def residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
     explained = 2 * (coef * moments.cross).sum(axis=0)
     explained -= (coef * times(coef.T, moments.covariance).T).sum(axis=0)
     return np.maximum(moments.y_variance - explained, _CANCELLATION * moments.y_variance)
+
+
+def _centred(
+    Z: Any, origin: np.ndarray, root: np.ndarray | None, rounded: bool, n_jobs: int | None
+) -> Any:
+    """Rows less an origin, times the roots of their weights.
+
+    In their place and in their precision if they may be rounded, else in double precision.
+    """
+    if not on_host(Z):
+        Z = double(Z)
+        Z = Z - beside(Z, origin)
+        return Z if root is None else Z * beside(Z, root)
+    centred = Z if rounded else np.empty(Z.shape)
+    origin = origin.astype(centred.dtype)
+
+    def centre(rows: slice) -> None:
+        np.subtract(Z[rows], origin, out=centred[rows])
+        if root is not None:
+            centred[rows] *= root[rows].astype(centred.dtype)
+
+    map_rows(centre, Z, Z.shape[1], n_jobs)
+    return centred
 
 
 class _Path:

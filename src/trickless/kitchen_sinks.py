@@ -25,6 +25,7 @@ from trickless._devices import beside, empty, take
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._interrupts import uninterrupted
 from trickless._least_squares import (
+    ROUNDED_FROM,
     Moments,
     Posterior,
     Solution,
@@ -43,11 +44,12 @@ from trickless._validation.devices import check_on_host
 from trickless._validation.inputs import in_precision
 from trickless._validation.learners import (
     check_alpha,
-    check_finite,
     check_no_weight_bound,
     check_passes,
+    check_resolved,
     check_search,
     check_streamable,
+    check_sums,
 )
 from trickless._validation.models import check_mergeable, check_statistics, check_stream
 from trickless._validation.rules import (
@@ -65,7 +67,7 @@ from trickless._validation.rules import (
 from trickless.neurons import Neurons, make_neurons
 
 #: Bytes of activations held at a time while statistics are summed.
-PANEL_BYTES = 2**26
+PANEL_BYTES = 2**25
 #: The same on a device, where the sums of few rows would wait for its memory.
 PANEL_BYTES_ON_DEVICE = 2**30
 
@@ -160,8 +162,17 @@ class _KitchenSinks(NeuronLearner):
         self.__dict__.pop("statistics_", None)
         self._forget()
 
-    def _no_rows(self, origin: np.ndarray, like: Any = None) -> Statistics:
-        return Statistics(self._begun_with["n_neurons"] * self.neurons_.width, origin, like)
+    def _no_rows(self, X: Any) -> Statistics:
+        """Statistics for the rows of X."""
+        n_columns = self._begun_with["n_neurons"] * self.neurons_.width
+        return Statistics(n_columns, self._origin, X, self._least_ridge(X))
+
+    def _least_ridge(self, X: Any) -> float:
+        """The least ridge that sums over X have to be good for."""
+        if X.shape[0] < ROUNDED_FROM:
+            return 0.0
+        alpha = np.inf if isinstance(self.alpha, str) else self.alpha
+        return float(alpha * self._begun_with["n_neurons"])
 
     def _learn_all(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
@@ -256,7 +267,11 @@ class _KitchenSinks(NeuronLearner):
         weight: np.ndarray | None,
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
-        statistics, done = self._no_rows(self._origin, X), 0  # merged once the batch is through
+        before: Statistics | None = getattr(self, "statistics_", None)
+        if before is None:
+            statistics, done = self._no_rows(X), 0
+        else:  # merged once the batch is through
+            statistics, done = before.without_rows(X, self._least_ridge(X)), 0
         if (state := checkpoint.take()) is not None:
             place, statistics, done = statistics.gram, state["statistics"], state["rows"]
             statistics.gram = beside(place, statistics.gram)
@@ -264,15 +279,13 @@ class _KitchenSinks(NeuronLearner):
             bar.update(done)
             for rows, Z in self._panels(X, done):
                 part = None if weight is None else weight[rows]
-                with linear_algebra(self.n_jobs, Z.shape[0] * Z.shape[1] ** 2):
-                    statistics.add(Z, targets[rows], part)
+                statistics.add(Z, targets[rows], part, self.n_jobs)
                 bar.update(Z.shape[0])
                 if checkpoint.is_due():
                     checkpoint.keep({"statistics": statistics, "rows": rows.stop})
-        check_finite(type(self.neurons_).__name__, statistics.z_sum)
+        check_sums(type(self).__name__, type(self.neurons_).__name__, statistics)
         with uninterrupted():
-            if hasattr(self, "statistics_"):
-                before = self.statistics_
+            if before is not None:
                 before.gram = beside(statistics.gram, before.gram)  # as rows, from a file elsewhere
                 before.merge(statistics)
             else:
@@ -291,7 +304,7 @@ class _KitchenSinks(NeuronLearner):
         """
         n_neurons, width = self._begun_with["n_neurons"], self.neurons_.width
         most = PANEL_BYTES if on_host(X) else PANEL_BYTES_ON_DEVICE
-        panel_rows = max(BLOCK, most // (8 * n_neurons * width))
+        panel_rows = max(BLOCK, most // self._bytes(1))
         for panel in row_blocks(X.shape[0], panel_rows)[-(-start // panel_rows) :]:
             rows = take(X, panel)
             Z = empty((rows.shape[0], n_neurons * width), X)
@@ -386,8 +399,10 @@ class _KitchenSinks(NeuronLearner):
         return self._solved
 
     def _solve_at(self, moments: Moments) -> Solution:
+        ridge = self.alpha * self._begun_with["n_neurons"]
+        check_resolved(type(self).__name__, self.alpha, moments.resolves(ridge))
         with self._dependent_columns():
-            return solve(moments, self.alpha * self._begun_with["n_neurons"])
+            return solve(moments, ridge)
 
     def _bounded_by_weight(self, solution: Solution) -> Solution:
         """The solution with every weight at most C / K, as in Algorithm 1 of the paper."""
@@ -523,7 +538,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     verbose : bool, default=False
         Whether to show a progress bar.
     dtype : {"float32", "float64"}, default="float32"
-        Precision of the activations; sums and solves are always in float64.
+        Precision of the activations, and of products of some rows of them where that is good
+        enough; sums and solves are always in float64.
     cache_bytes : int, default=2**28
         Bytes of drawn weights to keep in memory, and of activations where they are needed more than
         once. The rest comes back from the seed when needed.
@@ -767,7 +783,8 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     verbose : bool, default=False
         Whether to show a progress bar.
     dtype : {"float32", "float64"}, default="float32"
-        Precision of the activations; sums and solves are always in float64.
+        Precision of the activations, and of products of some rows of them where that is good
+        enough; sums and solves are always in float64.
     cache_bytes : int, default=2**28
         Bytes of drawn weights to keep in memory, and of activations where they are needed more than
         once. The rest comes back from the seed when needed.

@@ -87,7 +87,8 @@ def test_the_answer_is_that_of_a_local_fit(name, weighted):
     weight = weight if weighted else None
     local = clone(model).fit(X, y, weight)
     assert fit(model, cut(X), cut(y), weight if weight is None else cut(weight)) is model
-    np.testing.assert_allclose(values(model, X), values(local, X), rtol=0, atol=1e-6)
+    # Sums of some numbers in single precision, one of which may be rounded otherwise.
+    np.testing.assert_allclose(values(model, X), values(local, X), rtol=0, atol=5e-6)
     if hasattr(local, "loss_curve_"):
         np.testing.assert_allclose(model.online_error_, local.online_error_, atol=1e-6)
         np.testing.assert_allclose(

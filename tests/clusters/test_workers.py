@@ -76,7 +76,11 @@ class Killer(threading.Thread):
 @pytest.mark.parametrize(
     ("model", "kind", "number"),
     [
-        (KitchenSinksRegressor(Gaussian(2.0), 300, random_state=0), "with_rows", 5),
+        (
+            KitchenSinksRegressor(Gaussian(2.0), 300, random_state=0, dtype="float64"),
+            "with_rows",
+            5,
+        ),
         (
             DoublyStochasticRegressor(
                 Gaussian(2.0), 1280, neurons_per_step=64, batch_size=500, random_state=0

@@ -51,13 +51,13 @@ def _summed(model: Any, rows: Pieces) -> Statistics:
 
 def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any) -> Statistics:
     """Sums over the rows of a piece and those before. Tasks share all of these: none changes."""
-    total = model._no_rows(model._origin) if before is None else deepcopy(before)
+    model = copy(model)
+    if before is not None:
+        model.statistics_ = deepcopy(before)
     if weight is None or np.any(weight):
-        model = copy(model)
-        model.statistics_ = total
         with linear_algebra(model.n_jobs):
             model._learn(*model._receive(X, y, weight, first=False))
-    return total
+    return model.statistics_ if hasattr(model, "statistics_") else model._no_rows(X)
 
 
 def merged(parts: list[Statistics]) -> Statistics:
