@@ -80,7 +80,7 @@ def test_rounding_is_far_below_the_lightest_regularisation(parts):
     """Products in single precision move the covariance by less than 1/300 of the least ridge."""
     Z, y = correlated()
     single, exact = summed(Z, y, np.inf, parts).centred(), summed(Z, y, 0.0).centred()
-    assert single.rounded and not exact.rounded
+    assert single.least_ridge > 0 == exact.least_ridge
     error = np.linalg.norm(single.covariance - exact.covariance, 2)
     floor = np.finfo(np.float32).eps * exact.mean_square
     assert 0 < error < floor / 300
@@ -151,6 +151,25 @@ def test_a_smaller_alpha_than_the_sums_are_good_for_is_refused():
         model.predict(X)
     assert model.set_params(alpha=1e-4).predict(X).shape == (5000,)
     assert fitted(1e-3, dtype="float64").set_params(alpha=1e-9).partial_fit(X, y).alpha_ == 1e-9
+
+
+def test_activations_that_grow_beyond_what_alpha_is_good_for_are_reported():
+    """The precision of products goes by the first rows."""
+    far = X * np.linspace(0.01, 10, len(X))[:, None]
+    neurons = FromFunction(sample, lambda X, W: X @ W.T)
+    with pytest.raises(ValueError, match=r"alpha=1e-06 is below.*much smaller activations"):
+        KitchenSinksRegressor(neurons, 30, alpha=1e-6, random_state=0).fit(far, y)
+    options = {"alpha": 1e-6, "random_state": 0, "dtype": "float64"}
+    assert KitchenSinksRegressor(neurons, 30, **options).fit(far, y).alpha_ == 1e-6
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_weights_of_any_size_give_the_same_model(scale):
+    weight = np.random.default_rng(0).random(len(X))
+    options = {"alpha": 1e-3, "random_state": 0}
+    expected = KitchenSinksRegressor(Gaussian(2.0), 30, **options).fit(X, y, weight)
+    model = KitchenSinksRegressor(Gaussian(2.0), 30, **options).fit(X, y, scale * weight)
+    np.testing.assert_allclose(model.predict(X), expected.predict(X), atol=1e-5)
 
 
 def sample(rng, n, n_features):

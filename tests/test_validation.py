@@ -490,6 +490,36 @@ def test_columns_that_are_not_numbers_are_named(learner):
             clone(learner).fit(frame.assign(c=column), y)
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "held"),
+    [
+        ((3, 1), np.nan, "column 1 of X contains NaN"),
+        ((0, 2), -np.inf, "column 2 of X contains infinity"),
+        ((5, 0), "red", "column 0 of X contains text, 'red'"),
+        ((5, 3), None, "column 3 of X contains None"),
+    ],
+)
+@with_kernels
+def test_the_column_that_holds_no_number_is_named_in_arrays_and_lists(learner, place, value, held):
+    X, y = problem(learner)
+    rows = X.astype(object)
+    rows[place] = value
+    what = re.escape(held) + ".*Remedy: .*pipeline"
+    for broken in (rows, rows.tolist()):
+        with pytest.raises(ValueError, match=what):
+            clone(learner).fit(broken, y)
+    if "neurons" in learner.get_params(deep=False):
+        with pytest.raises(ValueError, match=r"Remedy: neurons=Tabular\(\)"):
+            clone(learner).fit(rows, y)
+
+
+def test_a_sparse_matrix_names_its_column():
+    X = np.eye(40, 5)
+    X[7, 4] = np.nan
+    with pytest.raises(ValueError, match="column 4 of X contains NaN"):
+        KitchenSinksRegressor(random_state=0).fit(scipy.sparse.csr_array(X), np.arange(40.0))
+
+
 @with_kernels
 def test_infinite_values_of_both_signs_are_refused_without_a_warning(learner):
     X, y = problem(learner)

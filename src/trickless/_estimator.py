@@ -344,7 +344,8 @@ class NeuronLearner(Learner):
         return why_no_numbers(
             X,
             f"neurons={type(neurons).__name__}() takes finite numbers only. Remedy: "
-            "neurons=Tabular(), which takes such columns as they are, or encode it in a pipeline.",
+            "neurons=Tabular(), which takes missing values and, in data frames, text; or encode it "
+            "in a pipeline.",
         )
 
     def _check_kind(self, X: Any) -> None:

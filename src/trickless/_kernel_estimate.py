@@ -95,7 +95,7 @@ def _rows(owner: str, name: str, X: Any) -> np.ndarray:
             return check_array(X, dtype=np.float64, input_name=name)
     except (TypeError, ValueError) as error:
         remedy = "rows must be finite numbers. Remedy: encode it in a pipeline."
-        if (why := why_no_numbers(X, remedy)) is None:
+        if (why := why_no_numbers(X, remedy, name)) is None:
             raise
         raise ValueError(f"{owner}: {why}") from error
 

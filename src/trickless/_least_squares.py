@@ -44,8 +44,8 @@ ROUNDED_FROM = 4096
 
 #: Rows whose mean is the origin of activations.
 _ORIGIN_ROWS = 512
-#: Mean squares of a row of activations whose products may be made in single precision.
-_MODERATE = (1e-20, 1e20)
+#: Squares of activations, and weights, whose products may be made in single precision.
+_MODERATE = (1e-10, 1e10)
 _LARGEST = float(np.finfo(np.float32).max)
 
 #: What rounding leaves of a residual variance, relative to the variance it is subtracted from.
@@ -84,7 +84,7 @@ class Statistics:
     weight, weight_square : float
         Σ 1, or Σ w and Σ w² of the sample weights w, by which all the sums above are weighted.
     rounded : bool or None
-        Whether products were made in single precision. None before the first rows.
+        Whether products may be made in single precision. None before the first rows.
     """
 
     def __init__(
@@ -124,7 +124,8 @@ class Statistics:
         root = None if sample_weight is None else np.sqrt(weight)[:, None]
         if root is not None:
             beside_z *= root
-        Z = _centred(Z, self.z_origin, root, bool(self.rounded), n_jobs)
+        rounded = self.rounded and _is_moderate(weight.max())
+        Z = _centred(Z, self.z_origin, root, rounded, n_jobs)
         sums = np.zeros((len(self.z_sum), beside_z.shape[1]))
         add_products(self.gram, sums, Z, beside_z, n_jobs)
         self.cross += sums[:, :-1]
@@ -138,7 +139,7 @@ class Statistics:
             mean = np.clip(to_host(xp.mean(first, axis=0)), -_LARGEST, _LARGEST)
             self.z_origin = mean.astype(np.float32).astype(np.float64)
         square = float(xp.mean(first**2)) * first.shape[1]
-        enough = _MODERATE[0] < square < _MODERATE[1] and self.least_ridge >= _FLOOR * square
+        enough = _is_moderate(square) and self.least_ridge >= 2 * _FLOOR * square
         self.rounded = enough and on_host(Z) and Z.dtype == np.float32
 
     def without_rows(self, like: Any = None, least_ridge: float = 0.0) -> Statistics:
@@ -172,7 +173,8 @@ class Statistics:
         assert self.z_origin is not None
         z_mean, y_mean = self.z_sum / self.weight, self.y_sum / self.weight
         covariance = self.gram / float(self.weight)
-        variance = float(namespace(self.gram).linalg.trace(self.gram)) / self.weight
+        mean_square = float(namespace(self.gram).linalg.trace(self.gram)) / self.weight
+        mean_square += float((2 * z_mean + self.z_origin) @ self.z_origin)
         mean = beside(covariance, z_mean)
         covariance -= mean[:, None] * mean[None, :]
         return Moments(
@@ -181,9 +183,9 @@ class Statistics:
             y_variance=np.maximum(self.y_square / self.weight - y_mean**2, 0),
             z_mean=z_mean + self.z_origin,
             y_mean=y_mean + self.origin,
-            mean_square=variance + float((2 * z_mean + self.z_origin) @ self.z_origin),
+            mean_square=mean_square,
             n=max(self.weight, self.weight**2 / self.weight_square),
-            rounded=bool(self.rounded),
+            least_ridge=_FLOOR * mean_square if self.rounded else 0.0,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -201,7 +203,8 @@ class Moments(NamedTuple):
 
     The number of rows is the sum of the weights, as if they counted repetitions; or Kish's
     effective number (Σ w)² / Σ w² where that is larger, as for weights that sum to 1.
-    The covariance is where the Gram matrix was; "rounded" is as there.
+    The covariance is where the Gram matrix was, and known well enough for any ridge from
+    ``least_ridge`` on.
     """
 
     covariance: Any
@@ -211,11 +214,7 @@ class Moments(NamedTuple):
     y_mean: np.ndarray
     mean_square: float
     n: float
-    rounded: bool
-
-    def resolves(self, ridge: float) -> bool:
-        """Whether the covariance is known well enough for a ridge."""
-        return not self.rounded or ridge >= _FLOOR * self.mean_square
+    least_ridge: float
 
 
 class Solution(NamedTuple):
@@ -362,8 +361,12 @@ def residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
     return np.maximum(moments.y_variance - explained, _CANCELLATION * moments.y_variance)
 
 
+def _is_moderate(size: float) -> bool:
+    return bool(_MODERATE[0] < size < _MODERATE[1])
+
+
 def _centred(
-    Z: Any, origin: np.ndarray, root: np.ndarray | None, rounded: bool, n_jobs: int | None
+    Z: Any, origin: np.ndarray, root: np.ndarray | None, rounded: bool | None, n_jobs: int | None
 ) -> Any:
     """Rows less an origin, times the roots of their weights.
 

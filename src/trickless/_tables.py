@@ -5,12 +5,14 @@ A frame is one of pandas or polars, or anything with the interface of either.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from trickless._columns import Column, columns_of, frame_like, is_frame
 from trickless.neurons import Inputs
@@ -136,17 +138,63 @@ def why_no_table(X: Any) -> str | None:
     )
 
 
-def why_no_numbers(X: Any, remedy: str) -> str | None:
-    """Which column of a frame is not one of finite numbers, and what to do; None if none is."""
-    for column in columns_of(X) if is_frame(X) else ():
+def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
+    """Which column of X is not one of finite numbers, and what to do; None if none is."""
+    for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
+        return f"column {column!r} of {name} {why}, but {remedy}"
+    return None
+
+
+def _refused_of_frame(frame: Any) -> Iterator[tuple[Any, str]]:
+    """Columns of a frame that hold no finite numbers, and what they hold."""
+    for column in columns_of(frame):
         objects = list(column.column) if column.holds == "objects" else []
         if any(isinstance(value, str) for value in objects):
-            held = "holds text"
+            yield column.name, "holds text"
         elif column.missing().any():
-            held = "holds missing values"
+            yield column.name, "holds missing values"
         elif not (column.holds and all(isinstance(value, _NUMBERS) for value in objects)):
-            held = f"has the type {column.dtype}"
-        else:
-            continue
-        return f"column {column.name!r} of X {held}, but {remedy}"
-    return None
+            yield column.name, f"has the type {column.dtype}"
+
+
+def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
+    """The same for an array, a list of rows or a sparse matrix; nothing for anything else."""
+    if scipy.sparse.issparse(X):
+        X = X.tocoo()
+        columns, values = X.col, X.data
+    elif isinstance(X, list | tuple | np.ndarray):
+        try:
+            values = np.asarray(X)
+        except ValueError:  # of rows of several lengths
+            return
+        if values.ndim != 2:
+            return
+        columns = np.broadcast_to(np.arange(values.shape[1]), values.shape).ravel()
+        values = values.ravel()
+    else:
+        return
+    if values.dtype.kind in "OSU":
+        wrong = np.flatnonzero([_is_refused(value) for value in values.tolist()])
+    else:
+        wrong = np.flatnonzero(~np.isfinite(values))
+    for place in wrong[np.argsort(columns[wrong], kind="stable")]:
+        yield int(columns[place]), f"contains {_in_words(values[place])}"
+
+
+def _is_refused(value: Any) -> bool:
+    """Whether it is missing, infinite, or text that is no number."""
+    try:
+        return value is None or not np.isfinite(float(value))
+    except (TypeError, OverflowError):  # an object of another kind, about which NumPy says enough
+        return False
+    except ValueError:
+        return isinstance(value, str)
+
+
+def _in_words(value: Any) -> str:
+    if value is None:
+        return "None"
+    try:
+        return "NaN" if np.isnan(float(value)) else "infinity"
+    except ValueError:
+        return f"text, {str(value)!r}"

@@ -400,7 +400,7 @@ class _KitchenSinks(NeuronLearner):
 
     def _solve_at(self, moments: Moments) -> Solution:
         ridge = self.alpha * self._begun_with["n_neurons"]
-        check_resolved(type(self).__name__, self.alpha, moments.resolves(ridge))
+        check_resolved(type(self).__name__, self.alpha, ridge >= moments.least_ridge)
         with self._dependent_columns():
             return solve(moments, ridge)
 

@@ -156,12 +156,12 @@ def check_sums(owner: str, family: str, statistics: Any) -> None:
 
 
 def check_resolved(owner: str, alpha: Any, resolved: bool) -> None:
-    """Sums in single precision are no good for a smaller ridge than they were made for."""
+    """Sums of products in single precision are no good for a ridge that is too small for them."""
     if not resolved:
         raise ValueError(
             f"{owner}: alpha={alpha!r} is below the rounding of the sums of this model, which was "
-            "fitted with a larger one. Remedy: call fit again with this alpha, or fit with "
-            "dtype='float64' from the beginning."
+            "fitted with a larger one, or at first with much smaller activations. Remedy: call fit "
+            "again with this alpha or a larger one, or fit with dtype='float64'."
         )
 
 
