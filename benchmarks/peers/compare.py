@@ -155,9 +155,10 @@ def along(
     limit: float,
 ) -> None:
     """First fits of a method, from small to large, as long as they take less than the limit."""
-    name, seconds, before, over = entry["name"], 0.0, some[0], False
+    name, over = entry["name"], False
+    done: list[tuple[int, float]] = []
     for size in some:
-        expected = seconds * (size / before) ** method.growth
+        expected = expectation(done, size, method.growth)
         result = None
         if over:
             why = "a smaller one did not end in time"
@@ -171,8 +172,21 @@ def along(
             print(f"{name:<34}{size:>7,}  left out: {why}", flush=True)
             continue
         runs[name, size] = [result]
-        seconds, before = result["seconds"] + result["predict_seconds"], size
+        done.append((size, result["seconds"] + result["predict_seconds"]))
         show(name, size, result)
+
+
+def expectation(done: list[tuple[int, float]], size: int, growth: float) -> float:
+    """Seconds that a size should take: a + b · size ** growth through the last two, or with a = 0.
+
+    The constant is what a method takes whatever the size, such as a search for length scales.
+    """
+    if not done:
+        return 0.0
+    last, seconds = done[-1]
+    before, least = done[-2] if len(done) > 1 else (0, 0.0)
+    slope = max(seconds - least, 0.0) / (last**growth - before**growth)
+    return seconds + slope * (size**growth - last**growth)
 
 
 def again(

@@ -33,7 +33,7 @@ Each fit has a process of its own. Seconds and peak memory above the start are t
 peak is the system's own count. Data are in memory and packages imported before. Where the first
 fit and prediction take less than ``REPEATED`` seconds, seconds are medians of three, in turn with
 those of the other methods. A size is left out, and said so, where it should take more than
-``--limit`` seconds by the time of the one before; a fit is ended at twice the limit.
+``--limit`` seconds by the times of the two before; a fit is ended at twice the limit.
 
 Run as ``make bench-peers`` or ``python benchmarks/peers/run.py``; writes
 ``benchmarks/results/peers.json`` after each data set, and ``peers.png``. ``--data adult`` does only
