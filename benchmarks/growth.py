@@ -34,6 +34,7 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless._blocks import _WORTH_SHARING, ROWS_PER_BLOCK
+from trickless._least_squares import ROUNDED_FROM
 from trickless._report import circumstances
 from trickless._stream import BLOCK
 from trickless.kitchen_sinks import PANEL_BYTES, PASSES_ABOVE
@@ -180,6 +181,10 @@ def boundaries(quick: bool) -> list[dict[str, Any]]:
         )
     cases.append(
         (f"rows of a panel: {panel:,}", (fit(panel, 500), panel), (fit(panel + 1, 500), panel + 1))
+    )
+    n = ROUNDED_FROM
+    cases.append(
+        (f"products in double precision: {n:,} rows", (fit(n - 1, 500), n - 1), (fit(n, 500), n))
     )
     for k in (BLOCK, 4 * BLOCK):
         cases.append((f"neurons of a block: {k:,}", (fit(5000, k), k), (fit(5000, k + 1), k + 1)))
