@@ -28,6 +28,7 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
+from trickless._tables import why_no_numbers
 from trickless.neurons import Gaussian, Neurons
 
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
@@ -497,6 +498,8 @@ def test_columns_that_are_not_numbers_are_named(learner):
         ((0, 2), -np.inf, "column 2 of X contains infinity"),
         ((5, 0), "red", "column 0 of X contains text, 'red'"),
         ((5, 3), None, "column 3 of X contains None"),
+        ((5, 3), pd.NA, "column 3 of X contains <NA>"),
+        ((5, 3), b"red", "column 3 of X contains text, b'red'"),
     ],
 )
 @with_kernels
@@ -511,6 +514,27 @@ def test_the_column_that_holds_no_number_is_named_in_arrays_and_lists(learner, p
     if "neurons" in learner.get_params(deep=False):
         with pytest.raises(ValueError, match=r"Remedy: neurons=Tabular\(\)"):
             clone(learner).fit(rows, y)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1.0, 2.0], [3.0]],
+        np.array([[1.0, {}], [2.0, 3.0]], dtype=object),
+        np.array([["2020-01-01", "NaT"]], dtype="datetime64[D]"),
+        np.ones((3, 2)) * 1j,
+        np.ones(3),
+        np.ones((3, 0)),
+        "text",
+        None,
+        7,
+    ],
+    ids=str,
+)
+def test_what_is_no_matrix_of_numbers_is_refused_in_any_case(X):
+    assert why_no_numbers(X, "") is None
+    with pytest.raises((TypeError, ValueError)):
+        KitchenSinksRegressor(random_state=0).fit(X, [1.0, 2.0, 3.0])
 
 
 def test_a_sparse_matrix_names_its_column():

@@ -74,20 +74,20 @@ def activations(rng):
 def gram(rng):
     """Our way with several sizes of tiles, and one product in either precision."""
     Z = rng.standard_normal((PANEL, COLUMNS), dtype="float32")
-    Y, total = np.empty((PANEL, 0)), np.zeros((COLUMNS, COLUMNS))
+    total, cross, ones = np.zeros((COLUMNS, COLUMNS)), np.zeros((COLUMNS, 1)), np.ones((PANEL, 1))
+    ours = _gram._ROWS, _gram._COLUMNS
 
-    def tiles(rows, columns):
-        _gram._ROWS, _gram._COLUMNS = rows, columns
-        _gram.add_products(total, np.empty((COLUMNS, 0)), Z, Y, 1)
+    def tiles(*size):
+        _gram._ROWS, _gram._COLUMNS = size
+        _gram.add_products(total, cross, Z, ones, np.inf, 1)
+        _gram._ROWS, _gram._COLUMNS = ours
 
     def product(dtype):
         part = Z.astype(dtype, copy=False)
         np.add(total, part.T @ part, out=total)
 
-    sizes = [(512, 256), (256, 256), (1024, 256), (512, 128), (512, 512)]
-    actions = {
-        f"{size[0]:,} rows, {size[1]} columns": lambda size=size: tiles(*size) for size in sizes
-    }
+    sizes = [ours, (256, 256), (1024, 256), (512, 128), (512, 512)]
+    actions = {f"{r:,} rows, {c} columns": lambda r=r, c=c: tiles(r, c) for r, c in sizes}
     actions["double"] = lambda: product("float64")
     actions["single"] = lambda: product("float32")
     return least(actions)

@@ -117,7 +117,7 @@ def solve_in_passes(
     if pilot is not None:
         signs = pilot.rng.choice([-1.0, 1.0], (len(targets), _PROBES))
         targets = np.hstack([targets, signs / np.sqrt(share)[:, None]])
-    sums = _first_pass(blocks, targets, count, chosen, pilot, n_outputs, n_jobs)
+    sums = _first_pass(blocks, targets, weight, share, chosen, pilot, n_outputs, n_jobs)
     check_finite(owner, sums.z_mean)
 
     # One problem for each pair of a target and a ridge; random signs are targets as well.
@@ -195,20 +195,20 @@ def _least_excess(coef: np.ndarray, product: np.ndarray, wanted: np.ndarray) -> 
 def _first_pass(
     blocks: Blocks,
     targets: np.ndarray,
-    count: np.ndarray,
+    weight: np.ndarray | None,
+    share: np.ndarray,
     chosen: np.ndarray,
     pilot: Pilot | None,
     n_outputs: int,
     n_jobs: int | None,
 ) -> _Sums:
-    share = count / count.sum()
     y_mean = share @ targets
     centred = targets - y_mean
     y_variance = share @ centred**2
     centred *= share[:, None]  # so the mean of z adds nothing to the covariance
     columns = np.arange(0) if pilot is None else pilot.columns
+    statistics = Statistics(len(columns), y_mean[:n_outputs])
     least_ridge = np.inf if len(targets) >= ROUNDED_FROM else 0.0
-    statistics = Statistics(len(columns), y_mean[:n_outputs], least_ridge=least_ridge)
     z_mean, cross, kept = np.zeros(1), np.zeros(1), np.empty((0, 0))
     for rows, Z in blocks():
         if not kept.size:
@@ -218,7 +218,13 @@ def _first_pass(
         some = slice(*np.searchsorted(chosen, [rows.start, rows.stop]))
         kept[some] = Z[chosen[some] - rows.start]
         if len(columns):
-            statistics.add(Z[:, columns], targets[rows, :n_outputs], count[rows], n_jobs)
+            statistics.add(
+                Z[:, columns],
+                targets[rows, :n_outputs],
+                None if weight is None else weight[rows],
+                least_ridge,
+                n_jobs,
+            )
     return _Sums(z_mean, y_mean, y_variance, cross, kept, statistics)
 
 

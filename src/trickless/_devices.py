@@ -131,12 +131,12 @@ def times(left: np.ndarray, right: Any) -> np.ndarray:
     return to_host(beside(right, left) @ right)
 
 
-def plus_ridge(matrix: Any, ridge: float) -> Any:
-    """A copy of a square matrix with a number added to its diagonal."""
+def plus_ridge(matrix: Any, ridge: float, in_place: bool = False) -> Any:
+    """A square matrix with a number added to its diagonal: a copy, or on the host in its place."""
     if on_host(matrix):
-        copy = matrix.copy()
-        copy.flat[:: len(copy) + 1] += ridge
-        return copy
+        result = matrix if in_place else matrix.copy()
+        result.flat[:: len(result) + 1] += ridge
+        return result
     xp = namespace(matrix)
     copy = xp.eye(matrix.shape[0], dtype=matrix.dtype, device=device(matrix))
     copy *= float(ridge)

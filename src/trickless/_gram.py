@@ -1,62 +1,124 @@
 """Gram matrices of activations: products of a few rows, summed in double precision.
 
 A product of many rows in single precision takes half the time of one in double, or less, but its
-rounding grows with the sums. So products are made of a few rows at a time, in the precision that
-the rows have, and only their sum is in double precision. Rows that are centred nearly leave small
-sums, and so little rounding: about 1e-10 of the mean square of a row.
+rounding shows. What it leaves is small, and of no sign, for products of few rows less their mean:
+with m their mean, s = Σ (z − m) and u = s + n m / 2,
 
-The matrix is cut into tiles that stay in the processor's cache, one thread a tile, so the number of
-threads does not show in these sums at all.
+    Σ z zᵀ = Σ (z − m)(z − m)ᵀ + m uᵀ + u mᵀ,
+
+where only the first term is rounded. Every block of rows goes by itself whether that is good
+enough, and is multiplied in double precision if not.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trickless._blocks import linear_algebra, map_blocks, on_host, row_blocks, worth_products
-from trickless._devices import beside, times
+from trickless._devices import beside, double, times
 
-#: Rows of a product, and columns of a tile.
+#: Ridges from this times the mean square of a row of activations on are what rounding leaves alone.
+FLOOR = float(np.finfo(np.float32).eps)
+
+#: Rows of a product, and columns of a tile, which stay in the processor's cache.
 _ROWS, _COLUMNS = 512, 256
+#: Squares of rows that may be multiplied in single precision: in all, and next to their mean.
+_LEAST, _MOST, _MOST_OF_MEAN = 1e-10, 1e10, 8.0
 
 
-def add_products(gram: Any, cross: np.ndarray, Z: Any, Y: np.ndarray, n_jobs: int | None) -> None:
+class _Block(NamedTuple):
+    """Rows that are less their mean by now, and what they lack since."""
+
+    rows: slice
+    mean: np.ndarray
+    sums: np.ndarray  # Σ y zᵀ of what they were, shape (n_outputs + 1, n_columns)
+    beside_mean: np.ndarray  # u
+    rounded: float  # Σ |z|² if they may be multiplied in single precision, else 0
+
+
+def add_products(
+    gram: Any, cross: np.ndarray, Z: Any, Y: np.ndarray, least_ridge: float, n_jobs: int | None
+) -> float:
     """Add ZᵀZ to ``gram`` and ZᵀY to ``cross``, which are in double precision.
 
     Parameters
     ----------
     gram : array of shape (n_columns, n_columns)
-    cross : array of shape (n_columns, n_outputs)
+    cross : array of shape (n_columns, n_outputs + 1)
     Z : array of shape (n_rows, n_columns)
-        In double precision or on a device, it is multiplied as a whole, there.
-    Y : float64 array of shape (n_rows, n_outputs)
+        Activations times the last column of Y, by which they are multiplied in their place.
+    Y : float64 array of shape (n_rows, n_outputs + 1)
+        Targets and ones, times the roots of weights.
+    least_ridge : float
+        The matrix is for ridges from this one on; 0 for double precision throughout.
     n_jobs : int or None
         Threads.
+
+    Returns
+    -------
+    float
+        Σ |z|² over the rows that were multiplied in single precision.
     """
+    weighted = bool((Y[:, -1] != 1).any())
     n_products = Z.shape[0] * Z.shape[1] ** 2
-    if not on_host(Z) or Z.dtype == np.float64:
+    if not (on_host(Z) and Z.dtype == np.float32 and least_ridge > 0):
+        Z = double(Z)
+        if weighted:
+            Z *= beside(Z, Y[:, -1:])
         with linear_algebra(n_jobs, n_products):
             gram += beside(gram, Z.T @ Z)
             cross += times(Y.T, Z).T
-        return
-    parts, blocks = row_blocks(Z.shape[1], _COLUMNS), row_blocks(Z.shape[0], _ROWS)
-
-    def add(tile: tuple[slice, slice]) -> None:
-        left, right = tile
-        product = np.empty((left.stop - left.start, right.stop - right.start), Z.dtype)
-        total = np.zeros(product.shape)
-        with np.errstate(over="ignore"):  # which the caller finds in the sums
-            for rows in blocks:
-                total += np.matmul(Z[rows, left].T, Z[rows, right], out=product)
-        gram[left, right] += total
-        if left != right:
-            gram[right, left] += total.T
-            return
-        cross[left] += sum(
-            Z[rows, left].T.astype(np.float64, copy=False) @ Y[rows] for rows in blocks
+        return 0.0
+    n_jobs = worth_products(n_jobs, n_products)
+    with linear_algebra(1):  # in a thread of ours
+        blocks = map_blocks(
+            lambda rows: _centred(rows, Z[rows], Y[rows], weighted, least_ridge),
+            row_blocks(Z.shape[0], _ROWS),
+            n_jobs,
         )
+        cross += np.sum([block.sums for block in blocks], axis=0).T
+        M = np.stack([block.mean for block in blocks])
+        U = np.stack([block.beside_mean for block in blocks])
 
-    tiles = [(left, right) for i, left in enumerate(parts) for right in parts[i:]]
-    map_blocks(add, tiles, worth_products(n_jobs, n_products))
+        @np.errstate(all="ignore")  # what is not finite shows in the sums
+        def add(tile: tuple[slice, slice]) -> None:
+            left, right = tile
+            total = M[:, left].T @ U[:, right] + U[:, left].T @ M[:, right]
+            product = np.empty(total.shape, Z.dtype)
+            for block in blocks:
+                a, b = Z[block.rows, left].T, Z[block.rows, right]
+                if block.rounded:
+                    total += np.matmul(a, b, out=product)
+                else:
+                    total += a.astype(np.float64) @ b.astype(np.float64)
+            gram[left, right] += total
+            if left != right:
+                gram[right, left] += total.T
+
+        parts = row_blocks(Z.shape[1], _COLUMNS)
+        map_blocks(add, [(a, b) for i, a in enumerate(parts) for b in parts[i:]], n_jobs)
+    return sum(block.rounded for block in blocks)
+
+
+@np.errstate(all="ignore")
+def _centred(
+    rows: slice, Z: np.ndarray, Y: np.ndarray, weighted: bool, least_ridge: float
+) -> _Block:
+    """Take the mean off the rows, in their place, and see how they may be multiplied."""
+    mean = Z.mean(axis=0)
+    mean[~np.isfinite(mean)] = 0
+    Z -= mean
+    if weighted:
+        Z *= Y[:, -1:].astype(Z.dtype)
+    squares = np.einsum("ij,ij->i", Z, Z)
+    m = mean.astype(np.float64)
+    sums = np.hstack([Y.T @ Z[:, some].astype(np.float64) for some in row_blocks(len(m), _COLUMNS)])
+    s, weight = sums[-1].copy(), Y[:, -1] @ Y  # the last of which is Σ w
+    sums += np.outer(weight, m)
+    square = float(squares.sum(dtype=np.float64) + 2 * (m @ s) + weight[-1] * (m @ m))
+    largest, of_mean = float(squares.max()), _MOST_OF_MEAN * float(squares.mean())
+    even = _LEAST < largest < min(_MOST, of_mean)
+    good = even and least_ridge * weight[-1] >= 2 * FLOOR * square
+    return _Block(rows, m, sums, s + weight[-1] / 2 * m, square if good else 0.0)

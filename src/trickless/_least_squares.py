@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.linalg import lapack
 
-from trickless._blocks import map_rows, namespace, on_host
+from trickless._blocks import namespace, on_host, row_blocks
 from trickless._devices import (
     beside,
     cho_solve,
@@ -24,29 +24,21 @@ from trickless._devices import (
     eigh,
     plus_ridge,
     solve_lower,
-    take,
     times,
     to_host,
     zeros,
 )
-from trickless._gram import add_products
+from trickless._gram import FLOOR, add_products
 
 GRID_PER_DECADE = 4
 
-#: The grid of ridges begins at this times the mean square of a row of activations ...
-_FLOOR = float(np.finfo(np.float32).eps)
+#: The grid of ridges begins at FLOOR times the mean square of a row of activations ...
 #: ... and ends at this times the largest eigenvalue.
 _CEILING = 100.0
 
 #: Rows in all from which products may be made in single precision: there it pays, and its rounding
 #: hardly shows.
 ROUNDED_FROM = 4096
-
-#: Rows whose mean is the origin of activations.
-_ORIGIN_ROWS = 512
-#: Squares of activations, and weights, whose products may be made in single precision.
-_MODERATE = (1e-10, 1e10)
-_LARGEST = float(np.finfo(np.float32).max)
 
 #: What rounding leaves of a residual variance, relative to the variance it is subtracted from.
 _CANCELLATION = 1e-13
@@ -65,34 +57,26 @@ class Statistics:
     like : array, optional
         Rows beside which the Gram matrix is kept, if their device has double precision. Everything
         else is on the host.
-    least_ridge : float, default=0
-        Nothing will be solved at a smaller ridge. If it is large enough for their rounding,
-        products of activations in single precision are made in single precision.
 
     Attributes
     ----------
-    z_origin : array of shape (n_columns,) or None
-        Subtracted from the activations: the mean of the first rows. None before them.
     gram : array of shape (n_columns, n_columns)
-        Σ z zᵀ, where z stands for the activations less their origin, here and below.
+        Σ z zᵀ.
     cross : array of shape (n_columns, n_outputs)
-        Σ z yᵀ, where y stands for the targets less their origin, here and below.
+        Σ z yᵀ, where y stands for the targets less the origin, here and below.
     z_sum, y_sum : arrays of shape (n_columns,), (n_outputs,)
         Σ z and Σ y.
     y_square : array of shape (n_outputs,)
         Σ y².
     weight, weight_square : float
         Σ 1, or Σ w and Σ w² of the sample weights w, by which all the sums above are weighted.
-    rounded : bool or None
-        Whether products may be made in single precision. None before the first rows.
+    rounded : float
+        Σ |z|² over the rows whose products were made in single precision.
     """
 
-    def __init__(
-        self, n_columns: int, origin: np.ndarray, like: Any = None, least_ridge: float = 0.0
-    ) -> None:
+    def __init__(self, n_columns: int, origin: np.ndarray, like: Any = None) -> None:
         n_outputs = len(origin)
         self.origin = origin
-        self.z_origin: np.ndarray | None = None
         self.gram = zeros((n_columns, n_columns), like)
         self.cross = np.zeros((n_columns, n_outputs))
         self.z_sum = np.zeros(n_columns)
@@ -100,92 +84,73 @@ class Statistics:
         self.y_square = np.zeros(n_outputs)
         self.weight = 0.0
         self.weight_square = 0.0
-        self.least_ridge = least_ridge
-        self.rounded: bool | None = None
+        self.rounded = 0.0
 
     def add(
         self,
         Z: Any,
         y: np.ndarray,
         sample_weight: np.ndarray | None = None,
+        least_ridge: float = 0.0,
         n_jobs: int | None = None,
     ) -> None:
-        """Add rows of activations, which may be overwritten, and targets."""
-        if self.rounded is None:
-            self._begin(Z)
-        assert self.z_origin is not None
+        """Add rows of activations and targets.
+
+        Parameters
+        ----------
+        Z : array of shape (n_rows, n_columns)
+            It may be overwritten.
+        y : array of shape (n_rows, n_outputs)
+        sample_weight : array of shape (n_rows,), optional
+        least_ridge : float, default=0
+            Nothing will be solved at a smaller ridge, so that products in single precision may be
+            good enough.
+        n_jobs : int, optional
+            Threads.
+        """
         y = y - self.origin
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         self.y_sum += weight @ y
         self.y_square += weight @ y**2
         self.weight += weight.sum()
         self.weight_square += (weight**2).sum()
-        beside_z = np.column_stack([y, np.ones(len(y))])
-        root = None if sample_weight is None else np.sqrt(weight)[:, None]
-        if root is not None:
-            beside_z *= root
-        rounded = self.rounded and _is_moderate(weight.max())
-        Z = _centred(Z, self.z_origin, root, rounded, n_jobs)
-        sums = np.zeros((len(self.z_sum), beside_z.shape[1]))
-        add_products(self.gram, sums, Z, beside_z, n_jobs)
+        Y = np.column_stack([y, np.ones(len(y))]) * np.sqrt(weight)[:, None]
+        sums = np.zeros((len(self.z_sum), Y.shape[1]))
+        self.rounded += add_products(self.gram, sums, Z, Y, least_ridge, n_jobs)
         self.cross += sums[:, :-1]
         self.z_sum += sums[:, -1]
 
-    def _begin(self, Z: Any) -> None:
-        """Go by the first rows for the origin of activations and the precision of products."""
-        first = double(take(Z, slice(_ORIGIN_ROWS)))
-        xp = namespace(first)
-        if self.z_origin is None:  # which is exact in single precision, too
-            mean = np.clip(to_host(xp.mean(first, axis=0)), -_LARGEST, _LARGEST)
-            self.z_origin = mean.astype(np.float32).astype(np.float64)
-        square = float(xp.mean(first**2)) * first.shape[1]
-        enough = _is_moderate(square) and self.least_ridge >= 2 * _FLOOR * square
-        self.rounded = enough and on_host(Z) and Z.dtype == np.float32
-
-    def without_rows(self, like: Any = None, least_ridge: float = 0.0) -> Statistics:
-        """None of the rows, with the same origins."""
-        begun = Statistics(len(self.z_sum), self.origin, like, least_ridge)
-        begun.z_origin = self.z_origin
-        return begun
-
     def merge(self, other: Statistics) -> None:
         """Add the rows of another set of statistics."""
-        if other.z_origin is None:
-            return
-        if self.z_origin is None:
-            self.z_origin = other.z_origin
-        shift, z_shift = other.origin - self.origin, other.z_origin - self.z_origin
+        shift = other.origin - self.origin
         self.gram += beside(self.gram, other.gram)
-        if z_shift.any():
-            moved = np.outer(z_shift, other.z_sum + other.weight / 2 * z_shift)
-            self.gram += beside(self.gram, moved + moved.T)
+        self.z_sum += other.z_sum
         self.cross += other.cross + np.outer(other.z_sum, shift)
-        self.cross += np.outer(z_shift, other.y_sum + other.weight * shift)
-        self.z_sum += other.z_sum + other.weight * z_shift
-        self.y_square += other.y_square + 2 * shift * other.y_sum + other.weight * shift**2
         self.y_sum += other.y_sum + other.weight * shift
+        self.y_square += other.y_square + 2 * shift * other.y_sum + other.weight * shift**2
         self.weight += other.weight
         self.weight_square += other.weight_square
-        self.rounded = bool(self.rounded or other.rounded)
+        self.rounded += other.rounded
 
     def centred(self) -> Moments:
         """Means, and covariances about them."""
-        assert self.z_origin is not None
         z_mean, y_mean = self.z_sum / self.weight, self.y_sum / self.weight
         covariance = self.gram / float(self.weight)
-        mean_square = float(namespace(self.gram).linalg.trace(self.gram)) / self.weight
-        mean_square += float((2 * z_mean + self.z_origin) @ self.z_origin)
         mean = beside(covariance, z_mean)
-        covariance -= mean[:, None] * mean[None, :]
+        if on_host(covariance):  # without another matrix
+            for rows in row_blocks(len(mean)):
+                covariance[rows] -= mean[rows, None] * mean
+        else:
+            covariance -= mean[:, None] * mean[None, :]
         return Moments(
             covariance=covariance,
             cross=self.cross / self.weight - np.outer(z_mean, y_mean),
             y_variance=np.maximum(self.y_square / self.weight - y_mean**2, 0),
-            z_mean=z_mean + self.z_origin,
+            z_mean=z_mean,
             y_mean=y_mean + self.origin,
-            mean_square=mean_square,
+            mean_square=float(namespace(self.gram).linalg.trace(self.gram)) / self.weight,
             n=max(self.weight, self.weight**2 / self.weight_square),
-            least_ridge=_FLOOR * mean_square if self.rounded else 0.0,
+            least_ridge=FLOOR * self.rounded / self.weight,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -193,9 +158,9 @@ class Statistics:
         return self.__dict__ | {"gram": to_host(self.gram)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Sums from before there was an origin of activations have it at zero."""
-        earlier = {"z_origin": np.zeros(len(state["z_sum"])), "least_ridge": 0.0, "rounded": False}
-        self.__dict__.update(state | {k: v for k, v in earlier.items() if k not in state})
+        """Sums of earlier versions are all in double precision."""
+        self.__dict__.update(state)
+        self.__dict__.setdefault("rounded", 0.0)
 
 
 class Moments(NamedTuple):
@@ -233,14 +198,15 @@ class Solution(NamedTuple):
 
 
 def solve(moments: Moments, ridge: float) -> Solution:
-    """Minimise mean (y − b − ⟨z, β⟩)² + ridge · |β|² at a given ridge.
+    """Minimise mean (y − b − ⟨z, β⟩)² + ridge · |β|² at a given ridge; the covariance is spent.
 
     Raises
     ------
     scipy.linalg.LinAlgError
         If the covariance plus the ridge is not positive definite to working precision.
     """
-    coef = cho_solve(_factor(moments, ridge), moments.cross)
+    matrix = plus_ridge(moments.covariance, ridge, in_place=True)
+    coef = cho_solve(cholesky(matrix), moments.cross)
     return _with_intercept(moments, coef, np.full(coef.shape[1], ridge))
 
 
@@ -260,6 +226,8 @@ def solve_within(moments: Moments, solution: Solution, bound: float) -> Solution
 
 def solve_by_gcv(moments: Moments) -> Solution:
     r"""The same at the ridge that minimises the generalised cross-validation score.
+
+    On the host, the covariance is spent.
 
     .. math:: GCV(ρ) = \frac{RSS(ρ) / n}{(1 - df(ρ) / n)^2}, \qquad
         df(ρ) = 1 + \sum_j λ_j / (λ_j + ρ)
@@ -361,33 +329,6 @@ def residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
     return np.maximum(moments.y_variance - explained, _CANCELLATION * moments.y_variance)
 
 
-def _is_moderate(size: float) -> bool:
-    return bool(_MODERATE[0] < size < _MODERATE[1])
-
-
-def _centred(
-    Z: Any, origin: np.ndarray, root: np.ndarray | None, rounded: bool | None, n_jobs: int | None
-) -> Any:
-    """Rows less an origin, times the roots of their weights.
-
-    In their place and in their precision if they may be rounded, else in double precision.
-    """
-    if not on_host(Z):
-        Z = double(Z)
-        Z = Z - beside(Z, origin)
-        return Z if root is None else Z * beside(Z, root)
-    centred = Z if rounded else np.empty(Z.shape)
-    origin = origin.astype(centred.dtype)
-
-    def centre(rows: slice) -> None:
-        np.subtract(Z[rows], origin, out=centred[rows])
-        if root is not None:
-            centred[rows] *= root[rows].astype(centred.dtype)
-
-    map_rows(centre, Z, Z.shape[1], n_jobs)
-    return centred
-
-
 class _Path:
     """Solutions at all ridges of a grid, from one eigendecomposition of the covariance."""
 
@@ -417,14 +358,14 @@ class _Path:
 
 
 class _Tridiagonal:
-    """The same from T = Qᵀ A Q for the covariance A, without eigenvectors."""
+    """The same from T = Qᵀ A Q for the covariance A, without eigenvectors; A is overwritten."""
 
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
         size = len(moments.z_mean)
-        # The transpose is the same matrix in the order of LAPACK, which is spared another copy.
+        # The transpose is the same matrix in the order of LAPACK, which then needs no copy.
         self._reflectors, self.diagonal, self.off, self._scales, _ = lapack.dsytrd(
-            moments.covariance.T, lower=1, lwork=64 * size
+            moments.covariance.T, lower=1, lwork=64 * size, overwrite_a=1
         )
         self.eigenvalues = np.maximum(linalg.eigvalsh_tridiagonal(self.diagonal, self.off), 0)
         self.grid = _grid(moments, self.eigenvalues[-1])
@@ -448,7 +389,13 @@ class _Tridiagonal:
         """(T + ρ)⁻¹ Qᵀ c for the covariances c with the targets."""
         if not len(self.off):
             return self.rotated / (self.diagonal + ridge)
-        return lapack.dptsv(self.diagonal + ridge, self.off, self.rotated)[2]
+        *_, found, failed = lapack.dptsv(self.diagonal + ridge, self.off, self.rotated)
+        if failed:
+            raise linalg.LinAlgError(
+                f"the covariance of the activations plus {ridge:g} is not positive definite to "
+                "working precision. Remedy: dtype='float64', or activations of moderate size."
+            )
+        return found
 
     def freedom(self) -> np.ndarray:
         """Degrees of freedom at each ridge, intercept included."""
@@ -479,7 +426,7 @@ def _freedom(eigenvalues: np.ndarray, grid: np.ndarray) -> np.ndarray:
 
 def _grid(moments: Moments, largest: float) -> np.ndarray:
     """Ridges to choose from."""
-    floor = _FLOOR * (moments.mean_square or 1.0)
+    floor = FLOOR * (moments.mean_square or 1.0)
     decades = np.log10(max(_CEILING * largest / floor, 1))
     steps = np.arange(1 + np.ceil(GRID_PER_DECADE * decades))
     return floor * 10 ** (steps / GRID_PER_DECADE)

@@ -5,9 +5,10 @@ A frame is one of pandas or polars, or anything with the interface of either.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 from numbers import Real
 from typing import Any
 
@@ -159,42 +160,38 @@ def _refused_of_frame(frame: Any) -> Iterator[tuple[Any, str]]:
 
 def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
     """The same for an array, a list of rows or a sparse matrix; nothing for anything else."""
+    columns: Iterable[Any]
     if scipy.sparse.issparse(X):
-        X = X.tocoo()
-        columns, values = X.col, X.data
-    elif isinstance(X, list | tuple | np.ndarray):
+        X = X.tocsc()
+        columns = (X.data[start:stop] for start, stop in pairwise(X.indptr))
+    else:
         try:
-            values = np.asarray(X)
+            rows = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else np.empty(0)
         except ValueError:  # of rows of several lengths
             return
-        if values.ndim != 2:
-            return
-        columns = np.broadcast_to(np.arange(values.shape[1]), values.shape).ravel()
-        values = values.ravel()
-    else:
-        return
-    if values.dtype.kind in "OSU":
-        wrong = np.flatnonzero([_is_refused(value) for value in values.tolist()])
-    else:
-        wrong = np.flatnonzero(~np.isfinite(values))
-    for place in wrong[np.argsort(columns[wrong], kind="stable")]:
-        yield int(columns[place]), f"contains {_in_words(values[place])}"
+        columns = rows.T if rows.ndim == 2 else ()
+    for j, column in enumerate(columns):
+        for value in _suspects(np.asarray(column)):
+            if (held := _in_words(value)) is not None:
+                yield j, held
 
 
-def _is_refused(value: Any) -> bool:
-    """Whether it is missing, infinite, or text that is no number."""
+def _suspects(column: np.ndarray) -> Iterable[Any]:
+    """Values of a column that may be no finite numbers."""
+    if column.dtype.kind in "fc":
+        return column[~np.isfinite(column)][:1].tolist()
+    return column.tolist() if column.dtype.kind in "OSUT" else ()
+
+
+def _in_words(value: Any) -> str | None:
+    """What a column contains that has such a value; None for finite numbers, and if not known."""
     try:
-        return value is None or not np.isfinite(float(value))
-    except (TypeError, OverflowError):  # an object of another kind, about which NumPy says enough
-        return False
-    except ValueError:
-        return isinstance(value, str)
-
-
-def _in_words(value: Any) -> str:
-    if value is None:
-        return "None"
-    try:
-        return "NaN" if np.isnan(float(value)) else "infinity"
-    except ValueError:
-        return f"text, {str(value)!r}"
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        if isinstance(value, str | bytes):
+            return f"contains text, {value[:40]!r}"
+        missing = value is None or type(value).__name__ in ("NAType", "NaTType")
+        return f"contains {value}" if missing else None
+    if np.isfinite(number):
+        return None
+    return "contains NaN" if np.isnan(number) else "contains infinity"

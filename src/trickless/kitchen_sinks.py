@@ -44,12 +44,12 @@ from trickless._validation.devices import check_on_host
 from trickless._validation.inputs import in_precision
 from trickless._validation.learners import (
     check_alpha,
+    check_finite,
     check_no_weight_bound,
     check_passes,
     check_resolved,
     check_search,
     check_streamable,
-    check_sums,
 )
 from trickless._validation.models import check_mergeable, check_statistics, check_stream
 from trickless._validation.rules import (
@@ -67,7 +67,7 @@ from trickless._validation.rules import (
 from trickless.neurons import Neurons, make_neurons
 
 #: Bytes of activations held at a time while statistics are summed.
-PANEL_BYTES = 2**25
+PANEL_BYTES = 2**26
 #: The same on a device, where the sums of few rows would wait for its memory.
 PANEL_BYTES_ON_DEVICE = 2**30
 
@@ -162,10 +162,8 @@ class _KitchenSinks(NeuronLearner):
         self.__dict__.pop("statistics_", None)
         self._forget()
 
-    def _no_rows(self, X: Any) -> Statistics:
-        """Statistics for the rows of X."""
-        n_columns = self._begun_with["n_neurons"] * self.neurons_.width
-        return Statistics(n_columns, self._origin, X, self._least_ridge(X))
+    def _no_rows(self, origin: np.ndarray, like: Any = None) -> Statistics:
+        return Statistics(self._begun_with["n_neurons"] * self.neurons_.width, origin, like)
 
     def _least_ridge(self, X: Any) -> float:
         """The least ridge that sums over X have to be good for."""
@@ -267,11 +265,8 @@ class _KitchenSinks(NeuronLearner):
         weight: np.ndarray | None,
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
-        before: Statistics | None = getattr(self, "statistics_", None)
-        if before is None:
-            statistics, done = self._no_rows(X), 0
-        else:  # merged once the batch is through
-            statistics, done = before.without_rows(X, self._least_ridge(X)), 0
+        statistics, done = self._no_rows(self._origin, X), 0  # merged once the batch is through
+        least_ridge = self._least_ridge(X)
         if (state := checkpoint.take()) is not None:
             place, statistics, done = statistics.gram, state["statistics"], state["rows"]
             statistics.gram = beside(place, statistics.gram)
@@ -279,13 +274,14 @@ class _KitchenSinks(NeuronLearner):
             bar.update(done)
             for rows, Z in self._panels(X, done):
                 part = None if weight is None else weight[rows]
-                statistics.add(Z, targets[rows], part, self.n_jobs)
+                statistics.add(Z, targets[rows], part, least_ridge, self.n_jobs)
                 bar.update(Z.shape[0])
                 if checkpoint.is_due():
                     checkpoint.keep({"statistics": statistics, "rows": rows.stop})
-        check_sums(type(self).__name__, type(self.neurons_).__name__, statistics)
+        check_finite(type(self.neurons_).__name__, statistics.z_sum)
         with uninterrupted():
-            if before is not None:
+            if hasattr(self, "statistics_"):
+                before = self.statistics_
                 before.gram = beside(statistics.gram, before.gram)  # as rows, from a file elsewhere
                 before.merge(statistics)
             else:
@@ -304,7 +300,7 @@ class _KitchenSinks(NeuronLearner):
         """
         n_neurons, width = self._begun_with["n_neurons"], self.neurons_.width
         most = PANEL_BYTES if on_host(X) else PANEL_BYTES_ON_DEVICE
-        panel_rows = max(BLOCK, most // self._bytes(1))
+        panel_rows = max(BLOCK, most // (8 * n_neurons * width))
         for panel in row_blocks(X.shape[0], panel_rows)[-(-start // panel_rows) :]:
             rows = take(X, panel)
             Z = empty((rows.shape[0], n_neurons * width), X)

@@ -144,24 +144,13 @@ def check_finite(owner: str, values: Any) -> None:
         )
 
 
-def check_sums(owner: str, family: str, statistics: Any) -> None:
-    """Sums over the rows must be finite, and so must squares in single precision."""
-    check_finite(family, statistics.z_sum)
-    if statistics.rounded and not np.isfinite(statistics.gram.diagonal()).all():
-        raise ValueError(
-            f"{owner}: dtype='float32' cannot hold the squares of some activations of {family}, "
-            "which are above 1e19 while those of the first rows are not. Remedy: dtype='float64', "
-            "or a family with bounded activations."
-        )
-
-
 def check_resolved(owner: str, alpha: Any, resolved: bool) -> None:
-    """Sums of products in single precision are no good for a ridge that is too small for them."""
+    """Products in single precision are no good for a smaller ridge than they were made for."""
     if not resolved:
         raise ValueError(
             f"{owner}: alpha={alpha!r} is below the rounding of the sums of this model, which was "
-            "fitted with a larger one, or at first with much smaller activations. Remedy: call fit "
-            "again with this alpha or a larger one, or fit with dtype='float64'."
+            "fitted with a larger alpha, or chose it. Remedy: call fit again with this alpha, or "
+            "fit with dtype='float64' from the beginning."
         )
 
 

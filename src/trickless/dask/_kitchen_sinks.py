@@ -51,13 +51,13 @@ def _summed(model: Any, rows: Pieces) -> Statistics:
 
 def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any) -> Statistics:
     """Sums over the rows of a piece and those before. Tasks share all of these: none changes."""
-    model = copy(model)
-    if before is not None:
-        model.statistics_ = deepcopy(before)
+    total = model._no_rows(model._origin) if before is None else deepcopy(before)
     if weight is None or np.any(weight):
+        model = copy(model)
+        model.statistics_ = total
         with linear_algebra(model.n_jobs):
             model._learn(*model._receive(X, y, weight, first=False))
-    return model.statistics_ if hasattr(model, "statistics_") else model._no_rows(X)
+    return total
 
 
 def merged(parts: list[Statistics]) -> Statistics:
