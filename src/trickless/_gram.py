@@ -24,7 +24,8 @@ FLOOR = float(np.finfo(np.float32).eps)
 
 #: Rows of a product, and columns of a tile, which stay in the processor's cache.
 _ROWS, _COLUMNS = 512, 256
-#: Squares of rows that may be multiplied in single precision: in all, and next to their mean.
+#: Roots of weights, and squares of rows, that may be multiplied in single precision; and how large
+#: the latter may be next to their mean.
 _LEAST, _MOST, _MOST_OF_MEAN = 1e-10, 1e10, 8.0
 
 
@@ -61,9 +62,11 @@ def add_products(
     float
         Σ |z|² over the rows that were multiplied in single precision.
     """
-    weighted = bool((Y[:, -1] != 1).any())
+    roots = Y[:, -1]
+    weighted = bool((roots != 1).any())
+    moderate = _LEAST < roots.max() < _MOST
     n_products = Z.shape[0] * Z.shape[1] ** 2
-    if not (on_host(Z) and Z.dtype == np.float32 and least_ridge > 0):
+    if not (on_host(Z) and Z.dtype == np.float32 and least_ridge > 0 and moderate):
         Z = double(Z)
         if weighted:
             Z *= beside(Z, Y[:, -1:])
