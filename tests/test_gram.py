@@ -165,9 +165,9 @@ def test_heavy_weights_are_too():
     assert error(Z, weight) < 0.1
 
 
-def test_of_heavy_rows_only_their_block_is(monkeypatch):
+def test_of_heavy_rows_only_their_block_is():
     Z = rows(2000, 20)
-    Z[600] *= 1e6
+    Z[600] *= 100
     assert products(Z, np.ones((2000, 1)))[2] == pytest.approx(
         (np.delete(Z, np.s_[512:1024], axis=0).astype("float64") ** 2).sum(), rel=1e-6
     )

@@ -27,7 +27,7 @@ from scipy import linalg
 
 from trickless._blocks import cholesky, map_blocks, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
-from trickless._least_squares import ROUNDED_FROM, Solution, Statistics, least, solve_by_gcv
+from trickless._least_squares import Solution, Statistics, least, least_ridge, solve_by_gcv
 from trickless._risk import Blocks
 from trickless._validation.learners import check_finite, warn_of_convergence
 
@@ -208,7 +208,6 @@ def _first_pass(
     centred *= share[:, None]  # so the mean of z adds nothing to the covariance
     columns = np.arange(0) if pilot is None else pilot.columns
     statistics = Statistics(len(columns), y_mean[:n_outputs])
-    least_ridge = np.inf if len(targets) >= ROUNDED_FROM else 0.0
     z_mean, cross, kept = np.zeros(1), np.zeros(1), np.empty((0, 0))
     for rows, Z in blocks():
         if not kept.size:
@@ -222,7 +221,7 @@ def _first_pass(
                 Z[:, columns],
                 targets[rows, :n_outputs],
                 None if weight is None else weight[rows],
-                least_ridge,
+                least_ridge(len(targets)),
                 n_jobs,
             )
     return _Sums(z_mean, y_mean, y_variance, cross, kept, statistics)

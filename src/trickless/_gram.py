@@ -1,8 +1,8 @@
 """Gram matrices of activations: products of a few rows, summed in double precision.
 
 A product of many rows in single precision takes half the time of one in double, or less, but its
-rounding shows. What it leaves is small, and of no sign, for products of few rows less their mean:
-with m their mean, s = Σ (z − m) and u = s + n m / 2,
+rounding shows. It is small for products of few rows less their mean, and differs from block to
+block. With m their mean, s = Σ (z − m) and u = s + n m / 2,
 
     Σ z zᵀ = Σ (z − m)(z − m)ᵀ + m uᵀ + u mᵀ,
 

@@ -36,8 +36,7 @@ GRID_PER_DECADE = 4
 #: ... and ends at this times the largest eigenvalue.
 _CEILING = 100.0
 
-#: Rows in all from which products may be made in single precision: there it pays, and its rounding
-#: hardly shows.
+#: Rows in a batch from which products may be made in single precision: there it pays.
 ROUNDED_FROM = 4096
 
 #: What rounding leaves of a residual variance, relative to the variance it is subtracted from.
@@ -161,6 +160,14 @@ class Statistics:
         """Sums of earlier versions are all in double precision."""
         self.__dict__.update(state)
         self.__dict__.setdefault("rounded", 0.0)
+
+
+def least_ridge(n_rows: int, ridge: float = np.inf) -> float:
+    """The least ridge that sums over a batch have to be good for, if a model has this one.
+
+    It is 0, for double precision throughout, where rows are few.
+    """
+    return ridge if n_rows >= ROUNDED_FROM else 0.0
 
 
 class Moments(NamedTuple):

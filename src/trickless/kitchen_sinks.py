@@ -25,11 +25,11 @@ from trickless._devices import beside, empty, take
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._interrupts import uninterrupted
 from trickless._least_squares import (
-    ROUNDED_FROM,
     Moments,
     Posterior,
     Solution,
     Statistics,
+    least_ridge,
     residual_variance,
     solve,
     solve_by_gcv,
@@ -165,13 +165,6 @@ class _KitchenSinks(NeuronLearner):
     def _no_rows(self, origin: np.ndarray, like: Any = None) -> Statistics:
         return Statistics(self._begun_with["n_neurons"] * self.neurons_.width, origin, like)
 
-    def _least_ridge(self, X: Any) -> float:
-        """The least ridge that sums over X have to be good for."""
-        if X.shape[0] < ROUNDED_FROM:
-            return 0.0
-        alpha = np.inf if isinstance(self.alpha, str) else self.alpha
-        return float(alpha * self._begun_with["n_neurons"])
-
     def _learn_all(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
     ) -> None:
@@ -266,7 +259,8 @@ class _KitchenSinks(NeuronLearner):
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         statistics, done = self._no_rows(self._origin, X), 0  # merged once the batch is through
-        least_ridge = self._least_ridge(X)
+        alpha = np.inf if isinstance(self.alpha, str) else self.alpha
+        least = least_ridge(X.shape[0], alpha * self._begun_with["n_neurons"])
         if (state := checkpoint.take()) is not None:
             place, statistics, done = statistics.gram, state["statistics"], state["rows"]
             statistics.gram = beside(place, statistics.gram)
@@ -274,7 +268,7 @@ class _KitchenSinks(NeuronLearner):
             bar.update(done)
             for rows, Z in self._panels(X, done):
                 part = None if weight is None else weight[rows]
-                statistics.add(Z, targets[rows], part, least_ridge, self.n_jobs)
+                statistics.add(Z, targets[rows], part, least, self.n_jobs)
                 bar.update(Z.shape[0])
                 if checkpoint.is_due():
                     checkpoint.keep({"statistics": statistics, "rows": rows.stop})
