@@ -222,3 +222,59 @@ def test_large_matrices_are_factorised_on_one_thread(monkeypatch):
         monkeypatch.setattr(trickless._blocks, "_PARALLEL_CHOLESKY", 49)
         cholesky(A.copy())
     assert seen == [2, 1]
+
+
+def test_the_error_is_that_of_the_first_block_that_has_one():
+    def fail(block):
+        time.sleep(0.002 * (3 - block.start % 4))
+        if block.start >= 3:
+            raise ValueError(f"block {block.start}")
+
+    for _ in range(20):
+        with pytest.raises(ValueError, match="block 3$"):
+            map_blocks(fail, row_blocks(12, 1), 4)
+    assert _cores._taken == 0
+
+
+def test_no_block_is_begun_after_an_error_and_helpers_are_done_when_it_arrives():
+    done, error = [], threading.Event()
+
+    def work(block):
+        if block.start == 0:
+            error.set()
+            raise ZeroDivisionError
+        error.wait(10)
+        time.sleep(0.05)
+        done.append(block.start)
+
+    with pytest.raises(ZeroDivisionError):
+        map_blocks(work, row_blocks(100, 1), 3)
+    so_far = list(done)
+    time.sleep(0.1)
+    assert done == so_far
+    assert len(done) <= 4
+
+
+def test_a_block_may_have_blocks_of_its_own(monkeypatch):
+    monkeypatch.setattr("trickless._blocks.os.cpu_count", lambda: 200)  # more than helpers
+
+    def outer(block):
+        return sum(map_blocks(lambda inner: inner.start, row_blocks(20, 1), 20))
+
+    assert map_blocks(outer, row_blocks(40, 1), 40) == [190] * 40
+
+
+def test_threads_stay_for_the_next_caller():
+    def names():
+        return {t.name for t in threading.enumerate() if t.name.startswith("trickless")}
+
+    def work(block):
+        time.sleep(0.01)
+
+    map_blocks(work, row_blocks(9, 1), 3)
+    before = names()
+    assert len(before) >= 2
+    for _ in range(5):
+        time.sleep(0.05)  # for them to be idle again
+        map_blocks(work, row_blocks(9, 1), 3)
+    assert names() == before

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,15 @@ from threadpoolctl import threadpool_info
 from cases import answers
 from trickless.neurons import Neurons
 
+#: A place for each thread at work in this process, other than those that called.
+HELPERS = []
+
 
 class Witness(Neurons):
     """Signs of coordinates, written down beside them how many threads there were at the time.
 
-    A line holds the threads of pools, and those that BLAS would take; a file is a process.
+    A line holds the threads that helped a caller, and those that BLAS would take; a file is a
+    process.
     """
 
     def __init__(self, folder=None):
@@ -24,10 +29,14 @@ class Witness(Neurons):
         return (rng.integers(self.n_features_in_, size=n),)
 
     def activate(self, X, weights):
-        pool = sum(t.name.startswith("ThreadPoolExecutor") for t in threading.enumerate())
+        helps = threading.current_thread().name.startswith("trickless")
+        HELPERS.extend([None] * helps)
+        time.sleep(0.01)  # for the others to come
+        helpers = len(HELPERS)
         blas = max(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
         with Path(self.folder, str(os.getpid())).open("a") as file:
-            file.write(f"{pool} {blas}\n")
+            file.write(f"{helpers} {blas}\n")
+        del HELPERS[:helps]
         return np.sign(X[:, weights[0]])
 
 

@@ -3,7 +3,8 @@
 Work over many rows is cut into blocks of a fixed number of rows, small enough for a block's
 activations to stay in the processor's cache. Each block runs on one thread with BLAS held to one
 thread inside it, and results are gathered in row order, so the number of threads and the
-order in which they finish do not show in an answer beyond rounding.
+order in which they finish do not show in an answer beyond rounding. Threads that help a caller
+stay for the next one: to start one takes as long as small work, and its memory is new as well.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import scipy.sparse
@@ -25,7 +26,7 @@ from threadpoolctl import ThreadpoolController
 
 ROWS_PER_BLOCK = 512
 #: Rows, and activations in all, below which a thread is not worth starting.
-_WORTH_A_THREAD, _WORTH_SHARING = 128, 2**21
+_WORTH_A_THREAD, _WORTH_SHARING = 128, 1_000_000
 #: Products of numbers below which linear algebra is not worth sharing out: 645 columns, cubed.
 _WORTH_PRODUCTS = 2**28
 
@@ -39,6 +40,9 @@ _PARALLEL_CHOLESKY = 8192
 # 32 MiB at most). Beyond, every block of rows would get its memory from the system again, page by
 # page, which takes up to five times as long as its activations. Here is a large one.
 np.empty(2**24, dtype=np.uint8)
+
+#: Helpers that there may be at a time, or as many as there are cores; the others come later.
+_MOST_HELPERS = 64
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -158,10 +162,64 @@ class _Cores:
         self._lock, self._taken = threading.Lock(), 0
 
 
-_blas, _cores = _Blas(), _Cores()
+class _Helpers:
+    """Threads that work on the blocks of others, begun when they are first needed."""
+
+    def __init__(self) -> None:
+        self.after_fork()
+
+    def begin(self, work: Callable[[], None], n: int) -> list[Future[None]]:
+        """Have ``work`` done by n threads, each of which may come late, or too late."""
+        return [self._pool.submit(work) for _ in range(n)]
+
+    def after_fork(self) -> None:
+        """A child has none of the threads."""
+        self._pool = ThreadPoolExecutor(max(_MOST_HELPERS, os.cpu_count() or 1), "trickless")
+
+
+class _Shared(Generic[Block, Result]):
+    """Blocks that some threads work on until there are no more, or one of them fails."""
+
+    def __init__(self, function: Callable[[Block], Result], blocks: list[Block]) -> None:
+        self._function, self._blocks = function, blocks
+        self._lock, self._begun = threading.Lock(), 0
+        self._results: dict[int, Result] = {}
+        self._errors: dict[int, BaseException] = {}
+
+    def _next(self) -> int | None:
+        with self._lock:
+            index = self._begun
+            self._begun += 1
+            return index if index < len(self._blocks) else None
+
+    def stop(self) -> None:
+        """Begin no more blocks."""
+        with self._lock:
+            self._begun = len(self._blocks)
+
+    def work(self) -> None:
+        """Work on one block after the other."""
+        while (index := self._next()) is not None:
+            try:
+                self._results[index] = self._function(self._blocks[index])
+            except BaseException as error:
+                self._errors[index] = error
+                self.stop()
+
+    def results(self) -> list[Result]:
+        """Results in the order of the blocks, or the error of the first block that has one.
+
+        All blocks before one that fails have been begun, so this is always the same one.
+        """
+        if self._errors:
+            raise self._errors[min(self._errors)]
+        return [self._results[index] for index in range(len(self._blocks))]
+
+
+_blas, _cores, _helpers = _Blas(), _Cores(), _Helpers()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_blas.after_fork)
-    os.register_at_fork(after_in_child=_cores.after_fork)
+    for _shared in (_blas, _cores, _helpers):
+        os.register_at_fork(after_in_child=_shared.after_fork)
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -234,15 +292,19 @@ def map_blocks(
 ) -> list[Result]:
     """Apply ``function`` to each block, one thread a block; the results in the order of blocks.
 
-    Callers at the same time share the cores. How many of them a caller gets does not show in its
-    answer at all.
+    The caller's own thread works as well, and does not wait for another to begin. Callers at the
+    same time share the cores. How many of them a caller gets does not show in its answer at all.
     """
     wanted = min(n_threads(n_jobs), len(blocks))
     if wanted <= 1:
         with linear_algebra(n_jobs):
             return [function(block) for block in blocks]
     with _blas.at_most(1), _cores.at_most(wanted) as threads:
-        if threads == 1:
-            return [function(block) for block in blocks]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(function, blocks))
+        shared = _Shared(function, blocks)
+        helpers = _helpers.begin(shared.work, threads - 1)
+        try:
+            shared.work()
+        finally:
+            shared.stop()
+            wait([helper for helper in helpers if not helper.cancel()])
+        return shared.results()
