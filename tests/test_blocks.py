@@ -231,7 +231,7 @@ def test_the_error_is_that_of_the_first_block_that_has_one():
             raise ValueError(f"block {block.start}")
 
     for _ in range(20):
-        with pytest.raises(ValueError, match="block 3$"):
+        with pytest.raises(ValueError, match=r"block 3$"):
             map_blocks(fail, row_blocks(12, 1), 4)
     assert _cores._taken == 0
 

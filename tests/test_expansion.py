@@ -18,7 +18,7 @@ from trickless._expansion import (
     _PILOT_ROWS,
     Variances,
 )
-from trickless._sampling import stratified
+from trickless._sampling import Strata
 from trickless._stream import draw, pick
 from trickless.neurons import Dense, Gaussian, Stumps
 
@@ -180,7 +180,7 @@ def test_variances_are_those_of_the_formulas(family, alpha):
     got = f.variances(X, np.random.default_rng(5))
     rng, size = np.random.default_rng(5), np.linalg.norm(f.alpha, axis=1)
     weights = draw(f.neurons, rng, 32, np.dtype(float))
-    chosen = [stratified(size, n, rng, f.alpha > 0) for n in (128, 128, 32)]
+    chosen = [Strata(size, f.alpha > 0).draw(n, rng) for n in (128, 128, 32)]
     expected = naive.variances(
         lambda x, w: f.neurons(x[None], pick(weights, slice(w, w + 1)))[0],
         lambda i: (f.support[i], size.sum() * f.alpha[i] / size[i]),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trickless._sampling import by_size, inclusion, stratified, thin
+from trickless._sampling import Strata, by_size, inclusion, thin
 
 SIZES = {
     "heavy": np.random.default_rng(0).exponential(size=40) ** 3,
@@ -64,7 +64,7 @@ def test_draws_are_proportional_to_size(size, draws):
     index = (
         by_size(size, n, rng)
         if draws == "by_size"
-        else np.concatenate([stratified(size, 3, rng, groups) for _ in range(n // 3)])
+        else np.concatenate([Strata(size, groups).draw(3, rng) for _ in range(n // 3)])
     )
     p = size / size.sum()
     counts = np.bincount(index, minlength=len(size))
@@ -76,6 +76,6 @@ def test_strata_hold_one_draw_each_and_groups_lie_together():
     size = np.ones(10)
     groups = np.array([i in (1, 4, 8) for i in range(10)])[:, None]
     for seed in range(20):
-        index = stratified(size, 10, np.random.default_rng(seed), groups)
+        index = Strata(size, groups).draw(10, np.random.default_rng(seed))
         assert sorted(index) == list(range(10))
         assert sorted(index[-3:]) == [1, 4, 8]

@@ -7,6 +7,7 @@ that depends on no x. So each *is* a finite network, whose value at any x is an 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from trickless._blocks import map_blocks, n_threads, row_blocks, worthwhile
 from trickless._certificate import certified
 from trickless._network import Network
-from trickless._sampling import by_size, stratified
+from trickless._sampling import Strata, by_size
 from trickless._stream import BLOCK, StoredNeurons, as_generator, draw, pick
 from trickless._validation.models import check_expansion, check_probability, check_tolerance
 from trickless._validation.neurons import check_independent, check_pairs
@@ -206,12 +207,12 @@ class Expansion:
         check_independent("Expansion", "a standard error", self.neurons)
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
         check_value("Expansion", "method", method, METHOD)
-        rng = as_generator(random_state)
+        rng, support = as_generator(random_state), _Weighed(self.alpha)
         if method == "auto":
-            if variances is None:
-                variances = self.variances_if_worth(X, n_neurons, rng)
+            if variances is None and self._worth_a_pilot(X.shape[0], n_neurons):
+                variances = self._variances(X, rng, support)
             method, n_neurons = self.cheapest(n_neurons, X.shape[0], variances)
-        return self._sample(n_neurons, rng, method).estimate(X)
+        return self._sample(n_neurons, rng, method, support).estimate(X)
 
     def certify(
         self,
@@ -258,29 +259,30 @@ class Expansion:
         check_probability("Expansion", "confidence", confidence)
         return certified(self, X, tolerance, 1 - confidence, as_generator(random_state))
 
-    def _sample(self, n_neurons: int, rng: np.random.Generator, method: str) -> Network:
-        size = np.linalg.norm(self.alpha, axis=1)
+    def _sample(
+        self,
+        n_neurons: int,
+        rng: np.random.Generator,
+        method: str,
+        support: _Weighed | None = None,
+    ) -> Network:
+        support = support or _Weighed(self.alpha)
         weights = draw(self.neurons, rng, n_neurons, self.support.dtype)
-        if not size.any():
+        if not support.total:
             coef = np.zeros((n_neurons, self.neurons.width, self.alpha.shape[1]))
         elif method == "full":
             coef = self.values(weights) / n_neurons
         else:
-            coef = self._index_values(weights, self._pick(size, n_neurons, rng, method), size)
-            coef /= n_neurons
+            index = support.draw(n_neurons, rng, method)
+            coef = self._index_values(weights, index, support.directions(index)) / n_neurons
         coef = coef.astype(self.support.dtype)
         source, strata = StoredNeurons(weights), method == "stratified"
         return Network(self.neurons, source, coef, n_jobs=self.n_jobs, stratified=strata)
 
-    def _pick(self, size: np.ndarray, n: int, rng: np.random.Generator, method: str) -> np.ndarray:
-        """A support point for each of n neurons."""
-        if method == "index":
-            return by_size(size, n, rng)  # Alg. 2, line 2
-        return stratified(size, n, rng, self.alpha > 0)
-
-    def _index_values(self, weights: Weights, index: np.ndarray, size: np.ndarray) -> np.ndarray:
+    def _index_values(
+        self, weights: Weights, index: np.ndarray, directions: np.ndarray
+    ) -> np.ndarray:
         """‖α‖₁ (α_i / |α_i|) ψ(x_i; w) for each neuron and its support point i."""
-        direction = size.sum() * self.alpha[index] / size[index, None]
 
         def pairs(some: slice) -> np.ndarray:
             psi = self.neurons.activate_pairs(self.support[index[some]], pick(weights, some))
@@ -288,7 +290,7 @@ class Expansion:
             return psi
 
         psi = np.concatenate(map_blocks(pairs, row_blocks(len(index), _PAIRS), self.n_jobs))
-        return psi[:, :, None] * direction[:, None, :]  # Alg. 2, line 4
+        return psi[:, :, None] * directions[:, None, :]  # Alg. 2, line 4
 
     def variances(self, X: Any, random_state: Any = None) -> Variances:
         """Estimate the variances of all methods at some rows, from a few neurons.
@@ -307,33 +309,31 @@ class Expansion:
         Variances
             Summed over the outputs, means over the rows.
         """
-        rng, size = as_generator(random_state), np.linalg.norm(self.alpha, axis=1)
+        return self._variances(X, as_generator(random_state), _Weighed(self.alpha))
+
+    def _variances(self, X: Any, rng: np.random.Generator, support: _Weighed) -> Variances:
         weights = draw(self.neurons, rng, _PILOT_NEURONS, self.support.dtype)
         numbers = sum(array.size for array in weights) / _PILOT_NEURONS
-        if not size.any():
+        if not support.total:
             return Variances(0, 0, 0, 0, numbers)
         shape = -1, self.neurons.width, _PILOT_NEURONS
         rows = self.neurons(X[:_PILOT_ROWS], weights).reshape(shape)
-
-        def points(n: int) -> tuple[np.ndarray, np.ndarray]:
-            """Activations of a sample of the support, and ‖α‖₁ α_i / |α_i| of its points."""
-            index = self._pick(size, n, rng, "stratified")
-            direction = size.sum() * self.alpha[index] / size[index, None]
-            return self.neurons(self.support[index], weights).reshape(shape), direction
-
         n_summed = self._n_summed()
+        sizes = n_summed, n_summed, _PILOT_POINTS
+        index = np.concatenate([support.draw(n, rng, "stratified") for n in sizes])
+        psi = self.neurons(self.support[index], weights).reshape(shape)
+        directions = support.directions(index)
         # Two independent samples stand for the support: their product has the mean of f(w)².
         sums = []
-        for _ in range(2):
-            psi, direction = points(n_summed)
-            f = np.tensordot(direction, psi, (0, 0)) / n_summed
+        for some in (slice(n_summed), slice(n_summed, 2 * n_summed)):
+            f = np.tensordot(directions[some], psi[some], (0, 0)) / n_summed
             sums.append(np.einsum("okn,rkn->nro", f, rows))
         deviations = [values - values.mean(axis=0) for values in sums]
         product = (deviations[0] * deviations[1]).sum(axis=2).mean(axis=1)
         # draws[n, i, r, o]: what neuron n and support point i say of row r and output o
-        psi, direction = points(_PILOT_POINTS)
-        some = rows[:_PILOT_INDEX_ROWS]
-        draws = np.einsum("ikn,rkn->nir", psi, some)[..., None] * direction[:, None, :]
+        points, some = slice(2 * n_summed, None), rows[:_PILOT_INDEX_ROWS]
+        draws = np.einsum("ikn,rkn->nir", psi[points], some)[..., None]
+        draws = draws * directions[points, None, :]
         next_to = np.diff(draws, axis=1) / np.sqrt(2)  # two points of neighbouring strata
         between = next_to.mean(axis=0) ** 2 - next_to.var(axis=0, ddof=1) / _PILOT_NEURONS
         return Variances(
@@ -362,13 +362,16 @@ class Expansion:
         -------
         Variances or None
         """
-        t, n = self.support.shape[0], X.shape[0]
-        full, other = _NEURON + t + n, _NEURON + 1 + n
-        pilot = _PILOT_NEURONS * (2 * self._n_summed() + _PILOT_POINTS + _PILOT_ROWS) + _PILOT
-        at_stake = n_estimates * n_neurons * full
-        if full <= _WORTH_A_PILOT * other or at_stake <= _WORTH_PILOTS * pilot:
+        if not self._worth_a_pilot(X.shape[0], n_neurons, n_estimates):
             return None
         return self.variances(X, random_state)
+
+    def _worth_a_pilot(self, n_rows: int, n_neurons: int, n_estimates: float = 1) -> bool:
+        t = self.support.shape[0]
+        full, other = _NEURON + t + n_rows, _NEURON + 1 + n_rows
+        pilot = _PILOT_NEURONS * (2 * self._n_summed() + _PILOT_POINTS + _PILOT_ROWS) + _PILOT
+        at_stake = n_estimates * n_neurons * full
+        return full > _WORTH_A_PILOT * other and at_stake > _WORTH_PILOTS * pilot
 
     def _n_summed(self) -> int:
         """Support points of each sample that stands for the support in a pilot."""
@@ -406,6 +409,32 @@ class Expansion:
         if not clear or needed > max(n_neurons, t, _MOST_HELD):
             return "full", n_neurons
         return "stratified", max(n_neurons, needed)
+
+
+class _Weighed:
+    """Support points, to be drawn by the size of their coefficients.
+
+    With several outputs, that is the Euclidean norm of a row.
+    """
+
+    def __init__(self, alpha: np.ndarray) -> None:
+        self.alpha = alpha
+        self.size = np.linalg.norm(alpha, axis=1)
+        self.total = self.size.sum()  # ‖α‖₁
+
+    @cached_property
+    def _strata(self) -> Strata:
+        return Strata(self.size, self.alpha > 0)
+
+    def draw(self, n: int, rng: np.random.Generator, method: str) -> np.ndarray:
+        """A support point for each of n neurons."""
+        if method == "index":
+            return by_size(self.size, n, rng)  # Alg. 2, line 2
+        return self._strata.draw(n, rng)
+
+    def directions(self, index: np.ndarray) -> np.ndarray:
+        """‖α‖₁ α_i / |α_i| for each point i, shape (len(index), n_outputs)."""
+        return self.total * self.alpha[index] / self.size[index, None]
 
 
 def _per_row(values: np.ndarray) -> float:

@@ -1,6 +1,6 @@
 """Ways of picking support points by the size of their coefficients, all of them unbiased.
 
-``by_size`` and ``stratified`` pick n points with replacement, each point i with probability
+``by_size`` and ``Strata`` pick n points with replacement, each point i with probability
 |α_i| / ‖α‖₁, for estimates that give every draw the weight ‖α‖₁/n. ``thin`` picks without
 replacement, for a smaller expansion with the same expectation.
 """
@@ -24,13 +24,11 @@ def by_size(size: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     -------
     integer array of shape (n,)
     """
-    return _where(size, rng.random(n))
+    return _where(*_cumulated(size), rng.random(n))
 
 
-def stratified(
-    size: np.ndarray, n: int, rng: np.random.Generator, groups: np.ndarray
-) -> np.ndarray:
-    """One draw from each of n equal strata of the cumulated sizes.
+class Strata:
+    """Support points in an order from which one is drawn in each of n equal strata.
 
     The mean over the draws has the expectation of independent draws and never a larger variance
     (Livni et al.'s Algorithm 2 draws independently). Points of one group lie next to each other, so
@@ -39,17 +37,19 @@ def stratified(
     Parameters
     ----------
     size : array of shape (t,)
-    n : int
-    rng : numpy.random.Generator
+        Non-negative, with a positive sum.
     groups : boolean array of shape (t, n_keys)
         Rows that are equal make a group: the signs of the coefficients.
-
-    Returns
-    -------
-    integer array of shape (n,)
     """
-    order = np.lexsort(groups.T)
-    return order[_where(size[order], (np.arange(n) + rng.random(n)) / n)]
+
+    def __init__(self, size: np.ndarray, groups: np.ndarray) -> None:
+        self._order = np.lexsort(groups.T)
+        self._total, self._last = _cumulated(size[self._order])
+
+    def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """One draw from each of n strata of the cumulated sizes, shape (n,)."""
+        u = (np.arange(n) + rng.random(n)) / n
+        return self._order[_where(self._total, self._last, u)]
 
 
 def thin(size: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -106,8 +106,12 @@ def inclusion(size: np.ndarray, n: int) -> np.ndarray:
     return chance
 
 
-def _where(size: np.ndarray, u: np.ndarray) -> np.ndarray:
+def _cumulated(size: np.ndarray) -> tuple[np.ndarray, int]:
+    """Sums of the sizes up to each point, and the last point of positive size."""
+    return np.cumsum(size), int(np.flatnonzero(size)[-1])
+
+
+def _where(total: np.ndarray, last: int, u: np.ndarray) -> np.ndarray:
     """The points whose intervals of the cumulated sizes hold the shares u in [0, 1)."""
-    total = np.cumsum(size)
     index = np.searchsorted(total, u * total[-1], side="right")
-    return np.minimum(index, np.flatnonzero(size)[-1])  # rounding at the upper end
+    return np.minimum(index, last)  # rounding at the upper end
