@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -34,16 +35,18 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import trickless
 from adapters import XRFM, Rfflearn, River, torchkm
-from tasks import FAMILIES, Task
-from trickless.neurons import make_neurons
+from tasks import FAMILIES, IMAGE_FAMILIES, IMAGES, Task
+from trickless.neurons import Neurons, Patches, make_neurons
 
 OURS, KERNEL, TREES = "ours", "kernel", "trees"
-MULTIPLES = (1 / 2, 1 / 8, 1 / 4, 1.0, 2.0, 4.0, 8.0)
+MULTIPLES = (1 / 2, 1 / 8, 1 / 4, 1.0, 2.0, 4.0, 8.0, 16.0)
 ALPHAS = (1.0, 0.001, 0.01, 0.1, 10.0, 100.0)
 CS = (1.0, 0.1, 10.0, 100.0)
 DEPTHS = (3, 1, 2, 4, 6)
-NEURONS, COLUMNS = (50, 150, 500, 1000, 2000, 4000), (100, 300, 1000, 2000, 4000, 8000)
-LANDMARKS = (100, 300, 1000, 2000, 4000)
+#: As many columns, if a neuron has two.
+NEURONS = (25, 50, 100, 200, 500, 1000, 1400, 2000, 4000)
+COLUMNS = (50, 100, 200, 400, 1000, 2000, 2800, 4000, 8000)
+LANDMARKS = (50, 100, 200, 400, 1000, 2000, 2800, 4000)
 SUBSETS = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
 ROUNDS = (10, 30, 100, 300, 1000)
 GROWING = (2048, 8192, 32_768)
@@ -72,8 +75,12 @@ def gamma(scale: float) -> float:
     return 1 / (2 * scale**2)
 
 
+def make_family(name: str) -> Neurons:
+    return Patches() if name == "patches" else make_neurons(name)  # images of 28 by 28 pixels
+
+
 def kitchen_sinks(task: Task, size: int, *, family: str, **parameters: Any) -> Any:
-    neurons = make_neurons(family).set_params(**parameters)
+    neurons = make_family(family).set_params(**parameters)
     return learner(task, "KitchenSinks")(neurons, size, random_state=0)
 
 
@@ -96,6 +103,11 @@ def learner(task: Task, name: str) -> Any:
 def features(task: Task, size: int, *, sampler: Any, head: Any, scale: float, **rest: Any) -> Any:
     map_ = sampler(gamma=gamma(scale), n_components=size, random_state=0)
     return make_pipeline(map_, head(task, **rest))
+
+
+def laplacian(*, gamma: float, **rest: Any) -> Any:
+    """Landmarks of the Laplacian kernel: exp(-|x - x'|₁ / scale)."""
+    return Nystroem("laplacian", gamma=np.sqrt(2 * gamma), **rest)
 
 
 def ridge(task: Task, alpha: float) -> Any:
@@ -151,8 +163,8 @@ def methods(task: Task) -> dict[str, Method]:
     binary, classes = task.n_classes == 2, task.n_classes > 0
     all_: dict[str, Method] = {}
     grids = {"length_scale": scales["scale"], "depth": DEPTHS}
-    for family in FAMILIES[task.name]:
-        known = make_neurons(family).get_params()
+    for family in IMAGE_FAMILIES if task.name in IMAGES else FAMILIES:
+        known = make_family(family).get_params()
         grid = {name: values for name, values in grids.items() if name in known}
         all_[f"Kitchen Sinks, {family}"] = Method(
             partial(kitchen_sinks, family=family),
@@ -178,6 +190,7 @@ def methods(task: Task) -> dict[str, Method]:
     mapped("RBFSampler + RidgeCV", RBFSampler, ridge_cv, {})
     mapped("RBFSampler + SGD", RBFSampler, descent, alphas)
     mapped("Nystroem + Ridge", Nystroem, ridge, alphas)
+    mapped("Nystroem, Laplacian + Ridge", laplacian, ridge, alphas)
     if binary:
         mapped("RBFSampler + LogisticRegression", RBFSampler, logistic, cs)
         mapped("Nystroem + LogisticRegression", Nystroem, logistic, cs)

@@ -6,7 +6,8 @@ their documentation recommends (``methods.py``, ``adapters.py``):
 
 - scikit-learn: ``RBFSampler`` and ``Nystroem`` before ``Ridge``, ``LogisticRegression`` and
   ``SGDClassifier`` (or ``SGDRegressor``), as its user guide combines them; ``RidgeCV`` chooses
-  alpha in its seconds, as Kitchen Sinks do, while ``Ridge`` is given it for nothing. ``SVC`` or
+  alpha in its seconds, as Kitchen Sinks do, while ``Ridge`` is given it for nothing. ``Nystroem``
+  with the Laplacian kernel too, which suits tables better than the Gaussian one. ``SVC`` or
   ``KernelRidge`` on subsets of the rows, as they take time that grows with their square or cube.
   Ridge works in single precision, like its features, since that is faster.
 - rfflearn: its Gaussian process, the most accurate of its README. xRFM: the settings of its README,
@@ -18,8 +19,10 @@ their documentation recommends (``methods.py``, ``adapters.py``):
   run on processors.
 - AdaBoost and HistGradientBoosting: trees. They learn something else, and are here since they are
   what one would take otherwise; where they win, the table says so.
-- Ours: Kitchen Sinks with the families of ``tasks.FAMILIES``, which choose alpha in their seconds;
-  with ``length_scale="relevance"``, a length scale of each input too, from nothing but the rows;
+- Ours: Kitchen Sinks with the families of ``tasks.FAMILIES``, the same for all tables, which choose
+  alpha in their seconds; for images random convolutions, ``Patches``, which know what is next to
+  what, as no peer does; with ``length_scale="relevance"``, a length scale of each input too, from
+  nothing but the rows;
   and Doubly Stochastic with ``preconditioner="block"`` where there are many rows or classes.
 
 Length scales, alpha and the like are chosen for each method by itself, outside its seconds and by
@@ -30,7 +33,9 @@ of the grid that take more than ``TUNING_SECONDS`` lose; where the first of them
 as it is, and ``failed_in_tuning`` says so.
 
 Each fit has a process of its own. Seconds and peak memory above the start are those of ``fit``; the
-peak is the system's own count. Data are in memory and packages imported before. Where the first
+peak is the system's own count. Data are in memory and packages imported before, and a fit of the
+smallest size on 500 rows comes before the clock starts, so that what a process does once (starting
+threads, compiling) is not in the seconds; its memory is in the peak. Where the first
 fit and prediction take less than ``REPEATED`` seconds, seconds are medians of three, in turn with
 those of the other methods. A size is left out, and said so, where it should take more than
 ``--limit`` seconds by the times of the two before; a fit is ended at twice the limit.
