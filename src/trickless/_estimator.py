@@ -367,7 +367,7 @@ class NeuronLearner(Learner):
             self.__dict__.pop("search_scores_", None)
             self.neurons_ = candidates[0]
             if len(candidates) > 1:
-                chosen = choose(candidates, X, targets, weight, self.seed_)
+                chosen = choose(candidates, X, targets, weight, self.seed_, self.n_jobs)
                 self.neurons_, self.search_scores_ = chosen
         rng = generator(self.seed_, Purpose.TRIAL)
         trial = draw(self.neurons_, rng, _TRIAL_NEURONS, self._begun_with["dtype"])

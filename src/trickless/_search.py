@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trickless._blocks import linear_algebra, map_rows
 from trickless._devices import take, to_host
-from trickless._least_squares import Statistics, solve_by_gcv
+from trickless._least_squares import Statistics, least_ridge, solve_by_gcv
 from trickless._stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
 
@@ -28,7 +29,12 @@ class _Trial(NamedTuple):
 
 
 def choose(
-    families: list[Neurons], X: Any, targets: np.ndarray, weight: np.ndarray | None, seed: int
+    families: list[Neurons],
+    X: Any,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    seed: int,
+    n_jobs: int | None = None,
 ) -> tuple[Neurons, np.ndarray]:
     """The family with the least score of generalised cross-validation, relative to a constant's.
 
@@ -45,6 +51,8 @@ def choose(
     targets : array of shape (n_rows, n_outputs)
     weight : array of shape (n_rows,) or None
     seed : int
+    n_jobs : int or None, default=None
+        Threads.
 
     Returns
     -------
@@ -52,13 +60,13 @@ def choose(
     scores : array of shape (n_candidates,)
         Those of ``families``, and then of what they were refined to.
     """
-    contest = _Contest(families, X, targets, weight, seed, 0)
+    contest = _Contest(families, X, targets, weight, seed, n_jobs, 0)
     every = contest.trials
     for number in range(1, len(ADAPTING)):
         refined = contest.refined()
         if refined is None:
             break
-        contest = _Contest(refined.candidates(), X, targets, weight, seed, number)
+        contest = _Contest(refined.candidates(), X, targets, weight, seed, n_jobs, number)
         every = every + contest.trials
     return _least(every).family, np.array([trial.score for trial in every])
 
@@ -73,6 +81,7 @@ class _Contest:
         targets: np.ndarray,
         weight: np.ndarray | None,
         seed: int,
+        n_jobs: int | None,
         number: int,
     ) -> None:
         rows, most, self.n_neurons = np.arange(len(targets)), ROWS, NEURONS
@@ -83,7 +92,7 @@ class _Contest:
             rows = np.sort(rng.choice(rows, most, replace=False))
         self.X, self.targets = to_host(take(X, rows)), targets[rows]
         self.weight = None if weight is None else weight[rows]
-        self.seed, self.number = seed, number
+        self.seed, self.n_jobs, self.number = seed, n_jobs, number
         self.trials = [self._tried(family) for family in families]
 
     def refined(self) -> Neurons | None:
@@ -94,11 +103,14 @@ class _Contest:
     def _tried(self, family: Neurons) -> _Trial:
         rng = generator(self.seed, Purpose.SEARCH, 2 * self.number + 1)
         weights = draw(family, rng, self.n_neurons, self.X.dtype)
-        Z = family(self.X, weights)
-        statistics = Statistics(Z.shape[1], self.targets.mean(axis=0))
-        statistics.add(Z, self.targets, self.weight)
+        n_columns = self.n_neurons * family.width
+        parts = map_rows(lambda rows: family(self.X[rows], weights), self.X, n_columns, self.n_jobs)
+        Z = np.concatenate(parts)
+        statistics = Statistics(n_columns, self.targets.mean(axis=0))
+        statistics.add(Z, self.targets, self.weight, least_ridge(len(Z)), self.n_jobs)
         moments = statistics.centred()
-        solution = solve_by_gcv(moments)
+        with linear_algebra(self.n_jobs, n_columns**3):
+            solution = solve_by_gcv(moments)
         assert solution.scores is not None
         varies = moments.y_variance > 0
         variance = moments.y_variance[varies]

@@ -175,16 +175,20 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     rows would do.
     """
     X = np.asarray(X, dtype=np.float64) if not issparse(X) else X.astype(np.float64)
-    i, j = np.triu_indices(X.shape[0], k=1)
     if issparse(X):
-        distance = sklearn.metrics.pairwise_distances(X, metric=metric)[i, j]
+        distance = sklearn.metrics.pairwise_distances(X, metric=metric)
+        distance = distance[np.triu_indices(X.shape[0], k=1)]
     else:
         distance = pdist(X, metric)
-    pairs = weight[i] * weight[j]
     distinct = distance > 0
     if not distinct.any():
         return 1.0
-    distance, pairs = distance[distinct], pairs[distinct]
+    if (weight == weight[0]).all():
+        distance = distance[distinct]
+        middle = (len(distance) - 1) // 2
+        return float(np.partition(distance, middle)[middle])
+    i, j = np.triu_indices(X.shape[0], k=1)
+    distance, pairs = distance[distinct], (weight[i] * weight[j])[distinct]
     order = np.argsort(distance, kind="stable")
     cumulated = np.cumsum(pairs[order])
     return float(distance[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
