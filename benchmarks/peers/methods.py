@@ -166,6 +166,8 @@ def methods(task: Task) -> dict[str, Method]:
     for family in IMAGE_FAMILIES if task.name in IMAGES else FAMILIES:
         known = make_family(family).get_params()
         grid = {name: values for name, values in grids.items() if name in known}
+        if family == "gaussian":
+            grid["sampling"] = ("iid", "orthogonal")
         all_[f"Kitchen Sinks, {family}"] = Method(
             partial(kitchen_sinks, family=family),
             *(OURS, "neurons", NEURONS, grid, 500, 1.5, "all"),
