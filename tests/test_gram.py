@@ -116,7 +116,7 @@ def activations(family, X, k=200):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("kind", ["normal", "sorted", "few", "half zero"])
+@pytest.mark.parametrize("kind", ["normal", "sorted", "few", "half zero", "rare"])
 def test_rounding_is_below_the_lightest_regularisation(name, kind):
     """Whatever the family, also where the same products come again and again."""
     family, X = clone(FAMILIES[name]), normal(d=4)
@@ -128,6 +128,9 @@ def test_rounding_is_below_the_lightest_regularisation(name, kind):
         X = np.round(X)
     elif kind == "half zero":
         X[::2] = 0
+    elif kind == "rare":
+        X *= 0.05
+        X[::97] *= 400
     Z = activations(family, X)
     assert error(np.ascontiguousarray(Z, dtype="float32")) < 0.2
 
@@ -157,6 +160,18 @@ def heavy(n=8192, spread=2.5, k=100):
 @pytest.mark.parametrize("spread", [0.5, 2.5])
 def test_heavy_rows_are_multiplied_in_double_precision(spread):
     assert error(heavy(spread=spread)) < 0.1
+
+
+@pytest.mark.parametrize("alike", [0.01, 0.1])
+def test_rows_that_are_alike_but_for_a_few_are_rounded(alike):
+    """As where categories are rare: a wide Gaussian has rows near its mean, and some far from it."""
+    X = alike * normal()
+    X[::97] /= alike
+    Z = activations(Gaussian(3.0), X)
+    centred = ((Z - Z.mean(axis=0)) ** 2).sum(axis=1)
+    assert centred.max() > 8 * centred.mean()
+    assert summed(Z, np.zeros(len(Z)), np.inf).least_ridge > 0
+    assert error(Z) < 0.02
 
 
 def test_heavy_weights_are_too():

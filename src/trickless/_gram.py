@@ -24,8 +24,9 @@ FLOOR = float(np.finfo(np.float32).eps)
 
 #: Rows of a product, and columns of a tile, which stay in the processor's cache.
 _ROWS, _COLUMNS = 512, 256
-#: Roots of weights, and squares of rows, that may be multiplied in single precision; and how large
-#: the latter may be next to their mean.
+#: Roots of weights, and squares of rows less their mean, that may be multiplied in single precision;
+#: and how large the latter may be next to the mean square of the rows as they were, which is what
+#: ridges are in proportion to.
 _LEAST, _MOST, _MOST_OF_MEAN = 1e-10, 1e10, 8.0
 
 
@@ -121,7 +122,7 @@ def _centred(
     s, weight = sums[-1].copy(), Y[:, -1] @ Y  # the last of which is Σ w
     sums += np.outer(weight, m)
     square = float(squares.sum(dtype=np.float64) + 2 * (m @ s) + weight[-1] * (m @ m))
-    largest, of_mean = float(squares.max()), _MOST_OF_MEAN * float(squares.mean())
+    largest, of_mean = float(squares.max()), _MOST_OF_MEAN * square / len(Z)
     even = _LEAST < largest < min(_MOST, of_mean)
     good = even and least_ridge * weight[-1] >= 2 * FLOOR * square
     return _Block(rows, m, sums, s + weight[-1] / 2 * m, square if good else 0.0)
