@@ -164,7 +164,7 @@ def test_heavy_rows_are_multiplied_in_double_precision(spread):
 
 @pytest.mark.parametrize("alike", [0.01, 0.1])
 def test_rows_that_are_alike_but_for_a_few_are_rounded(alike):
-    """As where categories are rare: a wide Gaussian has rows near its mean, and some far from it."""
+    """As where categories are rare: a wide Gaussian has rows near its mean and some far off."""
     X = alike * normal()
     X[::97] /= alike
     Z = activations(Gaussian(3.0), X)

@@ -24,9 +24,9 @@ FLOOR = float(np.finfo(np.float32).eps)
 
 #: Rows of a product, and columns of a tile, which stay in the processor's cache.
 _ROWS, _COLUMNS = 512, 256
-#: Roots of weights, and squares of rows less their mean, that may be multiplied in single precision;
-#: and how large the latter may be next to the mean square of the rows as they were, which is what
-#: ridges are in proportion to.
+#: Roots of weights, and squares of rows less their mean, that may be multiplied in single
+#: precision; and how large the latter may be next to the mean square of the rows as they were,
+#: which is what ridges are in proportion to.
 _LEAST, _MOST, _MOST_OF_MEAN = 1e-10, 1e10, 8.0
 
 
