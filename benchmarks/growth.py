@@ -37,7 +37,7 @@ from trickless._blocks import _WORTH_SHARING, ROWS_PER_BLOCK
 from trickless._least_squares import ROUNDED_FROM
 from trickless._report import circumstances
 from trickless._stream import BLOCK
-from trickless.kitchen_sinks import PANEL_BYTES, PASSES_ABOVE
+from trickless.kitchen_sinks import PANEL_ROWS, PASSES_ABOVE
 from trickless.neurons import Gaussian
 
 PATH = Path(__file__).parent / "results" / "growth.json"
@@ -172,7 +172,7 @@ def predict(n_rows: int, n_neurons: int, n_inputs: int = 10, **options: Any) -> 
 
 def boundaries(quick: bool) -> list[dict[str, Any]]:
     """What ends, and actions below and above it with what their seconds are counted per."""
-    panel = PANEL_BYTES // (8 * 2 * 500)
+    panel = PANEL_ROWS
     four = 4 * BLOCK * 100 * 4  # bytes of four blocks of weights
     cases: list[tuple[str, tuple[Action, int], tuple[Action, int]]] = []
     for n in (ROWS_PER_BLOCK, 2 * ROWS_PER_BLOCK, 8 * ROWS_PER_BLOCK):

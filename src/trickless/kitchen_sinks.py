@@ -66,9 +66,10 @@ from trickless._validation.rules import (
 )
 from trickless.neurons import Neurons, make_neurons
 
-#: Bytes of activations held at a time while statistics are summed.
-PANEL_BYTES = 2**26
-#: The same on a device, where the sums of few rows would wait for its memory.
+#: Bytes of activations, in double precision, held at a time while statistics are summed, and rows,
+#: of which more do not make sums faster.
+PANEL_BYTES, PANEL_ROWS = 2**26, 8192
+#: Bytes on a device, where the sums of few rows would wait for its memory.
 PANEL_BYTES_ON_DEVICE = 2**30
 
 #: Columns above which least squares is solved in passes over the rows: where activations can be
@@ -293,8 +294,11 @@ class _KitchenSinks(NeuronLearner):
         Rows before ``start``, where a panel ends, are left out.
         """
         n_neurons, width = self._begun_with["n_neurons"], self.neurons_.width
-        most = PANEL_BYTES if on_host(X) else PANEL_BYTES_ON_DEVICE
-        panel_rows = max(BLOCK, most // (8 * n_neurons * width))
+        if on_host(X):
+            most = min(PANEL_ROWS, PANEL_BYTES // (8 * n_neurons * width))
+        else:
+            most = PANEL_BYTES_ON_DEVICE // (8 * n_neurons * width)
+        panel_rows = max(BLOCK, most)
         for panel in row_blocks(X.shape[0], panel_rows)[-(-start // panel_rows) :]:
             rows = take(X, panel)
             Z = empty((rows.shape[0], n_neurons * width), X)
