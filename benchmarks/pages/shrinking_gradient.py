@@ -144,20 +144,16 @@ def stream_table():
 
 
 def round_table():
-    result = results("shrinking_gradient_round")
-    rows = [
-        [
-            f"{run['support']:,}",
-            f"{run['rows']:,}",
-            f"{run['neurons']:,}",
-            f"{1e3 * run['seconds']['round']:.1f} ms",
-            f"{1e3 * run['seconds']['draw']:.1f} ms",
-            f"{1e3 * min(run['seconds']['bare'], run['seconds']['bare in blocks']):.1f} ms",
-            f"{run['ratio']:.2f}",
-        ]
-        for run in result["runs"]
-    ]
+    result, rows = results("shrinking_gradient_round"), []
+    for run in result["runs"]:
+        seconds = run["seconds"]
+        bare = min(seconds["bare"], seconds["bare in blocks"])
+        in_ms = (f"{1e3 * value:.1f} ms" for value in (seconds["round"], seconds["draw"], bare))
+        sizes = (f"{run[key]:,}" for key in ("support", "rows", "neurons"))
+        drawn = seconds["round"] / (bare + seconds["draw"])
+        rows.append([*sizes, *in_ms, f"{run['ratio']:.2f}", f"{drawn:.2f}"])
     head = ["support", "rows", "neurons", "round", "of it, drawing", "bare arithmetic", "ratio"]
+    head.append("where both draw")
     return "\n".join([*grid(head, rows), "", where(result) + "."])
 
 
