@@ -218,8 +218,8 @@ class _Shared(Generic[Block, Result]):
 
 _blas, _cores, _helpers = _Blas(), _Cores(), _Helpers()
 if hasattr(os, "register_at_fork"):
-    for _shared in (_blas, _cores, _helpers):
-        os.register_at_fork(after_in_child=_shared.after_fork)
+    for _each in (_blas, _cores, _helpers):
+        os.register_at_fork(after_in_child=_each.after_fork)
 
 
 def n_threads(n_jobs: int | None) -> int:
