@@ -113,6 +113,17 @@ def test_a_fit_that_goes_on_gives_the_same_model(name, path, ending):
     assert n > 2
 
 
+@pytest.mark.parametrize("size", [2**20, 8 * 60 * 512])
+def test_a_fit_goes_on_where_it_was_in_panels_of_another_size(size, path, ending, monkeypatch):
+    X, y = rows("sums")
+    whole = fresh("sums").fit(X, y)
+    assert ending(1, fresh("sums").fit, X, y, checkpoint=path)  # after 256 rows
+    monkeypatch.setattr("trickless.kitchen_sinks.PANEL_BYTES", size)
+    model = fresh("sums").fit(X, y, checkpoint=path)
+    assert model.statistics_.weight == len(X)
+    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 def test_weights_and_sparse_rows(learner, path, ending):
     X, y = problem(learner, 400)

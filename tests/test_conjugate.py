@@ -66,9 +66,9 @@ def counted_passes(monkeypatch):
     passes = []
     panels = KitchenSinksRegressor._panels
 
-    def counted(self, X):
+    def counted(self, X, **options):
         passes.append(len(X))
-        return panels(self, X)
+        return panels(self, X, **options)
 
     monkeypatch.setattr(KitchenSinksRegressor, "_panels", counted)
     return passes

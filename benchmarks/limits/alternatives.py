@@ -31,7 +31,7 @@ from trickless._stream import BLOCK, NeuronStream
 from trickless.neurons import Gaussian
 
 PATH = Path(__file__).parents[1] / "results" / "engine_alternatives.json"
-PANEL, ROWS, INPUTS, COLUMNS, REPEATS = 4194, 512, 100, 2000, 7
+PANEL, ROWS, INPUTS, COLUMNS, REPEATS = 4096, 512, 100, 2000, 7
 
 
 def least(actions, times=1):
