@@ -26,7 +26,7 @@ from threadpoolctl import ThreadpoolController
 
 ROWS_PER_BLOCK = 512
 #: Rows, and activations in all, below which a thread is not worth starting.
-_WORTH_A_THREAD, _WORTH_SHARING = 128, 2**20
+_WORTH_A_THREAD, _WORTH_SHARING = 128, 3 * 2**18
 #: Products of numbers below which linear algebra is not worth sharing out: 645 columns, cubed.
 _WORTH_PRODUCTS = 2**28
 
