@@ -172,16 +172,14 @@ def predict(n_rows: int, n_neurons: int, n_inputs: int = 10, **options: Any) -> 
 
 def boundaries(quick: bool) -> list[dict[str, Any]]:
     """What ends, and actions below and above it with what their seconds are counted per."""
-    panel = PANEL_ROWS
     four = 4 * BLOCK * 100 * 4  # bytes of four blocks of weights
     cases: list[tuple[str, tuple[Action, int], tuple[Action, int]]] = []
     for n in (ROWS_PER_BLOCK, 2 * ROWS_PER_BLOCK, 8 * ROWS_PER_BLOCK):
         cases.append(
             (f"rows of a block: {n:,}", (predict(n, 2048), n), (predict(n + 1, 2048), n + 1))
         )
-    cases.append(
-        (f"rows of a panel: {panel:,}", (fit(panel, 500), panel), (fit(panel + 1, 500), panel + 1))
-    )
+    n = PANEL_ROWS
+    cases.append((f"rows of a panel: {n:,}", (fit(n, 500), n), (fit(n + 1, 500), n + 1)))
     n = ROUNDED_FROM
     cases.append(
         (f"products in double precision: {n:,} rows", (fit(n - 1, 500), n - 1), (fit(n, 500), n))

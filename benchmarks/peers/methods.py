@@ -35,7 +35,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import trickless
 from adapters import XRFM, Rfflearn, River, torchkm
-from tasks import FAMILIES, IMAGE_FAMILIES, IMAGES, Task
+from tasks import Task, families
 from trickless.neurons import Neurons, Patches, make_neurons
 
 OURS, KERNEL, TREES = "ours", "kernel", "trees"
@@ -106,7 +106,7 @@ def features(task: Task, size: int, *, sampler: Any, head: Any, scale: float, **
 
 
 def laplacian(*, gamma: float, **rest: Any) -> Any:
-    """Landmarks of the Laplacian kernel: exp(-|x - x'|₁ / scale)."""
+    """Landmarks of the Laplacian kernel exp(-|x - x'|₁ / scale), for ``gamma(scale)``."""
     return Nystroem("laplacian", gamma=np.sqrt(2 * gamma), **rest)
 
 
@@ -163,7 +163,7 @@ def methods(task: Task) -> dict[str, Method]:
     binary, classes = task.n_classes == 2, task.n_classes > 0
     all_: dict[str, Method] = {}
     grids = {"length_scale": scales["scale"], "depth": DEPTHS}
-    for family in IMAGE_FAMILIES if task.name in IMAGES else FAMILIES:
+    for family in families(task.name):
         known = make_family(family).get_params()
         grid = {name: values for name, values in grids.items() if name in known}
         if family == "gaussian":

@@ -19,14 +19,14 @@ their documentation recommends (``methods.py``, ``adapters.py``):
   run on processors.
 - AdaBoost and HistGradientBoosting: trees. They learn something else, and are here since they are
   what one would take otherwise; where they win, the table says so.
-- Ours: Kitchen Sinks with the families of ``tasks.FAMILIES``, the same for all tables, which choose
+- Ours: Kitchen Sinks with the families of ``tasks.families``, the same for all tables, which choose
   alpha in their seconds; for images random convolutions, ``Patches``, which know what is next to
   what, as no peer does; with ``length_scale="relevance"``, a length scale of each input too, from
   nothing but the rows;
   and Doubly Stochastic with ``preconditioner="block"`` where there are many rows or classes.
 
 Length scales, alpha and the like are chosen for each method by itself, outside its seconds and by
-the same rule for all: a grid of 2 to 8 values a parameter (``methods.py``), one parameter after the
+the same rule for all: a grid of 2 to 9 values a parameter (``methods.py``), one parameter after the
 other, on 5,000 training rows, by the error on 5,000 other training rows, at a middling size. Test
 rows are not looked at. All methods with a Gaussian kernel have the same grid of length scales. Fits
 of the grid that take more than ``TUNING_SECONDS`` lose; where the first of them does, it is taken

@@ -20,11 +20,6 @@ QUICK_ROWS, QUICK_TEST_ROWS = 2_000, 500
 TUNING_ROWS = 5_000
 MEDIAN_ROWS = 1_000
 
-#: Families of neurons. A length scale, or a depth (1: stumps), is chosen for each.
-FAMILIES = ("gaussian", "cauchy", "laplace1", "ferns")
-#: Those for images, which see what is next to what; peers take an image for a row of numbers.
-IMAGE_FAMILIES = ("gaussian", "patches")
-IMAGES = ("mnist",)
 #: Errors to reach: misclassified share, or 1 - R².
 ERRORS: dict[str, tuple[float, ...]] = {
     "adult": (0.16, 0.155, 0.15, 0.145, 0.14, 0.13),
@@ -33,6 +28,16 @@ ERRORS: dict[str, tuple[float, ...]] = {
     "flights": (0.94, 0.92, 0.90, 0.88, 0.86, 0.82),
     "puma32h": (0.9, 0.84, 0.8, 0.5, 0.2, 0.1, 0.07),
 }
+
+
+def families(name: str) -> tuple[str, ...]:
+    """Of neurons, for each of which a length scale, or a depth (1: stumps), is chosen.
+
+    Patches are for images: they see which numbers are next to each other, as no peer does.
+    """
+    return (
+        ("gaussian", "patches") if name == "mnist" else ("gaussian", "cauchy", "laplace1", "ferns")
+    )
 
 
 class Task(NamedTuple):

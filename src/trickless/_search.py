@@ -34,7 +34,7 @@ def choose(
     targets: np.ndarray,
     weight: np.ndarray | None,
     seed: int,
-    n_jobs: int | None = None,
+    n_jobs: int | None,
 ) -> tuple[Neurons, np.ndarray]:
     """The family with the least score of generalised cross-validation, relative to a constant's.
 
@@ -51,7 +51,7 @@ def choose(
     targets : array of shape (n_rows, n_outputs)
     weight : array of shape (n_rows,) or None
     seed : int
-    n_jobs : int or None, default=None
+    n_jobs : int or None
         Threads.
 
     Returns
