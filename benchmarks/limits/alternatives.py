@@ -1,7 +1,7 @@
 """Ways to make the engine faster that were tried, and what each would save.
 
 All on one thread, in seconds of the processor, minima of ``REPEATS`` repeats made in turn; a block
-is 512 rows of 100 inputs by 256 Gaussian neurons in single precision, a panel 4,194 rows.
+is 512 rows of 100 inputs by 256 Gaussian neurons in single precision, a panel 4,096 rows.
 
 - cosines and sines written into their place among the activations, without arrays in between;
 - weights drawn while the block before is multiplied: what a draw takes beside the activations;
@@ -22,8 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from bare import blocks
-from threadpoolctl import threadpool_limits
+from bare import blocks, one_blas_thread
 
 from trickless import _gram
 from trickless._report import circumstances
@@ -115,7 +114,7 @@ def cosines(rng):
 def main():
     rng = np.random.default_rng(0)
     result = {"circumstances": circumstances()}
-    with threadpool_limits(1):
+    with one_blas_thread():
         for part in (activations, gram, cosines):
             result[part.__name__] = part(rng)
     result["versions"] = {name: version(name) for name in result["cosines"]}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 #: Rows and neurons of a block.
 ROWS, NEURONS = 512, 256
-#: Seconds between two actions, and runs in a turn of one that takes less.
-REST, RUNS = 0.1, 10
+#: Seconds of rest before an action, and of its repeats after it.
+REST, LOOP = 0.1, 0.3
 
 
 def activations(X, W):
@@ -38,6 +40,16 @@ def network(X, W, coef, pool):
     return np.concatenate(list(pool.map(part, blocks(len(X), ROWS))))
 
 
+@cache
+def _controller():
+    return ThreadpoolController()  # to look for the libraries takes longer than a round
+
+
+def one_blas_thread():
+    """A context in which BLAS uses one thread in each of ours."""
+    return _controller().limit(limits=1)
+
+
 def timed(action):
     """Seconds of an action."""
     start = time.perf_counter()
@@ -49,15 +61,16 @@ def in_turn(actions, repeats):
     """Median seconds of each action; they take turns, and the first turn does not count.
 
     There is a rest before each: threads of BLAS wait busily for more work for some time after an
-    action that used them, and would take a core from the next one. After a rest a short action
-    mostly wakes threads up, so it is repeated at once as often as ``RUNS``, and the median of these
-    is its turn: in use, too, such actions come in loops.
+    action that used them, and would take a core from the next one. Then a short action is repeated
+    for a while, as it is in use, and the median of its runs but the first, which mostly wakes
+    threads up, is its turn.
     """
     times = {name: [] for name in actions}
     for _ in range(repeats + 1):
         for name, action in actions.items():
             time.sleep(REST)
-            seconds = timed(action)
-            runs = [timed(action) for _ in range(RUNS)] if seconds < REST else [seconds]
-            times[name].append(np.median(runs))
+            runs = [timed(action)]
+            while sum(runs) < LOOP:
+                runs.append(timed(action))
+            times[name].append(np.median(runs[1:] or runs))
     return {name: float(np.median(values[1:])) for name, values in times.items()}

@@ -21,9 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from bare import ROWS, activations, blocks, in_turn, network
+from bare import ROWS, activations, blocks, in_turn, network, one_blas_thread
 from scipy import linalg
-from threadpoolctl import threadpool_limits
 
 from trickless import DoublyStochasticRegressor
 from trickless._blocks import n_threads
@@ -93,7 +92,7 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
     targets = y.reshape(b, -1)
 
     def in_blocks():
-        with threadpool_limits(1):
+        with one_blas_thread():
             f = lambda X, W, coef: network(X, W, coef, pool)  # noqa: E731
             bare_step(X, targets, W, coef, new, preconditioner, f, pool)
 
@@ -101,13 +100,18 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
         f = lambda X, W, coef: activations(X, W) @ coef  # noqa: E731
         bare_step(X, targets, W, coef, new, preconditioner, f, None)
 
-    def step():
-        model._step(X, targets, None, k, _Batch(np.arange(b), outputs))
+    def after(action):
+        """The action, after which there are n neurons again: its next run is the same."""
 
-    back = lambda: model._coef.keep(np.arange(n))  # noqa: E731, each step is the one after n neurons
-    actions = {"step": step, "bare in blocks": in_blocks, "between": back}
-    actions |= {"partial_fit": lambda: model.partial_fit(X, y), "bare": whole}
-    actions["back"] = back
+        def run():
+            action()
+            model._coef.keep(np.arange(n))
+
+        return run
+
+    step = lambda: model._step(X, targets, None, k, _Batch(np.arange(b), outputs))  # noqa: E731
+    actions = {"step": after(step), "bare in blocks": in_blocks}
+    actions |= {"partial_fit": after(lambda: model.partial_fit(X, y)), "bare": whole}
     seconds = in_turn(actions, REPEATS)
     result = {
         "rows": b,

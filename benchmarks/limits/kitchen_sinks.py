@@ -29,14 +29,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from bare import ROWS, activations, blocks, in_turn, network
+from bare import ROWS, activations, blocks, in_turn, network, one_blas_thread
 from scipy import linalg
 from sklearn.datasets import load_digits
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from threadpoolctl import threadpool_limits
 
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless._blocks import n_threads
@@ -68,7 +67,7 @@ def large(pool, n_rows=N_ROWS, repeats=REPEATS):
     ready = [activations(X[panel], W) for panel in panels[:2]]
 
     def parts():
-        with threadpool_limits(1):
+        with one_blas_thread():
             for panel in panels:
                 Z = np.empty((len(X[panel]), 2 * N_NEURONS), dtype="float32")
 
@@ -88,7 +87,7 @@ def large(pool, n_rows=N_ROWS, repeats=REPEATS):
     matrix.flat[:: len(matrix) + 1] += ALPHA * N_NEURONS
 
     def predict():
-        with threadpool_limits(1):
+        with one_blas_thread():
             network(X, W, coef, pool)
 
     auto = KitchenSinksRegressor(Gaussian(10.0), N_NEURONS, random_state=0)
@@ -125,7 +124,7 @@ def large(pool, n_rows=N_ROWS, repeats=REPEATS):
     return {"seconds": seconds, "ratio": ratios}
 
 
-def small(repeats=50):
+def small(repeats=15):
     """A fit of 200 rows by 100 columns beside scikit-learn's."""
     X, y = problem(200, 10)
     ours = KitchenSinksRegressor(Gaussian(3.0), COLUMNS // 2, alpha=1e-4, random_state=0)

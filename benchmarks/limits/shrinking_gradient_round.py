@@ -16,8 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from bare import activations, in_turn
-from threadpoolctl import ThreadpoolController
+from bare import activations, in_turn, one_blas_thread
 
 from trickless import ShrinkingGradientRegressor
 from trickless._blocks import n_threads
@@ -78,7 +77,6 @@ def fitted(t, m, rng):
 
 def measure(t, b, m, pool):
     """Medians of the three, in turn."""
-    controller = ThreadpoolController()  # to look for the libraries takes longer than a round
     rng = np.random.default_rng(0)
     model = fitted(t, m, rng)
     X = rng.standard_normal((b, COLUMNS)).astype("float32")
@@ -87,7 +85,7 @@ def measure(t, b, m, pool):
     alpha = model._coefficients.last().astype("float32")
 
     def in_blocks():
-        with controller.limit(limits=1):
+        with one_blas_thread():
             bare_in_blocks(support, alpha, X, W, pool)
 
     actions = {
