@@ -47,10 +47,10 @@ def engine_text():
         f"- Cosines and sines written into their place: "
         f"{100 * (blocks['in place'] / ours - 1):+.0f} % of the time of activations.",
         f"- Weights drawn while the block before is multiplied: at most "
-        f"{100 * blocks['draw'] / ours:.0f} % on 4,194 rows, once, since they are kept.",
+        f"{100 * blocks['draw'] / ours:.0f} % on 4,096 rows, once, since they are kept.",
         f"- Blocks of other sizes than 512 rows: {sizes}.",
         f"- The Gram matrix in other tiles than of 512 rows and 256 columns: {of_tiles}; in one "
-        f"product of 4,194 rows in double precision {100 * (gram['double'] / tiles - 1):+.0f} %; "
+        f"product of 4,096 rows in double precision {100 * (gram['double'] / tiles - 1):+.0f} %; "
         f"in single, whose rounding shows, {100 * (gram['single'] / tiles - 1):+.0f} %.",
     ]
     if others:

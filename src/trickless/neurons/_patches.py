@@ -178,12 +178,18 @@ class Patches(Neurons):
         down, across = self._positions
         images = xp.reshape(_unit_range(X), (X.shape[0], *self.shape[:2], self._channels))
         images = xp.permute_dims(images, (3, 0, 1, 2))
-        shifted = [images[:, :, y : y + down, x : x + across] for y in range(p) for x in range(p)]
-        patches = xp.reshape(xp.stack(shifted), (self._size, X.shape[0], down * across))
-        patches = patches - xp.mean(patches, axis=0)
-        norm = xp.linalg.vector_norm(patches, axis=0)
-        patches = patches / (norm + _FLOOR * sqrt(self._size))
-        return xp.concat((patches, xp.ones_like(patches[:1, ...])), axis=0)
+        shape = (self._size + 1, X.shape[0], down, across)
+        shifted = xp.empty(shape, dtype=X.dtype, device=images.device)  # by line, column, channel
+        lines = xp.concat([images[..., x : x + across] for x in range(p)], axis=0)
+        n = lines.shape[0]
+        for y in range(p):
+            shifted[y * n : (y + 1) * n, ...] = lines[:, :, y : y + down, :]
+        shifted[-1, ...] = 1
+        both = xp.reshape(shifted, (self._size + 1, X.shape[0], down * across))
+        patches = both[:-1, ...]
+        patches -= xp.mean(patches, axis=0)
+        patches /= xp.linalg.vector_norm(patches, axis=0) + _FLOOR * sqrt(self._size)
+        return both
 
     def _pooled(self, t: Any, n_rows: int, n: int) -> Any:
         """Roots of pooled responses of n filters: shape (n_rows, width * n)."""
