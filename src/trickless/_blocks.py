@@ -1,10 +1,10 @@
 """Row blocks, threads and array namespaces: the only file that knows about them.
 
-Work over many rows is cut into blocks of a fixed number of rows, small enough for a block's
-activations to stay in the processor's cache. Each block runs on one thread with BLAS held to one
-thread inside it, and results are gathered in row order, so the number of threads and the
-order in which they finish do not show in an answer beyond rounding. Threads that help a caller
-stay for the next one: to start one takes as long as small work, and its memory is new as well.
+Work over many rows is cut into blocks of them, small enough for a block's activations to stay in
+the processor's cache, and large enough for Python not to show. Each block runs on one thread with
+BLAS held to one thread inside it, and results are gathered in row order, so the number of threads
+and the order in which they finish do not show in an answer beyond rounding. Threads that help a
+caller stay for the next one: to start one takes as long as small work, and its memory is new.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
 ROWS_PER_BLOCK = 512
+#: Columns below which a block has more rows, for as many activations.
+_COLUMNS_PER_BLOCK = 256
 #: Rows, and activations in all, below which a thread is not worth starting.
 _WORTH_A_THREAD, _WORTH_SHARING = 128, 3 * 2**18
 #: Products of numbers below which linear algebra is not worth sharing out: 645 columns, cubed.
@@ -284,7 +286,8 @@ def map_rows(
     if not on_host(X):
         return [function(block) for block in row_blocks(n_rows, _ROWS_ON_DEVICE)]
     n_jobs = worthwhile(n_jobs, n_rows * n_columns)
-    return map_blocks(function, row_blocks(n_rows, threads=n_threads(n_jobs)), n_jobs)
+    size = ROWS_PER_BLOCK * max(1, _COLUMNS_PER_BLOCK // max(1, n_columns))
+    return map_blocks(function, row_blocks(n_rows, size, n_threads(n_jobs)), n_jobs)
 
 
 def map_blocks(

@@ -77,11 +77,12 @@ def add_products(
         return 0.0
     n_jobs = worth_products(n_jobs, n_products)
     with linear_algebra(1):  # in a thread of ours
-        blocks = map_blocks(
+        groups = map_blocks(
             lambda rows: _centred(rows, Z[rows], Y[rows], weighted, least_ridge),
-            row_blocks(Z.shape[0], _ROWS),
+            _groups(*Z.shape),
             n_jobs,
         )
+        blocks = [block for group in groups for block in group]
         cross += np.sum([block.sums for block in blocks], axis=0).T
         M = np.stack([block.mean for block in blocks])
         U = np.stack([block.beside_mean for block in blocks])
@@ -106,23 +107,38 @@ def add_products(
     return sum(block.rounded for block in blocks)
 
 
+def _groups(n_rows: int, n_columns: int) -> list[slice]:
+    """Whole blocks of rows, several at a time where columns are few, and what is left of them."""
+    whole = n_rows - n_rows % _ROWS
+    groups = row_blocks(whole, _ROWS * max(1, _COLUMNS // n_columns))
+    return [*groups, slice(whole, n_rows)] if whole < n_rows else groups
+
+
 @np.errstate(all="ignore")
 def _centred(
     rows: slice, Z: np.ndarray, Y: np.ndarray, weighted: bool, least_ridge: float
-) -> _Block:
-    """Take the mean off the rows, in their place, and see how they may be multiplied."""
-    mean = Z.mean(axis=0)
+) -> list[_Block]:
+    """Take the mean off each block of rows, in their place, and see how they may be multiplied."""
+    n = min(_ROWS, len(Z))
+    Z, Y = Z.reshape(-1, n, Z.shape[1]), Y.reshape(-1, n, Y.shape[1])
+    mean = Z.mean(axis=1)
     mean[~np.isfinite(mean)] = 0
-    Z -= mean
+    Z -= mean[:, None]
     if weighted:
-        Z *= Y[:, -1:].astype(Z.dtype)
-    squares = np.einsum("ij,ij->i", Z, Z)
-    m = mean.astype(np.float64)
-    sums = np.hstack([Y.T @ Z[:, some].astype(np.float64) for some in row_blocks(len(m), _COLUMNS)])
-    s, weight = sums[-1].copy(), Y[:, -1] @ Y  # the last of which is Σ w
-    sums += np.outer(weight, m)
-    square = float(squares.sum(dtype=np.float64) + 2 * (m @ s) + weight[-1] * (m @ m))
-    largest, of_mean = float(squares.max()), _MOST_OF_MEAN * square / len(Z)
-    even = _LEAST < largest < min(_MOST, of_mean)
-    good = even and least_ridge * weight[-1] >= 2 * FLOOR * square
-    return _Block(rows, m, sums, s + weight[-1] / 2 * m, square if good else 0.0)
+        Z *= Y[:, :, -1:].astype(Z.dtype)
+    squares = np.einsum("bij,bij->bi", Z, Z)
+    m, transposed = mean.astype(np.float64), Y.transpose(0, 2, 1)
+    columns = row_blocks(Z.shape[2], _COLUMNS)
+    parts = [transposed @ Z[:, :, some].astype(np.float64) for some in columns]
+    sums = np.concatenate(parts, axis=2)
+    s, weight = sums[:, -1].copy(), (transposed @ Y[:, :, -1:])[:, :, 0]  # the last are Σ w
+    sums += weight[:, :, None] * m[:, None]
+    square = squares.sum(axis=1, dtype=np.float64)
+    square += (m * (2 * s + weight[:, -1:] * m)).sum(axis=1)
+    largest, of_mean = squares.max(axis=1), _MOST_OF_MEAN * square / n
+    even = (largest > _LEAST) & (largest < np.minimum(_MOST, of_mean))
+    good = even & (least_ridge * weight[:, -1] >= 2 * FLOOR * square)
+    rounded, beside_mean = np.where(good, square, 0.0), s + weight[:, -1:] / 2 * m
+    starts = range(rows.start, rows.stop, n)
+    blocks = [slice(start, start + n) for start in starts]
+    return [_Block(*each) for each in zip(blocks, m, sums, beside_mean, rounded, strict=True)]
