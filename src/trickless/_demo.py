@@ -6,6 +6,7 @@ Prints a table and writes a picture, with the numbers of both beside it as JSON.
 from __future__ import annotations
 
 import json
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -130,7 +131,7 @@ def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
     spawn = get_context("spawn")  # a process a model, so that none finds memory of another
     with (
         ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as process,
-        tqdm(total=repeats * len(models), desc="models", unit="model") as bar,
+        progress(repeats * len(models), "models", "model") as bar,
     ):
         for _ in range(repeats):
             for name, model in models.items():
@@ -140,6 +141,11 @@ def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
                     online[name] = curve
                 bar.update()
     return [median(rows) for rows in runs.values()], online
+
+
+def progress(total: int, what: str, unit: str) -> tqdm:
+    """A bar, where somebody looks at it."""
+    return tqdm(total=total, desc=what, unit=unit, disable=None)
 
 
 def median(rows: list[Row]) -> Row:
@@ -155,7 +161,7 @@ def fit_and_predict(name: str, model: Any, data: Data) -> tuple[Row, dict[str, A
     """Fit one model, measured: its row of the table and, of an online learner, its error so far."""
     ours = isinstance(model, Learner)
     if ours:
-        model.set_params(verbose=True)
+        model.set_params(verbose=sys.stderr.isatty())
     with measured() as fit:
         model.fit(data.X, data.y)
     with measured() as predict:
@@ -173,7 +179,7 @@ def fit_and_predict(name: str, model: Any, data: Data) -> tuple[Row, dict[str, A
 def sweep_sizes(data: Data) -> dict[str, Any]:
     """Test error of Kitchen Sinks along the number of neurons, for several seeds."""
     sweep: dict[str, Any] = {}
-    with tqdm(total=len(SEEDS) * sum(map(len, SIZES.values())), desc="sizes", unit="fit") as bar:
+    with progress(len(SEEDS) * sum(map(len, SIZES.values())), "sizes", "fit") as bar:
         for family, sizes in SIZES.items():
             errors = []
             for size in sizes:
