@@ -83,32 +83,42 @@ def times(value):
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
 
 
+#: How many times our seconds and memory the same least squares on the same features should take.
+AIMS = {"time": 3, "memory": 5}
+
+
+def ratios(rival):
+    """A rival's seconds and memory over ours at its errors, on all data, where ours reach them."""
+    lines = [line for one in results("peers")["data"] for line in one["summary"]["ratios"][rival]]
+    return {key: np.array([line[key] for line in lines if line["ours"]]) for key in AIMS}
+
+
+def mean_ratio(values):
+    """Their geometric mean."""
+    return float(np.exp(np.mean(np.log(np.maximum(values, 1e-3)))))
+
+
 def peers_ratio_table():
     """What the same least squares on the same features take in scikit-learn, over ours."""
     result, rows, said = results("peers"), [], []
-    aims = {"time": 3, "memory": 5}
     for rival in result["data"][0]["summary"]["ratios"]:
-        found = {key: [] for key in aims}
+        n = 0
         for one in result["data"]:
             for line in one["summary"]["ratios"][rival]:
                 at = [f"{line['size']:,}", f"{line['error']:.4f}", f"{line['seconds']:.2g} s"]
-                ours, ratios = "not reached", ["–", "–"]
+                ours, cells = "not reached", ["–", "–"]
                 if line["ours"]:
                     ours = f"{line['ours']['method']}, {line['ours']['size']:,}"
-                    ratios = [times(line[key]) for key in aims]
-                    for key in aims:
-                        found[key].append(line[key])
-                rows.append([one["name"], rival, *at, ours, *ratios])
-        n = sum(len(one["summary"]["ratios"][rival]) for one in result["data"])
-        for key, aim in aims.items():
-            values = found[key]
-            if values:
-                mean = np.exp(np.mean(np.log(np.maximum(values, 1e-3))))
-                met = sum(value >= aim for value in values)
-                least, most, middle = (times(v) for v in (min(values), max(values), mean))
+                    cells = [times(line[key]) for key in AIMS]
+                rows.append([one["name"], rival, *at, ours, *cells])
+                n += 1
+        for key, values in ratios(rival).items():
+            if len(values):
+                least, most, mean = map(times, (min(values), max(values), mean_ratio(values)))
                 said.append(
-                    f"{rival}, {key}: at least {aim} times more for {met} of {n} points, "
-                    f"{least} to {most} times, geometric mean {middle}"
+                    f"{rival}, {key}: at least {AIMS[key]} times more for "
+                    f"{np.sum(values >= AIMS[key])} of {n} points, {least} to {most} times, "
+                    f"geometric mean {mean}"
                 )
     head = ["data", "peer", "columns", "error", "fit", "fastest of ours", "time", "memory"]
     return "\n".join([*grid(head, rows), "", f"{'; '.join(said)}. {where_peers(result)}."])
