@@ -20,12 +20,14 @@ def rows(n, k, dtype="float32", seed=0):
 
 def products(Z, Y, least_ridge=np.inf, n_jobs=None):
     gram, cross = np.zeros((Z.shape[1],) * 2), np.zeros((Z.shape[1], Y.shape[1]))
-    rounded = add_products(gram, cross, Z.copy(), Y, least_ridge, n_jobs)
+    rounded = add_products(gram, cross, Z.copy(order="K"), Y, least_ridge, n_jobs)
     return gram, cross, rounded
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("shape", [(1, 1), (700, 3), (514, 256), (512, 257), (1100, 700)])
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (700, 3), (9000, 30), (514, 256), (512, 257), (1100, 700)]
+)
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 3e-7), ("float64", 1e-12)])
 def test_tiles_come_to_the_product(shape, weighted, dtype, tolerance):
     Z, Y = rows(*shape, dtype), rows(shape[0], 3, "float64", seed=1)
@@ -38,6 +40,12 @@ def test_tiles_come_to_the_product(shape, weighted, dtype, tolerance):
     if shape[1] > 200:  # rows are about equally long
         square = (exact**2).sum() if dtype == "float32" else 0
         assert rounded == pytest.approx(square, rel=1e-6)
+
+
+def test_activations_may_lie_column_by_column():
+    Z, Y = rows(9000, 30), rows(9000, 2, "float64")
+    for got, expected in zip(products(np.asfortranarray(Z), Y), products(Z, Y), strict=True):
+        np.testing.assert_allclose(got, expected, atol=1e-3)
 
 
 def test_products_are_added_to_what_is_there():

@@ -119,7 +119,7 @@ def _centred(
     rows: slice, Z: np.ndarray, Y: np.ndarray, weighted: bool, least_ridge: float
 ) -> list[_Block]:
     """Take the mean off each block of rows, in their place, and see how they may be multiplied."""
-    n = min(_ROWS, len(Z))
+    n = min(_ROWS, len(Z))  # the first axis is split, for which no array is copied
     Z, Y = Z.reshape(-1, n, Z.shape[1]), Y.reshape(-1, n, Y.shape[1])
     mean = Z.mean(axis=1)
     mean[~np.isfinite(mean)] = 0

@@ -292,7 +292,7 @@ class _KitchenSinks(NeuronLearner):
         """Activations of some rows at a time by all neurons, and which rows they are.
 
         Rows before ``start`` are left out. Unless they are to be kept, activations last until the
-        next ones take their place: new memory would take a third of the time that they do.
+        next ones take their place: memory that is new takes time of its own.
         """
         n_neurons, width = self._begun_with["n_neurons"], self.neurons_.width
         if on_host(X):
