@@ -3,8 +3,8 @@
 For every kernel width, sign pattern of the coefficients, size of the support and number of rows,
 each method gets as many neurons as it takes to reach the variance of full sums over 512 neurons;
 activations and seconds to get there are compared. "auto" chooses for itself, with a pilot each time
-that one is worth it (as in ``Expansion.estimate``) and with a pilot's variances at hand (as in the
-rounds of a learner, which measures them anew when the support has grown by a quarter).
+that one is worth it (as ``Expansion.estimate`` does) and with a pilot's variances at hand (as in
+the rounds of a learner, which measures them anew when the support has grown by a quarter).
 
 Run as ``make bench-estimators``; writes ``benchmarks/results/estimators.json``.
 """
@@ -97,14 +97,12 @@ def cell(width, signs, t, n_rows):
     choice, n_auto = f.cheapest(NEURONS, n_rows, at_hand)
     times = seconds(
         {
-            method: lambda run, n=n, method=method: f.freeze(n, method, run)(X)
+            method: lambda run, n=n, method=method: f.estimate(X, n, method, run)
             for method, n in timed.items()
         }
         | {
-            "auto": lambda run: f.freeze(
-                *f.cheapest(NEURONS, n_rows, f.variances_if_worth(X, NEURONS, run))[::-1], run
-            )(X),
-            "auto, measured": lambda run: f.freeze(n_auto, choice, run)(X),
+            "auto": lambda run: f.estimate(X, NEURONS, "auto", run),
+            "auto, measured": lambda run: f.estimate(X, NEURONS, "auto", run, at_hand),
         }
     )
     # Time to the error: what is short of the target's variance would take so much longer.
