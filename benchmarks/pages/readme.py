@@ -6,7 +6,7 @@ from pages.common import grid, results, where
 from pages.peers import KINDS, mean_ratio, ratios, times
 from trickless._demo import Row, table
 
-#: What the data sets are called, and what the rows of peers.json are called for.
+#: Names of data sets in peers.json, and in the README.
 DATA = {
     "adult": "Adult",
     "covertype": "Covertype, 100,000 rows",
