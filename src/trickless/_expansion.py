@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless._blocks import map_blocks, n_threads, row_blocks, worthwhile
+from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
 from trickless._certificate import certified
 from trickless._network import Network
 from trickless._sampling import Strata, by_size
@@ -311,6 +311,7 @@ class Expansion:
         """
         return self._variances(X, as_generator(random_state), _Weighed(self.alpha))
 
+    @linear_algebra(1)  # too little for more threads
     def _variances(self, X: Any, rng: np.random.Generator, support: _Weighed) -> Variances:
         weights = draw(self.neurons, rng, _PILOT_NEURONS, self.support.dtype)
         numbers = sum(array.size for array in weights) / _PILOT_NEURONS

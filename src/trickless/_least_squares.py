@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.linalg import lapack
 
-from trickless._blocks import namespace, on_host, row_blocks
+from trickless._blocks import linear_algebra, namespace, on_host, row_blocks
 from trickless._devices import (
     beside,
     cho_solve,
@@ -109,8 +109,9 @@ class Statistics:
         """
         y = y - self.origin
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
-        self.y_sum += weight @ y
-        self.y_square += weight @ y**2
+        with linear_algebra(n_jobs, y.size):
+            self.y_sum += weight @ y
+            self.y_square += weight @ y**2
         self.weight += weight.sum()
         self.weight_square += (weight**2).sum()
         Y = np.column_stack([y, np.ones(len(y))]) * np.sqrt(weight)[:, None]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless._blocks import on_host
+from trickless._blocks import linear_algebra, on_host
 from trickless._devices import beside, join, n_bytes, place
 from trickless._validation.inputs import in_precision
 from trickless._validation.neurons import check_drawn
@@ -73,7 +73,8 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
 def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weights:
     """Draw n neurons in double precision, then convert floating-point arrays to ``dtype``."""
-    weights = neurons.draw(rng, n)
+    with linear_algebra(1):  # of small matrices
+        weights = neurons.draw(rng, n)
     check_drawn(f"{type(neurons).__name__}.draw(rng, n={n})", weights, n)
     return tuple(
         in_precision(type(neurons).__name__, "weights", array, dtype)

@@ -421,7 +421,8 @@ class _DoublyStochastic(NeuronLearner):
         shares = self._shares(targets, weight)
         new = self._take(*self._slopes(Z, batch.f, targets, shares, shares.sum()), k, gamma, seen)
         batch.f *= 1 - gamma * self.alpha
-        batch.f += to_host(Z @ matching(Z, new))
+        with linear_algebra(self.n_jobs, len(Z) * new.size):
+            batch.f += to_host(Z @ matching(Z, new))
         batch.n_neurons, batch.n_steps = first + k, self.n_iter_
 
     def _outcome(self, f: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -445,12 +446,15 @@ class _DoublyStochastic(NeuronLearner):
         Both are sums over rows by their shares; the covariance in units of the batch's ``total``.
         """
         slope = self._loss(targets.shape[1]).derivative(f + self.intercept_, targets)
-        gradient = to_host(Z.T @ matching(Z, slope * shares[:, None]))
+        n_rows, n_columns = Z.shape
+        with linear_algebra(self.n_jobs, n_columns * slope.size):
+            gradient = to_host(Z.T @ matching(Z, slope * shares[:, None]))
         if self.preconditioner is None:
             return gradient, None
         # A light batch has a small gradient, not a small covariance.
         root = Z * matching(Z, np.sqrt(shares / (total or 1.0))[:, None])
-        return gradient, root.T @ root
+        with linear_algebra(self.n_jobs, n_rows * n_columns**2):
+            return gradient, root.T @ root
 
     def _look(self, outcome: np.ndarray, gamma: float) -> tuple[int, float, float]:
         """What the history says of a batch; stop if the loss has grown too far."""
