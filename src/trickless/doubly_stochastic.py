@@ -421,7 +421,7 @@ class _DoublyStochastic(NeuronLearner):
         shares = self._shares(targets, weight)
         new = self._take(*self._slopes(Z, batch.f, targets, shares, shares.sum()), k, gamma, seen)
         batch.f *= 1 - gamma * self.alpha
-        with linear_algebra(self.n_jobs, len(Z) * new.size):
+        with linear_algebra(self.n_jobs, Z.shape[0] * new.size):
             batch.f += to_host(Z @ matching(Z, new))
         batch.n_neurons, batch.n_steps = first + k, self.n_iter_
 
