@@ -1,5 +1,7 @@
 """Estimates of ⟨f, Φ(x)⟩: unbiased, with honest standard errors."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -204,7 +206,9 @@ def test_a_certificate_has_the_confidence_that_was_asked_for():
     f, X = expansion(t=30), inputs(3, 3, seed=1)
     for confidence in (0.5, 0.99):
         tolerance = np.full(2, 0.2 * np.abs(f.alpha).sum())
-        expected = certified(f, X, tolerance, 1 - confidence, np.random.default_rng(0))
+        rng, most = np.random.default_rng(0), np.abs(f.alpha).sum(axis=0) * f.neurons.bound**2
+        fresh = partial(f.freeze, random_state=rng)
+        expected = certified(fresh, X, most, tolerance, 1 - confidence)
         got = f.certify(X, tolerance, confidence, np.random.default_rng(0))
         np.testing.assert_array_equal(got, expected)
 

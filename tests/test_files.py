@@ -34,7 +34,7 @@ from trickless import (
     NORMARegressor,
     ShrinkingGradientRegressor,
 )
-from trickless._registry import CLASSES
+from trickless._recorder import CLASSES
 from trickless.neurons import (
     FromFunction,
     Gaussian,

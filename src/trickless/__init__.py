@@ -55,6 +55,7 @@ _report               measured runs, and where they were made
 ====================  =========================================================================
 """
 
+from trickless import _registry  # noqa: F401
 from trickless._expansion import Expansion
 from trickless._files import load, save
 from trickless._kernel_estimate import KernelDisplay, estimate_kernel

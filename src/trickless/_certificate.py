@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from trickless._network import Network
 from trickless.theory import empirical_bernstein_radius, hoeffding_radius
-
-if TYPE_CHECKING:
-    from trickless._expansion import Expansion
 
 _FIRST_STAGE = 256
 _GROWTH = 1.5
@@ -17,7 +16,11 @@ _AT_ONCE = 2**15
 
 
 def certified(
-    expansion: Expansion, X: Any, tolerance: np.ndarray, delta: float, rng: np.random.Generator
+    draw: Callable[[int], Network],
+    X: Any,
+    half_range: np.ndarray,
+    tolerance: np.ndarray,
+    delta: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values and radii of at most ``tolerance``, each right with probability 1 − delta.
 
@@ -26,19 +29,20 @@ def certified(
 
     Parameters
     ----------
-    expansion : Expansion
+    draw : callable
+        Makes a network of n fresh neurons, whose expectation is what the values estimate.
     X : array or CSR matrix of shape (n_rows, n_features)
+    half_range : array of shape (n_outputs,)
+        What a single neuron says of a row is between minus and plus this.
     tolerance : array of shape (n_outputs,)
     delta : float
-    rng : numpy.random.Generator
 
     Returns
     -------
     value, radius : arrays of shape (n_rows, n_outputs)
     """
-    shape = X.shape[0], expansion.alpha.shape[1]
+    shape = X.shape[0], len(half_range)
     value, radius = np.zeros(shape), np.zeros(shape)
-    half_range = np.abs(expansion.alpha).sum(axis=0) * expansion.neurons.bound**2
     if not half_range.any():
         return value, radius
     open_rows = np.arange(shape[0])
@@ -46,8 +50,7 @@ def certified(
     n, stage = 0, 0
     while len(open_rows):
         for more in _pieces(int(np.ceil(_FIRST_STAGE * _GROWTH**stage)) - n):
-            network = expansion.freeze(more, "full", rng)
-            new_mean, error = network.estimate(X[open_rows])
+            new_mean, error = draw(more).estimate(X[open_rows])
             # Two samples are merged by their means and their squares about them.
             step = new_mean - mean
             square += error**2 * more * (more - 1) + step**2 * n * more / (n + more)

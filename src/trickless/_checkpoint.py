@@ -20,8 +20,10 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse
 
+import trickless
 from trickless._blocks import row_blocks
 from trickless._devices import take, to_host
+from trickless._files import digest, load, write
 
 #: The state is written after so many seconds, and takes at most this share of the time.
 SECONDS, SHARE = 60.0, 0.05
@@ -196,8 +198,6 @@ class Checkpoint:
 
     def _facts(self, model: Any, call: str, goes_on: bool) -> Iterator[tuple[str, tuple[str, str]]]:
         """What a fit has to agree with, beside the data."""
-        import trickless
-
         cls = type(model)
         versions = {"trickless": trickless.__version__, "NumPy": np.__version__}
         facts = {"class": f"{cls.__module__}.{cls.__qualname__}", "method": call}
@@ -210,8 +210,6 @@ class Checkpoint:
             yield "model to go on from", (self._digest("model", model), "")
 
     def _digest(self, name: str, value: Any) -> str:
-        from trickless._files import digest
-
         try:
             return digest(Progress(**{name: value}))
         except TypeError as error:
@@ -230,8 +228,8 @@ class Checkpoint:
         then = self._saved.of
         differing = [
             f"{name} ({then.get(name, ('', 'none'))[1]} then, {shown} now)" if shown else name
-            for name, (digest, shown) in facts.items()
-            if then.get(name, ("",))[0] != digest
+            for name, (checksum, shown) in facts.items()
+            if then.get(name, ("",))[0] != checksum
         ]
         if differing:
             self._refuse_other(differing)
@@ -245,8 +243,6 @@ class Checkpoint:
 
     def _read(self) -> Progress | None:
         """The last state that is whole."""
-        from trickless._files import load
-
         assert self._path is not None
         self._path_is_whole, trouble = False, ""
         for file in (self._path, self._previous):
@@ -278,8 +274,6 @@ class Checkpoint:
 
     def _write(self, progress: Progress) -> None:
         """Write a state beside the last, which becomes the previous one if it is whole."""
-        from trickless._files import write
-
         assert self._path is not None
         write(progress, self._new)
         if self._path_is_whole:

@@ -7,7 +7,7 @@ that depends on no x. So each *is* a finite network, whose value at any x is an 
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -130,7 +130,7 @@ class Expansion:
         n, width, outputs = len(weights[0]), self.neurons.width, self.alpha.shape[1]
         alpha = self.alpha.astype(self.support.dtype, copy=False)
 
-        def partial(rows: slice) -> np.ndarray:
+        def sums(rows: slice) -> np.ndarray:
             X = self.support[rows]
             total = np.empty((n, width, outputs), dtype=alpha.dtype)
             for some in row_blocks(n, BLOCK):
@@ -142,7 +142,7 @@ class Expansion:
         total = np.zeros((n, width, outputs))
         n_rows = self.support.shape[0]
         n_jobs = worthwhile(self.n_jobs, n_rows * n * width)
-        for part in map_blocks(partial, row_blocks(n_rows, threads=n_threads(n_jobs)), n_jobs):
+        for part in map_blocks(sums, row_blocks(n_rows, threads=n_threads(n_jobs)), n_jobs):
             total += part
         return total
 
@@ -257,7 +257,9 @@ class Expansion:
         check_independent("Expansion", "a certificate", self.neurons)
         tolerance = check_tolerance("Expansion", tolerance, self.alpha, self.support.dtype)
         check_probability("Expansion", "confidence", confidence)
-        return certified(self, X, tolerance, 1 - confidence, as_generator(random_state))
+        half_range = np.abs(self.alpha).sum(axis=0) * self.neurons.bound**2
+        fresh = partial(self.freeze, method="full", random_state=as_generator(random_state))
+        return certified(fresh, X, half_range, tolerance, 1 - confidence)
 
     def _sample(
         self,

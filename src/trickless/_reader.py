@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from trickless._growing import Growing, GrowingSparse
 from trickless._random_states import from_state
-from trickless._recorder import PLAIN, SPARSE, TYPES
-from trickless._registry import BUFFERS, CLASSES
+from trickless._recorder import CLASSES, PLAIN, SPARSE, TYPES
 
 
 class Reader:
@@ -95,7 +95,7 @@ class Reader:
 
     def _object(self, i: Any) -> Any:
         value = self._objects[_index(i)]
-        if isinstance(value, BUFFERS):
+        if isinstance(value, Growing | GrowingSparse):  # it grows in place
             self._objects[i] = None
         if value is None:
             raise ValueError("a buffer belongs to two objects")

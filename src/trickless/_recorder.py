@@ -17,9 +17,10 @@ import numpy as np
 import scipy.sparse
 
 from trickless._random_states import state_of
-from trickless._registry import CLASSES
 
-_NAMES = {cls: name for name, cls in CLASSES.items()}
+#: The classes of this package that a record may name, by the names that stand for them there:
+#: ``_registry``, which knows them all, puts them here.
+CLASSES: dict[str, type] = {}
 SPARSE = {cls.__name__: cls for cls in (scipy.sparse.csr_matrix, scipy.sparse.csr_array)}
 #: Types that a parameter such as ``dtype`` may be.
 TYPES: dict[str, type] = {
@@ -69,7 +70,8 @@ class Recorder:
             self._path.append((f"{cls.__name__}.{name}", value))
             attributes[name] = self._value(part)
             self._path.pop()
-        self.records.append([_NAMES.get(cls) or self._foreign(cls), attributes])
+        name = cls.__name__ if CLASSES.get(cls.__name__) is cls else self._foreign(cls)
+        self.records.append([name, attributes])
         self._seen[id(value)] = len(self.records) - 1, value
         return len(self.records) - 1
 

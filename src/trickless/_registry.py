@@ -1,6 +1,8 @@
 """The classes that a saved file may hold, by the names that stand for them there.
 
 A name here is part of the format: it stays, whatever happens to the module that the class is in.
+Learners read and write files themselves (``_checkpoint``). So files know no class until this module
+is imported, which the package does.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from trickless._growing import Growing, GrowingSparse
 from trickless._least_squares import Solution, Statistics
 from trickless._network import Network
 from trickless._online import Coefficients
+from trickless._recorder import CLASSES
 from trickless._steps import Steps
 from trickless._stream import NeuronStream, StoredNeurons
 from trickless._tables import TableEncoder
@@ -74,8 +77,4 @@ def _families(base: type[Neurons] = Neurons) -> Iterator[type[Neurons]]:
             yield family
 
 
-CLASSES: dict[str, type] = {
-    cls.__name__: cls for cls in (*_LEARNERS, *_PARTS, *dict.fromkeys(_families()))
-}
-#: Buffers that grow in place: each belongs to one object alone.
-BUFFERS = (Growing, GrowingSparse)
+CLASSES.update({cls.__name__: cls for cls in (*_LEARNERS, *_PARTS, *dict.fromkeys(_families()))})
