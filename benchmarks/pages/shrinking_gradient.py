@@ -140,7 +140,12 @@ def stream_table():
                 ]
             )
     head = ["", "rows", "support", "resident memory", "rows a second so far", "test error"]
-    return "\n".join([*grid(head, rows), "", where(result) + "."])
+    late = [report["error"] for report in result["bounded"] if report["rows"] > 100_000]
+    text = (
+        f"At the {len(late)} looks after 100,000 rows, the error with a bounded support is between "
+        f"{min(late):.1%} and {max(late):.1%}. {where(result)}."
+    )
+    return "\n".join([*grid(head, rows), "", text])
 
 
 def round_table():

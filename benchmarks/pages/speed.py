@@ -83,8 +83,8 @@ def limits_table():
         "predict": 1.4,
     }
     names = {
-        "activations to the product": "activations, to the product with 2,000 columns",
-        "activations to their parts": "activations, to the product with 1,000, cosine and sine",
+        "activations to the product": "activations, to a product of the rows with 2,000 weights",
+        "activations to their parts": "activations, to a product with 1,000, its cosines and its sines",
         "fit": "fit, to these, the Gram matrix in double precision and a Cholesky factor",
         "fit, alpha='auto'": 'the same with `alpha="auto"`',
         "fit, single precision": "fit, to the same with the Gram matrix in single precision",

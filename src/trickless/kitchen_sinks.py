@@ -554,6 +554,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         infinite where an alpha was not tried.
     cv_alphas_ : array of shape (n_alphas,)
         The values of alpha that were compared.
+    n_iter_ : int
+        Iterations of the solver; 1 where least squares is solved directly.
     noise_variance_ : float, or array of shape (n_outputs,)
         Variance of the noise, from the residuals.
     network_ : Network
@@ -561,8 +563,9 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     neurons_ : Neurons
         The fitted family.
     search_scores_ : array of shape (n_candidates,)
-        Scores of the families compared, relative to a constant: in the order of
-        :class:`sklearn.model_selection.ParameterGrid`.
+        Scores of the families compared, by ``search`` in the order of
+        :class:`sklearn.model_selection.ParameterGrid` or by the family's own choice of a length
+        scale, relative to a constant.
     statistics_ : Statistics
         Sums over the rows seen so far, from the direct solver.
     n_features_in_ : int
@@ -808,8 +811,9 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     neurons_ : Neurons
         The fitted family.
     search_scores_ : array of shape (n_candidates,)
-        Scores of the families compared, relative to a constant: in the order of
-        :class:`sklearn.model_selection.ParameterGrid`.
+        Scores of the families compared, by ``search`` in the order of
+        :class:`sklearn.model_selection.ParameterGrid` or by the family's own choice of a length
+        scale, relative to a constant.
     statistics_ : Statistics
         Sums over the rows seen so far, from the direct solver.
     n_features_in_ : int

@@ -266,7 +266,8 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
         1/2 (a step of 1 fits a row exactly). "constant" takes a ``step_size`` given as a number,
         without that limit. "theorem" takes the step and the number of draws that
         Theorem 1 prescribes for ``horizon`` rounds of one row, in place of ``step_size``,
-        ``n_samples`` and ``batch_size``; see :func:`trickless.theory.shrinking_gradient_constants`.
+        ``n_samples`` and ``batch_size``: very many draws, unless ``norm_bound`` is far below its
+        default; see :func:`trickless.theory.shrinking_gradient_constants`.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index", "stratified"}, default="auto"
@@ -445,9 +446,10 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
     :math:`f = \sum_i \alpha_i \Phi(x_i)`, each row of the stream adding one support point. Round t
     estimates the prediction :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from ``n_samples``
     freshly drawn neurons; if :math:`|E_t| < 16 B` it appends
-    :math:`\alpha_t = \eta_t (y_t - E_t)`, else it divides all coefficients by 4. For steps of
-    order :math:`B / \sqrt{T}` the regret against every function of norm up to B is
-    :math:`O(B \sqrt{T})`, whatever the neurons, as long as they are bounded by 1.
+    :math:`\alpha_t = \eta_t (y_t - E_t)`, else it divides all coefficients by 4. With the step and
+    the number of draws of ``schedule="theorem"``, the expected regret against every function of
+    norm up to B is :math:`O(B \sqrt{T})` for all neurons bounded by 1. The other schedules take
+    far fewer draws, and are a heuristic.
 
     Rows are learned in mini-batches that share their neurons, small enough for the sum of their
     steps to be stable. The noise of the estimates enters the coefficients: a batch whose steps sum
@@ -471,7 +473,8 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
         1/2 (a step of 1 fits a row exactly). "constant" takes a ``step_size`` given as a number,
         without that limit. "theorem" takes the step and the number of draws that
         Theorem 1 prescribes for ``horizon`` rounds of one row, in place of ``step_size``,
-        ``n_samples`` and ``batch_size``; see :func:`trickless.theory.shrinking_gradient_constants`.
+        ``n_samples`` and ``batch_size``: very many draws, unless ``norm_bound`` is far below its
+        default; see :func:`trickless.theory.shrinking_gradient_constants`.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index", "stratified"}, default="auto"

@@ -22,10 +22,10 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
 
     The rows stay with the workers. With the same integer ``random_state`` and the same rows in the
     same order, the answer is that of the estimator's own ``fit`` up to rounding, with one
-    exception: what neurons take from the data (a length scale of "auto", cuts of stumps, categories
-    of a table; also the choice of a ``search``) they take from 16,384 rows, drawn from at most 16
-    chunks, where there are more rows. ``Gaussian(length_scale=...)`` takes nothing. In single
-    precision ``preconditioner="block"`` amplifies rounding to about 1e-2, however a batch is
+    exception: what neurons take from the data (a length scale that is not a number, cuts of stumps,
+    categories of a table; also the choice of a ``search``) they take from 16,384 rows, drawn from
+    at most 16 chunks, where there are more rows. ``Gaussian(length_scale=5.0)`` takes nothing. In
+    single precision ``preconditioner="block"`` amplifies rounding to about 1e-2, however a batch is
     split.
 
     Parameters
