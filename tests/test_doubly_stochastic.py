@@ -14,7 +14,7 @@ from cases import inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless._losses import make_loss
 from trickless._steps import Steps, stable_step
-from trickless.neurons import Gaussian, Stumps
+from trickless.neurons import FromFunction, Gaussian, Stumps
 
 
 def blocks_of(model, sizes):
@@ -679,3 +679,19 @@ def test_divergence_of_blocks_asks_for_more_rows():
     )
     with pytest.raises(ValueError, match=r"diverged.*64 columns needs batches of several times"):
         model.fit(X, np.sin(2 * X[:, 0]))
+
+
+def test_a_family_is_never_asked_for_no_neurons():
+    """A batch that is met again after its own step has no neurons to catch up with."""
+
+    def sample(rng, n, n_features):
+        return rng.standard_normal((n, n_features))
+
+    def psi(X, w):
+        return np.column_stack([np.tanh(X @ direction) for direction in w])
+
+    X = inputs(100, 2)
+    model = DoublyStochasticRegressor(FromFunction(sample, psi), 96, random_state=0)
+    model.fit(X, X[:, 0])
+    assert model.n_iter_ == 3
+    assert model.score(X, X[:, 0]) > 0

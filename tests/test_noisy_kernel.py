@@ -174,3 +174,11 @@ def test_mistakes_in_the_function_are_explained(estimate, error, message):
     X = inputs(20, 2)
     with pytest.raises(error, match=rf"estimate\(X, Y, rng\) returned .*{message}.*Remedy"):
         NoisyKernelRegressor(estimate).fit(X, X[:, 0])
+
+
+def test_a_function_that_is_zero_asks_for_no_estimates():
+    """Constant targets, and one batch, before which every average is 0."""
+    X = inputs(50, 2)
+    np.testing.assert_array_equal(NoisyKernelRegressor(shots).fit(X, np.ones(50)).predict(X), 1)
+    model = NoisyKernelClassifier(shots, n_samples=3).fit(X[:2], ["a", "b"])
+    np.testing.assert_array_equal(model.decision_function(X), 0)

@@ -207,3 +207,25 @@ def test_regret_of_sparse_rows_is_that_of_dense_ones(family):
     np.testing.assert_allclose(sparse, dense, atol=1e-8)
     one = ShrinkingGradientRegressor(family, **options).fit(scipy.sparse.csr_matrix(X[:1]), y[:1])
     assert one.regret_.shape == (1, 2)
+
+
+def test_the_bound_is_for_as_many_outputs_as_the_curve():
+    X = inputs(120, 2)
+    y = np.sin(2 * X[:, 0])
+    options = {"kernel_params": {"gamma": 0.5}, "y_range": (-1, 1), "norm_bound": 1.0}
+    options["random_state"] = 0
+    one, three = (
+        RegretDisplay.from_estimator(KernelGradientRegressor(**options).fit(X, targets))
+        for targets in (y, np.column_stack([y, y, y]))
+    )
+    for line in ("line_", "bound_"):
+        expected = 3 * getattr(one, line).get_ydata()
+        np.testing.assert_allclose(getattr(three, line).get_ydata(), expected, rtol=1e-9)
+    mpl.pyplot.close("all")
+
+
+def test_one_batch_is_played_by_zero():
+    X, y = inputs(2, 2), np.array([0.5, -0.25])
+    model = KernelGradientRegressor(y_range=(-1, 1)).fit(X, y)
+    np.testing.assert_array_equal(played_losses(model)[:, 0], y**2 / 2)
+    assert model.regret_.shape == (1, 2)

@@ -61,6 +61,8 @@ def played_losses(model: Any) -> np.ndarray:
     epochs = model._coefficients.epochs()
     start, Y = model._played.rows[:, 0].astype(int), model._played.rows[:, 1:]
     losses = 0.5 * Y**2  # of f_1 = 0
+    if not start.any():
+        return losses
     for first in range(int(np.argmax(start > 0)), len(Y), _ROWS):
         rows = slice(first, min(first + _ROWS, len(Y)))
         K = model._kernel(X[rows], X[: start[rows][-1]])
@@ -114,6 +116,8 @@ class RegretDisplay:
     regret : array of shape (n,)
     norm_bound : float
         Norm B of the functions competed with.
+    n_outputs : int, default=1
+        Outputs that the regret is summed over, each with a ball of its own.
 
     Attributes
     ----------
@@ -123,7 +127,7 @@ class RegretDisplay:
         The curve.
     bound_ : matplotlib Line2D
         The bound of :func:`trickless.theory.shrinking_gradient_regret` for each T, with the step
-        of Theorem 1 for that T and without noise.
+        of Theorem 1 for that T and without noise, times the outputs.
 
     Examples
     --------
@@ -134,10 +138,13 @@ class RegretDisplay:
     >>> display = RegretDisplay.from_estimator(model)
     """
 
-    def __init__(self, *, rounds: np.ndarray, regret: np.ndarray, norm_bound: float) -> None:
+    def __init__(
+        self, *, rounds: np.ndarray, regret: np.ndarray, norm_bound: float, n_outputs: int = 1
+    ) -> None:
         self.rounds = rounds
         self.regret = regret
         self.norm_bound = norm_bound
+        self.n_outputs = n_outputs
 
     @classmethod
     def from_estimator(
@@ -160,7 +167,10 @@ class RegretDisplay:
         RegretDisplay
         """
         rounds, regret = estimator.regret_.T
-        display = cls(rounds=rounds, regret=regret, norm_bound=estimator.norm_bound)
+        n_outputs = estimator._played.rows.shape[1] - 1
+        display = cls(
+            rounds=rounds, regret=regret, norm_bound=estimator.norm_bound, n_outputs=n_outputs
+        )
         return display.plot(ax, name=name or type(estimator).__name__, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> RegretDisplay:
@@ -187,7 +197,7 @@ class RegretDisplay:
         (self.line_,) = ax.plot(self.rounds, self.regret / root, **{"label": name} | kwargs)
         step = np.minimum(self.norm_bound / (2 * root), 0.5)
         bound = [
-            shrinking_gradient_regret(int(t), self.norm_bound, float(eta))
+            self.n_outputs * shrinking_gradient_regret(int(t), self.norm_bound, float(eta))
             for t, eta in zip(self.rounds, step, strict=True)
         ]
         (self.bound_,) = ax.plot(self.rounds, bound / root, "k--", label="bound, Theorem 1's step")

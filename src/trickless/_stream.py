@@ -96,6 +96,8 @@ def moved(weights: Weights, like: Any) -> Weights:
 
 def blocks_between(start: int, stop: int) -> Iterator[tuple[int, slice]]:
     """Blocks that neurons ``start`` to ``stop`` fall into, and their places inside each block."""
+    if start == stop:  # inside a block, of which no family need expect an empty part
+        return
     for b in range(start // BLOCK, -(-stop // BLOCK)):
         first = b * BLOCK
         yield b, slice(max(start - first, 0), min(stop - first, BLOCK))

@@ -682,7 +682,8 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
     intercept_ : array of shape (n_outputs,)
         Mean of the first batch's targets.
     online_error_ : array of shape (n_iter_, 2)
-        Number of rows of each step and their mean squared error before the step was taken.
+        Number of rows of each step and their mean squared error, summed over the outputs, before
+        the step was taken.
     loss_curve_ : array of shape (n_iter_,)
         Mean loss of the rows of each step before it was taken.
     validation_scores_ : list of float

@@ -141,6 +141,8 @@ class _NoisyKernel(Expanded, OnlineGradient):
         self, X: Any, index: np.ndarray, weight: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         """Σ weight_i k̂(x_i, x) over some support points, for each row."""
+        if not len(index):  # which no estimate need expect
+            return np.zeros((X.shape[0], weight.shape[1]))
         points = self._support.rows[index]
         return check_estimates(self.estimate(X, points, rng), X, points) @ weight
 
@@ -198,7 +200,8 @@ class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * kernel_bound_`` is at most 1.
+        ``batch_size * step * kernel_bound_`` is at most 1, and
+        no more than the rows before.
     average : bool, default=True
         Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None
@@ -231,8 +234,8 @@ class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
     y_range_ : tuple of (array, array)
         Lower and upper ends of the targets' range, each of shape (n_outputs,).
     online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch and their mean squared error, on targets scaled to [-1, 1],
-        before they were learned.
+        Number of rows of each batch and their mean squared error, summed over the outputs, on
+        targets scaled to [-1, 1], before they were learned.
     n_features_in_ : int
         Number of inputs.
 
@@ -332,7 +335,8 @@ class NoisyKernelClassifier(OnlineClassification, _NoisyKernel):
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * kernel_bound_`` is at most 1.
+        ``batch_size * step * kernel_bound_`` is at most 1, and
+        no more than the rows before.
     average : bool, default=True
         Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None
