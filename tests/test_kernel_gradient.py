@@ -130,3 +130,10 @@ def test_the_theorems_step_is_taken():
     K = Gaussian(1.0).fit(X, None).kernel(X)
     alpha, _ = naive.kernel_gradient(K, y, lambda t: 0.1 / (2 * np.sqrt(30)))
     np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-12)
+
+
+def test_a_kernel_that_rounding_puts_above_one_suits_the_theorem():
+    X = np.vstack([inputs(49, 3), np.ones(3)])
+    options = {"schedule": "theorem", "horizon": 50, "norm_bound": 0.5, "y_range": (-1, 1)}
+    model = KernelGradientRegressor("cosine", **options).fit(X, np.sin(X[:, 0]))
+    assert 1 < model.kernel_bound_ < 1 + 1e-9

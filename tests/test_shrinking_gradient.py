@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.base import clone
 
 import naive
 from cases import inputs
@@ -139,7 +140,7 @@ def test_batches_agree_with_single_rows_when_steps_are_small():
     many = ShrinkingGradientRegressor(
         n_samples=400, batch_size="auto", y_range=(-1, 1), random_state=0, **options
     ).partial_fit(X, y)
-    assert len(many.online_error_) == 4
+    assert many.online_error_[:, 0].tolist() == [2, 2, 4, 8, 16, 32, 64, 100, 100, 72]
     assert (many.online_error_[:, 0] == 100).all()
     assert np.abs(one.predict(X) - many.predict(X)).max() < 0.3
 
@@ -415,3 +416,17 @@ def test_pairs_that_do_not_match_the_activations_are_explained():
     X = inputs(30, 2)
     with pytest.raises(TypeError, match=r"Cosines.activate_pairs.*\(20, 1\). Remedy: a family"):
         learned(X, X[:, 0] / 9, neurons=Cosines(1.0), estimator="index")
+
+
+def test_no_batch_is_larger_than_all_rows_before_it():
+    """Else small steps would be one batch, and the average over rounds f before it: 0."""
+    X = inputs(900, 2)
+    y = np.sin(X[:, 0])
+    options = {"schedule": "constant", "step_size": 1e-3, "y_range": (-1, 1), "random_state": 0}
+    model = ShrinkingGradientRegressor(Gaussian(1.0), **options).fit(X, y)
+    rows = model.online_error_[:, 0]
+    assert (rows[1:] <= np.maximum(2, np.cumsum(rows)[:-1])).all()
+    assert rows.max() > 100
+    one_by_one = clone(model).set_params(batch_size=1).fit(X, y)
+    correlation = np.corrcoef(model.predict(X), one_by_one.predict(X))[0, 1]
+    assert correlation > 0.95

@@ -46,6 +46,8 @@ SHRINK_AT = 16
 SHRINK_BY = 4
 #: Decaying schedules start at half the step that would fit a row exactly, for bound 1.
 LARGEST_STEP = 1 / 2
+#: By so much a kernel may exceed the bound of the theorem, from rounding.
+_ROUNDING = 1e-9
 #: Share of ``max_support`` that a compression leaves.
 KEPT = 1 / 2
 _STRETCHES = 4096
@@ -372,7 +374,7 @@ class OnlineGradient(Learner):
                 f"{rounds} rows, and the guarantee ends with the horizon. Remedy: a larger "
                 "horizon from the start, or schedule='sqrt'."
             )
-        if self._square_bound() > 1:
+        if self._square_bound() > 1 + _ROUNDING:
             raise ValueError(
                 f"{owner}: schedule='theorem' with neurons of bound "
                 f"{self._square_bound() ** 0.5:g}, but the theorem holds for a bound of 1. Remedy: "
@@ -404,7 +406,9 @@ class OnlineGradient(Learner):
             return 1
         if not isinstance(self.batch_size, str):
             return self.batch_size
-        return max(1, int(1 / (self._step_size() * self._square_bound()) + 1e-9))
+        stable = max(1, int(1 / (self._step_size() * self._square_bound()) + 1e-9))
+        # A batch counts for the average from its end on, so none is most of what there is.
+        return min(stable, max(2, self._coefficients.n_rounds))
 
     def _alpha(self) -> np.ndarray:
         """The coefficients that predict: the average over rounds, or the last."""

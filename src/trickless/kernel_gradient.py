@@ -122,7 +122,8 @@ class KernelGradientRegressor(OnlineRegression, _KernelGradient):
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * kernel_bound_`` is at most 1.
+        ``batch_size * step * kernel_bound_`` is at most 1, and
+        no more than the rows before.
     average : bool, default=True
         Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None
@@ -153,8 +154,8 @@ class KernelGradientRegressor(OnlineRegression, _KernelGradient):
     y_range_ : tuple of (array, array)
         Lower and upper ends of the targets' range, each of shape (n_outputs,).
     online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch and their mean squared error, on targets scaled to [-1, 1],
-        before they were learned.
+        Number of rows of each batch and their mean squared error, summed over the outputs, on
+        targets scaled to [-1, 1], before they were learned.
     regret_ : array of shape (n, 2)
         Rounds, and the regret up to them; see :class:`ShrinkingGradientRegressor`.
     n_features_in_ : int
@@ -248,7 +249,8 @@ class KernelGradientClassifier(OnlineClassification, _KernelGradient):
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * kernel_bound_`` is at most 1.
+        ``batch_size * step * kernel_bound_`` is at most 1, and
+        no more than the rows before.
     average : bool, default=True
         Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None

@@ -263,8 +263,8 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
     schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 (a step of 1 fits a row exactly). "constant" takes a ``step_size`` given as a number,
-        without that limit. "theorem" takes the step and the number of draws that
+        ``1 / (2 * bound**2)`` (twice that fits a row exactly). "constant" takes a ``step_size``
+        given as a number, without that limit. "theorem" takes the step and the number of draws that
         Theorem 1 prescribes for ``horizon`` rounds of one row, in place of ``step_size``,
         ``n_samples`` and ``batch_size``: very many draws, unless ``norm_bound`` is far below its
         default; see :func:`trickless.theory.shrinking_gradient_constants`.
@@ -274,7 +274,8 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
         How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * bound**2`` is at most 1.
+        ``batch_size * step * bound**2`` is at most 1, and
+        no more than the rows before.
     average : bool, default=True
         Whether to predict with the average of f over the rounds, which the guarantee for new data
         is about, or with the last f.
@@ -308,8 +309,8 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
     y_range_ : tuple of (array, array)
         Lower and upper ends of the targets' range, each of shape (n_outputs,).
     online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch and their mean squared error, on targets scaled to [-1, 1],
-        before they were learned.
+        Number of rows of each batch and their mean squared error, summed over the outputs, on
+        targets scaled to [-1, 1], before they were learned.
     regret_ : array of shape (n, 2)
         Rounds, and the regret up to them: the cumulated loss ½(f_t(x_t) − y_t)² minus that of the
         best function of norm ``norm_bound`` for the rows so far. For families with a kernel in
@@ -470,8 +471,8 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
     schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 (a step of 1 fits a row exactly). "constant" takes a ``step_size`` given as a number,
-        without that limit. "theorem" takes the step and the number of draws that
+        ``1 / (2 * bound**2)`` (twice that fits a row exactly). "constant" takes a ``step_size``
+        given as a number, without that limit. "theorem" takes the step and the number of draws that
         Theorem 1 prescribes for ``horizon`` rounds of one row, in place of ``step_size``,
         ``n_samples`` and ``batch_size``: very many draws, unless ``norm_bound`` is far below its
         default; see :func:`trickless.theory.shrinking_gradient_constants`.
@@ -481,7 +482,8 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
         How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * bound**2`` is at most 1.
+        ``batch_size * step * bound**2`` is at most 1, and
+        no more than the rows before.
     average : bool, default=True
         Whether to predict with the average of f over the rounds, which the guarantee for new data
         is about, or with the last f.
