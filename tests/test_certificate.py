@@ -147,3 +147,18 @@ def test_wrong_tolerances_are_named():
         model.predict(x, tolerance=0.1, confidence=2)
     with pytest.raises(TypeError, match=r"tolerance='small'.*Remedy"):
         model.predict(x, tolerance="small")
+
+
+def test_the_chance_to_fail_is_shared_between_the_two_radii():
+    """What is left of Bernstein's share, a third of which is for the variance, is Hoeffding's."""
+    x, taken = 3 * inputs(4, 3, seed=1), set()
+    for t in (1, 60):  # one point far away has much variance
+        f = expansion(t=t)
+        _, error = f.freeze(256, random_state=0).estimate(x)
+        half_range = np.abs(f.alpha).sum(axis=0)
+        hoeffding = np.broadcast_to(hoeffding_radius(256, half_range, 0.1 / 3), error.shape)
+        bernstein = empirical_bernstein_radius(256, 256 * error**2, half_range, 0.05)
+        _, radius = f.certify(x, 100.0, 0.9, 0)
+        np.testing.assert_allclose(radius, np.minimum(hoeffding, bernstein))
+        taken |= set((hoeffding < bernstein).ravel().tolist())
+    assert taken == {True, False}
