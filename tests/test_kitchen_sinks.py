@@ -524,3 +524,16 @@ def test_uncertainty_where_hardly_a_degree_of_freedom_is_left():
         scores.append(np.sqrt(np.mean((error / std) ** 2)))
     assert np.median(scores) < 2.5
     assert np.median(scores) > 0.4
+
+
+@pytest.mark.parametrize("alpha", ["auto", "loo"])
+def test_other_losses_tell_how_alpha_was_chosen(alpha):
+    X, y = smooth_problem(200)
+    options = {"alpha": alpha, "random_state": 0}
+    squared, logistic = (
+        KitchenSinksClassifier(Gaussian(1.0), 30, loss=loss, **options).fit(X, y > 0)
+        for loss in ("squared_error", "log_loss")
+    )
+    np.testing.assert_array_equal(logistic.cv_values_, squared.cv_values_)
+    np.testing.assert_allclose(logistic.cv_alphas_, squared.cv_alphas_ / 4)
+    assert np.isclose(logistic.alpha_, logistic.cv_alphas_[logistic.cv_values_[0].argmin()])

@@ -800,8 +800,9 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     intercept_ : array of shape (n_outputs,)
         Constants.
     cv_values_ : array of shape (n_outputs, n_alphas)
-        Cross-validated mean squared error at each of ``cv_alphas_``, where alpha was chosen;
-        infinite where an alpha was not tried.
+        Cross-validated mean squared error at each of ``cv_alphas_``, where alpha was chosen: for
+        other losses too, as alpha is chosen by the squared one. Infinite where an alpha was not
+        tried.
     cv_alphas_ : array of shape (n_alphas,)
         The values of alpha that were compared.
     n_iter_ : int
@@ -901,20 +902,21 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     def _least_risk(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Solution:
         """Minimise the risk in passes over the rows, from activations kept if they fit."""
         loss, moments = self._loss(targets.shape[1]), self.statistics_.centred()
-        ridge = self._solution().ridge
-        if isinstance(self.alpha, str):
-            ridge = ridge * min(loss.curvature, 1.0)
-        return minimise(
+        squared = self._solution()
+        factor = min(loss.curvature, 1.0) if isinstance(self.alpha, str) else 1.0
+        least = minimise(
             self._blocks(X, self.cache_bytes),
             targets,
             weight,
             loss,
-            ridge,
+            squared.ridge * factor,
             moments,
             self.max_iter,
             self.tol,
             type(self).__name__,
         )
+        grid = None if squared.grid is None else squared.grid * factor
+        return least._replace(grid=grid, scores=squared.scores)
 
     def fit_stream(
         self,
