@@ -79,3 +79,8 @@ def test_strata_hold_one_draw_each_and_groups_lie_together():
         index = Strata(size, groups).draw(10, np.random.default_rng(seed))
         assert sorted(index) == list(range(10))
         assert sorted(index[-3:]) == [1, 4, 8]
+
+
+def test_a_size_that_is_lost_in_the_sum_of_the_others_changes_no_chance():
+    np.testing.assert_allclose(inclusion(np.array([10.0, 1.0, 1e-20]), 2), [1, 1, 1e-20])
+    np.testing.assert_allclose(inclusion(np.array([1e20, 3.0, 1.0]), 2), [1, 0.75, 0.25])

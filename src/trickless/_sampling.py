@@ -2,7 +2,7 @@
 
 ``by_size`` and ``Strata`` pick n points with replacement, each point i with probability
 |α_i| / ‖α‖₁, for estimates that give every draw the weight ‖α‖₁/n. ``thin`` picks without
-replacement, for a smaller expansion with the same expectation.
+replacement, for sums over fewer points with the same expectation.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def inclusion(size: np.ndarray, n: int) -> np.ndarray:
     sorted_size = size[largest_first]
     # With the k largest kept for certain, the others share n − k.
     rest = np.cumsum(sorted_size[::-1])[::-1]
-    k = int(np.argmax((n - np.arange(n)) * sorted_size[:n] < rest[:n]))
+    k = int(np.argmax((n - np.arange(n)) * sorted_size[:n] <= rest[:n]))
     chance = np.ones_like(size, dtype=float)
     chance[largest_first[k:]] = (n - k) * sorted_size[k:] / rest[k]
     return chance
