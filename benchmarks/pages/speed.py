@@ -84,7 +84,7 @@ def limits_table():
     }
     names = {
         "activations to the product": "activations, to a product of the rows with 2,000 weights",
-        "activations to their parts": "activations, to a product with 1,000, its cosines and its sines",
+        "activations to their parts": "activations, to a product with 1,000, cosines and sines",
         "fit": "fit, to these, the Gram matrix in double precision and a Cholesky factor",
         "fit, alpha='auto'": 'the same with `alpha="auto"`',
         "fit, single precision": "fit, to the same with the Gram matrix in single precision",
