@@ -9,7 +9,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from cases import FAMILIES, HISTOGRAMS
 from trickless import KitchenSinksRegressor, _gram
 from trickless._gram import FLOOR, add_products
-from trickless._least_squares import Statistics, solve, solve_by_gcv
+from trickless._least_squares import solve, solve_by_gcv
+from trickless._statistics import Statistics
 from trickless._stream import draw
 from trickless.neurons import FromFunction, Gaussian
 

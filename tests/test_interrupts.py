@@ -193,7 +193,7 @@ def signalled(n, call, *args):
     """A call with a Ctrl-C at the n-th line of this package; whether there are so many."""
     folder, lines = str(Path(trickless.__file__).parent), iter(range(n))
     parts = ("_online.py", "doubly_stochastic.py", "kitchen_sinks.py", "_growing.py",
-             "_least_squares.py", "_estimator.py")  # fmt: skip
+             "_statistics.py", "_least_squares.py", "_estimator.py")  # fmt: skip
 
     def trace(frame, event, arg):
         if not frame.f_code.co_filename.startswith(folder):

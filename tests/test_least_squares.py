@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import naive
-from trickless._least_squares import Statistics, _Path, _Tridiagonal, solve, solve_by_gcv
+from trickless._least_squares import _Path, _Tridiagonal, solve, solve_by_gcv
+from trickless._statistics import Statistics
 
 
 def problem(n=80, k=12, outputs=2, seed=0):

@@ -5,7 +5,6 @@ import pytest
 from scipy.optimize import linprog, minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from trickless._least_squares import Statistics
 from trickless._losses import (
     Exponential,
     Hinge,
@@ -16,6 +15,7 @@ from trickless._losses import (
     SquaredHinge,
 )
 from trickless._risk import minimise
+from trickless._statistics import Statistics
 
 
 def problem(n=90, k=8, outputs=1, seed=0):

@@ -22,10 +22,11 @@ _online               Algorithm 1 of Shrinking Gradient: the rounds that its fil
 _kernels              what learners of an exact kernel share: its rules, sums, rows within a budget
 _expansion            support points and coefficients, and estimates of what they predict
 _steps                sizes of doubly stochastic steps
-_sampling             picking support points by their coefficients
+_sampling, _balanced  picking support points by their coefficients
 _certificate          estimates to within a tolerance
 _regret               regret against the best function in a ball, and its display
-_least_squares        mergeable statistics, ridge regression and its regularisation path
+_statistics, _gram    sums over rows, which merge, and their products
+_least_squares        ridge regression and its regularisation path
 _conjugate            least squares on many columns, by conjugate gradients
 _search               choosing among families of neurons by the data
 _risk                 regularised risk of other losses, minimised in passes over the rows

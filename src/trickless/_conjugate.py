@@ -27,8 +27,9 @@ from scipy import linalg
 
 from trickless._blocks import cholesky, map_blocks, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
-from trickless._least_squares import Solution, Statistics, least, least_ridge, solve_by_gcv
+from trickless._least_squares import Solution, least, solve_by_gcv
 from trickless._risk import Blocks
+from trickless._statistics import Statistics, least_ridge
 from trickless._validation.learners import check_finite, warn_of_convergence
 
 #: Rows that a thread multiplies at a time: they stay in cache between their two products.

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from trickless._checkpoint import Progress
 from trickless._expansion import Expansion, Variances
 from trickless._growing import Growing, GrowingSparse
-from trickless._least_squares import Solution, Statistics
+from trickless._least_squares import Solution
 from trickless._network import Network
 from trickless._online import Coefficients
 from trickless._recorder import CLASSES
+from trickless._statistics import Statistics
 from trickless._steps import Steps
 from trickless._stream import NeuronStream, StoredNeurons
 from trickless._tables import TableEncoder

@@ -15,8 +15,9 @@ import numpy as np
 from scipy import linalg, optimize
 
 from trickless._devices import cholesky, matching, plus_ridge, to_host
-from trickless._least_squares import Moments, Solution
+from trickless._least_squares import Solution
 from trickless._losses import Hinge, Loss, SmoothHinge
+from trickless._statistics import Moments
 from trickless._validation.learners import warn_of_convergence
 
 #: Rows of activations, and which rows they are.

@@ -8,7 +8,8 @@ import numpy as np
 
 from trickless._blocks import linear_algebra, map_rows
 from trickless._devices import take, to_host
-from trickless._least_squares import Statistics, least_ridge, solve_by_gcv
+from trickless._least_squares import solve_by_gcv
+from trickless._statistics import Statistics, least_ridge
 from trickless._stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
 

@@ -25,11 +25,8 @@ from trickless._devices import beside, empty, take
 from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._interrupts import uninterrupted
 from trickless._least_squares import (
-    Moments,
     Posterior,
     Solution,
-    Statistics,
-    least_ridge,
     residual_variance,
     solve,
     solve_by_gcv,
@@ -39,6 +36,7 @@ from trickless._least_squares import (
 from trickless._losses import CLASSIFICATION_LOSSES, Loss, make_loss
 from trickless._network import Network
 from trickless._risk import minimise
+from trickless._statistics import Moments, Statistics, least_ridge
 from trickless._stream import BLOCK, NeuronStream, Purpose, generator
 from trickless._validation.devices import check_on_host
 from trickless._validation.inputs import in_precision

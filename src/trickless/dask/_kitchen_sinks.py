@@ -10,7 +10,7 @@ import numpy as np
 from dask.sizeof import sizeof
 
 from trickless._blocks import linear_algebra
-from trickless._least_squares import Statistics
+from trickless._statistics import Statistics
 from trickless.dask._fit import begun, fit, labels, took_over
 from trickless.dask._rows import Pieces, at_home, by_thread, current_client, pieces, tree
 from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor

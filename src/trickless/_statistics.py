@@ -1,0 +1,165 @@
+"""Mergeable sufficient statistics of least squares.
+
+All that ridge regression needs of the data is a Gram matrix and a few sums, which add up over row
+blocks, batches and machines.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trickless._blocks import linear_algebra, namespace, on_host, row_blocks
+from trickless._devices import beside, to_host, zeros
+from trickless._gram import FLOOR, add_products
+
+#: Rows in a batch from which products may be made in single precision: there it pays.
+ROUNDED_FROM = 4096
+
+
+class Statistics:
+    """Sums over rows that determine the least squares solution.
+
+    Parameters
+    ----------
+    n_columns : int
+        Number of activations of a row.
+    origin : array of shape (n_outputs,)
+        Subtracted from the targets, so that their variance keeps its digits where their mean is
+        large.
+    like : array, optional
+        Rows beside which the Gram matrix is kept, if their device has double precision. Everything
+        else is on the host.
+
+    Attributes
+    ----------
+    gram : array of shape (n_columns, n_columns)
+        Σ z zᵀ.
+    cross : array of shape (n_columns, n_outputs)
+        Σ z yᵀ, where y stands for the targets less the origin, here and below.
+    z_sum, y_sum : arrays of shape (n_columns,), (n_outputs,)
+        Σ z and Σ y.
+    y_square : array of shape (n_outputs,)
+        Σ y².
+    weight, weight_square : float
+        Σ 1, or Σ w and Σ w² of the sample weights w, by which all the sums above are weighted.
+    rounded : float
+        Σ |z|² over the rows whose products were made in single precision.
+    """
+
+    def __init__(self, n_columns: int, origin: np.ndarray, like: Any = None) -> None:
+        n_outputs = len(origin)
+        self.origin = origin
+        self.gram = zeros((n_columns, n_columns), like)
+        self.cross = np.zeros((n_columns, n_outputs))
+        self.z_sum = np.zeros(n_columns)
+        self.y_sum = np.zeros(n_outputs)
+        self.y_square = np.zeros(n_outputs)
+        self.weight = 0.0
+        self.weight_square = 0.0
+        self.rounded = 0.0
+
+    def add(
+        self,
+        Z: Any,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        least_ridge: float = 0.0,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Add rows of activations and targets.
+
+        Parameters
+        ----------
+        Z : array of shape (n_rows, n_columns)
+            It may be overwritten.
+        y : array of shape (n_rows, n_outputs)
+        sample_weight : array of shape (n_rows,), optional
+        least_ridge : float, default=0
+            Nothing will be solved at a smaller ridge, so that products in single precision may be
+            good enough.
+        n_jobs : int, optional
+            Threads.
+        """
+        y = y - self.origin
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        with linear_algebra(n_jobs, y.size):
+            self.y_sum += weight @ y
+            self.y_square += weight @ y**2
+        self.weight += weight.sum()
+        self.weight_square += (weight**2).sum()
+        Y = np.column_stack([y, np.ones(len(y))]) * np.sqrt(weight)[:, None]
+        sums = np.zeros((len(self.z_sum), Y.shape[1]))
+        self.rounded += add_products(self.gram, sums, Z, Y, least_ridge, n_jobs)
+        self.cross += sums[:, :-1]
+        self.z_sum += sums[:, -1]
+
+    def merge(self, other: Statistics) -> None:
+        """Add the rows of another set of statistics."""
+        shift = other.origin - self.origin
+        self.gram += beside(self.gram, other.gram)
+        self.z_sum += other.z_sum
+        self.cross += other.cross + np.outer(other.z_sum, shift)
+        self.y_sum += other.y_sum + other.weight * shift
+        self.y_square += other.y_square + 2 * shift * other.y_sum + other.weight * shift**2
+        self.weight += other.weight
+        self.weight_square += other.weight_square
+        self.rounded += other.rounded
+
+    def centred(self) -> Moments:
+        """Means, and covariances about them."""
+        z_mean, y_mean = self.z_sum / self.weight, self.y_sum / self.weight
+        covariance = self.gram / float(self.weight)
+        mean = beside(covariance, z_mean)
+        if on_host(covariance):  # without another matrix
+            for rows in row_blocks(len(mean)):
+                covariance[rows] -= mean[rows, None] * mean
+        else:
+            covariance -= mean[:, None] * mean[None, :]
+        return Moments(
+            covariance=covariance,
+            cross=self.cross / self.weight - np.outer(z_mean, y_mean),
+            y_variance=np.maximum(self.y_square / self.weight - y_mean**2, 0),
+            z_mean=z_mean,
+            y_mean=y_mean + self.origin,
+            mean_square=float(namespace(self.gram).linalg.trace(self.gram)) / self.weight,
+            n=max(self.weight, self.weight**2 / self.weight_square),
+            least_ridge=FLOOR * self.rounded / self.weight,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy or a file holds all sums on the host."""
+        return self.__dict__ | {"gram": to_host(self.gram)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Sums of earlier versions are all in double precision."""
+        self.__dict__.update(state)
+        self.__dict__.setdefault("rounded", 0.0)
+
+
+def least_ridge(n_rows: int, ridge: float = np.inf) -> float:
+    """The least ridge that sums over a batch have to be good for, if a model has this one.
+
+    It is 0, for double precision throughout, where rows are few.
+    """
+    return ridge if n_rows >= ROUNDED_FROM else 0.0
+
+
+class Moments(NamedTuple):
+    """Centred second moments, what they are centred at, and the number of rows.
+
+    The number of rows is the sum of the weights, as if they counted repetitions; or Kish's
+    effective number (Σ w)² / Σ w² where that is larger, as for weights that sum to 1.
+    The covariance is where the Gram matrix was, and known well enough for any ridge from
+    ``least_ridge`` on.
+    """
+
+    covariance: Any
+    cross: np.ndarray
+    y_variance: np.ndarray
+    z_mean: np.ndarray
+    y_mean: np.ndarray
+    mean_square: float
+    n: float
+    least_ridge: float
