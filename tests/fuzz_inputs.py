@@ -42,7 +42,7 @@ from trickless.neurons import Dense, Gaussian, Stumps
 STANDARD = """
 Input (X|Y|y|sample_weight) contains
 contains a value too large for dtype
-Found array with (0 sample|0 feature|dim)
+Found array with (0 feature|dim)
 Found input variables with inconsistent numbers of samples
 Expected (2D|a 2-dim|sequence)
 should be a 1d array
@@ -69,6 +69,8 @@ Supported target types
 Cannot cast
 Unable to convert
 """.strip().split("\n")
+#: The same, where there are no rows.
+NO_ROWS = "Found array with 0 sample"
 STANDARD_WARNINGS = "A column-vector y was passed", "feature names", "The number of unique classes"
 #: Families by name; the first suits every row.
 FAMILIES = (
@@ -182,6 +184,13 @@ class Refused(Exception):  # noqa: N818
     """A call was refused, for a reason that is said."""
 
 
+def is_empty(value):
+    """Whether there is an array or a list of nothing in a list of arguments."""
+    if isinstance(value, list | tuple):
+        return not value or any(map(is_empty, value))
+    return 0 in getattr(value, "shape", ())
+
+
 def call(function, *args, **kwargs):
     """The answer of a call, or a Refused; anything else is a defect."""
     with warnings.catch_warnings(record=True) as caught:
@@ -198,6 +207,7 @@ def call(function, *args, **kwargs):
     if isinstance(answer, Exception):
         said = str(answer)
         helps = "Remedy: " in said or any(re.search(text, said) for text in STANDARD)
+        helps |= NO_ROWS in said and is_empty(args)
         if not helps:
             raise AssertionError(f"{type(answer).__name__} that does not help: {said}") from answer
         raise Refused(said) from answer
