@@ -10,7 +10,8 @@ from sklearn.base import clone
 from cases import inputs
 from trickless import KernelGradientRegressor, ShrinkingGradientClassifier
 from trickless import ShrinkingGradientRegressor as Regressor
-from trickless._online import _STRETCHES, Coefficients
+from trickless._coefficients import Coefficients
+from trickless._online import _STRETCHES
 from trickless._sampling import inclusion, thin
 from trickless.neurons import Gaussian
 

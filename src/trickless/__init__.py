@@ -19,6 +19,7 @@ neurons               families (ψ, μ): what is drawn, and how it is evaluated
 _stream               (neurons, seed) → block b of drawn weights
 _network              the finite weighted sum of neurons, the only predictor
 _online               Algorithm 1 of Shrinking Gradient: the rounds that its file and two more share
+_coefficients         coefficients that shrink as a whole, and their average over rounds
 _kernels              what learners of an exact kernel share: its rules, sums, rows within a budget
 _expansion            support points and coefficients, and estimates of what they predict
 _steps                sizes of doubly stochastic steps

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._balanced import DIRECTIONS, balanced
 from trickless._blocks import linear_algebra
 from trickless._checkpoint import NOWHERE, Checkpoint
+from trickless._coefficients import Coefficients
 from trickless._estimator import Classification, Learner, Regression
 from trickless._growing import Growing, growing_like
 from trickless._interrupts import uninterrupted
@@ -41,9 +42,8 @@ from trickless._validation.rules import (
 )
 from trickless.theory import ShrinkingGradientConstants, shrinking_gradient_constants
 
-#: Estimates of at least SHRINK_AT × norm_bound divide the coefficients by SHRINK_BY.
+#: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.
 SHRINK_AT = 16
-SHRINK_BY = 4
 #: Decaying schedules start at half the step that would fit a row exactly, for bound 1.
 LARGEST_STEP = 1 / 2
 #: By so much a kernel may exceed the bound of the theorem, from rounding.
@@ -51,82 +51,6 @@ _ROUNDING = 1e-9
 #: Share of ``max_support`` that a compression leaves.
 KEPT = 1 / 2
 _STRETCHES = 4096
-
-
-class Coefficients:
-    """Coefficients α that shrink as a whole, and their average over rounds.
-
-    Neither a shrink nor a round touches the coefficients, however many there are. Rounds are
-    counted in epochs, which a shrink ends, for each output apart. A coefficient is kept as it was
-    when it was appended, with the epoch and the number of rounds in that epoch so far. So it is
-    α 4^-(epochs since) now, and its sum over rounds is α times a sum of rounds weighted likewise.
-    """
-
-    def __init__(self, n_outputs: int) -> None:
-        self.n_rounds = 0
-        self._begin(np.zeros((0, n_outputs)))
-
-    def _begin(self, alpha: np.ndarray) -> None:
-        """Begin to count rounds with some coefficients."""
-        self._alpha, self._epoch, self._round = Growing(), Growing(), Growing()
-        self._rounds_of_epoch = [[0] for _ in range(alpha.shape[1])]
-        self._n_averaged = 0
-        self.append(alpha)
-
-    def __len__(self) -> int:
-        return len(self._alpha)
-
-    def count_rounds(self, n: int) -> None:
-        """Count n rounds with the current coefficients."""
-        self.n_rounds += n
-        self._n_averaged += n
-        for rounds in self._rounds_of_epoch:
-            rounds[-1] += n
-
-    def append(self, alpha: np.ndarray) -> None:
-        """Append coefficients of new support points, shape (n, n_outputs)."""
-        self._alpha.append(alpha)
-        self._epoch.append(np.tile(self._now(), (len(alpha), 1)))
-        self._round.append(np.tile([r[-1] for r in self._rounds_of_epoch], (len(alpha), 1)))
-
-    def shrink(self, outputs: np.ndarray) -> None:
-        """Divide the coefficients of the outputs that are marked."""
-        for output in np.flatnonzero(outputs):
-            self._rounds_of_epoch[output].append(0)
-
-    def keep(self, index: np.ndarray, factor: np.ndarray) -> None:
-        """Keep some of the coefficients, each times a factor, and average over rounds from now."""
-        self._begin(self.last()[index] * factor[:, None])
-
-    def last(self) -> np.ndarray:
-        """Coefficients after the last round."""
-        return self._alpha.rows * float(SHRINK_BY) ** (self._epoch.rows - self._now())
-
-    def average(self) -> np.ndarray:
-        """Coefficients averaged over the rounds, each as it was before the round."""
-        if self._n_averaged == 0:
-            return self.last()
-        average = np.empty_like(self._alpha.rows)
-        for output, rounds in enumerate(self._rounds_of_epoch):
-            later = np.zeros(len(rounds))  # rounds after an epoch's end, in units of its scale
-            for end in range(len(rounds) - 1, 0, -1):
-                later[end - 1] = (rounds[end] + later[end]) / SHRINK_BY
-            epoch = self._epoch.rows[:, output]
-            weighted = np.asarray(rounds)[epoch] - self._round.rows[:, output] + later[epoch]
-            average[:, output] = self._alpha.rows[:, output] * weighted / self._n_averaged
-        return average
-
-    def appended(self) -> np.ndarray:
-        """Coefficients as they were when each of them was appended."""
-        return self._alpha.rows
-
-    def epochs(self) -> np.ndarray:
-        """How often the coefficients had shrunk when each of them was appended."""
-        return self._epoch.rows
-
-    def _now(self) -> np.ndarray:
-        """The current epoch of each output."""
-        return np.array([len(rounds) - 1 for rounds in self._rounds_of_epoch])
 
 
 class OnlineGradient(Learner):

@@ -11,11 +11,11 @@ import inspect
 from collections.abc import Iterator
 
 from trickless._checkpoint import Progress
+from trickless._coefficients import Coefficients
 from trickless._expansion import Expansion, Variances
 from trickless._growing import Growing, GrowingSparse
 from trickless._least_squares import Solution
 from trickless._network import Network
-from trickless._online import Coefficients
 from trickless._recorder import CLASSES
 from trickless._statistics import Statistics
 from trickless._steps import Steps

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
+from trickless._coefficients import SHRINK_BY
 from trickless._validation.models import check_regret
 from trickless.theory import shrinking_gradient_regret
 
@@ -70,7 +71,7 @@ def played_losses(model: Any) -> np.ndarray:
         for output in range(Y.shape[1]):
             now = epochs[start[rows] - 1, output]
             since = np.minimum(epochs[None, : K.shape[1], output] - now[:, None], 0)
-            f = (K * 4.0**since) @ alpha[: K.shape[1], output]
+            f = (K * float(SHRINK_BY) ** since) @ alpha[: K.shape[1], output]
             losses[rows, output] = 0.5 * (f - Y[rows, output]) ** 2
     return losses
 
