@@ -299,6 +299,8 @@ def test_evaluation_counts_labels_that_are_no_classes(table, tmp_path):
     done = run("evaluate", tmp_path / "model.trickless", data, "--json")
     scores = json.loads(done.stdout)
     assert (scores["rows_without_target"], scores["rows_of_unknown_classes"]) == (100, 100)
+    largest = table.label[200:].value_counts().max()
+    assert scores["error_of_the_largest_class"] == pytest.approx(1 - largest / 500)
     right = model.predict(table[200:]) == table.label[200:]
     assert scores["accuracy"] == pytest.approx(right.sum() / 500)
     yes = scores["classes"][1]
@@ -330,3 +332,28 @@ def test_it_runs_as_a_command(table, tmp_path):
     done = subprocess.run([*command, *map(str, arguments)], capture_output=True, check=True)
     assert json.loads(done.stdout)["model"] == str(out)
     assert cli.main(["--version"]) == 0
+
+
+@pytest.mark.parametrize("sample_rows", [100, 400, 10_000])
+def test_one_pass_draws_about_the_neurons_asked_for(
+    sample_rows, tmp_path, small_batches, monkeypatch
+):
+    """However large a share of the rows is in the sample; here some batches are larger."""
+    monkeypatch.setattr(_profile, "SAMPLE_ROWS", sample_rows)
+    data = write(frame(), tmp_path / "data.parquet")
+    model, _ = fit(data, tmp_path, "--learner", "doubly-stochastic", n_neurons=320)
+    assert 320 <= model.learner.network_.n_neurons <= 2 * 320
+
+
+@pytest.mark.parametrize("value", [0.1, 1e6 + 0.3, -7.7])
+def test_a_number_that_is_always_the_same_has_no_deviation(value, tmp_path):
+    moments = Moments(1)
+    for n in (10, 3, 1000):
+        moments.add(np.full((n, 1), value))
+    assert moments.deviation() == 0
+    table = frame().assign(price=value, member=value)
+    data = write(table, tmp_path / "data.parquet")
+    model, _ = fit(data, tmp_path, target="price")
+    scores = json.loads(run("evaluate", tmp_path / "model.trickless", data, "--json").stdout)
+    assert scores["r2"] is None
+    assert {column.name: column.scale for column in model.columns}["member"] == 1

@@ -109,7 +109,10 @@ def test_lines_of_another_length_and_bytes_that_are_no_text(folder):
     path.write_text("x,label\n1,a\n2,b,c\n")
     assert f"{path}, row 2: Expected 2 columns, got 3" in fit(path)
     path.write_bytes(b"x,label\n1,a\n2,\xff\xfe\n")
-    assert f"{path}, column 'label', row 2: invalid UTF8" in fit(path)
+    said = f"{path}, column 'label', row 2: here are bytes that are no text in UTF-8. Remedy: save"
+    assert said in fit(path)
+    path.write_bytes("Größe,label\n1,a\n2,b\n".encode("cp1252"))
+    assert f"{path}: here are bytes that are no text in UTF-8. Remedy: save" in fit(path)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])

@@ -109,13 +109,15 @@ class Dataset:
 
     def _types(self) -> dict[str, Any]:
         schema = self._open().schema
-        twice = {name for name in schema.names if schema.names.count(name) > 1}
+        with told(self.files[0]):  # names are decoded
+            names = schema.names
+        twice = {name for name in names if names.count(name) > 1}
         if twice:
             raise CommandError(
                 f"{place(self.files[0], min(twice))}: there are two columns of this name. Remedy: "
                 "give each column a name of its own."
             )
-        return dict(zip(schema.names, schema.types, strict=True))
+        return dict(zip(names, schema.types, strict=True))
 
     def _count(self) -> int:
         n_rows = 0

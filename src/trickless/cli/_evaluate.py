@@ -73,12 +73,12 @@ class _Numbers:
         self.n += len(truth)
 
     def told(self) -> dict[str, Any]:
-        spread = float(self._truth.spread[0])
+        deviation, spread = float(self._truth.deviation()[0]), float(self._truth.spread[0])
         return {
-            "r2": 1 - self._squares / spread if spread else None,
+            "r2": 1 - self._squares / spread if deviation else None,
             "root_mean_squared_error": (self._squares / self.n) ** 0.5,
             "mean_absolute_error": self._sizes / self.n,
-            "standard_deviation_of_target": float(self._truth.deviation()[0]),
+            "standard_deviation_of_target": deviation,
         }
 
 
@@ -112,7 +112,7 @@ class _Classes:
         return {
             "accuracy": accuracy,
             "error": 1 - accuracy,
-            "error_of_the_largest_class": 1 - float(there.max() / self.n),
+            "error_of_the_largest_class": 1 - float(there[:-1].max() / self.n),
             "rows_of_unknown_classes": int(there[-1]),
             "classes": by_class,
         }

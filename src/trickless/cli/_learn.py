@@ -159,7 +159,8 @@ def _descend(
     batch_rows = _SHUFFLED_ROWS
     if hasattr(model.learner, "neurons_per_step"):
         n_steps = -(-model.learner.n_neurons // model.learner.neurons_per_step)
-        batch_rows = -(-n_rows // n_steps)  # so that one pass draws the neurons asked for
+        known = seen.n_rows - seen.n_without_target
+        batch_rows = max(1, -(-known // n_steps))  # so that one pass draws the neurons asked for
         model.learner.set_params(batch_size=batch_rows)
     rng = np.random.default_rng(seed)
     model.partial_fit(seen.sample)

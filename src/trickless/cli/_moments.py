@@ -36,5 +36,10 @@ class Moments:
         self.n += n
 
     def deviation(self) -> np.ndarray:
-        """Standard deviation of each column; 0 where there are no numbers."""
-        return np.sqrt(self.spread / np.maximum(self.n, 1))
+        """Standard deviation of each column; 0 where it is only rounding, or no numbers are there.
+
+        The mean of a number that is always the same differs from it by rounding.
+        """
+        deviation = np.sqrt(self.spread / np.maximum(self.n, 1))
+        rounding = self.n * np.finfo(float).eps * np.abs(self.mean)
+        return np.where(deviation > rounding, deviation, 0.0)

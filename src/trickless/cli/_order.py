@@ -47,7 +47,7 @@ def shuffled(
     first = next(batches, None)
     if first is None:
         return
-    n_parts = -(-n_rows * first.num_columns // PART_CELLS)
+    n_parts = max(1, -(-n_rows * first.num_columns // PART_CELLS))
     with TemporaryDirectory(prefix="trickless-") as folder:
         files = [Path(folder, f"{part}.arrow") for part in range(n_parts)]
         with ExitStack() as stack:

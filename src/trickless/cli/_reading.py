@@ -11,13 +11,18 @@ import pyarrow as pa
 from trickless.cli._csv import names_of
 from trickless.cli._errors import CommandError, place
 
+_NO_TEXT = (
+    "here are bytes that are no text in UTF-8. Remedy: save the file as UTF-8 (from a spreadsheet "
+    "as 'CSV UTF-8'), or convert it, for example by iconv."
+)
+
 
 @contextmanager
 def told(path: str) -> Iterator[None]:
     """Errors of reading a file, in the words of this package."""
     try:
         yield
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         raise _explained(path, error) from error
 
 
@@ -31,10 +36,14 @@ def _explained(path: str, error: BaseException) -> CommandError:
         column, line, cause = cell.groups()
         row = None if line is None else int(line) - 2
         where = place(path, _name(path, int(column)), row)
+        if "invalid UTF8" in cause:
+            return CommandError(f"{where}: {_NO_TEXT}")
         return CommandError(
             f"{where}: {cause.strip()}, where the rows before hold something else. Remedy: mend "
             "or empty the cell, or read the column as text with --category."
         )
+    if isinstance(error, UnicodeDecodeError):
+        return CommandError(f"{path}: {_NO_TEXT}")
     line = re.search(r"CSV parse error: (?:Row #(\d+): )?(.*)", text, re.S)
     if line:
         row = None if line[1] is None else int(line[1]) - 2
