@@ -121,3 +121,38 @@ def test_bad_tables_are_explained():
         model.predict(frame().drop(columns="town"))
     with pytest.raises(ValueError, match=r"column 'age' has the type .*numbers or dates"):
         model.predict(frame().assign(age="old"))
+
+
+def test_dates_of_arrow_are_dates():
+    table = frame()
+    model = classifier().fit(table)
+    dates = table.assign(day=table.day.dt.date)
+    dates.loc[3, "day"] = None
+    gap = table.copy()
+    gap.loc[3, "day"] = pd.NaT
+    expected = model.predict_proba(gap)
+    np.testing.assert_array_equal(model.predict_proba(dates), expected)
+    arrow = pa.table(gap).set_column(3, "day", pa.array(dates.day, pa.date32()))
+    np.testing.assert_array_equal(model.predict_proba(arrow), expected)
+
+
+def test_a_number_that_is_no_label_is_not_taken_for_one():
+    table = frame()
+    table["label"] = (table.label == "yes").astype(int)
+    model = classifier()
+    model.classes = np.array([0, 1])
+    right = model.fit(table).score(table)
+    halves = table.assign(label=table.label + 0.5)
+    assert model.score(halves) == 0
+    assert right > 0.8
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        model.partial_fit(halves)
+
+
+def test_a_column_that_is_there_twice_is_refused():
+    table = frame()
+    model = classifier().fit(table)
+    for name in ("age", "town", "label"):
+        twice = pd.concat([table, table[[name]]], axis=1)
+        with pytest.raises(ValueError, match=rf"there are 2 columns '{name}'.*Remedy"):
+            model.score(twice)

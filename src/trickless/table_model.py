@@ -6,6 +6,7 @@ file, or in a data frame, can be predicted.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,9 +175,10 @@ class TableModel:
         float
         """
         frame = self._with_target(X)
-        name = "accuracy_score" if is_classifier(self.learner) else "r2_score"
-        of = getattr(sklearn.metrics, name)
-        return float(of(self.targets(frame), self.predict(frame)))
+        targets, predicted = self.targets(frame), self.predict(frame)
+        if is_classifier(self.learner):
+            return float(np.mean(targets == predicted))
+        return float(sklearn.metrics.r2_score(targets, predicted))
 
     def targets(self, X: Any) -> np.ndarray:
         """The target of rows that have one, as labels or numbers.
@@ -195,7 +197,9 @@ class TableModel:
         if self.classes.dtype.kind == "U":
             labels = _categories(column).cat
             return np.array(labels.categories, dtype=str)[labels.codes]
-        return column.to_numpy(dtype=float).astype(self.classes.dtype)
+        values = column.to_numpy(dtype=float)
+        labels = values.astype(self.classes.dtype)
+        return labels if (labels == values).all() else values  # of which some are no labels
 
     def unknown_categories(self, X: Any) -> dict[str, int]:
         """How many values of each column are categories that were not there in training.
@@ -270,7 +274,12 @@ def _column(frame: Any, name: str) -> Any:
             f"TableModel: there is no column {name!r}. Remedy: pass the columns of the table that "
             f"the model was fitted to; here are {list(map(str, frame.columns))[:10]}."
         )
-    return frame[name]
+    column = frame[name]
+    if column.ndim > 1:
+        raise ValueError(
+            f"TableModel: there are {column.shape[1]} columns {name!r}. Remedy: leave one of them."
+        )
+    return column
 
 
 def _numbers(column: Any) -> np.ndarray:
@@ -278,6 +287,9 @@ def _numbers(column: Any) -> np.ndarray:
     try:
         if column.dtype.kind == "M":
             return as_numbers(column.to_numpy("datetime64[us]"))
+        if isinstance(next(iter(column.dropna()), None), date):  # as Arrow's dates come
+            days = column.astype(object).where(column.notna(), None)
+            return as_numbers(days.to_numpy().astype("datetime64[us]"))
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise ValueError(
