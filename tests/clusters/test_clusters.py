@@ -274,3 +274,24 @@ def test_without_dask_the_error_says_what_to_install():
     block = "import sys; sys.modules['dask'] = None; import trickless; import trickless.dask"
     done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True)
     assert 'Remedy: pip install "trickless[dask]"' in done.stderr
+
+
+@pytest.mark.parametrize("label", ["a", "unknown"])  # before all others, and after
+@pytest.mark.parametrize("class_weight", [None, {"high": 2.0}])
+def test_rows_without_weight_may_have_any_label(label, class_weight):
+    X, y, weight = data(labels=True)
+    y = np.where(weight > 0, y, label)
+    assert label in y
+    model = descent(DoublyStochasticClassifier, class_weight=class_weight)
+    local = clone(model).fit(X, y, weight)
+    fit(model, cut(X), cut(y), cut(weight))
+    np.testing.assert_array_equal(model.classes_, ["high", "low", "middle"])
+    np.testing.assert_allclose(values(model, X), values(local, X), rtol=0, atol=5e-6)
+
+
+def test_a_filter_that_leaves_no_rows_is_told():
+    X, y, _ = data(labels=True)
+    none = cut(X)[:, 0] > 1e9
+    for model in (sinks(KitchenSinksClassifier), descent(DoublyStochasticClassifier)):
+        with pytest.raises(ValueError, match=r"X has no rows in any of its 5 chunks.*Remedy"):
+            fit(model, cut(X)[none], cut(y)[none])

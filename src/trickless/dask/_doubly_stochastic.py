@@ -18,6 +18,7 @@ import numpy as np
 from distributed import wait
 
 from trickless._blocks import linear_algebra
+from trickless._estimator import Classification
 from trickless._network import Network
 from trickless._stream import Later
 from trickless._validation.inputs import check_weights
@@ -103,6 +104,7 @@ def fit_doubly_stochastic(
     weight = None
     if sample_weight is not None:
         weight = check_weights(owner, np.asarray(stacked(client.gather(rows.weight))), y)
+        y = _known(model, y, np.asarray(weight) > 0)
     weight = model._reweighted(y, weight, stream=False)
     kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
     targets = model._targets(y[kept], None, False)
@@ -235,8 +237,15 @@ def prepared(
     totals: np.ndarray,
 ) -> Part:
     """The rows of some pieces, validated and in the order of the batches."""
-    rows, targets, _ = model._receive(stacked(X), np.asarray(stacked(y)), None, first=False)
+    y_here = np.asarray(stacked(y))
+    y_here = _known(model, y_here, np.isin(np.arange(len(y_here)), order))
+    rows, targets, _ = model._receive(stacked(X), y_here, None, first=False)
     return Part(rows[order], targets[order], shares, totals, ends)
+
+
+def _known(model: Any, y: np.ndarray, counted: np.ndarray) -> np.ndarray:
+    """Targets; rows that do not count may have any label, and get one that the model knows."""
+    return np.where(counted, y, model.classes_[0]) if isinstance(model, Classification) else y
 
 
 def started(model: Any, part: Part) -> State:

@@ -69,6 +69,11 @@ def pieces(
             "they must be cut at the same rows. Remedy: rechunk them alike, or take them from one "
             "data frame."
         )
+    if not lengths[0].any():
+        raise ValueError(
+            f"{owner}: X has no rows in any of its {len(parts[0])} chunks. Remedy: pass rows; a "
+            "filter may have left none."
+        )
     weight = parts[2] if sample_weight is not None else [None] * len(parts[0])
     return Pieces(parts[0], parts[1], weight, lengths[0]).only(np.flatnonzero(lengths[0]).tolist())
 
