@@ -137,3 +137,13 @@ def test_a_kernel_that_rounding_puts_above_one_suits_the_theorem():
     options = {"schedule": "theorem", "horizon": 50, "norm_bound": 0.5, "y_range": (-1, 1)}
     model = KernelGradientRegressor("cosine", **options).fit(X, np.sin(X[:, 0]))
     assert 1 < model.kernel_bound_ < 1 + 1e-9
+
+
+def test_kernels_of_histograms_refuse_negative_numbers():
+    X, y = np.abs(inputs(40, 3)), np.sin(inputs(40, 3)[:, 0])
+    model = KernelGradientRegressor("chi2").fit(X, y)
+    said = r"KernelGradientRegressor: X holds negative values.*kernel \('rbf'\)"
+    other = KernelGradientRegressor("additive_chi2")
+    for call in (lambda: model.predict(-X), lambda: model.fit(-X, y), lambda: other.fit(-X, y)):
+        with pytest.raises(ValueError, match=said):
+            call()

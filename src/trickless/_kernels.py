@@ -21,11 +21,14 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._blocks import map_blocks, row_blocks
 from trickless._estimator import Learner
 from trickless._losses import Loss, make_loss
+from trickless._validation.inputs import check_non_negative
 from trickless._validation.kernels import check_diagonal, check_kernel_params, check_kernel_values
 from trickless._validation.rules import anything, either, is_none, positive
 
 #: The most rows of kernel values, and bytes of them, that are worked out at once.
 BLOCK_ROWS, BLOCK_BYTES = 256, 2**24
+#: Kernels of rows that hold no negative number.
+_OF_HISTOGRAMS = "chi2", "additive_chi2"
 #: Rows whose k(x, x) are taken from one square of the kernel matrix.
 _SQUARE = 16
 
@@ -93,7 +96,9 @@ class KernelLearner(Expanded):
     }
 
     def _check_kind(self, X: Any) -> None:
-        """Refuse parameters that the kernel does not have, before any row meets it."""
+        """Refuse rows and parameters that the kernel cannot take, before any row meets it."""
+        if isinstance(self.kernel, str) and self.kernel in _OF_HISTOGRAMS:
+            check_non_negative(type(self).__name__, float(X.min()))
         if isinstance(self.kernel, str) and self.kernel_params is not None:
             function = sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS[self.kernel]
             known = list(signature(function).parameters)[2:]

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._checkpoint import Checkpoint
 from trickless._estimator import Classification, Regression
 from trickless._growing import Growing, growing_like
+from trickless._interrupts import uninterrupted
 from trickless._kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 from trickless._stream import Purpose, generator
@@ -170,13 +171,14 @@ class _NORMA(RegularisedLoss):
         self._online.append(
             (b, float(self._error(f + self.intercept_, y + self.intercept_).mean()))
         )
-        old_total += lasting * old
-        old *= scale
-        if dropped:
-            self._keep(np.arange(dropped, len(old)))
         kept = new.any(axis=1)
-        self._append(X[kept], new[kept], new_total[kept])
-        self.n_rounds_ += b
+        with uninterrupted():  # all that the rounds change
+            old_total += lasting * old
+            old *= scale
+            if dropped:
+                self._keep(np.arange(dropped, len(old)))
+            self._append(X[kept], new[kept], new_total[kept])
+            self.n_rounds_ += b
 
     def _append(self, X: Any, coef: np.ndarray, total: np.ndarray) -> None:
         self._support.append(X)

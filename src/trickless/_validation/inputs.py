@@ -175,7 +175,8 @@ def check_non_negative(owner: str, lowest: float) -> None:
         raise ValueError(
             f"{owner}: X holds negative values, down to {lowest:g}, but its rows must be "
             "histograms: counts, shares or intensities of at least 0. Remedy: leave out the "
-            "centring (StandardScaler), or choose neurons for any inputs, such as 'gaussian'."
+            "centring (StandardScaler), or choose neurons ('gaussian') or a kernel ('rbf') for any "
+            "inputs."
         )
 
 
