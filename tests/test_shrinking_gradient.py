@@ -141,7 +141,6 @@ def test_batches_agree_with_single_rows_when_steps_are_small():
         n_samples=400, batch_size="auto", y_range=(-1, 1), random_state=0, **options
     ).partial_fit(X, y)
     assert many.online_error_[:, 0].tolist() == [2, 2, 4, 8, 16, 32, 64, 100, 100, 72]
-    assert (many.online_error_[:, 0] == 100).all()
     assert np.abs(one.predict(X) - many.predict(X)).max() < 0.3
 
 

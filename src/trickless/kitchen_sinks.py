@@ -201,8 +201,8 @@ class _KitchenSinks(NeuronLearner):
     def _room(self) -> int:
         """Bytes that activations may take in the iterative solver.
 
-        With c² / 2 numbers each for the preconditioner and its factor, 16 c² bytes come to what
-        three c × c matrices take in the direct one.
+        16 c² bytes are the two c × c matrices of the direct one. The preconditioner and its factor,
+        with up to c² / 2 numbers each, come on top.
         """
         return max(self.cache_bytes, 16 * (self.n_neurons * self.neurons_.width) ** 2)
 
