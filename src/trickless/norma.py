@@ -168,11 +168,10 @@ class _NORMA(RegularisedLoss):
                 f[t + 1 :] -= past[t + 1 :, dropped, None] * (scale * old[dropped])
                 n_terms, dropped = n_terms - 1, dropped + 1
         self._check_progress(f, y)
-        self._online.append(
-            (b, float(self._error(f + self.intercept_, y + self.intercept_).mean()))
-        )
+        error = float(self._error(f + self.intercept_, y + self.intercept_).mean())
         kept = new.any(axis=1)
         with uninterrupted():  # all that the rounds change
+            self._online.append((b, error))
             old_total += lasting * old
             old *= scale
             if dropped:
