@@ -128,10 +128,12 @@ def test_dates_of_arrow_are_dates():
     model = classifier().fit(table)
     dates = table.assign(day=table.day.dt.date)
     dates.loc[3, "day"] = None
+    of_arrow = dates.astype({"day": pd.ArrowDtype(pa.date32())})
     gap = table.copy()
     gap.loc[3, "day"] = pd.NaT
     expected = model.predict_proba(gap)
     np.testing.assert_array_equal(model.predict_proba(dates), expected)
+    np.testing.assert_array_equal(model.predict_proba(of_arrow), expected)
     arrow = pa.table(gap).set_column(3, "day", pa.array(dates.day, pa.date32()))
     np.testing.assert_array_equal(model.predict_proba(arrow), expected)
 

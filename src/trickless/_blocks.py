@@ -254,7 +254,7 @@ def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Iterator[N
 
     On one thread if it takes few products of numbers. BLAS threads that wait for each other at
     every step of a small factorisation can take a hundred times as long on a busy machine. And
-    they go on waiting, busily, for some 30 ms after their work: on cores that blocks of rows need.
+    they go on waiting, busily, for some 100 ms after their work: on cores that blocks of rows need.
     """
     with _blas.at_most(n_threads(worth_products(n_jobs, n_products))):
         yield

@@ -122,8 +122,8 @@ class KernelGradientRegressor(OnlineRegression, _KernelGradient):
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * kernel_bound_`` is at most 1, and
-        no more than the rows before.
+        ``batch_size * step * kernel_bound_`` is at most 1, but no larger than all
+        rows before it together (2 at first).
     average : bool, default=True
         Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None
@@ -249,8 +249,8 @@ class KernelGradientClassifier(OnlineClassification, _KernelGradient):
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * kernel_bound_`` is at most 1, and
-        no more than the rows before.
+        ``batch_size * step * kernel_bound_`` is at most 1, but no larger than all
+        rows before it together (2 at first).
     average : bool, default=True
         Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None

@@ -274,8 +274,8 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
         How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * bound**2`` is at most 1, and
-        no more than the rows before.
+        ``batch_size * step * bound**2`` is at most 1, but no larger than all
+        rows before it together (2 at first).
     average : bool, default=True
         Whether to predict with the average of f over the rounds, which the guarantee for new data
         is about, or with the last f.
@@ -482,8 +482,8 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
         How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * bound**2`` is at most 1, and
-        no more than the rows before.
+        ``batch_size * step * bound**2`` is at most 1, but no larger than all
+        rows before it together (2 at first).
     average : bool, default=True
         Whether to predict with the average of f over the rounds, which the guarantee for new data
         is about, or with the last f.

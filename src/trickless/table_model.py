@@ -285,11 +285,12 @@ def _column(frame: Any, name: str) -> Any:
 def _numbers(column: Any) -> np.ndarray:
     """Numbers, with NaN where they are missing; dates as days since 1970."""
     try:
-        if column.dtype.kind == "M":
-            return as_numbers(column.to_numpy("datetime64[us]"))
-        if isinstance(next(iter(column.dropna()), None), date):  # as Arrow's dates come
+        kind = column.dtype.kind
+        if kind in "MO" and type(next(iter(column.dropna()), None)) is date:  # as Arrow's come
             days = column.astype(object).where(column.notna(), None)
             return as_numbers(days.to_numpy().astype("datetime64[us]"))
+        if kind == "M":
+            return as_numbers(column.to_numpy("datetime64[us]"))
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
         raise ValueError(
