@@ -1,13 +1,14 @@
 """Statistics and ridge regression, against the problem written out."""
 
 from copy import deepcopy
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 import naive
 from trickless._least_squares import _Path, _Tridiagonal, solve, solve_by_gcv
-from trickless._statistics import Statistics
+from trickless._statistics import Moments, Statistics
 
 
 def problem(n=80, k=12, outputs=2, seed=0):
@@ -22,6 +23,13 @@ def statistics(Z, Y, weight=None, parts=1, origin=None):
     for rows in np.array_split(np.arange(len(Z)), parts):
         s.add(Z[rows], Y[rows], None if weight is None else weight[rows])
     return s
+
+
+def assert_same(a, b):
+    """Of moments, one by one."""
+    for name in {field.name for field in fields(Moments)} - {"rows"} | {"covariance"}:
+        x, y = np.asarray(getattr(a, name)), np.asarray(getattr(b, name))
+        np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-12 * np.abs(y).max(), err_msg=name)
 
 
 @pytest.mark.parametrize("ridge", [1e-3, 1.0, 100.0])
@@ -83,16 +91,14 @@ def test_grouping_and_merging_change_nothing():
     ab.merge(b)
     ba.merge(a)
     for other in (grouped, ab, ba):
-        for x, y in zip(other.centred(), whole.centred(), strict=True):
-            np.testing.assert_allclose(x, y, rtol=1e-10)
+        assert_same(other.centred(), whole.centred())
 
 
 def test_weights_count_rows():
     Z, Y, weight = problem()
     repeat = np.repeat(np.arange(len(Z)), weight.astype(int))
     a, b = statistics(Z, Y, weight).centred(), statistics(Z[repeat], Y[repeat]).centred()
-    for x, y in zip(a, b, strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-10)
+    assert_same(a, b)
 
 
 def test_weights_that_sum_to_one_do_not_count_as_one_row():
@@ -101,6 +107,48 @@ def test_weights_that_sum_to_one_do_not_count_as_one_row():
     assert moments.n == pytest.approx(80)
     whole = solve_by_gcv(statistics(Z, Y).centred())
     assert solve_by_gcv(moments).ridge == pytest.approx(whole.ridge)
+
+
+@pytest.mark.parametrize("parts", [1, 4])
+def test_few_rows_are_kept_and_say_what_their_products_do(parts):
+    Z, Y, weight = problem(30, 40)
+    kept, summed = statistics(Z, Y, weight, parts), statistics(Z, Y, weight, parts)
+    assert summed.gram.shape == (40, 40)
+    a, b = kept.centred(), summed.centred()
+    assert a.rows.Z.shape == (30, 40)
+    assert b.rows is None
+    assert kept.nbytes < summed.nbytes
+    for solve_it in (solve_by_gcv, lambda moments: solve(moments, 0.01)):
+        x, y = solve_it(kept.centred()), solve_it(summed.centred())
+        for name in ("coef", "intercept", "ridge"):
+            one, other = getattr(x, name), getattr(y, name)
+            np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-8 * np.abs(other).max())
+    found, expected = solve_by_gcv(kept.centred()), solve_by_gcv(summed.centred())
+    np.testing.assert_allclose(found.grid, expected.grid, rtol=1e-12)
+    top = expected.scores.max(axis=1, keepdims=True)
+    np.testing.assert_allclose(found.scores / top, expected.scores / top, rtol=1e-4, atol=1e-10)
+    assert_same(a, b)
+    assert deepcopy(kept).centred().rows is not None
+
+
+def test_rows_are_kept_until_they_are_no_longer_few():
+    Z, Y, weight = problem(60, 40)
+    parts = np.split(np.arange(60), [10, 30])
+    a, b, c = (
+        statistics(Z[rows], Y[rows], weight[rows], origin=np.array([float(i), -50.0]))
+        for i, rows in enumerate(parts)
+    )
+    a.merge(b)
+    assert len(a.centred().rows.Z) == 30
+    assert_same(a.centred(), statistics(Z[:30], Y[:30], weight[:30]).centred())
+    grown, copied = deepcopy(a), deepcopy(a)
+    a.merge(c)
+    assert a.centred().rows is None
+    assert_same(a.centred(), statistics(Z, Y, weight).centred())
+    grown.add(Z[30:], Y[30:], weight[30:])
+    assert_same(grown.centred(), a.centred())
+    c.merge(copied)
+    assert_same(c.centred(), a.centred())
 
 
 def test_targets_far_from_zero_keep_their_digits():
@@ -143,11 +191,11 @@ def test_a_tridiagonal_matrix_says_what_eigenvalues_say(n, columns, rank):
     scales = np.geomspace(1, 1e-4, columns)
     Z = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, columns)) * scales
     y = Z @ rng.standard_normal((columns, 3)) + [[0.01, 1.0, 100.0]] * rng.standard_normal((n, 3))
-    moments = statistics(Z, y).centred()
+    moments, variance = statistics(Z, y).centred(), np.var(y, axis=0)[:, None]
     path, quick = _Path(moments), _Tridiagonal(moments)
     np.testing.assert_allclose(quick.grid, path.grid, rtol=1e-10)
     np.testing.assert_allclose(quick.freedom(), path.freedom(), rtol=1e-10)
-    np.testing.assert_allclose(quick.explained(), path.explained(), rtol=1e-9)
+    np.testing.assert_allclose(variance - quick.residual(), variance - path.residual(), rtol=1e-9)
     scores = rng.random((3, len(path.grid)))
     found, expected = quick.best(scores), path.best(scores)
     np.testing.assert_array_equal(found.ridge, expected.ridge)

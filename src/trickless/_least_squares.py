@@ -61,17 +61,21 @@ def solve(moments: Moments, ridge: float) -> Solution:
     scipy.linalg.LinAlgError
         If the covariance plus the ridge is not positive definite to working precision.
     """
-    matrix = plus_ridge(moments.covariance, ridge, in_place=True)
-    coef = cho_solve(cholesky(matrix), moments.cross)
+    if moments.rows is None or ridge < FLOOR * moments.mean_square:
+        matrix = plus_ridge(moments.covariance, ridge, in_place=True)
+        coef = cho_solve(cholesky(matrix), moments.cross)
+    else:  # see _OfRows
+        Z, Y = moments.rows
+        coef = Z.T @ cho_solve(cholesky(plus_ridge(Z @ Z.T, ridge, in_place=True)), Y)
     return _with_intercept(moments, coef, np.full(coef.shape[1], ridge))
 
 
 def solve_within(moments: Moments, solution: Solution, bound: float) -> Solution:
     """The same at the ridges of a solution, with every coefficient in [−bound, bound]."""
     coef = solution.coef.copy()
-    moments = moments._replace(covariance=to_host(moments.covariance))
+    covariance = to_host(moments.covariance)
     for output in np.flatnonzero(np.abs(coef).max(axis=0) > bound):
-        factor = _factor(moments, solution.ridge[output])
+        factor = cholesky(plus_ridge(covariance, solution.ridge[output]))
         wanted = linalg.solve_triangular(factor, moments.cross[:, output], lower=True)
         inside = optimize.lsq_linear(factor.T, wanted, (-bound, bound), method="bvls", tol=1e-12)
         coef[:, output] = inside.x
@@ -88,8 +92,9 @@ def solve_by_gcv(moments: Moments) -> Solution:
     .. math:: GCV(ρ) = \frac{RSS(ρ) / n}{(1 - df(ρ) / n)^2}, \qquad
         df(ρ) = 1 + \sum_j λ_j / (λ_j + ρ)
 
-    Each output gets a ridge of its own. All of them come from one tridiagonal matrix [2]_ or, on a
-    device, from one eigendecomposition.
+    Each output gets a ridge of its own. All of them come from one tridiagonal matrix [2]_, of as
+    many columns as there are activations or, if they are fewer, rows; or, on a device, from one
+    eigendecomposition.
 
     Notes
     -----
@@ -107,9 +112,13 @@ def solve_by_gcv(moments: Moments) -> Solution:
        ill-conditioned least squares problems", BIT 24, 1984; there for the rows in the place of
        their covariance.
     """
-    path = _Tridiagonal(moments) if on_host(moments.covariance) else _Path(moments)
+    path: _Path | _Tridiagonal
+    if moments.rows is not None:
+        path = _OfRows(moments)
+    else:
+        path = _Tridiagonal(moments) if on_host(moments.covariance) else _Path(moments)
     variance = moments.y_variance[:, None]
-    residual = np.maximum(variance - path.explained(), _CANCELLATION * variance)
+    residual = np.maximum(path.residual(), _CANCELLATION * variance)
     left = np.broadcast_to(1 - path.freedom() / moments.n, residual.shape)
     return path.best(
         np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
@@ -200,10 +209,10 @@ class _Path:
         """Degrees of freedom at each ridge, intercept included."""
         return _freedom(self.eigenvalues, self.grid)
 
-    def explained(self) -> np.ndarray:
-        """Variance explained at each ridge, shape (n_outputs, n_grid)."""
+    def residual(self) -> np.ndarray:
+        """Variance that is left at each ridge, shape (n_outputs, n_grid)."""
         squares = 2 * self.shrunk - self.eigenvalues[:, None] * self.shrunk**2
-        return (self.rotated**2).T @ squares
+        return self.moments.y_variance[:, None] - (self.rotated**2).T @ squares
 
     def best(self, scores: np.ndarray) -> Solution:
         """The solution at the least score of each output."""
@@ -218,14 +227,16 @@ class _Tridiagonal:
 
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
-        size = len(moments.z_mean)
+        self._reduce(moments.covariance, moments.cross)
+
+    def _reduce(self, matrix: np.ndarray, right: np.ndarray) -> None:
         # The transpose is the same matrix in the order of LAPACK, which then needs no copy.
         self._reflectors, self.diagonal, self.off, self._scales, _ = lapack.dsytrd(
-            moments.covariance.T, lower=1, lwork=64 * size, overwrite_a=1
+            matrix.T, lower=1, lwork=64 * len(matrix), overwrite_a=1
         )
         self.eigenvalues = np.maximum(linalg.eigvalsh_tridiagonal(self.diagonal, self.off), 0)
-        self.grid = _grid(moments, self.eigenvalues[-1])
-        self.rotated = self._rotate(moments.cross, "T")
+        self.grid = _grid(self.moments, self.eigenvalues[-1])
+        self.rotated = self._rotate(right, "T")
 
     def _rotate(self, columns: np.ndarray, transposed: str) -> np.ndarray:
         """Qᵀ ("T") or Q ("N") times some columns."""
@@ -242,7 +253,7 @@ class _Tridiagonal:
         return np.concatenate([columns[:1], rest])
 
     def _along(self, ridge: float) -> np.ndarray:
-        """(T + ρ)⁻¹ Qᵀ c for the covariances c with the targets."""
+        """(T + ρ)⁻¹ Qᵀ c for the right side c, the covariances with the targets."""
         if not len(self.off):
             return self.rotated / (self.diagonal + ridge)
         *_, found, failed = lapack.dptsv(self.diagonal + ridge, self.off, self.rotated)
@@ -257,13 +268,13 @@ class _Tridiagonal:
         """Degrees of freedom at each ridge, intercept included."""
         return _freedom(self.eigenvalues, self.grid)
 
-    def explained(self) -> np.ndarray:
-        """Variance explained at each ridge, shape (n_outputs, n_grid)."""
-        found = []
+    def residual(self) -> np.ndarray:
+        """Variance that is left at each ridge, shape (n_outputs, n_grid)."""
+        explained = []
         for ridge in self.grid:
             x = self._along(ridge)
-            found.append((x * self.rotated).sum(axis=0) + ridge * (x**2).sum(axis=0))
-        return np.transpose(found)
+            explained.append((x * self.rotated).sum(axis=0) + ridge * (x**2).sum(axis=0))
+        return self.moments.y_variance[:, None] - np.transpose(explained)
 
     def best(self, scores: np.ndarray) -> Solution:
         """The solution at the least score of each output."""
@@ -271,8 +282,32 @@ class _Tridiagonal:
         along = np.empty_like(self.rotated)
         for one in np.unique(ridge):
             along[:, ridge == one] = self._along(one)[:, ridge == one]
-        solution = _with_intercept(self.moments, self._rotate(along, "N"), ridge)
+        solution = _with_intercept(self.moments, self._coef(self._rotate(along, "N")), ridge)
         return solution._replace(grid=self.grid, scores=scores)
+
+    def _coef(self, solved: np.ndarray) -> np.ndarray:
+        """Coefficients, from (A + ρ)⁻¹ c."""
+        return solved
+
+
+class _OfRows(_Tridiagonal):
+    """The same from T = Qᵀ R Rᵀ Q, for A = Rᵀ R of fewer rows R than columns.
+
+    With the targets y of the rows, c = Rᵀ y and (A + ρ)⁻¹ c = Rᵀ (R Rᵀ + ρ)⁻¹ y.
+    """
+
+    def __init__(self, moments: Moments) -> None:
+        assert moments.rows is not None
+        self.moments, self._rows = moments, moments.rows.Z
+        self._reduce(self._rows @ self._rows.T, moments.rows.Y)
+
+    def residual(self) -> np.ndarray:
+        """Variance that is left at each ridge, shape (n_outputs, n_grid)."""
+        squares = [ridge**2 * (self._along(ridge) ** 2).sum(axis=0) for ridge in self.grid]
+        return np.transpose(squares)
+
+    def _coef(self, solved: np.ndarray) -> np.ndarray:
+        return self._rows.T @ solved
 
 
 def _freedom(eigenvalues: np.ndarray, grid: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from trickless._growing import Growing, GrowingSparse
 from trickless._least_squares import Solution
 from trickless._network import Network
 from trickless._recorder import CLASSES
-from trickless._statistics import Statistics
+from trickless._statistics import Rows, Statistics
 from trickless._steps import Steps
 from trickless._stream import NeuronStream, StoredNeurons
 from trickless._tables import TableEncoder
@@ -59,6 +59,7 @@ _PARTS = (
     Network,
     NeuronStream,
     Progress,
+    Rows,
     Solution,
     Statistics,
     Steps,

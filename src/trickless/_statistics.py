@@ -1,11 +1,14 @@
 """Mergeable sufficient statistics of least squares.
 
 All that ridge regression needs of the data is a Gram matrix and a few sums, which add up over row
-blocks, batches and machines.
+blocks, batches and machines. As long as rows are fewer than columns, they are the smaller problem:
+they are kept as they are, and multiplied when there are more, or when the matrix is asked for.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +19,15 @@ from trickless._gram import FLOOR, add_products
 
 #: Rows in a batch from which products may be made in single precision: there it pays.
 ROUNDED_FROM = 4096
+#: Rows that are kept, as a share of the columns.
+FEW = 0.75
+
+
+class Rows(NamedTuple):
+    """Activations, and targets with a last column of ones: times the roots of weights."""
+
+    Z: np.ndarray
+    Y: np.ndarray
 
 
 class Statistics:
@@ -34,8 +46,10 @@ class Statistics:
 
     Attributes
     ----------
+    kept : list of Rows or None
+        All rows so far, as long as they are few; None since they were multiplied.
     gram : array of shape (n_columns, n_columns)
-        Σ z zᵀ.
+        Σ z zᵀ. Rows that are kept are multiplied when it is first asked for.
     cross : array of shape (n_columns, n_outputs)
         Σ z yᵀ, where y stands for the targets less the origin, here and below.
     z_sum, y_sum : arrays of shape (n_columns,), (n_outputs,)
@@ -51,7 +65,9 @@ class Statistics:
     def __init__(self, n_columns: int, origin: np.ndarray, like: Any = None) -> None:
         n_outputs = len(origin)
         self.origin = origin
-        self.gram = zeros((n_columns, n_columns), like)
+        self.kept: list[Rows] | None = []
+        if like is not None and not on_host(like):
+            self.kept, self.gram = None, zeros((n_columns, n_columns), like)
         self.cross = np.zeros((n_columns, n_outputs))
         self.z_sum = np.zeros(n_columns)
         self.y_sum = np.zeros(n_outputs)
@@ -59,6 +75,28 @@ class Statistics:
         self.weight = 0.0
         self.weight_square = 0.0
         self.rounded = 0.0
+
+    @cached_property
+    def gram(self) -> Any:
+        """Σ z zᵀ, in the place of rows that are kept."""
+        gram = np.zeros((len(self.z_sum),) * 2)
+        for Z, _ in self.kept or ():
+            gram += Z.T @ Z
+        self.kept = None
+        return gram
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the sums, or of rows in their place."""
+        if self.kept is None:
+            return self.cross.nbytes + self.gram.nbytes
+        return self.cross.nbytes + sum(rows.Z.nbytes for rows in self.kept)
+
+    def _has_room(self, n_rows: int) -> bool:
+        """Whether so many rows more are still few."""
+        if self.kept is None:
+            return False
+        return sum(len(rows.Z) for rows in self.kept) + n_rows <= FEW * len(self.z_sum)
 
     def add(
         self,
@@ -91,14 +129,26 @@ class Statistics:
         self.weight_square += (weight**2).sum()
         Y = np.column_stack([y, np.ones(len(y))]) * np.sqrt(weight)[:, None]
         sums = np.zeros((len(self.z_sum), Y.shape[1]))
-        self.rounded += add_products(self.gram, sums, Z, Y, least_ridge, n_jobs)
+        if self._has_room(Z.shape[0]):
+            assert self.kept is not None
+            Z = Z * Y[:, -1:]
+            self.kept.append(Rows(Z, Y))
+            with linear_algebra(n_jobs, Z.size * Y.shape[1]):
+                sums += Z.T @ Y
+        else:
+            self.rounded += add_products(self.gram, sums, Z, Y, least_ridge, n_jobs)
         self.cross += sums[:, :-1]
         self.z_sum += sums[:, -1]
 
     def merge(self, other: Statistics) -> None:
         """Add the rows of another set of statistics."""
         shift = other.origin - self.origin
-        self.gram += beside(self.gram, other.gram)
+        if other.kept is not None and self._has_room(sum(len(rows.Z) for rows in other.kept)):
+            assert self.kept is not None
+            shifts = np.append(shift, 0.0)
+            self.kept += [Rows(Z, Y + Y[:, -1:] * shifts) for Z, Y in other.kept]
+        else:
+            self.gram += beside(self.gram, other.gram)
         self.z_sum += other.z_sum
         self.cross += other.cross + np.outer(other.z_sum, shift)
         self.y_sum += other.y_sum + other.weight * shift
@@ -110,32 +160,41 @@ class Statistics:
     def centred(self) -> Moments:
         """Means, and covariances about them."""
         z_mean, y_mean = self.z_sum / self.weight, self.y_sum / self.weight
-        covariance = self.gram / float(self.weight)
-        mean = beside(covariance, z_mean)
-        if on_host(covariance):  # without another matrix
-            for rows in row_blocks(len(mean)):
-                covariance[rows] -= mean[rows, None] * mean
-        else:
-            covariance -= mean[:, None] * mean[None, :]
-        return Moments(
-            covariance=covariance,
+        moments = Moments(
             cross=self.cross / self.weight - np.outer(z_mean, y_mean),
             y_variance=np.maximum(self.y_square / self.weight - y_mean**2, 0),
             z_mean=z_mean,
             y_mean=y_mean + self.origin,
-            mean_square=float(namespace(self.gram).linalg.trace(self.gram)) / self.weight,
             n=max(self.weight, self.weight**2 / self.weight_square),
             least_ridge=FLOOR * self.rounded / self.weight,
         )
+        if self.kept:
+            Z, Y = (np.concatenate(parts) for parts in zip(*self.kept, strict=True))
+            moments.mean_square = float(np.vdot(Z, Z)) / self.weight
+            Z -= np.outer(Y[:, -1], z_mean)
+            Y = Y[:, :-1] - np.outer(Y[:, -1], y_mean)
+            moments.rows = Rows(Z / self.weight**0.5, Y / self.weight**0.5)
+            return moments
+        trace = namespace(self.gram).linalg.trace(self.gram)
+        moments.mean_square = float(trace) / self.weight
+        covariance = self.gram / float(self.weight)
+        mean = beside(covariance, z_mean)
+        if on_host(covariance):  # without another matrix
+            for some in row_blocks(len(mean)):
+                covariance[some] -= mean[some, None] * mean
+        else:
+            covariance -= mean[:, None] * mean[None, :]
+        moments.covariance = covariance
+        return moments
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy or a file holds all sums on the host."""
-        return self.__dict__ | {"gram": to_host(self.gram)}
+        """A copy or a file holds all sums on the host, in one order."""
+        state = dict(sorted(vars(self).items()))
+        return state if "gram" not in state else state | {"gram": to_host(self.gram)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Sums of earlier versions are all in double precision."""
-        self.__dict__.update(state)
-        self.__dict__.setdefault("rounded", 0.0)
+        """Sums of earlier versions are all in double precision, and no rows are kept."""
+        self.__dict__.update({"rounded": 0.0, "kept": None} | state)
 
 
 def least_ridge(n_rows: int, ridge: float = np.inf) -> float:
@@ -146,20 +205,34 @@ def least_ridge(n_rows: int, ridge: float = np.inf) -> float:
     return ridge if n_rows >= ROUNDED_FROM else 0.0
 
 
-class Moments(NamedTuple):
+@dataclass
+class Moments:
     """Centred second moments, what they are centred at, and the number of rows.
 
     The number of rows is the sum of the weights, as if they counted repetitions; or Kish's
     effective number (Σ w)² / Σ w² where that is larger, as for weights that sum to 1.
     The covariance is where the Gram matrix was, and known well enough for any ridge from
-    ``least_ridge`` on.
+    ``least_ridge`` on. Where rows are few, it is RᵀR, and the covariance with the targets RᵀY, of
+    ``rows`` (R, Y): centred, times the roots of weights that sum to 1.
     """
 
-    covariance: Any
     cross: np.ndarray
     y_variance: np.ndarray
     z_mean: np.ndarray
     y_mean: np.ndarray
-    mean_square: float
     n: float
     least_ridge: float
+    mean_square: float = 0.0
+    rows: Rows | None = None
+
+    @cached_property
+    def covariance(self) -> Any:
+        """Covariance of the activations."""
+        assert self.rows is not None
+        return self.rows.Z.T @ self.rows.Z
+
+    @property
+    def n_products(self) -> int:
+        """The order of a solve."""
+        size = len(self.z_mean)
+        return size * (size if self.rows is None else len(self.rows.Z)) ** 2

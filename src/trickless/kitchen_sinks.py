@@ -261,8 +261,9 @@ class _KitchenSinks(NeuronLearner):
         alpha = np.inf if isinstance(self.alpha, str) else self.alpha
         least = least_ridge(X.shape[0], alpha * self._begun_with["n_neurons"])
         if (state := checkpoint.take()) is not None:
-            place, statistics, done = statistics.gram, state["statistics"], state["rows"]
-            statistics.gram = beside(place, statistics.gram)
+            place, statistics, done = statistics, state["statistics"], state["rows"]
+            if not on_host(X):
+                statistics.gram = beside(place.gram, statistics.gram)
         with self._progress(X.shape[0], "row") as bar:
             bar.update(done)
             for rows, Z in self._panels(X, done):
@@ -275,7 +276,8 @@ class _KitchenSinks(NeuronLearner):
         with uninterrupted():
             if hasattr(self, "statistics_"):
                 before = self.statistics_
-                before.gram = beside(statistics.gram, before.gram)  # as rows, from a file elsewhere
+                if not on_host(X):  # before may be from a file
+                    before.gram = beside(statistics.gram, before.gram)
                 before.merge(statistics)
             else:
                 self.statistics_ = statistics
@@ -388,7 +390,7 @@ class _KitchenSinks(NeuronLearner):
             check_alpha(type(self).__name__, self.alpha)
             moments = self.statistics_.centred()
             auto = isinstance(self.alpha, str)
-            with linear_algebra(self.n_jobs, len(moments.z_mean) ** 3):
+            with linear_algebra(self.n_jobs, moments.n_products):
                 solution = solve_by_gcv(moments) if auto else self._solve_at(moments)
                 self._solved = self._bounded_by_weight(solution)
         return self._solved
@@ -565,7 +567,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         :class:`sklearn.model_selection.ParameterGrid` or by the family's own choice of a length
         scale, relative to a constant.
     statistics_ : Statistics
-        Sums over the rows seen so far, from the direct solver.
+        Sums over the rows seen so far, from the direct solver; the activations and targets of each
+        row instead, while rows are at most 3/4 of the columns.
     n_features_in_ : int
         Number of inputs.
 
@@ -814,7 +817,8 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         :class:`sklearn.model_selection.ParameterGrid` or by the family's own choice of a length
         scale, relative to a constant.
     statistics_ : Statistics
-        Sums over the rows seen so far, from the direct solver.
+        Sums over the rows seen so far, from the direct solver; the activations and targets of each
+        row instead, while rows are at most 3/4 of the columns.
     n_features_in_ : int
         Number of inputs.
 
