@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from sklearn.base import clone
 
 from cases import inputs
 from trickless.neurons import Ferns, Stumps
@@ -33,3 +34,21 @@ def test_cuts_are_those_of_stumps_and_signs_are_fair():
     assert set(np.unique(signs)) == {-1, 1}
     for leaf in range(8):
         assert binomtest(int((signs[:, leaf] > 0).sum()), 500).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("family", [Stumps(), Ferns(depth=2)], ids=["stumps", "ferns"])
+def test_features_are_drawn_by_their_weights_and_the_kernel_is_that_of_the_draws(family):
+    X, n = inputs(12, 3), 20_000
+    family.set_params(feature_weights=[1, 0, 3]).fit(X, np.random.default_rng(0))
+    np.testing.assert_array_equal(family.feature_weights_, [0.25, 0, 0.75])
+    weights = family.draw(np.random.default_rng(1), n)
+    columns = weights[0].ravel()
+    assert not (columns == 1).any()
+    assert binomtest(int((columns == 2).sum()), len(columns), 0.75).pvalue > 1e-4
+    Z = family.activate(X, weights)
+    estimate, k = Z @ Z.T / n, family.kernel(X)
+    error = np.sqrt((1 - k**2) / n)  # products are -1 or 1
+    assert (np.abs(estimate - k) <= 5 * error + 1e-12).all()
+    uniform = clone(family).set_params(feature_weights=[2.0] * 3).fit(X, np.random.default_rng(0))
+    plain = clone(family).set_params(feature_weights=None).fit(X, np.random.default_rng(0))
+    np.testing.assert_allclose(uniform.kernel(X), plain.kernel(X), atol=1e-12)

@@ -50,6 +50,8 @@ LANDMARKS = (50, 100, 200, 400, 1000, 2000, 2800, 4000)
 SUBSETS = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
 ROUNDS = (10, 30, 100, 300, 1000)
 GROWING = (2048, 8192, 32_768)
+#: Parameters of families that may be "relevance".
+RELEVANCE = {"length_scale", "feature_weights"}
 STREAM = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
 
 
@@ -168,14 +170,16 @@ def methods(task: Task) -> dict[str, Method]:
         grid = {name: values for name, values in grids.items() if name in known}
         if family == "gaussian":
             grid["sampling"] = ("iid", "orthogonal")
+        make = partial(kitchen_sinks, family=family)
         all_[f"Kitchen Sinks, {family}"] = Method(
-            partial(kitchen_sinks, family=family),
-            *(OURS, "neurons", NEURONS, grid, 500, 1.5, "all"),
+            make, *(OURS, "neurons", NEURONS, grid, 500, 1.5, "all")
         )
-    relevance = partial(kitchen_sinks, family="gaussian", length_scale="relevance")
-    all_["Kitchen Sinks, gaussian, relevance"] = Method(
-        relevance, *(OURS, "neurons", NEURONS, {}, 500, 1.5, "all")
-    )
+        for option in RELEVANCE & known.keys():
+            rest = {name: values for name, values in grid.items() if name == "depth"}
+            all_[f"Kitchen Sinks, {family}, relevance"] = Method(
+                partial(make, **{option: "relevance"}),
+                *(OURS, "neurons", NEURONS, rest, 500, 1.5, "all"),
+            )
     if len(task.X) > 2 * 16_384 or task.n_classes > 2:
         grid = scales | {"step_size": ("auto", 0.5)}
         all_["Doubly Stochastic, block"] = Method(

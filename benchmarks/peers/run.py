@@ -21,8 +21,7 @@ their documentation recommends (``methods.py``, ``adapters.py``):
   what one would take otherwise; where they win, the table says so.
 - Ours: Kitchen Sinks with the families of ``tasks.families``, the same for all tables, which choose
   alpha in their seconds; for images random convolutions, ``Patches``, which know what is next to
-  what, as no peer does; with ``length_scale="relevance"``, a length scale of each input too, from
-  nothing but the rows;
+  what, as no peer does; with "relevance", they find which inputs matter too, in their seconds;
   and Doubly Stochastic with ``preconditioner="block"`` where there are many rows or classes.
 
 Length scales, alpha and the like are chosen for each method by itself, outside its seconds and by

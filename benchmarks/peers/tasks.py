@@ -35,9 +35,7 @@ def families(name: str) -> tuple[str, ...]:
 
     Patches are for images: they see which numbers are next to each other, as no peer does.
     """
-    return (
-        ("gaussian", "patches") if name == "mnist" else ("gaussian", "cauchy", "laplace1", "ferns")
-    )
+    return ("gaussian", "patches") if name == "mnist" else ("gaussian", "laplace1", "ferns")
 
 
 class Task(NamedTuple):

@@ -357,18 +357,15 @@ class NeuronLearner(Learner):
     def _prepare(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, first: bool) -> None:
         """Fit the family to the first batch, and try it on a few rows of every batch."""
         if first:
-            candidates = []
-            inputs = inputs_of(self, X)
-            for family in self._families():
+            inputs, families = inputs_of(self, X), self._families()
+            for family in families:
                 family.inputs_ = inputs
                 family.fit(X, generator(self.seed_, Purpose.FIT), weight)
                 check_fitted_family(family)
-                candidates += family.candidates()
             self.__dict__.pop("search_scores_", None)
-            self.neurons_ = candidates[0]
-            if len(candidates) > 1:
-                chosen = choose(candidates, X, targets, weight, self.seed_, self.n_jobs)
-                self.neurons_, self.search_scores_ = chosen
+            self.neurons_, scores = choose(families, X, targets, weight, self.seed_, self.n_jobs)
+            if scores is not None:
+                self.search_scores_ = scores
         rng = generator(self.seed_, Purpose.TRIAL)
         trial = draw(self.neurons_, rng, _TRIAL_NEURONS, self._begun_with["dtype"])
         rows = take(X, slice(_TRIAL_ROWS))

@@ -180,12 +180,12 @@ def check_non_negative(owner: str, lowest: float) -> None:
         )
 
 
-def check_length_scales(owner: str, length_scale: Any, n_features: int) -> None:
-    """An array of length scales has one for each feature."""
-    if len(length_scale) != n_features:
+def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:
+    """An array of a parameter has one number for each feature."""
+    if len(values) != n_features:
         raise ValueError(
-            f"{owner}: length_scale has {len(length_scale)} values, but X has {n_features} "
-            "features. Remedy: one length scale for each column of X, or a single number."
+            f"{owner}: {name} has {len(values)} values, but X has {n_features} features. Remedy: "
+            f"one for each column of X, or the default of {name}."
         )
 
 

@@ -53,12 +53,31 @@ def positives(remedy: str) -> Rule:
     )
 
 
+def shares(remedy: str) -> Rule:
+    """An array of finite numbers of at least 0, with a finite sum above 0."""
+    return Rule(
+        "an array of finite numbers of at least 0, one for each feature and not all of them 0",
+        remedy,
+        lambda v: isinstance(v, np.ndarray | list | tuple),
+        lambda v: (
+            (values := _numbers(v)) is not None
+            and bool((values >= 0).all() and 0 < values.sum() < np.inf)
+        ),
+    )
+
+
 def _all_positive(values: Any) -> bool:
+    numbers = _numbers(values)
+    return numbers is not None and bool(((numbers > 0) & (numbers < np.inf)).all())
+
+
+def _numbers(values: Any) -> np.ndarray | None:
+    """As a vector of numbers, if it is one."""
     try:
-        values = np.asarray(values, dtype=np.float64)
+        numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        return False
-    return values.ndim == 1 and bool(((values > 0) & (values < np.inf)).all())
+        return None
+    return numbers if numbers.ndim == 1 else None
 
 
 def non_negative(remedy: str) -> Rule:

@@ -40,6 +40,31 @@ class Inputs(NamedTuple):
         return Inputs(self.n_categories[indices], names)
 
 
+class Relevance(NamedTuple):
+    """How much each feature matters for what is to be learned.
+
+    Attributes
+    ----------
+    slope : array of shape (n_features,)
+        Root mean square slope along the feature of a function that was learned, up to a factor;
+        positive.
+    spread : array of shape (n_features,)
+        Standard deviation of the feature.
+    """
+
+    slope: np.ndarray
+    spread: np.ndarray
+
+    def shares(self) -> np.ndarray:
+        """How much the function varies with each feature, as shares of 1.
+
+        All alike, if no feature varies.
+        """
+        matters = self.slope * self.spread
+        total = matters.sum()
+        return matters / total if total else np.full(len(matters), 1 / len(matters))
+
+
 class Neurons(BaseEstimator, ABC):
     r"""A family of neurons: a function :math:`\psi(x; w)` and a distribution :math:`\mu` of w.
 
@@ -130,31 +155,27 @@ class Neurons(BaseEstimator, ABC):
         return [self]
 
     @property
-    def adapts(self) -> bool:
-        """Whether ``refined`` may know of a better family."""
+    def wants_relevance(self) -> bool:
+        """Whether the learner is to find how much each feature matters, for ``by_relevance``."""
         return False
 
-    def refined(
-        self, X: Any, weights: Weights, coef: np.ndarray, sample_weight: np.ndarray | None = None
-    ) -> Neurons | None:
-        """A fitted family that suits what was learned with this one, if it knows of one.
+    def by_relevance(
+        self, relevance: Relevance, X: Any, sample_weight: np.ndarray | None = None
+    ) -> Neurons:
+        """The same fitted family, told how much each feature matters; itself by default.
 
         Parameters
         ----------
+        relevance : Relevance
         X : array or CSR matrix of shape (n_rows, n_features)
             Some training rows.
-        weights : tuple of arrays
-            Drawn neurons.
-        coef : array of shape (n, width, n_outputs)
-            Their coefficients in a first fit, for outputs of variance 1.
         sample_weight : array of shape (n_rows,), optional
 
         Returns
         -------
-        Neurons or None
-            None by default.
+        Neurons
         """
-        return None
+        return self
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int) -> Weights:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from trickless._blocks import namespace
 from trickless._validation.neurons import check_drawn, check_fitted_family
 from trickless._validation.rules import anything, positive
-from trickless.neurons._base import Inputs, Neurons, Weights
+from trickless.neurons._base import Inputs, Neurons, Relevance, Weights
 
 FAMILY = anything(
     "an instance of a subclass of trickless.neurons.Neurons",
@@ -76,15 +76,8 @@ class Composed(Neurons):
         Raises
         ------
         ValueError
-            If parts have different numbers of candidates, more than one each, or one of them
-            adapts to what is learned.
+            If parts have different numbers of candidates, more than one each.
         """
-        for part in self.parts_:
-            if part.adapts:
-                raise ValueError(
-                    f"{type(self).__name__}: its part {part!r} adapts to what is learned with it, "
-                    "which works for a family by itself. Remedy: length_scale='auto' in the part."
-                )
         each = [part.candidates() for part in self.parts_]
         counts = sorted({len(some) for some in each} - {1})
         if len(counts) > 1:
@@ -97,6 +90,20 @@ class Composed(Neurons):
             copy(self)._with_parts([some[i % len(some)] for some in each])
             for i in range(max(counts, default=1))
         ]
+
+    @property
+    def wants_relevance(self) -> bool:
+        """Whether a part does."""
+        return any(getattr(part, "wants_relevance", False) for part in _as_list(self.neurons))
+
+    def by_relevance(
+        self, relevance: Relevance, X: Any, sample_weight: np.ndarray | None = None
+    ) -> Composed:
+        parts = [
+            part.by_relevance(relevance, X, sample_weight) if part.wants_relevance else part
+            for part in self.parts_
+        ]
+        return copy(self)._with_parts(parts)
 
     def weights_of_parts(self, weights: Weights) -> list[Weights]:
         """The weights of each part."""

@@ -34,6 +34,13 @@ class Ferns(Stumps):
         Cuts D of a fern, 1 to 8.
     thresholds : {"data", "normal"}, default="data"
         How thresholds are drawn, as in :class:`Stumps`.
+    feature_weights : "relevance", array of shape (n_features,) or None, default=None
+        How often features are drawn, relative to each other, as in :class:`Stumps`.
+
+    Attributes
+    ----------
+    feature_weights_ : array of shape (n_features,) or None
+        How likely each feature is; None where all are alike.
 
     References
     ----------
@@ -65,8 +72,10 @@ class Ferns(Stumps):
         **Stumps._rules,
     }
 
-    def __init__(self, depth: int = 3, thresholds: str = "data") -> None:
-        super().__init__(thresholds)
+    def __init__(
+        self, depth: int = 3, thresholds: str = "data", feature_weights: Any = None
+    ) -> None:
+        super().__init__(thresholds, feature_weights)
         self.depth = depth
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:

@@ -14,22 +14,20 @@ import numpy as np
 import sklearn
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from trickless._blocks import namespace, row_blocks
-from trickless._validation.inputs import check_feature_count, check_length_scales
+from trickless._blocks import namespace
+from trickless._validation.inputs import check_feature_count, check_one_each
 from trickless._validation.rules import choice, either, positive, positives
-from trickless.neurons._base import Neurons, Weights, sample_rows
+from trickless.neurons._base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons._points import SAMPLINGS
-from trickless.neurons._projected import Projected, project
+from trickless.neurons._projected import Projected
 
 _MEDIAN_ROWS = 1000
 #: Length scales that are chosen from, in units of the median distance.
-_MULTIPLES = {"auto": (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0), "relevance": (1 / 2, 1.0, 2.0)}
-#: Slopes held at a time.
-_SLOPES = 2**22
-#: A feature counts at least so much of what the one that matters most does.
-_LEAST_RELEVANCE = 1e-3
+_MULTIPLES = {
+    "auto": (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0),
+    "relevance": (1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0),
+}
 #: Heavy tails end at this frequency times the length scale: single precision does not resolve the
 #: phase of larger ones, and they could overflow.
 LARGEST_FREQUENCY = 1e6
@@ -76,7 +74,7 @@ class Fourier(Projected):
             rows = sample_rows(X, rng, _MEDIAN_ROWS, sample_weight)
             self.length_scale_ = _median_distance(*rows, self.metric)
         elif np.ndim(self.length_scale):
-            check_length_scales(name, self.length_scale, X.shape[1])
+            check_one_each(name, "length_scale", self.length_scale, X.shape[1])
             self.length_scale_ = np.array(self.length_scale, dtype=np.float64)
         else:
             self.length_scale_ = float(self.length_scale)
@@ -86,43 +84,24 @@ class Fourier(Projected):
         if not isinstance(self.length_scale, str) or self.length_scale not in _MULTIPLES:
             return [self]
         multiples = _MULTIPLES[self.length_scale]
-        return [self._with_length_scale(multiple * self.length_scale_) for multiple in multiples]
+        return [self.with_length_scale(multiple * self.length_scale_) for multiple in multiples]
 
     @property
-    def adapts(self) -> bool:
+    def wants_relevance(self) -> bool:
         return isinstance(self.length_scale, str) and self.length_scale == "relevance"
 
-    def refined(
-        self, X: Any, weights: Weights, coef: np.ndarray, sample_weight: np.ndarray | None = None
-    ) -> Fourier | None:
-        if not self.adapts:
-            return None
-        # A feature's length scale is in proportion to 1 / √E (∂f/∂x_j)², the median distance 1.
-        weight = np.ones(X.shape[0]) if sample_weight is None else sample_weight
-        slope = np.sqrt(self._squared_slopes(X, weights[0], coef, weight))
-        spread = _standard_deviations(X, weight)
-        matters = slope * spread
-        if not matters.any():
-            return None
-        least = _LEAST_RELEVANCE * matters.max()
-        slope = np.maximum(matters, least) / np.where(spread > 0, spread, 1.0)
+    def by_relevance(
+        self, relevance: Relevance, X: Any, sample_weight: np.ndarray | None = None
+    ) -> Fourier:
+        # Length scales are in proportion to 1 / slope, with a median distance of 1.
         some = slice(None, None, -(-X.shape[0] // _MEDIAN_ROWS))
-        rows = X[some].multiply(slope).tocsr() if issparse(X) else X[some] * slope
-        return self._with_length_scale(_median_distance(rows, weight[some], self.metric) / slope)
+        rows, slope = X[some], relevance.slope
+        rows = rows.multiply(slope).tocsr() if issparse(rows) else rows * slope
+        weight = np.ones(rows.shape[0]) if sample_weight is None else sample_weight[some]
+        return self.with_length_scale(_median_distance(rows, weight, self.metric) / slope)
 
-    def _squared_slopes(
-        self, X: Any, frequencies: np.ndarray, coef: np.ndarray, weight: np.ndarray
-    ) -> np.ndarray:
-        """Weighted mean over rows of (∂f/∂x_j)², summed over outputs: shape (n_features,)."""
-        total = np.zeros(X.shape[1])
-        for rows in row_blocks(X.shape[0], max(1, _SLOPES // X.shape[1])):
-            t = project(X[rows], frequencies)
-            for cosine, sine in zip(coef[:, 0].T, coef[:, 1].T, strict=True):
-                slopes = (sine * np.cos(t) - cosine * np.sin(t)) @ frequencies
-                total += weight[rows] @ slopes**2
-        return total / weight.sum()
-
-    def _with_length_scale(self, length_scale: float | np.ndarray) -> Fourier:
+    def with_length_scale(self, length_scale: float | np.ndarray) -> Fourier:
+        """The same fitted family with another length scale."""
         family = copy(self)
         family.length_scale_ = length_scale
         return family
@@ -158,14 +137,6 @@ class Fourier(Projected):
             for A in ([X] if Y is None or Y is X else [X, Y])
         ]
         return scaled[0], scaled[-1]
-
-
-def _standard_deviations(X: Any, weight: np.ndarray) -> np.ndarray:
-    """Of the columns of a dense or sparse matrix."""
-    if issparse(X):
-        return np.sqrt(mean_variance_axis(X.tocsr().astype(np.float64), 0, weights=weight)[1])
-    X = np.asarray(X, dtype=np.float64)
-    return np.sqrt(weight @ (X - np.average(X, axis=0, weights=weight)) ** 2 / weight.sum())
 
 
 def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:

@@ -45,13 +45,14 @@ class Gaussian(Isotropic):
             default="median"
         The length scale s, in the units of the inputs. "median" takes the median distance between
         distinct training rows (up to 1,000 of them). "auto" chooses among six multiples of it, from
-        1/8 to 4, by ridge regression with 256 neurons on at most 1,500 rows; its time does not grow
+        1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows; its time does not grow
         with the rows. "relevance" gives each feature a scale of its own, for data where some
-        matter more than others: it takes the best of three multiples, sets the scale of feature j
-        in proportion to :math:`1 / \sqrt{E (\partial f / \partial x_j)^2}` of the function that
-        was learned, and goes on from there, five times, each time with other neurons and rows: 512
-        on at most 8,192 the first two times, when what matters has to be told from noise, and 256
-        on 4,096 later; the best of all 18 is taken [3]_. An array has the scale of each feature,
+        matter more than others. Gaussian neurons, whatever the family, learn a function with the
+        best of three length scales; that of feature j is then set in proportion to
+        :math:`1 / \sqrt{E (\partial f / \partial x_j)^2}`, and so on, five times, each time with
+        other neurons and rows: 512 on at most 8,192 the first two times, when what matters has to
+        be told from noise, and 256 on 4,096 later [3]_. Of the best of these, the family takes the
+        best of six multiples, from 1/4 to 8. An array has the scale of each feature,
         by which it is divided.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; by itself, each has the distribution

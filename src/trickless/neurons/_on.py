@@ -60,6 +60,11 @@ class On(Composed):
         inputs = self.known_inputs(X)
         self.indices_ = self._resolve(X.shape[1], inputs.names)
         chosen = inputs.take(self.indices_)
+        if self.neurons.wants_relevance:
+            raise self._refused(
+                f"and {self.neurons!r} goes by what matters, which is looked for in all columns",
+                "length_scale='auto', feature_weights=None, or only those columns for the learner",
+            )
         if chosen.n_categories.any() and not self.neurons.accepts_tables:
             raise self._refused(
                 f"which {type(self.neurons).__name__} cannot take: they hold categories",
