@@ -25,7 +25,8 @@ from trickless.neurons._projected import project
 #: Rows, at most, and neurons of each round. What matters has to be told from noise in the first
 #: ones, which takes more of both.
 ROUNDS = ((8192, 512),) * 2 + ((4096, 256),) * 4
-#: Length scales of the first round, in medians of the distance, and of the others, in those found.
+#: Length scales of a round: of the first in medians of the distance, of the others in that of the
+#: round before.
 MULTIPLES = (1 / 2, 1.0, 2.0)
 #: A feature counts at least so much of what the one that matters most does.
 LEAST = 1e-3
@@ -39,8 +40,8 @@ def find_relevance(
     """How much each feature matters for the targets.
 
     Each round meets other rows and neurons than those before: relevance that was found in the noise
-    of a sample is not found again. That of the round with the best score is taken; of the first,
-    which has one length scale for all features, if the others were of no use.
+    of a sample is not found again. In the end, what all rounds began with is compared on the same
+    rows; among it is one length scale for all features, in case that is the best.
 
     Parameters
     ----------
@@ -56,19 +57,26 @@ def find_relevance(
     -------
     Relevance
     """
-    family = Gaussian().fit(X, generator(seed, Purpose.FIT), weight)
-    found: list[Trial] = []
+    family, factor = Gaussian().fit(X, generator(seed, Purpose.FIT), weight), 1.0
+    found: list[Gaussian] = []
     for number, (most, n_neurons) in enumerate(ROUNDS, start=1):
         trials = Trials(X, targets, weight, seed, number, most, n_neurons, n_jobs)
-        multiples = [family.with_length_scale(m * family.length_scale_) for m in MULTIPLES]
-        found.append(best(trials.of(multiples)))
-        relevance = relevance_to(found[-1], trials.X, trials.weight)
+        families = [_times(family, factor * multiple) for multiple in MULTIPLES]
+        first = best(trials.of(families))
+        factor *= MULTIPLES[families.index(first.family)]
+        found.append(first.family)
+        relevance = relevance_to(first, trials.X, trials.weight)
         if relevance is None:
             break
         family = family.by_relevance(relevance, trials.X, trials.weight)
-    scale = best(found).family.length_scale_
+    trials = Trials(X, targets, weight, seed, len(ROUNDS) + 1, *ROUNDS[-1], n_jobs)
+    scale = best(trials.of(found)).family.length_scale_
     spread = _standard_deviations(trials.X, trials.weight)
     return Relevance(np.broadcast_to(1 / scale, spread.shape), spread)
+
+
+def _times(family: Gaussian, factor: float) -> Gaussian:
+    return family.with_length_scale(factor * family.length_scale_)
 
 
 def relevance_to(trial: Trial, X: Any, weight: np.ndarray | None) -> Relevance | None:

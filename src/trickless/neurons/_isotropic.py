@@ -51,9 +51,9 @@ class Gaussian(Isotropic):
         best of three length scales; that of feature j is then set in proportion to
         :math:`1 / \sqrt{E (\partial f / \partial x_j)^2}`, and so on, five times, each time with
         other neurons and rows: 512 on at most 8,192 the first two times, when what matters has to
-        be told from noise, and 256 on 4,096 later [3]_. Of the best of these, the family takes the
-        best of six multiples, from 1/4 to 8. An array has the scale of each feature,
-        by which it is divided.
+        be told from noise, and 256 on 4,096 later [3]_. Of the best of these, by the score on
+        other 4,096 rows, the family takes the best of six multiples, from 1/4 to 8. An array has
+        the scale of each feature, by which it is divided.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; by itself, each has the distribution
         above, so that estimates of the kernel are unbiased (with "structured", nearly). "iid" draws
