@@ -258,12 +258,12 @@ def test_candidates_of_parts_are_varied_together():
 
 
 def test_different_numbers_of_candidates_are_refused():
-    class Two(Stumps):
+    class Four(Stumps):
         def candidates(self):
-            return [self, self]
+            return [self] * 4
 
-    neurons = fitted(Mixture([Gaussian("auto"), Two()]), inputs(20, 2))
-    with pytest.raises(ValueError, match=r"Mixture.*\[2, 6\] candidates.*Remedy"):
+    neurons = fitted(Mixture([Gaussian("auto"), Four()]), inputs(20, 2))
+    with pytest.raises(ValueError, match=r"Mixture.*\[4, 6\] candidates.*Remedy"):
         neurons.candidates()
 
 

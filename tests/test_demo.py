@@ -35,6 +35,7 @@ def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):
     assert {row["model"] for row in results["table"]} == {
         "Kitchen Sinks, stumps",
         "Kitchen Sinks, Gaussian",
+        "Kitchen Sinks, ferns",
         "Doubly Stochastic, stumps",
         "Shrinking Gradient, stumps",
         "LogisticRegression",

@@ -7,11 +7,20 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 
 from cases import LEARNERS, inputs, name_of, problem
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, _relevance, _search
+from trickless._contest import Contest, Entry
 from trickless._relevance import relevance_to
-from trickless._trial import Trial
-from trickless.neurons import Dense, Ferns, Gaussian, Laplace1, Matern, Mixture, On, Stumps
-from trickless.neurons._base import Relevance
+from trickless.neurons import (
+    Dense,
+    Ferns,
+    Gaussian,
+    Laplace1,
+    Matern,
+    Mixture,
+    On,
+    Relevance,
+    Stumps,
+)
 
 
 def wiggly(scale, n=600):
@@ -68,6 +77,7 @@ def test_relevance_finds_the_features_that_matter(family, sparse):
 def test_relevance_is_the_slope_of_what_was_learned(sparse):
     rng = np.random.default_rng(0)
     X, weight = rng.standard_normal((40, 3)) * [1.0, 10.0, 0.1], rng.random(40) + 0.5
+    y = np.zeros((40, 1))
     family = Gaussian().fit(X, rng)
     weights, coef = family.draw(rng, 20), rng.standard_normal((20, 2, 2))
     f = lambda X: family(X, weights) @ coef.swapaxes(0, 1).reshape(40, 2)  # noqa: E731
@@ -75,7 +85,8 @@ def test_relevance_is_the_slope_of_what_was_learned(sparse):
     slopes = [((f(X + h * e) - f(X - h * e)) / (2 * h)) ** 2 for e in np.eye(3)]
     mean = np.array([weight @ square.sum(axis=1) / weight.sum() for square in slopes])
     rows = scipy.sparse.csr_array(X) if sparse else X
-    relevance = relevance_to(Trial(family, 0.5, weights, coef), rows, weight)
+    contest = Contest(rows, y, weight, 0, 0, len(X), 20, 1)
+    relevance = relevance_to(Entry(family, 0.5, weights, coef), contest)
     np.testing.assert_allclose(relevance.slope, np.sqrt(mean), rtol=1e-6)
     centre = weight @ X / weight.sum()
     spread = np.sqrt(weight @ (X - centre) ** 2 / weight.sum())
@@ -83,14 +94,15 @@ def test_relevance_is_the_slope_of_what_was_learned(sparse):
     np.testing.assert_allclose(
         relevance.shares(), np.sqrt(mean) * spread / (np.sqrt(mean) @ spread), rtol=1e-6
     )
-    assert relevance_to(Trial(family, 0.5, weights, 0 * coef), rows, weight) is None
+    assert relevance_to(Entry(family, 0.5, weights, 0 * coef), contest) is None
 
 
 @pytest.mark.parametrize("family", [Gaussian, Laplace1], ids=lambda family: family.__name__)
 def test_length_scales_are_in_inverse_proportion_to_slopes(family):
     rng = np.random.default_rng(0)
-    X, relevance = rng.standard_normal((300, 3)), Relevance(np.array([1.0, 2.0, 5.0]), np.ones(3))
-    told = family("relevance").fit(X, rng).by_relevance(relevance, X)
+    X = rng.standard_normal((300, 3))
+    relevance = Relevance(np.array([1.0, 2.0, 5.0]), np.ones(3), X)
+    told = family("relevance").fit(X, rng).by_relevance(relevance)
     np.testing.assert_allclose(told.length_scale_ * relevance.slope, told.length_scale_[0])
     metric = {"Gaussian": "euclidean", "Laplace1": "cityblock"}[family.__name__]
     assert np.median(pdist(X / told.length_scale_, metric)) == pytest.approx(1, abs=1e-3)
@@ -125,12 +137,53 @@ def test_features_that_say_nothing_keep_a_finite_length_scale():
     np.testing.assert_allclose(model.neurons_.feature_weights_, 0.5)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_constants_do_not_matter_whatever_rounding_leaves_of_them(sparse, dtype):
+    X, y = few_that_matter()
+    X = np.column_stack([X, np.full(len(X), 3.0), np.full(len(X), 0.1)])
+    weight = np.random.default_rng(2).random(len(X)) + 0.5
+    model = KitchenSinksRegressor(Gaussian("relevance"), 100, dtype=dtype, random_state=0)
+    model.fit(scipy.sparse.csr_array(X) if sparse else X, y, weight)
+    scale = model.neurons_.length_scale_
+    assert set(np.argsort(scale / np.append(X[:, :-2].std(axis=0), [1, 1]))[:2]) == {0, 3}
+    assert scale[-2:].min() > scale[3]
+
+
+def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
+    X, y = few_that_matter()
+    monkeypatch.setattr(_relevance, "ROUNDS", ((400, 100),) * 3)
+    monkeypatch.setattr(_search, "ROWS", 300)
+    seen = []
+
+    class Spy(Contest):
+        def __init__(self, *args):
+            super().__init__(*args)
+            seen.append(self)
+
+    monkeypatch.setattr(_relevance, "Contest", Spy)
+    monkeypatch.setattr(_search, "Contest", Spy)
+    weight = np.arange(1.0, len(X) + 1)
+    model = KitchenSinksRegressor(Laplace1("relevance"), 100, random_state=0).fit(X, y, weight)
+    assert [len(contest.X) for contest in seen] == [400] * 4 + [300]
+    order = np.argsort(X[:, 0])
+    for contest in seen:
+        rows = order[np.searchsorted(X[order, 0].astype("float32"), contest.X[:, 0])]
+        np.testing.assert_allclose(
+            contest.weight / contest.weight[0], weight[rows] / weight[rows[0]]
+        )
+    assert len({contest.X[0, 0] for contest in seen}) > 1
+    assert set(np.argsort(model.neurons_.length_scale_ / X.std(axis=0))[:2]) == {0, 3}
+
+
 def test_parts_of_a_family_go_by_one_relevance():
     X, y = few_that_matter()
     X[:, 0] /= 1000
-    neurons = Mixture([Laplace1("relevance"), Gaussian("relevance"), Stumps()])
+    ferns = Ferns(feature_weights="relevance")
+    neurons = Mixture([Laplace1("relevance"), Gaussian("relevance"), Stumps(), ferns])
     model = KitchenSinksRegressor(neurons, 200, random_state=0).fit(X, y)
-    laplace, gaussian, stumps = model.neurons_.parts_
+    laplace, gaussian, stumps, ferns = model.neurons_.parts_
+    assert ferns.feature_weights_.shape == (16,)
     ratio = laplace.length_scale_ / gaussian.length_scale_
     np.testing.assert_allclose(ratio, ratio[0])
     assert set(np.argsort(laplace.length_scale_)[:2]) == {0, 3}
@@ -141,13 +194,13 @@ def test_parts_of_a_family_go_by_one_relevance():
             KitchenSinksRegressor(family, 20).fit(X, y)
 
 
-@pytest.mark.parametrize(("length_scale", "n_tried"), [("auto", 6), ("relevance", 6)])
+@pytest.mark.parametrize("length_scale", ["auto", "relevance"])
 @pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
-def test_every_learner_chooses_a_length_scale(learner, length_scale, n_tried):
+def test_every_learner_chooses_a_length_scale(learner, length_scale):
     X, y = problem(learner)
     neurons = Gaussian(length_scale)
     model = clone(learner).set_params(neurons=neurons, random_state=0).fit(X, y)
-    assert len(model.search_scores_) == n_tried
+    assert len(model.search_scores_) == 6
     assert model.score(X, y) > 0.1
     with pytest.raises(ValueError, match=r"length_scale='widest'.*Remedy"):
         clone(learner).set_params(neurons=Gaussian("widest")).fit(X, y)
@@ -171,11 +224,11 @@ def test_a_grid_of_parameters_is_searched():
 
 
 def test_a_search_takes_classes_weights_names_and_sparse_rows():
-    X, y = wiggly(0.3, n=2000)  # more rows than are compared on
+    X, y = wiggly(0.3, n=5000)  # more rows than are compared on
     model = KitchenSinksClassifier(
         "gaussian", 100, search={"neurons__length_scale": [0.2, 20.0]}, random_state=0
     )
-    weight = np.linspace(1, 2, 2000)
+    weight = np.linspace(1, 2, 5000)
     model.fit(X, np.digitize(y, [-0.5, 0.5]), weight)
     assert model.neurons_.length_scale_ == 0.2
     model.fit(scipy.sparse.csr_array(X), y > 0)

@@ -29,7 +29,7 @@ _regret               regret against the best function in a ball, and its displa
 _statistics, _gram    sums over rows, which merge, and their products
 _least_squares        ridge regression and its regularisation path
 _conjugate            least squares on many columns, by conjugate gradients
-_search, _trial       choosing among families of neurons by the data, each of which is tried
+_search, _contest     choosing among families of neurons by the data, and what they are compared by
 _relevance            how much each feature matters, for families that go by it
 _risk                 regularised risk of other losses, minimised in passes over the rows
 _losses               value, derivative and link

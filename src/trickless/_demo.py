@@ -30,6 +30,7 @@ from trickless._estimator import Learner
 from trickless._report import circumstances, measured
 from trickless.doubly_stochastic import DoublyStochasticClassifier
 from trickless.kitchen_sinks import KitchenSinksClassifier
+from trickless.neurons import Ferns
 from trickless.shrinking_gradient import ShrinkingGradientClassifier
 
 SEEDS = (0, 1, 2)
@@ -119,6 +120,9 @@ def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
     models = {
         "Kitchen Sinks, stumps": KitchenSinksClassifier("stumps", 2000, random_state=0),
         "Kitchen Sinks, Gaussian": KitchenSinksClassifier("gaussian", 1000, random_state=0),
+        "Kitchen Sinks, ferns": KitchenSinksClassifier(
+            Ferns(feature_weights="relevance"), 2000, random_state=0
+        ),
         "Doubly Stochastic, stumps": DoublyStochasticClassifier("stumps", random_state=0),
         "Shrinking Gradient, stumps": ShrinkingGradientClassifier("stumps", random_state=0),
         "LogisticRegression": LogisticRegression(max_iter=1000),

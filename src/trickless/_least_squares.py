@@ -73,9 +73,8 @@ def solve(moments: Moments, ridge: float) -> Solution:
 def solve_within(moments: Moments, solution: Solution, bound: float) -> Solution:
     """The same at the ridges of a solution, with every coefficient in [−bound, bound]."""
     coef = solution.coef.copy()
-    covariance = to_host(moments.covariance)
     for output in np.flatnonzero(np.abs(coef).max(axis=0) > bound):
-        factor = cholesky(plus_ridge(covariance, solution.ridge[output]))
+        factor = cholesky(plus_ridge(to_host(moments.covariance), solution.ridge[output]))
         wanted = linalg.solve_triangular(factor, moments.cross[:, output], lower=True)
         inside = optimize.lsq_linear(factor.T, wanted, (-bound, bound), method="bvls", tol=1e-12)
         coef[:, output] = inside.x
@@ -93,7 +92,7 @@ def solve_by_gcv(moments: Moments) -> Solution:
         df(ρ) = 1 + \sum_j λ_j / (λ_j + ρ)
 
     Each output gets a ridge of its own. All of them come from one tridiagonal matrix [2]_, of as
-    many columns as there are activations or, if they are fewer, rows; or, on a device, from one
+    many columns as there are activations or, if they are no more, rows; or, on a device, from one
     eigendecomposition.
 
     Notes
@@ -291,7 +290,7 @@ class _Tridiagonal:
 
 
 class _OfRows(_Tridiagonal):
-    """The same from T = Qᵀ R Rᵀ Q, for A = Rᵀ R of fewer rows R than columns.
+    """The same from T = Qᵀ R Rᵀ Q, for A = Rᵀ R of no more rows R than columns.
 
     With the targets y of the rows, c = Rᵀ y and (A + ρ)⁻¹ c = Rᵀ (R Rᵀ + ρ)⁻¹ y.
     """

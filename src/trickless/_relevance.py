@@ -16,10 +16,9 @@ from scipy.sparse import issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from trickless._blocks import row_blocks
+from trickless._contest import Contest, Entry, best
 from trickless._stream import Purpose, generator
-from trickless._trial import Trial, Trials, best
-from trickless.neurons import Gaussian
-from trickless.neurons._base import Relevance
+from trickless.neurons import Gaussian, Relevance
 from trickless.neurons._projected import project
 
 #: Rows, at most, and neurons of each round. What matters has to be told from noise in the first
@@ -30,6 +29,8 @@ ROUNDS = ((8192, 512),) * 2 + ((4096, 256),) * 4
 MULTIPLES = (1 / 2, 1.0, 2.0)
 #: A feature counts at least so much of what the one that matters most does.
 LEAST = 1e-3
+#: What rounding may make of the deviation of a constant, relative to it.
+_ROUNDING = 1e-7
 #: Slopes held at a time.
 _SLOPES = 2**22
 
@@ -39,9 +40,9 @@ def find_relevance(
 ) -> Relevance:
     """How much each feature matters for the targets.
 
-    Each round meets other rows and neurons than those before: relevance that was found in the noise
-    of a sample is not found again. In the end, what all rounds began with is compared on the same
-    rows; among it is one length scale for all features, in case that is the best.
+    Each round meets other rows, if there are enough, and neurons than those before: relevance that
+    was found in the noise of a sample is not found again. In the end, what all rounds began with is
+    compared on the same rows; among it is one length scale for all features, in case that is best.
 
     Parameters
     ----------
@@ -60,51 +61,56 @@ def find_relevance(
     family, factor = Gaussian().fit(X, generator(seed, Purpose.FIT), weight), 1.0
     found: list[Gaussian] = []
     for number, (most, n_neurons) in enumerate(ROUNDS, start=1):
-        trials = Trials(X, targets, weight, seed, number, most, n_neurons, n_jobs)
+        contest = Contest(X, targets, weight, seed, number, most, n_neurons, n_jobs)
         families = [_times(family, factor * multiple) for multiple in MULTIPLES]
-        first = best(trials.of(families))
+        first = best(contest.entries(families))
         factor *= MULTIPLES[families.index(first.family)]
         found.append(first.family)
-        relevance = relevance_to(first, trials.X, trials.weight)
+        relevance = None if number == len(ROUNDS) else relevance_to(first, contest)
         if relevance is None:
             break
-        family = family.by_relevance(relevance, trials.X, trials.weight)
-    trials = Trials(X, targets, weight, seed, len(ROUNDS) + 1, *ROUNDS[-1], n_jobs)
-    scale = best(trials.of(found)).family.length_scale_
-    spread = _standard_deviations(trials.X, trials.weight)
-    return Relevance(np.broadcast_to(1 / scale, spread.shape), spread)
+        family = family.by_relevance(relevance)
+    contest = Contest(X, targets, weight, seed, len(ROUNDS) + 1, *ROUNDS[-1], n_jobs)
+    scale = best(contest.entries(found)).family.length_scale_
+    spread = _standard_deviations(contest.X, contest.weight)
+    slope = np.broadcast_to(1 / scale, spread.shape)
+    return Relevance(slope, spread, contest.X, contest.weight)
 
 
 def _times(family: Gaussian, factor: float) -> Gaussian:
     return family.with_length_scale(factor * family.length_scale_)
 
 
-def relevance_to(trial: Trial, X: Any, weight: np.ndarray | None) -> Relevance | None:
-    """How much each feature matters to the function of a trial of Gaussian neurons.
+def relevance_to(entry: Entry, contest: Contest) -> Relevance | None:
+    """How much each feature matters to the function of an entry of Gaussian neurons.
 
-    Its slope is √E (∂f/∂x_j)², the mean over rows of X, for all outputs together. None if it is a
+    Its slope is √E (∂f/∂x_j)², the mean over the rows, for all outputs together. None if it is a
     constant.
     """
-    frequencies, coef = trial.weights[0], trial.coef
-    weight = np.ones(X.shape[0]) if weight is None else weight
+    X, (frequencies,), coef = contest.X, entry.weights, entry.coef
+    weight = np.ones(X.shape[0]) if contest.weight is None else contest.weight
     square = np.zeros(X.shape[1])
     for rows in row_blocks(X.shape[0], max(1, _SLOPES // X.shape[1])):
         t = project(X[rows], frequencies)
-        for cosine, sine in zip(coef[:, 0].T, coef[:, 1].T, strict=True):
-            slopes = (sine * np.cos(t) - cosine * np.sin(t)) @ frequencies
-            square += weight[rows] @ slopes**2
-    spread = _standard_deviations(X, weight)
+        cos, sin = np.cos(t), np.sin(t)
+        for of_cos, of_sin in zip(coef[:, 0].T, coef[:, 1].T, strict=True):
+            square += weight[rows] @ ((of_sin * cos - of_cos * sin) @ frequencies) ** 2
+    spread = _standard_deviations(X, contest.weight)
     matters = np.sqrt(square / weight.sum()) * spread
     if not matters.any():
         return None
     matters = np.maximum(matters, LEAST * matters.max())
-    return Relevance(matters / np.where(spread > 0, spread, 1.0), spread)
+    slope = matters / np.where(spread > 0, spread, 1.0)
+    return Relevance(slope, spread, X, contest.weight)
 
 
 def _standard_deviations(X: Any, weight: np.ndarray | None) -> np.ndarray:
-    """Of the columns of a dense or sparse matrix."""
+    """Of the columns of a dense or sparse matrix; 0 where rounding leaves more of a constant."""
     if issparse(X):
-        return np.sqrt(mean_variance_axis(X.tocsr().astype(np.float64), 0, weights=weight)[1])
-    X = np.asarray(X, dtype=np.float64)
-    mean = np.average(X, axis=0, weights=weight)
-    return np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+        mean, variance = mean_variance_axis(X.tocsr().astype(np.float64), 0, weights=weight)
+    else:
+        X = np.asarray(X, dtype=np.float64)
+        mean = np.average(X, axis=0, weights=weight)
+        variance = np.average((X - mean) ** 2, axis=0, weights=weight)
+    spread = np.sqrt(variance)
+    return np.where(spread > _ROUNDING * np.abs(mean), spread, 0.0)

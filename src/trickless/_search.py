@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from trickless._contest import Contest, best
 from trickless._relevance import find_relevance
-from trickless._trial import Trials, best
 from trickless.neurons import Neurons
 
 #: Rows, at most, and neurons on which families are compared.
@@ -44,21 +44,14 @@ def choose(
     scores : array of shape (n_candidates,) or None
         None where there is one candidate only.
     """
-    told = any(family.wants_relevance for family in families)
-    if not told and len(candidates := _candidates(families)) == 1:
-        return candidates[0], None
-    trials = Trials(X, targets, weight, seed, 0, ROWS, NEURONS, n_jobs)
-    if told:
+    if any(family.wants_relevance for family in families):
         relevance = find_relevance(X, targets, weight, seed, n_jobs)
         families = [
-            family.by_relevance(relevance, trials.X, trials.weight)
-            if family.wants_relevance
-            else family
+            family.by_relevance(relevance) if family.wants_relevance else family
             for family in families
         ]
-    tried = trials.of(_candidates(families))
-    return best(tried).family, np.array([trial.score for trial in tried])
-
-
-def _candidates(families: list[Neurons]) -> list[Neurons]:
-    return [candidate for family in families for candidate in family.candidates()]
+    candidates = [candidate for family in families for candidate in family.candidates()]
+    if len(candidates) == 1:
+        return candidates[0], None
+    entries = Contest(X, targets, weight, seed, 0, ROWS, NEURONS, n_jobs).entries(candidates)
+    return best(entries).family, np.array([entry.score for entry in entries])

@@ -1,8 +1,9 @@
 """Mergeable sufficient statistics of least squares.
 
 All that ridge regression needs of the data is a Gram matrix and a few sums, which add up over row
-blocks, batches and machines. As long as rows are fewer than columns, they are the smaller problem:
-they are kept as they are, and multiplied when there are more, or when the matrix is asked for.
+blocks, batches and machines. As long as rows are no more than columns, they are the smaller
+problem: they are kept as they are, and multiplied when there are more, or when the matrix is asked
+for.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from trickless._gram import FLOOR, add_products
 
 #: Rows in a batch from which products may be made in single precision: there it pays.
 ROUNDED_FROM = 4096
-#: Rows that are kept, as a share of the columns.
-FEW = 0.75
 
 
 class Rows(NamedTuple):
-    """Activations, and targets with a last column of ones: times the roots of weights."""
+    """Activations and targets of some rows, times the roots of weights.
+
+    In statistics, targets have a last column of ones; in moments, both are centred.
+    """
 
     Z: np.ndarray
     Y: np.ndarray
@@ -79,24 +81,33 @@ class Statistics:
     @cached_property
     def gram(self) -> Any:
         """Σ z zᵀ, in the place of rows that are kept."""
-        gram = np.zeros((len(self.z_sum),) * 2)
-        for Z, _ in self.kept or ():
-            gram += Z.T @ Z
+        gram = self._products()
+        self.__dict__["gram"] = gram  # one of the two is there at any time
         self.kept = None
         return gram
 
     @property
+    def n_kept(self) -> int:
+        """How many rows are kept."""
+        return sum(len(rows.Z) for rows in self.kept or ())
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the sums, or of rows in their place."""
-        if self.kept is None:
-            return self.cross.nbytes + self.gram.nbytes
-        return self.cross.nbytes + sum(rows.Z.nbytes for rows in self.kept)
+        matrix = self.gram.nbytes if self.kept is None else sum(Z.nbytes for Z, _ in self.kept)
+        return self.cross.nbytes + matrix
 
-    def _has_room(self, n_rows: int) -> bool:
-        """Whether so many rows more are still few."""
-        if self.kept is None:
-            return False
-        return sum(len(rows.Z) for rows in self.kept) + n_rows <= FEW * len(self.z_sum)
+    def make_room(self, n_rows: int) -> None:
+        """Multiply rows that are kept, if they and so many more are more than columns."""
+        if self.kept is not None and self.n_kept + n_rows > len(self.z_sum):
+            _ = self.gram
+
+    def _products(self) -> np.ndarray:
+        """Σ z zᵀ of the rows that are kept."""
+        if not self.kept:
+            return np.zeros((len(self.z_sum),) * 2)
+        Z = np.concatenate([rows.Z for rows in self.kept])
+        return Z.T @ Z
 
     def add(
         self,
@@ -129,26 +140,29 @@ class Statistics:
         self.weight_square += (weight**2).sum()
         Y = np.column_stack([y, np.ones(len(y))]) * np.sqrt(weight)[:, None]
         sums = np.zeros((len(self.z_sum), Y.shape[1]))
-        if self._has_room(Z.shape[0]):
-            assert self.kept is not None
+        self.make_room(len(y))
+        if self.kept is None:
+            self.rounded += add_products(self.gram, sums, Z, Y, least_ridge, n_jobs)
+        else:
             Z = Z * Y[:, -1:]
-            self.kept.append(Rows(Z, Y))
             with linear_algebra(n_jobs, Z.size * Y.shape[1]):
                 sums += Z.T @ Y
-        else:
-            self.rounded += add_products(self.gram, sums, Z, Y, least_ridge, n_jobs)
+            self.kept.append(Rows(Z, Y))
         self.cross += sums[:, :-1]
         self.z_sum += sums[:, -1]
 
     def merge(self, other: Statistics) -> None:
-        """Add the rows of another set of statistics."""
+        """Add the rows of another set of statistics, which does not change."""
         shift = other.origin - self.origin
-        if other.kept is not None and self._has_room(sum(len(rows.Z) for rows in other.kept)):
-            assert self.kept is not None
-            shifts = np.append(shift, 0.0)
-            self.kept += [Rows(Z, Y + Y[:, -1:] * shifts) for Z, Y in other.kept]
-        else:
+        if other.kept is None:
             self.gram += beside(self.gram, other.gram)
+        else:
+            self.make_room(other.n_kept)
+            if self.kept is None:
+                self.gram += beside(self.gram, other._products())
+            else:
+                shifts = np.append(shift, 0.0)
+                self.kept += [Rows(Z, Y + Y[:, -1:] * shifts) for Z, Y in other.kept]
         self.z_sum += other.z_sum
         self.cross += other.cross + np.outer(other.z_sum, shift)
         self.y_sum += other.y_sum + other.weight * shift
@@ -171,9 +185,11 @@ class Statistics:
         if self.kept:
             Z, Y = (np.concatenate(parts) for parts in zip(*self.kept, strict=True))
             moments.mean_square = float(np.vdot(Z, Z)) / self.weight
-            Z -= np.outer(Y[:, -1], z_mean)
+            for some in row_blocks(len(Z)):
+                Z[some] -= np.outer(Y[some, -1], z_mean)
+            Z /= self.weight**0.5
             Y = Y[:, :-1] - np.outer(Y[:, -1], y_mean)
-            moments.rows = Rows(Z / self.weight**0.5, Y / self.weight**0.5)
+            moments.rows = Rows(Z, Y / self.weight**0.5)
             return moments
         trace = namespace(self.gram).linalg.trace(self.gram)
         moments.mean_square = float(trace) / self.weight
@@ -190,7 +206,7 @@ class Statistics:
     def __getstate__(self) -> dict[str, Any]:
         """A copy or a file holds all sums on the host, in one order."""
         state = dict(sorted(vars(self).items()))
-        return state if "gram" not in state else state | {"gram": to_host(self.gram)}
+        return state | {"gram": to_host(self.gram), "kept": None} if "gram" in state else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Sums of earlier versions are all in double precision, and no rows are kept."""

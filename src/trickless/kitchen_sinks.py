@@ -258,6 +258,7 @@ class _KitchenSinks(NeuronLearner):
         checkpoint: Checkpoint = NOWHERE,
     ) -> None:
         statistics, done = self._no_rows(self._origin, X), 0  # merged once the batch is through
+        statistics.make_room(X.shape[0])
         alpha = np.inf if isinstance(self.alpha, str) else self.alpha
         least = least_ridge(X.shape[0], alpha * self._begun_with["n_neurons"])
         if (state := checkpoint.take()) is not None:
@@ -273,6 +274,8 @@ class _KitchenSinks(NeuronLearner):
                 if checkpoint.is_due():
                     checkpoint.keep({"statistics": statistics, "rows": rows.stop})
         check_finite(type(self.neurons_).__name__, statistics.z_sum)
+        if hasattr(self, "statistics_"):
+            self.statistics_.make_room(X.shape[0])
         with uninterrupted():
             if hasattr(self, "statistics_"):
                 before = self.statistics_
@@ -336,7 +339,8 @@ class _KitchenSinks(NeuronLearner):
         self._check_statistics()
         check_statistics(other)
         statistics = deepcopy(self.statistics_)
-        statistics.merge(other.statistics_)
+        with linear_algebra(self.n_jobs):
+            statistics.merge(other.statistics_)
         with uninterrupted():
             self.statistics_ = statistics
             self._forget()
@@ -392,7 +396,7 @@ class _KitchenSinks(NeuronLearner):
             auto = isinstance(self.alpha, str)
             with linear_algebra(self.n_jobs, moments.n_products):
                 solution = solve_by_gcv(moments) if auto else self._solve_at(moments)
-                self._solved = self._bounded_by_weight(solution)
+            self._solved = self._bounded_by_weight(solution)
         return self._solved
 
     def _solve_at(self, moments: Moments) -> Solution:
@@ -406,7 +410,7 @@ class _KitchenSinks(NeuronLearner):
         if self.weight_bound is None:
             return solution
         bound = self.weight_bound / self._begun_with["n_neurons"]
-        with self._dependent_columns():
+        with linear_algebra(self.n_jobs), self._dependent_columns():
             return solve_within(self.statistics_.centred(), solution, bound)
 
     def _leave_one_out(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Solution:
@@ -527,7 +531,7 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     search : dict or None, default=None
         Parameters of the neurons to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
-        cross-validation, with 256 neurons on at most 1,500 rows of the first batch.
+        cross-validation, with 256 neurons on at most 4,096 rows of the first batch.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -565,10 +569,10 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     search_scores_ : array of shape (n_candidates,)
         Scores of the families compared, by ``search`` in the order of
         :class:`sklearn.model_selection.ParameterGrid` or by the family's own choice of a length
-        scale, relative to a constant.
+        scale or of weights of features, relative to a constant.
     statistics_ : Statistics
         Sums over the rows seen so far, from the direct solver; the activations and targets of each
-        row instead, while rows are at most 3/4 of the columns.
+        row instead, while rows are no more than columns.
     n_features_in_ : int
         Number of inputs.
 
@@ -776,7 +780,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     search : dict or None, default=None
         Parameters of the neurons to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
-        cross-validation, with 256 neurons on at most 1,500 rows of the first batch.
+        cross-validation, with 256 neurons on at most 4,096 rows of the first batch.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -815,10 +819,10 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     search_scores_ : array of shape (n_candidates,)
         Scores of the families compared, by ``search`` in the order of
         :class:`sklearn.model_selection.ParameterGrid` or by the family's own choice of a length
-        scale, relative to a constant.
+        scale or of weights of features, relative to a constant.
     statistics_ : Statistics
         Sums over the rows seen so far, from the direct solver; the activations and targets of each
-        row instead, while rows are at most 3/4 of the columns.
+        row instead, while rows are no more than columns.
     n_features_in_ : int
         Number of inputs.
 

@@ -239,6 +239,11 @@ def test_tasks_change_nothing_that_they_are_given():
     assert with_rows(model, model.statistics_, X, y, None).weight == 2 * N
     assert merged([model.statistics_, model.statistics_]).weight == 2 * N
     assert pickle.dumps(model.statistics_) == before
+    few = sinks().fit(X[:100], y[:100]).statistics_  # rows are kept, and two parts are too many
+    before = pickle.dumps(few)
+    assert few.n_kept == 100
+    assert merged([few, few]).n_kept == 0
+    assert pickle.dumps(few) == before
 
 
 def test_what_does_not_go_is_refused():

@@ -19,7 +19,7 @@ from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegresso
 # Dask places tasks by the sizes of what they need.
 @sizeof.register(Statistics)
 def n_bytes(statistics: Statistics) -> int:
-    """Bytes of the sums."""
+    """Bytes of the sums, or of rows in their place."""
     return statistics.nbytes
 
 

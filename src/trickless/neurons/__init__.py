@@ -40,7 +40,7 @@ made of other families    one neuron                                            
 
 from __future__ import annotations
 
-from trickless.neurons._base import Inputs, Neurons, Weights
+from trickless.neurons._base import Inputs, Neurons, Relevance, Weights
 from trickless.neurons._composed import Product, Scaled
 from trickless.neurons._coordinates import Coordinates
 from trickless.neurons._deep import Deep
@@ -103,6 +103,7 @@ __all__ = [
     "Polynomial",
     "Product",
     "RationalQuadratic",
+    "Relevance",
     "Scaled",
     "Stumps",
     "Tabular",

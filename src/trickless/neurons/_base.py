@@ -47,13 +47,19 @@ class Relevance(NamedTuple):
     ----------
     slope : array of shape (n_features,)
         Root mean square slope along the feature of a function that was learned, up to a factor;
-        positive.
+        positive. All alike, where one length scale for all features did best.
     spread : array of shape (n_features,)
         Standard deviation of the feature.
+    X : array or CSR matrix of shape (n_rows, n_features)
+        Some training rows.
+    sample_weight : array of shape (n_rows,), optional
+        Their weights.
     """
 
     slope: np.ndarray
     spread: np.ndarray
+    X: Any
+    sample_weight: np.ndarray | None = None
 
     def shares(self) -> np.ndarray:
         """How much the function varies with each feature, as shares of 1.
@@ -159,17 +165,12 @@ class Neurons(BaseEstimator, ABC):
         """Whether the learner is to find how much each feature matters, for ``by_relevance``."""
         return False
 
-    def by_relevance(
-        self, relevance: Relevance, X: Any, sample_weight: np.ndarray | None = None
-    ) -> Neurons:
+    def by_relevance(self, relevance: Relevance) -> Neurons:
         """The same fitted family, told how much each feature matters; itself by default.
 
         Parameters
         ----------
         relevance : Relevance
-        X : array or CSR matrix of shape (n_rows, n_features)
-            Some training rows.
-        sample_weight : array of shape (n_rows,), optional
 
         Returns
         -------

@@ -71,16 +71,16 @@ class Composed(Neurons):
     def candidates(self) -> list[Neurons]:
         """The family with the first candidate of each part, with the second of each, and so on.
 
-        A part with one candidate keeps it.
+        A part with fewer candidates begins with the first of its own again.
 
         Raises
         ------
         ValueError
-            If parts have different numbers of candidates, more than one each.
+            If a number of candidates does not divide the largest.
         """
         each = [part.candidates() for part in self.parts_]
         counts = sorted({len(some) for some in each} - {1})
-        if len(counts) > 1:
+        if any(counts[-1] % count for count in counts):
             raise ValueError(
                 f"{type(self).__name__}: its parts have {counts} candidates to choose from, but "
                 "they are varied together. Remedy: set the parameters of all parts but one, or "
@@ -96,12 +96,9 @@ class Composed(Neurons):
         """Whether a part does."""
         return any(getattr(part, "wants_relevance", False) for part in _as_list(self.neurons))
 
-    def by_relevance(
-        self, relevance: Relevance, X: Any, sample_weight: np.ndarray | None = None
-    ) -> Composed:
+    def by_relevance(self, relevance: Relevance) -> Composed:
         parts = [
-            part.by_relevance(relevance, X, sample_weight) if part.wants_relevance else part
-            for part in self.parts_
+            part.by_relevance(relevance) if part.wants_relevance else part for part in self.parts_
         ]
         return copy(self)._with_parts(parts)
 

@@ -90,14 +90,12 @@ class Fourier(Projected):
     def wants_relevance(self) -> bool:
         return isinstance(self.length_scale, str) and self.length_scale == "relevance"
 
-    def by_relevance(
-        self, relevance: Relevance, X: Any, sample_weight: np.ndarray | None = None
-    ) -> Fourier:
+    def by_relevance(self, relevance: Relevance) -> Fourier:
         # Length scales are in proportion to 1 / slope, with a median distance of 1.
+        slope, X, weight = relevance.slope, relevance.X, relevance.sample_weight
         some = slice(None, None, -(-X.shape[0] // _MEDIAN_ROWS))
-        rows, slope = X[some], relevance.slope
-        rows = rows.multiply(slope).tocsr() if issparse(rows) else rows * slope
-        weight = np.ones(rows.shape[0]) if sample_weight is None else sample_weight[some]
+        rows = X[some].multiply(slope).tocsr() if issparse(X) else X[some] * slope
+        weight = np.ones(rows.shape[0]) if weight is None else weight[some]
         return self.with_length_scale(_median_distance(rows, weight, self.metric) / slope)
 
     def with_length_scale(self, length_scale: float | np.ndarray) -> Fourier:

@@ -41,7 +41,7 @@ class Stumps(Projected):
         How often features are drawn, relative to each other: as often as each other (None), or in
         proportion to an array of numbers, of which some may be 0. "relevance" is for data where
         some features matter more than others: weights are how much a function that Gaussian
-        neurons learn varies with each feature, or its square, or all alike, whichever does best
+        neurons learn varies with each feature, or its square, or all are alike, whichever does best
         with 256 neurons on at most 4,096 rows (``length_scale="relevance"`` of :class:`Gaussian`
         says how that function is found).
 
@@ -63,8 +63,6 @@ class Stumps(Projected):
     >>> bool(model.score(X, y) > 0.95)
     True
     """
-
-    feature_weights_: np.ndarray | None = None  # in files of earlier versions
 
     _rules = {
         "thresholds": choice("data", "normal", remedy="'data' fits inputs of every scale"),
@@ -95,13 +93,15 @@ class Stumps(Projected):
             self._starts = np.cumsum([0, *map(len, cuts)])
         return self
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Features of earlier versions have no weights."""
+        super().__setstate__(state | {"feature_weights_": state.get("feature_weights_")})
+
     @property
     def wants_relevance(self) -> bool:
         return isinstance(self.feature_weights, str)
 
-    def by_relevance(
-        self, relevance: Relevance, X: Any, sample_weight: np.ndarray | None = None
-    ) -> Stumps:
+    def by_relevance(self, relevance: Relevance) -> Stumps:
         return self._weighted(relevance.shares())
 
     def candidates(self) -> list[Neurons]:

@@ -1,4 +1,4 @@
-"""Trying a family of neurons: ridge regression with a few of them on a few rows, and its score."""
+"""Comparing families: ridge regression with a few of their neurons on a few rows, and its score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trickless._stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
 
 
-class Trial(NamedTuple):
+class Entry(NamedTuple):
     """A family, its score, and the fit that the score is of.
 
     The score is the least of generalised cross-validation, relative to a constant's, summed over
@@ -28,8 +28,8 @@ class Trial(NamedTuple):
     coef: np.ndarray
 
 
-class Trials:
-    """Trials of families on the same rows, with the same random numbers.
+class Contest:
+    """Families on the same rows, with the same random numbers.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ class Trials:
         self.weight = None if weight is None else weight[rows]
         self._seed, self._number, self._n_neurons, self._n_jobs = seed, number, n_neurons, n_jobs
 
-    def of(self, families: list[Neurons]) -> list[Trial]:
-        """A trial of each family."""
-        return [self._of(family) for family in families]
+    def entries(self, families: list[Neurons]) -> list[Entry]:
+        """What each family comes to."""
+        return [self._entry(family) for family in families]
 
-    def _of(self, family: Neurons) -> Trial:
+    def _entry(self, family: Neurons) -> Entry:
         rng = generator(self._seed, Purpose.SEARCH, 2 * self._number + 1)
         weights = draw(family, rng, self._n_neurons, self.X.dtype)
         n_columns = self._n_neurons * family.width
@@ -92,9 +92,9 @@ class Trials:
         score = (solution.scores.min(axis=1)[varies] / variance).sum()
         coef = solution.coef[:, varies] / np.sqrt(variance)
         by_neuron = coef.reshape(family.width, self._n_neurons, -1).swapaxes(0, 1)
-        return Trial(family, score, weights, by_neuron)
+        return Entry(family, score, weights, by_neuron)
 
 
-def best(trials: list[Trial]) -> Trial:
-    """The trial with the least score."""
-    return min(trials, key=lambda trial: trial.score)
+def best(entries: list[Entry]) -> Entry:
+    """The one with the least score."""
+    return min(entries, key=lambda entry: entry.score)
