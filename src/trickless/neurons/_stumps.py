@@ -94,8 +94,10 @@ class Stumps(Projected):
         return self
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Features of earlier versions have no weights."""
-        super().__setstate__(state | {"feature_weights_": state.get("feature_weights_")})
+        """Features of fitted families of earlier versions have no weights."""
+        if "n_features_in_" in state:
+            state = state | {"feature_weights_": state.get("feature_weights_")}
+        super().__setstate__(state)
 
     @property
     def wants_relevance(self) -> bool:
