@@ -1,8 +1,8 @@
-"""What length scales of single features are worth, where some matter more than others.
+"""What it is worth to know which features matter, where some do more than others.
 
-Kitchen Sinks with ``NEURONS`` Gaussian neurons, whose length scale is the median distance, the best
-multiple of it, or found by relevance. Inputs are standardised. Means over ``SEEDS`` seeds; seconds
-are those of the fit with the choice, medians, and length scales take turns.
+Kitchen Sinks with ``NEURONS`` neurons of three families, as they are by default, with the best
+length scale of all features, and by relevance. Inputs are standardised. Means over ``SEEDS`` seeds;
+seconds are those of the fit with the choice, medians, and families take turns.
 
 Run as ``make bench-relevance``; writes ``benchmarks/results/relevance.json``.
 """
@@ -15,37 +15,44 @@ from pathlib import Path
 
 import numpy as np
 
-import data
+from peers.tasks import prepare
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless._report import circumstances
-from trickless.neurons import Gaussian
+from trickless.neurons import Ferns, Gaussian, Laplace1
 
-NEURONS, SEEDS = 1000, 10
-LENGTH_SCALES = "median", "auto", "relevance"
-SETS = {
-    "puma32h": (data.puma32h, KitchenSinksRegressor),
-    "adult": (data.adult, KitchenSinksClassifier),
+NEURONS, SEEDS = 1000, 5
+FAMILIES = {
+    ("Gaussian", "median"): Gaussian("median"),
+    ("Gaussian", "auto"): Gaussian("auto"),
+    ("Gaussian", "relevance"): Gaussian("relevance"),
+    ("Laplace1", "auto"): Laplace1("auto"),
+    ("Laplace1", "relevance"): Laplace1("relevance"),
+    ("Ferns", "None"): Ferns(),
+    ("Ferns", "relevance"): Ferns(feature_weights="relevance"),
 }
+SETS = "puma32h", "adult", "flights", "covertype"
 
 
 def main():
     runs = []
-    for name, (load, learner) in SETS.items():
-        split = data.standardised(load())
-        found = {how: [] for how in LENGTH_SCALES}
+    for name in SETS:
+        task = prepare(name, quick=False, full=False)
+        learner = KitchenSinksClassifier if task.n_classes else KitchenSinksRegressor
+        found = {how: [] for how in FAMILIES}
         for seed in range(SEEDS):
-            for how in LENGTH_SCALES:
-                model = learner(Gaussian(how), NEURONS, random_state=seed)
+            for how, family in FAMILIES.items():
+                model = learner(family, NEURONS, random_state=seed)
                 start = time.perf_counter()
-                model.fit(split.X_train, split.y_train)
+                model.fit(task.X, task.y)
                 seconds = time.perf_counter() - start
-                found[how].append((1 - model.score(split.X_test, split.y_test), seconds))
-        for how, values in found.items():
+                found[how].append((task.error(model.predict(task.X_test)), seconds))
+        for (family, how), values in found.items():
             errors, seconds = np.transpose(values)
             runs.append(
                 {
                     "data": name,
-                    "length_scale": how,
+                    "family": family,
+                    "by": how,
                     "error": float(errors.mean()),
                     "deviation": float(errors.std(ddof=1)),
                     "errors": errors.tolist(),
@@ -53,9 +60,8 @@ def main():
                 }
             )
             print(json.dumps(runs[-1]), flush=True)
-    report = {"circumstances": circumstances(), "neurons": NEURONS, "seeds": SEEDS}
+    report = {"circumstances": circumstances(), "neurons": NEURONS, "seeds": SEEDS, "runs": runs}
     path = Path(__file__).parent / "results" / "relevance.json"
-    report |= {"length_scales": LENGTH_SCALES, "runs": runs}
     path.write_text(json.dumps(report, indent=1) + "\n")
     print(f"wrote {path}")
 

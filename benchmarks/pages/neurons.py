@@ -62,14 +62,14 @@ def images_table():
 
 def relevance_table():
     result = results("relevance")
+    cells = {(run["data"], run["family"], run["by"]): run for run in result["runs"]}
+    data = list(dict.fromkeys(run["data"] for run in result["runs"]))
     rows = []
-    for name in dict.fromkeys(run["data"] for run in result["runs"]):
-        row = [name]
-        for run in result["runs"]:
-            if run["data"] == name:
-                row.append(f"{run['error']:.4f} ± {run['deviation']:.4f}, {run['seconds']:.2g} s")
-        rows.append(row)
-    head = ["data", *(f'`"{how}"`' for how in result["length_scales"])]
+    for family, by in dict.fromkeys((run["family"], run["by"]) for run in result["runs"]):
+        runs = [cells[name, family, by] for name in data]
+        shown = [f"{r['error']:.4f} ± {r['deviation']:.4f}, {r['seconds']:.2g} s" for r in runs]
+        rows.append([f"`{family}`", by if by == "None" else f'"{by}"', *shown])
+    head = ["neurons", "`length_scale` or `feature_weights`", *data]
     text = (
         "Test error (1 − R² of numbers, a share of labels): mean of "
         f"{result['seeds']} seeds ± the deviation between them; medians of seconds. "
