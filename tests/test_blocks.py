@@ -17,6 +17,7 @@ from trickless._blocks import (
     cholesky,
     linear_algebra,
     map_blocks,
+    map_rows,
     n_threads,
     row_blocks,
     worthwhile,
@@ -41,6 +42,14 @@ def test_few_rows_are_shared_out_among_the_threads(n_rows, threads, n_blocks):
     blocks = row_blocks(n_rows, threads=threads)
     assert len(blocks) == n_blocks
     assert [i for block in blocks for i in range(n_rows)[block]] == list(range(n_rows))
+
+
+def test_tests_can_make_blocks_small(small_blocks):
+    small_blocks(7)
+    X = np.zeros((20, 3))
+    for n_columns in (1, 50, 5000):
+        assert map_rows(lambda rows: len(X[rows]), X, n_columns, 3) == [7, 7, 6]
+    assert len(row_blocks(20)) == 3
 
 
 def test_little_work_is_not_shared_out():

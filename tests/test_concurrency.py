@@ -24,10 +24,9 @@ PATIENCE = 120
 
 
 @pytest.fixture
-def eager(monkeypatch):
+def eager(small_blocks):
     """Many threads: little work is shared out, in small blocks, and threads take turns often."""
-    monkeypatch.setattr(trickless._blocks, "_WORTH_SHARING", 1)
-    monkeypatch.setattr(trickless._blocks.row_blocks, "__defaults__", (20, 1))
+    small_blocks(20)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield
@@ -76,7 +75,6 @@ def test_threads_that_work_at_once_share_the_cores(eager, monkeypatch, tmp_path)
     network = Network(neurons, StoredNeurons(weights), np.ones((50, 1, 1)), n_jobs=3)
     X = inputs(400, 3)
     with threadpool_limits(2, "blas"):
-        trickless._blocks._helpers.after_fork()  # others may have left one thread to do for two
         network(inputs(2000, 3))  # a hundred blocks, in which two helpers should meet
         assert seen(tmp_path).tolist() == [[2, 1]]  # alone: the caller has two others
         expected = network(X)

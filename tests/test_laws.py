@@ -66,14 +66,15 @@ def assert_close(got, expected, tolerance):
 
 
 @every_step
-def test_threads_row_blocks_and_byte_budgets_change_nothing(learner, family, monkeypatch):
+def test_threads_row_blocks_and_byte_budgets_change_nothing(
+    learner, family, small_blocks, monkeypatch
+):
     X, y = problem(learner, rows=BLOCK + 14)  # two panels of Kitchen Sinks
     X = suited(family, X)
     double = make(learner, family, dtype="float64").fit(X, y)
     single = make(learner, family, dtype="float32").fit(X, y)
-    monkeypatch.setattr(trickless._blocks, "_WORTH_SHARING", 1)
     for n_jobs, rows, n_bytes in ((1, 100, 5000), (3, 37, 0)):
-        monkeypatch.setattr(trickless._blocks.row_blocks, "__defaults__", (rows, 1))
+        small_blocks(rows)
         monkeypatch.setattr(trickless.kitchen_sinks, "PANEL_BYTES", n_bytes)
         monkeypatch.setattr(trickless._network, "_GROUP_BYTES", n_bytes)
         options = {"n_jobs": n_jobs}

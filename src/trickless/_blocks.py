@@ -60,13 +60,13 @@ def on_host(X: Any) -> bool:
     return isinstance(X, np.ndarray) or scipy.sparse.issparse(X)
 
 
-def row_blocks(n_rows: int, size: int = ROWS_PER_BLOCK, threads: int = 1) -> list[slice]:
-    """Cut ``range(n_rows)`` into consecutive slices of ``size`` rows.
+def row_blocks(n_rows: int, size: int | None = None, threads: int = 1) -> list[slice]:
+    """Cut ``range(n_rows)`` into consecutive slices of ``size`` rows, or of ``ROWS_PER_BLOCK``.
 
     They are shorter where some of ``threads`` would have none, but not so short that a thread is
     not worth starting.
     """
-    size = min(size, max(_WORTH_A_THREAD, -(-n_rows // threads)))
+    size = min(size or ROWS_PER_BLOCK, max(_WORTH_A_THREAD, -(-n_rows // threads)))
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 

@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-import trickless._blocks
 from cases import CLASSIFIERS, answers, name_of
 from trickless import KitchenSinksClassifier
 from trickless._stream import BLOCK, NeuronStream
@@ -97,11 +96,10 @@ class Laws:
         assert neurons(X, tuple(a[:0] for a in weights)).shape == (90, 0)
         assert neurons(X[:0], weights).shape == (0, 30 * neurons.width)
 
-    def test_threads_change_nothing(self, monkeypatch):
+    def test_threads_change_nothing(self, small_blocks):
         model = KitchenSinksClassifier(self.neurons, n_neurons=8, random_state=0, dtype="float64")
         expected = answers(model.fit(X, Y), X)
-        monkeypatch.setattr(trickless._blocks.row_blocks, "__defaults__", (9, 1))
-        monkeypatch.setattr(trickless._blocks, "_WORTH_SHARING", 1)
+        small_blocks(9)
         threaded = clone(model).set_params(n_jobs=5).fit(X, Y)
         np.testing.assert_allclose(answers(threaded, X), expected, atol=1e-9 * abs(expected).max())
         assert threaded.stream_.fingerprint() == model.stream_.fingerprint()
