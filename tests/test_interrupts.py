@@ -192,8 +192,9 @@ def test_an_interrupted_compression_leaves_whole_rounds():
 def signalled(n, call, *args):
     """A call with a Ctrl-C at the n-th line of this package; whether there are so many."""
     folder, lines = str(Path(trickless.__file__).parent), iter(range(n))
-    parts = ("_online.py", "_coefficients.py", "doubly_stochastic.py", "kitchen_sinks.py",
-             "_growing.py", "_statistics.py", "_least_squares.py", "_estimator.py")  # fmt: skip
+    parts = ("_online.py", "_projection.py", "_coefficients.py", "_growing.py", "_estimator.py",
+             "doubly_stochastic.py", "kitchen_sinks.py", "_statistics.py",
+             "_least_squares.py")  # fmt: skip
 
     def trace(frame, event, arg):
         if not frame.f_code.co_filename.startswith(folder):
@@ -236,6 +237,28 @@ def test_ctrl_c_at_any_line_of_a_batch_leaves_whole_steps(learner, after_each_st
         assert any(np.array_equal(answer, other) for other in expected[progress(model)]), n
         model.partial_fit(X, y)
     assert n > 50
+
+
+@pytest.mark.parametrize("compression", ["projection", "unbiased"])
+def test_ctrl_c_at_any_line_of_a_compression_leaves_the_support_before_or_after(compression):
+    X, y = problem(ShrinkingGradientRegressor(), 60)
+    options = {"neurons": Gaussian(1.0), "compression": compression}
+    begun = small(ShrinkingGradientRegressor(), **options).partial_fit(X, y)
+    begun.set_params(max_support=40)
+    (done := deepcopy(begun))._compress()
+    expected = [answers(deepcopy(model), X) for model in (begun, done)]
+    assert not np.array_equal(*expected)
+    found = []
+    for n in range(1, 10_000):
+        model = deepcopy(begun)
+        if not signalled(n, model._compress):
+            break
+        answer = answers(model, X)
+        (which,) = (i for i in (0, 1) if np.array_equal(answer, expected[i]))
+        found.append(which)
+        model.partial_fit(X, y)
+    assert n > 10
+    assert set(found) == {0, 1}
 
 
 def test_a_signal_waits_for_the_end_of_what_belongs_together():

@@ -5,14 +5,13 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.base import clone
 
 from cases import inputs
-from trickless import KernelGradientRegressor, ShrinkingGradientClassifier
+from trickless import KernelGradientRegressor
 from trickless import ShrinkingGradientRegressor as Regressor
 from trickless._coefficients import Coefficients
 from trickless._online import _STRETCHES
-from trickless._sampling import inclusion, thin
+from trickless._sampling import inclusion
 from trickless.neurons import Gaussian
 
 
@@ -59,6 +58,7 @@ def test_kept_coefficients_go_on_and_their_average_begins_anew():
             literal = literal[index] * factor[:, None]
             total, rounds = np.zeros_like(literal), 0
             np.testing.assert_allclose(c.average(), literal, rtol=1e-12)
+            assert c.n_settled == 0
     total = np.vstack([total, np.zeros((1, 2))])
     np.testing.assert_allclose(c.last(), literal, rtol=1e-12)
     np.testing.assert_allclose(c.average(), total / rounds, rtol=1e-12)
@@ -66,13 +66,39 @@ def test_kept_coefficients_go_on_and_their_average_begins_anew():
     assert len(c) == 31
 
 
+def test_other_support_points_go_on_with_the_average_so_far():
+    rng = np.random.default_rng(0)
+    c = Coefficients(2)
+    literal, total = np.zeros((0, 2)), np.zeros((120, 2))
+    for t in range(90):
+        c.count_rounds(1)
+        total[: len(literal)] += literal
+        shrink = np.array([t % 7 == 3, t % 5 == 1])
+        c.shrink(shrink)
+        new = rng.standard_normal((1, 2))
+        c.append(new)
+        literal = np.vstack([literal / np.where(shrink, 4, 1), new])
+        if t in (40, 70):
+            average = rng.standard_normal((12, 2))
+            literal, total = rng.standard_normal((12, 2)), np.zeros((120, 2))
+            total[:12] = (t + 1) * average
+            c.settle(literal, average)
+            assert c.n_settled == 12
+            np.testing.assert_allclose(c.average(), average, rtol=1e-12)
+    np.testing.assert_allclose(c.last(), literal, rtol=1e-12)
+    np.testing.assert_allclose(c.average(), total[:31] / 90, rtol=1e-12)
+    assert c.n_rounds == 90
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("average", [False, True])
-def test_the_support_stays_below_its_bound(average, sparse):
+@pytest.mark.parametrize("compression", ["projection", "unbiased"])
+def test_the_support_stays_below_its_bound(compression, average, sparse):
     X = inputs(600, 3)
     y = np.sin(X[:, 0])
     rows = scipy.sparse.csr_matrix(X) if sparse else X
-    model = kernel_learner(max_support=100, average=average, batch_size=1)
+    options = {"max_support": 100, "compression": compression, "average": average}
+    model = kernel_learner(batch_size=1, **options)
     for start in range(0, 600, 50):
         model.partial_fit(rows[start : start + 50], y[start : start + 50])
         assert model.support_vectors_.shape[0] <= 100
@@ -84,7 +110,7 @@ def test_the_support_stays_below_its_bound(average, sparse):
     assert (np.diff(np.concatenate(place)) > 0).all()  # rows of X, in their order
 
 
-def test_compression_keeps_the_expectation():
+def test_an_unbiased_compression_keeps_the_expectation():
     """Over 400 seeds of the compression of one model, at rows of their own."""
     X = inputs(120, 2)
     y = np.sin(2 * X[:, 0])
@@ -93,60 +119,29 @@ def test_compression_keeps_the_expectation():
     exact = model._kernel(x, X) @ model._coefficients.last()
     runs = []
     for seed in range(400):
-        thinned = deepcopy(model).set_params(max_support=60)
+        thinned = deepcopy(model).set_params(max_support=60, compression="unbiased")
         thinned.seed_ = seed
         thinned._compress()
-        assert 29 <= len(thinned._support) <= 31
+        assert len(thinned._support) == 30
         runs.append(model._kernel(x, thinned.support_vectors_) @ thinned._coefficients.last())
     error = np.std(runs, axis=0) / np.sqrt(400)
     assert (np.abs(np.mean(runs, axis=0) - exact) < 5 * error).all()
 
 
-def test_a_compressed_model_is_the_uncompressed_one_thinned():
+def test_an_unbiased_compression_thins_the_model_that_keeps_all():
     """The 41st row exceeds the bound of 40, so 20 of 41 points stay, by their coefficients."""
     X = inputs(41, 2)
     y = np.sin(2 * X[:, 0])
     whole = kernel_learner(batch_size=1).partial_fit(X, y)
-    bounded = kernel_learner(batch_size=1, max_support=40).partial_fit(X, y)
+    options = {"batch_size": 1, "max_support": 40, "compression": "unbiased"}
+    bounded = kernel_learner(**options).partial_fit(X, y)
     rows = bounded.support_vectors_
     kept = np.array([np.flatnonzero((row == X).all(axis=1)).item() for row in rows])
-    assert 19 <= len(kept) <= 21
+    assert len(kept) == 20
     last = whole._coefficients.last()
     ratio = 1 / inclusion(np.abs(last[:, 0]), 20)[kept]
     np.testing.assert_allclose(bounded._coefficients.last(), last[kept] * ratio[:, None])
     np.testing.assert_allclose(bounded.dual_coef_, bounded._coefficients.last())
-
-
-@pytest.mark.parametrize("learner", [kernel_learner(), Regressor(Gaussian(1.0), y_range=(-1, 1))])
-def test_compression_changes_the_function_far_less_than_plain_thinning(learner):
-    """Two inputs and a smooth kernel: 64 balanced sums hold nearly all of f."""
-    X = inputs(600, 2)
-    y = np.sin(2 * X[:, 0])
-    model = clone(learner).set_params(batch_size=1, random_state=0).partial_fit(X, y)
-    K, alpha = model._kernel(X, X), model._coefficients.last()
-    balanced, plain = [], []
-    for seed in range(10):
-        thinned = deepcopy(model).set_params(max_support=500)
-        thinned.seed_ = seed
-        thinned._compress()
-        f = model._kernel(X, thinned._support.rows) @ thinned._coefficients.last()
-        balanced.append(((f - K @ alpha) ** 2).mean())
-        index, factor = thin(np.linalg.norm(alpha, axis=1), 250, np.random.default_rng(seed))
-        f = K[:, index] @ (alpha[index] * factor[:, None])
-        plain.append(((f - K @ alpha) ** 2).mean())
-    assert np.mean(balanced) < np.mean(plain) / 20
-
-
-def test_neurons_learn_with_a_bounded_support():
-    X = inputs(3000, 2)
-    labels = np.digitize(X[:, 0], [-0.5, 0.5])
-    model = ShrinkingGradientClassifier(Gaussian(1.0), 4000, max_support=1000, random_state=0)
-    model.fit(X, labels)
-    assert model.expansion_.support.shape[0] <= 1000
-    whole = ShrinkingGradientClassifier(Gaussian(1.0), 4000, random_state=0).fit(X, labels)
-    assert model.score(X, labels) > whole.score(X, labels) - 0.05
-    again = ShrinkingGradientClassifier(Gaussian(1.0), 4000, max_support=1000, random_state=0)
-    np.testing.assert_array_equal(again.fit(X, labels).predict(X), model.predict(X))
 
 
 def test_the_curve_of_errors_is_merged_when_it_is_long(monkeypatch):

@@ -67,6 +67,7 @@ WRONG = {
     "estimator": ["best", None],
     "average": ["yes", None],
     "max_support": [1, 0, 2.5, "all"],
+    "compression": ["balanced", None],
     "kernel": ["gauss", None, 3],
     "kernel_params": ["gamma", 0.5],
     "kernel_bound": [0, -1.0, "large"],

@@ -23,7 +23,8 @@ _coefficients         coefficients that shrink as a whole, and their average ove
 _kernels              what learners of an exact kernel share: its rules, sums, rows within a budget
 _expansion            support points and coefficients, and estimates of what they predict
 _steps                sizes of doubly stochastic steps
-_sampling, _balanced  picking support points by their coefficients
+_sampling             picking support points by their coefficients
+_projection           the nearest function with fewer support points, for long streams
 _certificate          estimates to within a tolerance
 _regret               regret against the best function in a ball, and its display
 _statistics, _gram    sums over rows, which merge, and their products

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from trickless._growing import Growing
@@ -17,6 +19,8 @@ class Coefficients:
     counted in epochs, which a shrink ends, for each output apart. A coefficient is kept as it was
     when it was appended, with the epoch and the number of rounds in that epoch so far. So it is
     α 4^-(epochs since) now, and its sum over rounds is α times a sum of rounds weighted likewise.
+
+    When other support points take the place of all, coefficients begin anew.
     """
 
     def __init__(self, n_outputs: int) -> None:
@@ -28,6 +32,7 @@ class Coefficients:
         self._alpha, self._epoch, self._round = Growing(), Growing(), Growing()
         self._rounds_of_epoch = [[0] for _ in range(alpha.shape[1])]
         self._n_averaged = 0
+        self._past, self._n_past = alpha[:0], 0  # the average over rounds before, and how many
         self.append(alpha)
 
     def __len__(self) -> int:
@@ -55,13 +60,24 @@ class Coefficients:
         """Keep some of the coefficients, each times a factor, and average over rounds from now."""
         self._begin(self.last()[index] * factor[:, None])
 
+    def settle(self, last: np.ndarray, average: np.ndarray) -> None:
+        """Go on with other support points, and their coefficients of the last f and the average."""
+        n_past = self._n_past + self._n_averaged
+        self._begin(last)
+        self._past, self._n_past = average, n_past
+
+    @property
+    def n_settled(self) -> int:
+        """How many support points there were when the average so far was taken over."""
+        return len(self._past)
+
     def last(self) -> np.ndarray:
         """Coefficients after the last round."""
         return self._alpha.rows * float(SHRINK_BY) ** (self._epoch.rows - self._now())
 
     def average(self) -> np.ndarray:
         """Coefficients averaged over the rounds, each as it was before the round."""
-        if self._n_averaged == 0:
+        if self._n_averaged + self._n_past == 0:
             return self.last()
         average = np.empty_like(self._alpha.rows)
         for output, rounds in enumerate(self._rounds_of_epoch):
@@ -70,8 +86,9 @@ class Coefficients:
                 later[end - 1] = (rounds[end] + later[end]) / SHRINK_BY
             epoch = self._epoch.rows[:, output]
             weighted = np.asarray(rounds)[epoch] - self._round.rows[:, output] + later[epoch]
-            average[:, output] = self._alpha.rows[:, output] * weighted / self._n_averaged
-        return average
+            average[:, output] = self._alpha.rows[:, output] * weighted
+        average[: len(self._past)] += self._past * self._n_past
+        return average / (self._n_averaged + self._n_past)
 
     def appended(self) -> np.ndarray:
         """Coefficients as they were when each of them was appended."""
@@ -80,6 +97,12 @@ class Coefficients:
     def epochs(self) -> np.ndarray:
         """How often the coefficients had shrunk when each of them was appended."""
         return self._epoch.rows
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Averages of earlier versions are over all rounds since the coefficients began."""
+        self.__dict__.update(state)
+        if "_past" not in state:
+            self._past, self._n_past = self._alpha.rows[:0], 0
 
     def _now(self) -> np.ndarray:
         """The current epoch of each output."""

@@ -18,8 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._balanced import DIRECTIONS, balanced
-from trickless._blocks import linear_algebra
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._coefficients import Coefficients
 from trickless._estimator import Classification, Learner, Regression
@@ -27,7 +25,7 @@ from trickless._growing import Growing, growing_like
 from trickless._interrupts import uninterrupted
 from trickless._losses import Loss, Squared
 from trickless._regret import regret_curve
-from trickless._sampling import inclusion
+from trickless._sampling import thin
 from trickless._stream import Purpose, generator
 from trickless._validation.inputs import check_range, check_targets
 from trickless._validation.learners import check_progress
@@ -48,7 +46,7 @@ SHRINK_AT = 16
 LARGEST_STEP = 1 / 2
 #: By so much a kernel may exceed the bound of the theorem, from rounding.
 _ROUNDING = 1e-9
-#: Share of ``max_support`` that a compression leaves.
+#: Share of ``max_support`` that an unbiased compression leaves.
 KEPT = 1 / 2
 _STRETCHES = 4096
 
@@ -231,34 +229,23 @@ class OnlineGradient(Learner):
             self._played.append(np.hstack([start, targets]))
 
     def _compress(self) -> None:
-        """Replace more than ``max_support`` points by fewer, with the same expectation of f.
+        """Replace more than ``max_support`` points by fewer."""
+        if self.max_support is not None and len(self._support) > self.max_support:
+            self._replace(generator(self.seed_, Purpose.COMPRESS, self._coefficients.n_rounds))
+
+    def _replace(self, rng: np.random.Generator) -> None:
+        """Let fewer points take the place of all, with the same expectation of f.
 
         The average begins anew: later rounds make up for what a compression adds to f, but nothing
         would for what it adds to an average of rounds that are over.
         """
-        if self.max_support is None or len(self._support) <= self.max_support:
-            return
+        assert self.max_support is not None
         c = self._coefficients
-        alpha = c.last()
-        rng = generator(self.seed_, Purpose.COMPRESS, c.n_rounds)
-        chance = inclusion(np.linalg.norm(alpha, axis=1), int(KEPT * self.max_support))
-        features = self._features(self._support.rows, rng)
-        if features is not None:
-            mix = rng.standard_normal((alpha.shape[1], features.shape[1], 2 * DIRECTIONS))
-            features = sum(
-                (column[:, None] * features) @ part
-                for column, part in zip(alpha.T, mix.astype(features.dtype), strict=True)
-            )
-        with linear_algebra(1):  # of many small matrices
-            index = balanced(chance, features, rng)
+        index, factor = thin(np.linalg.norm(c.last(), axis=1), int(KEPT * self.max_support), rng)
         with uninterrupted():
             self._support.keep(index)
-            c.keep(index, 1 / chance[index])
+            c.keep(index, factor)
             self._played = None
-
-    def _features(self, X: Any, rng: np.random.Generator) -> np.ndarray | None:
-        """Numbers for each row whose weighted sums a compression keeps, if there are any."""
-        return None
 
     def _check_step(self) -> None:
         """The summed step of a batch must be stable."""

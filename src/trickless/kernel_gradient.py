@@ -11,19 +11,17 @@ from typing import Any
 import numpy as np
 
 from trickless._kernels import KernelLearner
-from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
+from trickless._online import OnlineClassification, OnlineRegression
+from trickless._projection import Projecting
 from trickless._validation.kernels import check_kernel_bound
 from trickless._validation.rules import choice, either, positive
 
-#: Rows at which a compression of the support hardly changes f.
-_BALANCED = 128
 
-
-class _KernelGradient(KernelLearner, OnlineGradient):
+class _KernelGradient(KernelLearner, Projecting):
     """Algorithm 1 with the exact kernel."""
 
     _rules = (
-        OnlineGradient._rules
+        Projecting._rules
         | KernelLearner._rules
         | {
             "kernel_bound": either(
@@ -46,6 +44,7 @@ class _KernelGradient(KernelLearner, OnlineGradient):
         batch_size: int | str = "auto",
         average: bool = True,
         max_support: int | None = None,
+        compression: str = "projection",
         shuffle: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -62,6 +61,7 @@ class _KernelGradient(KernelLearner, OnlineGradient):
         self.batch_size = batch_size
         self.average = average
         self.max_support = max_support
+        self.compression = compression
         self.shuffle = shuffle
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -84,9 +84,9 @@ class _KernelGradient(KernelLearner, OnlineGradient):
     def _square_bound(self) -> float:
         return self.kernel_bound_
 
-    def _features(self, X: Any, rng: np.random.Generator) -> np.ndarray:
-        some = np.sort(rng.permutation(X.shape[0])[:_BALANCED])
-        return self._kernel(X, X[some])
+    def _products(self, index: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        kept = self._support.rows[index]
+        return self._matrix(kept, kept).astype(np.float64, copy=False), self._sum(kept, alpha)
 
     def _estimate(self, X: Any) -> np.ndarray:
         return self._sum(X, self._coefficients.last())
@@ -127,8 +127,11 @@ class KernelGradientRegressor(OnlineRegression, _KernelGradient):
     average : bool, default=True
         Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None
-        At most so many support points (and one batch) are kept, by an unbiased compression; see
-        :class:`ShrinkingGradientRegressor`. None keeps every row.
+        At most so many support points (and one batch) are kept; when there are more, fewer take
+        their place. None keeps every row.
+    compression : {"projection", "unbiased"}, default="projection"
+        How fewer points take the place of all; see :class:`ShrinkingGradientRegressor`. A
+        projection is exact here but for the size of the sample.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
@@ -194,6 +197,7 @@ class KernelGradientRegressor(OnlineRegression, _KernelGradient):
         batch_size: int | str = "auto",
         average: bool = True,
         max_support: int | None = None,
+        compression: str = "projection",
         shuffle: bool = True,
         y_range: Any = "auto",
         random_state: Any = None,
@@ -212,6 +216,7 @@ class KernelGradientRegressor(OnlineRegression, _KernelGradient):
             batch_size=batch_size,
             average=average,
             max_support=max_support,
+            compression=compression,
             shuffle=shuffle,
             random_state=random_state,
             n_jobs=n_jobs,
@@ -254,8 +259,11 @@ class KernelGradientClassifier(OnlineClassification, _KernelGradient):
     average : bool, default=True
         Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None
-        At most so many support points (and one batch) are kept, by an unbiased compression; see
-        :class:`ShrinkingGradientRegressor`. None keeps every row.
+        At most so many support points (and one batch) are kept; when there are more, fewer take
+        their place. None keeps every row.
+    compression : {"projection", "unbiased"}, default="projection"
+        How fewer points take the place of all; see :class:`ShrinkingGradientRegressor`. A
+        projection is exact here but for the size of the sample.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None

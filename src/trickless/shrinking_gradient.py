@@ -13,12 +13,13 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks
+from trickless._blocks import linear_algebra, map_rows, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._estimator import NeuronLearner
 from trickless._expansion import METHOD, Expansion, Variances
 from trickless._network import Network
-from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
+from trickless._online import OnlineClassification, OnlineRegression
+from trickless._projection import Projecting
 from trickless._stream import Purpose, draw, generator
 from trickless._validation.kernels import check_kernel_values
 from trickless._validation.learners import check_draws
@@ -31,20 +32,20 @@ from trickless.neurons import Neurons
 _DRAWS = 2**20
 #: More draws in a round than this are refused.
 _MOST_SAMPLES = 10**9
-#: Neurons whose f(w) a compression of the support hardly changes.
-_BALANCED = 128
+#: Activations of a row, at least, by which functions are compared where some are projected.
+_LEAST_PROJECTED = 256
 #: What was measured of an expansion is measured again when its support has grown by this factor.
 _GROWN = 1.25
 
 
-class _ShrinkingGradient(NeuronLearner, OnlineGradient):
+class _ShrinkingGradient(NeuronLearner, Projecting):
     """Algorithm 1 with estimates from neurons that are drawn for one round alone."""
 
-    _changing = (*OnlineGradient._changing, "_measured")
+    _changing = (*Projecting._changing, "_measured")
 
     _rules = (
         NeuronLearner._rules
-        | OnlineGradient._rules
+        | Projecting._rules
         | {
             "n_samples": integer(1, "n_samples=512 draws of w a round is the default"),
             "estimator": METHOD,
@@ -65,6 +66,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
         batch_size: int | str = "auto",
         average: bool = True,
         max_support: int | None = None,
+        compression: str = "projection",
         shuffle: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -82,6 +84,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
         self.batch_size = batch_size
         self.average = average
         self.max_support = max_support
+        self.compression = compression
         self.shuffle = shuffle
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -140,11 +143,15 @@ class _ShrinkingGradient(NeuronLearner, OnlineGradient):
         check_kernel_values(type(self).__name__, K)
         return K
 
-    def _features(self, X: Any, rng: np.random.Generator) -> np.ndarray:
-        weights = draw(self.neurons_, rng, _BALANCED, X.dtype)
-        blocks = row_blocks(X.shape[0], threads=n_threads(self.n_jobs))
-        parts = map_blocks(lambda rows: self.neurons_(X[rows], weights), blocks, self.n_jobs)
-        return np.concatenate(parts)
+    def _products(self, index: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        X = self._support.rows[index]
+        n_neurons = -(-max(len(index), _LEAST_PROJECTED) // self.neurons_.width)
+        weights = draw(self.neurons_, generator(self.seed_, Purpose.COMPRESS), n_neurons, X.dtype)
+        f = self._expansion(alpha).values(weights).swapaxes(0, 1).reshape(-1, alpha.shape[1])
+        Z = np.concatenate(
+            map_rows(lambda rows: self.neurons_(X[rows], weights), X, len(f), self.n_jobs)
+        ).astype(np.float64)
+        return Z @ Z.T, Z @ f
 
     def _estimate(self, X: Any) -> np.ndarray:
         """E_t ≈ ⟨f_t, Φ(x)⟩ from neurons drawn for this round alone (Algorithm 2)."""
@@ -280,13 +287,17 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
         Whether to predict with the average of f over the rounds, which the guarantee for new data
         is about, or with the last f.
     max_support : int or None, default=None
-        At most so many support points (and one batch) are kept; when there are more, half as many
-        take their place. A point is kept with a probability proportional to its coefficient and
-        counts inversely more, so f keeps its expectation; the sample is balanced to change f little
-        (Deville and Tillé 2004). Memory is then constant. What it costs is variance: points kept
-        independently would add :math:`\|\alpha\|_1^2` / ``max_support`` each time, balancing takes
-        away most of it for smooth kernels. The average is then over the rounds since. Thousands of
-        points are a good start. None keeps every row.
+        At most so many support points (and one batch) are kept; when there are more, fewer take
+        their place, so that memory is constant, and so is the time of a round. Thousands of points
+        are a good start. None keeps every row.
+    compression : {"projection", "unbiased"}, default="projection"
+        How fewer points take the place of all. "projection" keeps a uniform sample of all rows so
+        far, a quarter of ``max_support`` (4,096 at most), with the coefficients that change f, and
+        the average over rounds, least at the neurons of one draw. What these points cannot express
+        is lost. "unbiased" keeps half of ``max_support``, each point with a probability in
+        proportion to its coefficient and counting inversely more: f keeps its expectation, at the
+        price of a variance of about :math:`\|\alpha\|_1^2` / ``max_support`` each time, which
+        feeds itself on long streams. The average is then over the rounds since.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
@@ -354,6 +365,7 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
         batch_size: int | str = "auto",
         average: bool = True,
         max_support: int | None = None,
+        compression: str = "projection",
         shuffle: bool = True,
         y_range: Any = "auto",
         random_state: Any = None,
@@ -373,6 +385,7 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
             batch_size=batch_size,
             average=average,
             max_support=max_support,
+            compression=compression,
             shuffle=shuffle,
             random_state=random_state,
             n_jobs=n_jobs,
@@ -488,13 +501,17 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
         Whether to predict with the average of f over the rounds, which the guarantee for new data
         is about, or with the last f.
     max_support : int or None, default=None
-        At most so many support points (and one batch) are kept; when there are more, half as many
-        take their place. A point is kept with a probability proportional to its coefficient and
-        counts inversely more, so f keeps its expectation; the sample is balanced to change f little
-        (Deville and Tillé 2004). Memory is then constant. What it costs is variance: points kept
-        independently would add :math:`\|\alpha\|_1^2` / ``max_support`` each time, balancing takes
-        away most of it for smooth kernels. The average is then over the rounds since. Thousands of
-        points are a good start. None keeps every row.
+        At most so many support points (and one batch) are kept; when there are more, fewer take
+        their place, so that memory is constant, and so is the time of a round. Thousands of points
+        are a good start. None keeps every row.
+    compression : {"projection", "unbiased"}, default="projection"
+        How fewer points take the place of all. "projection" keeps a uniform sample of all rows so
+        far, a quarter of ``max_support`` (4,096 at most), with the coefficients that change f, and
+        the average over rounds, least at the neurons of one draw. What these points cannot express
+        is lost. "unbiased" keeps half of ``max_support``, each point with a probability in
+        proportion to its coefficient and counting inversely more: f keeps its expectation, at the
+        price of a variance of about :math:`\|\alpha\|_1^2` / ``max_support`` each time, which
+        feeds itself on long streams. The average is then over the rounds since.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None

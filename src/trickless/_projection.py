@@ -1,0 +1,125 @@
+"""Projection: the nearest function with fewer support points takes the place of an expansion.
+
+Rounds of a stream go on with what some of its rows can express, as in online gradient descent on
+Nyström's approximation of a kernel [1]_, [2]_. The rows are a sample of all so far, which changes
+the less the longer the stream is, so that little of a function gets lost again and again.
+
+References
+----------
+.. [1] F. Orabona, J. Keshet and B. Caputo, "Bounded kernel-based online learning", JMLR 10, 2009.
+.. [2] J. Lu, S. Hoi, J. Wang, P. Zhao and Z.-Y. Liu, "Large scale online kernel learning",
+   JMLR 17, 2016.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from trickless._blocks import linear_algebra
+from trickless._devices import cho_solve, cholesky, plus_ridge
+from trickless._interrupts import uninterrupted
+from trickless._online import OnlineGradient
+from trickless._validation.rules import choice
+
+#: Share of ``max_support`` that a projection leaves, and the most points that it leaves.
+_KEPT, _MOST_KEPT = 1 / 4, 4096
+#: Added to the kernel of the points, relative to the mean of k(x, x).
+_RIDGE = 1e-4
+
+
+class Projecting(OnlineGradient):
+    """Algorithm 1 whose support may be projected; subclasses implement ``_products``."""
+
+    compression: str
+
+    _rules = OnlineGradient._rules | {
+        "compression": choice(
+            "projection",
+            "unbiased",
+            remedy="compression='projection' loses least of what was learned",
+        ),
+    }
+
+    def _products(self, index: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Inner products, in double precision, of Φ at some support points.
+
+        With each other, and with Σ α_i Φ(x_i) for each column of coefficients; exact, or from the
+        same neurons each time.
+        """
+        raise NotImplementedError
+
+    def _replace(self, rng: np.random.Generator) -> None:
+        if self.compression == "unbiased":
+            super()._replace(rng)
+            return
+        assert self.max_support is not None
+        c, n_points = self._coefficients, len(self._support)
+        size = min(max(1, int(_KEPT * self.max_support)), _MOST_KEPT)
+        index = reservoir(c.n_settled, n_points - c.n_settled, c.n_rounds, size, rng)
+        both = np.hstack([c.last(), c.average()])
+        with linear_algebra(self.n_jobs, size**3):
+            try:
+                both = nearest(*self._products(index, both))
+            except LinAlgError as error:
+                raise ValueError(
+                    f"{type(self).__name__}: compression='projection' needs a kernel that is "
+                    f"positive semi-definite, but that of {size:,} support points is not. Remedy: "
+                    "compression='unbiased', or another kernel or other parameters of it."
+                ) from error
+        with uninterrupted():
+            self._support.keep(index)
+            c.settle(*np.hsplit(both, 2))
+            self._played = None
+
+
+def reservoir(
+    n_old: int, n_new: int, n_rounds: int, size: int, rng: np.random.Generator
+) -> np.ndarray:
+    """A uniform sample of all rows so far, from such a sample of those before and all new ones.
+
+    Parameters
+    ----------
+    n_old, n_new : int
+        Size of the sample so far, and how many rows have come since.
+    n_rounds : int
+        Number of all rows so far.
+    size : int
+        Of the sample; at most ``n_old + n_new``.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    integer array of shape (size,)
+        In increasing order, the old ones first.
+    """
+    n_replaced = np.clip(rng.binomial(size, n_new / n_rounds), size - n_old, n_new)
+    old = rng.choice(n_old, size - n_replaced, replace=False)
+    new = n_old + rng.choice(n_new, n_replaced, replace=False)
+    return np.sort(np.concatenate([old, new]))
+
+
+def nearest(gram: np.ndarray, values: np.ndarray) -> np.ndarray:
+    r"""Coefficients β of :math:`\min \|f - \sum_j \beta_j \Phi(x_j)\|^2 + \rho |\beta|^2`.
+
+    Parameters
+    ----------
+    gram : float64 array of shape (n, n)
+        Inner products :math:`\langle \Phi(x_i), \Phi(x_j) \rangle` of the points that are kept. It
+        is overwritten.
+    values : array of shape (n, n_outputs)
+        :math:`\langle f, \Phi(x_j) \rangle`, for each of some functions f.
+
+    Returns
+    -------
+    array of shape (n, n_outputs)
+
+    Raises
+    ------
+    scipy.linalg.LinAlgError
+        If the inner products are none: not positive definite, although a ridge was added.
+    """
+    if not values.any():
+        return np.zeros(values.shape)
+    ridge = _RIDGE * float(np.trace(gram)) / len(gram)
+    return cho_solve(cholesky(plus_ridge(gram, ridge, in_place=True)), values)
