@@ -59,12 +59,12 @@ class Variances(NamedTuple):
     #: How many numbers the weights of one neuron are.
     numbers: float
 
-    def stratified(self, n_neurons: int, t: int) -> float:
-        """With as many strata as support points, none holds two of them."""
-        return self.index_within + self.index_between * max(0.0, 1 - n_neurons / t)
-
     def strata(self, variance: float, t: int) -> float:
-        """Neurons with which stratified sampling of t support points reaches a variance."""
+        """Neurons with which stratified sampling of t support points reaches a variance.
+
+        With n of them, it is ``index_within`` + ``index_between`` max(0, 1 - n / t), over n: with
+        as many strata as support points, none holds two of them.
+        """
         n = (self.index_within + self.index_between) / (variance + self.index_between / t)
         return n if n < t else max(t, self.index_within / variance)
 
