@@ -124,7 +124,9 @@ def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
             Ferns(feature_weights="relevance"), 2000, random_state=0
         ),
         "Doubly Stochastic, stumps": DoublyStochasticClassifier("stumps", random_state=0),
-        "Shrinking Gradient, stumps": ShrinkingGradientClassifier("stumps", random_state=0),
+        "Shrinking Gradient, stumps": ShrinkingGradientClassifier(
+            "stumps", max_support=4096, random_state=0
+        ),
         "LogisticRegression": LogisticRegression(max_iter=1000),
         "AdaBoost, 200 stumps": AdaBoostClassifier(
             DecisionTreeClassifier(max_depth=1), n_estimators=200, random_state=0
