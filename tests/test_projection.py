@@ -15,7 +15,7 @@ from trickless import (
 )
 from trickless._projection import nearest, reservoir
 from trickless._stream import Purpose, draw, generator
-from trickless.neurons import Gaussian
+from trickless.neurons import FromFunction, Gaussian
 
 GAUSSIAN = {"neurons": Gaussian(1.0), "n_neurons": 4000}
 RBF = {"kernel_params": {"gamma": 0.5}}
@@ -103,6 +103,41 @@ def test_neurons_are_compared_at_one_draw_each_time():
     rows = np.vstack([Z[kept].T, np.sqrt(1e-4 * (Z[kept] ** 2).sum() / 25) * np.eye(25)])
     f = np.vstack([Z.T @ coefficients(model), np.zeros((25, 2))])
     np.testing.assert_allclose(coefficients(after), np.linalg.lstsq(rows, f)[0], rtol=1e-6)
+
+
+def test_the_norm_does_not_grow():
+    """With as many activations as the 300 points that are kept, it was four times as large."""
+    X = inputs(1300, 10)
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+    model = ShrinkingGradientRegressor(**GAUSSIAN, random_state=0).partial_fit(X, y)
+    after = deepcopy(model).set_params(max_support=1200)
+    after._compress()
+    norms = []
+    for one in (model, after):
+        K, alpha = model._kernel(one._support.rows, one._support.rows), coefficients(one)
+        norms.append(np.sqrt((alpha * (K @ alpha)).sum(axis=0)))
+    assert len(after._support) == 300
+    assert (norms[1] < 1.1 * norms[0]).all()
+
+
+def test_a_neuron_that_is_not_finite_is_found_before_it_spoils_the_model():
+    def activation(X, directions):
+        return np.where(far[0] < X @ directions.T, np.nan, np.sin(X @ directions.T))
+
+    def draw_directions(rng, n, n_features):
+        return rng.standard_normal((n, n_features))
+
+    far = [np.inf]
+    X = inputs(150, 2)
+    family = FromFunction(draw_directions, activation)
+    model = ShrinkingGradientRegressor(family, 200, y_range=(-1, 1), random_state=0)
+    model.partial_fit(X, np.sin(X[:, 0]))
+    before = coefficients(model)
+    far[0] = 3.0
+    with pytest.raises(ValueError, match=r"FromFunction.*not finite.*Remedy"):
+        model.set_params(max_support=100)._compress()
+    np.testing.assert_array_equal(coefficients(model), before)
+    assert len(model._support) == 150
 
 
 @pytest.mark.parametrize("average", [True, False])

@@ -37,7 +37,7 @@ class Projecting(OnlineGradient):
         "compression": choice(
             "projection",
             "unbiased",
-            remedy="compression='projection' loses least of what was learned",
+            remedy="compression='projection' is for long streams",
         ),
     }
 
@@ -76,7 +76,9 @@ class Projecting(OnlineGradient):
 def reservoir(
     n_old: int, n_new: int, n_rounds: int, size: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """A uniform sample of all rows so far, from such a sample of those before and all new ones.
+    """A sample of all rows so far, from such a sample of those before and all new ones.
+
+    Each row is in it with the same chance.
 
     Parameters
     ----------

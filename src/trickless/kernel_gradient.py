@@ -130,8 +130,8 @@ class KernelGradientRegressor(OnlineRegression, _KernelGradient):
         At most so many support points (and one batch) are kept; when there are more, fewer take
         their place. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
-        How fewer points take the place of all; see :class:`ShrinkingGradientRegressor`. A
-        projection is exact here but for the size of the sample.
+        How fewer points take the place of all; see :class:`ShrinkingGradientRegressor`. Here
+        a projection goes by the kernel itself.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
@@ -262,8 +262,8 @@ class KernelGradientClassifier(OnlineClassification, _KernelGradient):
         At most so many support points (and one batch) are kept; when there are more, fewer take
         their place. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
-        How fewer points take the place of all; see :class:`ShrinkingGradientRegressor`. A
-        projection is exact here but for the size of the sample.
+        How fewer points take the place of all; see :class:`ShrinkingGradientRegressor`. Here
+        a projection goes by the kernel itself.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None

@@ -23,6 +23,7 @@ from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._conjugate import Pilot, solve_in_passes
 from trickless._devices import beside, empty, take
 from trickless._estimator import Classification, NeuronLearner, Regression
+from trickless._gram import FLOOR
 from trickless._interrupts import uninterrupted
 from trickless._least_squares import (
     Posterior,
@@ -71,8 +72,10 @@ PANEL_BYTES, PANEL_ROWS = 2**26, 8192
 PANEL_BYTES_ON_DEVICE = 2**30
 
 #: Columns above which least squares is solved in passes over the rows: where activations can be
-#: kept, and where they have to be evaluated in every pass. Up to so many rows, it is not.
-PASSES_ABOVE, REEVALUATED_ABOVE, FEW_ROWS = 6144, 16384, 2048
+#: kept, and where they have to be evaluated in every pass.
+PASSES_ABOVE, REEVALUATED_ABOVE = 6144, 16384
+#: Rows, and activations of them all, up to which it is not: the direct solver works in rows.
+FEW_ROWS, FEW_ACTIVATIONS = 2048, 2**25
 #: Columns on which that solver begins to look for alpha, and the most rows of its preconditioner.
 PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 
@@ -189,9 +192,15 @@ class _KitchenSinks(NeuronLearner):
             return True
         n_columns = self.n_neurons * self.neurons_.width
         kept = self._bytes(X.shape[0]) <= self._room()
-        many = n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE) and X.shape[0] > FEW_ROWS
-        free = on_host(X) and self.solver == "auto"
+        many = n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
+        free = on_host(X) and self.solver == "auto" and not self._has_few_rows(X)
         return free and many and all(goes for _, goes in why_not.values())
+
+    def _has_few_rows(self, X: Any) -> bool:
+        """Whether the direct solver can work in rows; not at alphas so light that it does not."""
+        n_rows, n_columns = X.shape[0], self.n_neurons * self.neurons_.width
+        light = not isinstance(self.alpha, str) and self.alpha < FLOOR * self.neurons_.bound**2
+        return n_rows <= FEW_ROWS and n_rows * n_columns <= FEW_ACTIVATIONS and not light
 
     def _bytes(self, n_rows: int) -> int:
         """Bytes of the activations of so many rows."""
@@ -521,8 +530,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         direct solver would, and evaluates them in every pass if not. It is for ``fit`` with a
         positive alpha or "auto", and the model has no
         ``statistics_``, as ``partial_fit``, ``merge`` and ``return_std`` need. "auto" is "direct"
-        for up to 6,144 columns, or 16,384 where activations cannot be kept, for up to 2,048 rows,
-        and where "iterative" does not go.
+        for up to 6,144 columns, or 16,384 where activations cannot be kept, mostly for up to 2,048
+        rows, and where "iterative" does not go.
     max_iter : int, default=500
         The most iterations of the iterative solver.
     tol : float, default=1e-5
@@ -767,8 +776,8 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         ``cache_bytes`` or take no more than the direct solver would, and evaluates them in every
         pass if not. It is for ``fit`` with a positive alpha or "auto", and the model has no
         ``statistics_``, as ``partial_fit`` and ``merge`` need. "auto" is "direct" for up to
-        6,144 columns, or 16,384 where activations cannot be kept, for up to 2,048 rows, and where
-        "iterative" does not go.
+        6,144 columns, or 16,384 where activations cannot be kept, mostly for up to 2,048 rows, and
+        where "iterative" does not go.
     max_iter : int, default=500
         The most iterations of the iterative solver, and for losses other than "squared_error"; one
         is about a pass.

@@ -20,9 +20,9 @@ from trickless._expansion import METHOD, Expansion, Variances
 from trickless._network import Network
 from trickless._online import OnlineClassification, OnlineRegression
 from trickless._projection import Projecting
-from trickless._stream import Purpose, draw, generator
+from trickless._stream import Purpose, draw, generator, pick
 from trickless._validation.kernels import check_kernel_values
-from trickless._validation.learners import check_draws
+from trickless._validation.learners import check_draws, check_finite
 from trickless._validation.models import check_certificate
 from trickless._validation.neurons import check_independent
 from trickless._validation.rules import integer
@@ -32,8 +32,11 @@ from trickless.neurons import Neurons
 _DRAWS = 2**20
 #: More draws in a round than this are refused.
 _MOST_SAMPLES = 10**9
-#: Activations of a row, at least, by which functions are compared where some are projected.
-_LEAST_PROJECTED = 256
+#: Activations of a row by which functions are compared where some are projected: so many for each
+#: point that is kept, and at least. With as many as points, what is fitted is their noise.
+_COMPARED, _LEAST_COMPARED = 4, 256
+#: Neurons whose activations of these points are held at a time.
+_NEURONS_COMPARED = 1024
 #: What was measured of an expansion is measured again when its support has grown by this factor.
 _GROWN = 1.25
 
@@ -144,14 +147,23 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
         return K
 
     def _products(self, index: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        X = self._support.rows[index]
-        n_neurons = -(-max(len(index), _LEAST_PROJECTED) // self.neurons_.width)
-        weights = draw(self.neurons_, generator(self.seed_, Purpose.COMPRESS), n_neurons, X.dtype)
-        f = self._expansion(alpha).values(weights).swapaxes(0, 1).reshape(-1, alpha.shape[1])
-        Z = np.concatenate(
-            map_rows(lambda rows: self.neurons_(X[rows], weights), X, len(f), self.n_jobs)
-        ).astype(np.float64)
-        return Z @ Z.T, Z @ f
+        family, X, size = self.neurons_, self._support.rows[index], len(index)
+        n_neurons = -(-max(_COMPARED * size, _LEAST_COMPARED) // family.width)
+        weights = draw(family, generator(self.seed_, Purpose.COMPRESS), n_neurons, X.dtype)
+        f = self._expansion(alpha).values(weights)
+        gram, products = np.zeros((size, size)), np.zeros((size, alpha.shape[1]))
+        for some in row_blocks(n_neurons, _NEURONS_COMPARED):
+
+            def activations(rows: slice, some: slice = some) -> np.ndarray:
+                return family(X[rows], pick(weights, some))
+
+            width = (some.stop - some.start) * family.width
+            Z = np.concatenate(map_rows(activations, X, width, self.n_jobs)).astype(np.float64)
+            gram += Z @ Z.T
+            products += Z @ f[some].swapaxes(0, 1).reshape(width, -1)
+        check_finite(type(family).__name__, gram.diagonal())
+        check_finite(type(family).__name__, products)
+        return gram, products
 
     def _estimate(self, X: Any) -> np.ndarray:
         """E_t ≈ ⟨f_t, Φ(x)⟩ from neurons drawn for this round alone (Algorithm 2)."""
