@@ -10,6 +10,7 @@ from cases import LEARNERS, inputs, name_of, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, _relevance, _search
 from trickless._contest import Contest, Entry
 from trickless._relevance import relevance_to
+from trickless._stream import Purpose
 from trickless.neurons import (
     Dense,
     Ferns,
@@ -85,7 +86,7 @@ def test_relevance_is_the_slope_of_what_was_learned(sparse):
     slopes = [((f(X + h * e) - f(X - h * e)) / (2 * h)) ** 2 for e in np.eye(3)]
     mean = np.array([weight @ square.sum(axis=1) / weight.sum() for square in slopes])
     rows = scipy.sparse.csr_array(X) if sparse else X
-    contest = Contest(rows, y, weight, 0, 0, len(X), 20, 1)
+    contest = Contest(rows, y, weight, 0, Purpose.RELEVANCE, 0, len(X), 20, 1)
     relevance = relevance_to(Entry(family, 0.5, weights, coef), contest)
     np.testing.assert_allclose(relevance.slope, np.sqrt(mean), rtol=1e-6)
     centre = weight @ X / weight.sum()
@@ -152,8 +153,10 @@ def test_constants_do_not_matter_whatever_rounding_leaves_of_them(sparse, dtype)
 
 def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
     X, y = few_that_matter()
-    monkeypatch.setattr(_relevance, "ROUNDS", ((400, 100),) * 3)
-    monkeypatch.setattr(_search, "ROWS", 300)
+    monkeypatch.setattr(_relevance, "MULTIPLES", ((1 / 2, 1.0, 2.0), (1.0,), (1.0,)))
+    monkeypatch.setattr(_relevance, "SIZE", (400, 100))
+    monkeypatch.setattr(_relevance, "COMPARED", (350, 50))
+    monkeypatch.setattr(_search, "ROUNDS", ((300, 50), (500, 60)))
     seen = []
 
     class Spy(Contest):
@@ -164,8 +167,8 @@ def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
     monkeypatch.setattr(_relevance, "Contest", Spy)
     monkeypatch.setattr(_search, "Contest", Spy)
     weight = np.arange(1.0, len(X) + 1)
-    model = KitchenSinksRegressor(Laplace1("relevance"), 100, random_state=0).fit(X, y, weight)
-    assert [len(contest.X) for contest in seen] == [400] * 4 + [300]
+    model = KitchenSinksRegressor(Laplace1("relevance"), 200, random_state=0).fit(X, y, weight)
+    assert [len(contest.X) for contest in seen] == [400] * 3 + [350, 300, 500]
     order = np.argsort(X[:, 0])
     for contest in seen:
         rows = order[np.searchsorted(X[order, 0].astype("float32"), contest.X[:, 0])]
@@ -233,6 +236,53 @@ def test_a_search_takes_classes_weights_names_and_sparse_rows():
     assert model.neurons_.length_scale_ == 0.2
     model.fit(scipy.sparse.csr_array(X), y > 0)
     assert model.neurons_.length_scale_ == 0.2
+
+
+@pytest.mark.parametrize(
+    ("n_neurons", "sizes"), [(100, [6]), (101, [6, 3]), (400, [6, 3, 2]), (10_000, [6, 3, 2])]
+)
+def test_the_better_half_goes_on_as_long_as_that_is_little_beside_the_fit(
+    n_neurons, sizes, monkeypatch
+):
+    X, y = wiggly(0.1, n=1000)
+    rounds = (100, 20), (300, 50), (500, 100), (1001, 150)  # the last has more rows than there are
+    monkeypatch.setattr(_search, "ROUNDS", rounds)
+    monkeypatch.setattr(_search, "SHARE", 3 * 300 * 50**2 / (1000 * 100.5**2))
+    entered = []
+
+    class Spy(Contest):
+        def entries(self, families):
+            entered.append((len(self.X), super().entries(families)))
+            return entered[-1][1]
+
+    monkeypatch.setattr(_search, "Contest", Spy)
+    family = Laplace1("auto").fit(X, np.random.default_rng(0))
+    chosen, scores = _search.choose([family], X, y[:, None], None, n_neurons, 0, 1)
+    assert [len(entries) for _, entries in entered] == sizes
+    assert [n for n, _ in entered] == [100, 300, 500][: len(sizes)]
+    best = {family.length_scale_ for family in family.candidates()}
+    last = {}
+    for (_, entries), size in zip(entered, sizes, strict=True):
+        assert {entry.family.length_scale_ for entry in entries} == best
+        last |= {entry.family.length_scale_: entry.score for entry in entries}
+        ranked = sorted(entries, key=lambda entry: entry.score)
+        best = {entry.family.length_scale_ for entry in ranked[: max(2, -(-size // 2))]}
+    assert chosen is ranked[0].family
+    np.testing.assert_array_equal(scores, [last[c.length_scale_] for c in family.candidates()])
+
+
+def test_more_rows_and_neurons_correct_what_few_prefer(monkeypatch):
+    """Few cannot follow a target that varies fast, so a large scale looks best to them."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (4000, 2))
+    y = np.sin(8 * X[:, 0]) * np.sin(8 * X[:, 1]) + X[:, 0]
+    scales = {}
+    for name, rounds in {"few": ((100, 10),), "more": ((100, 10), (2000, 150))}.items():
+        monkeypatch.setattr(_search, "ROUNDS", rounds)
+        search = {"neurons__length_scale": [0.3, 10.0]}
+        model = KitchenSinksRegressor("gaussian", 400, search=search, random_state=0).fit(X, y)
+        scales[name] = model.neurons_.length_scale_
+    assert scales == {"few": 10.0, "more": 0.3}
 
 
 def test_one_choice_is_no_search():

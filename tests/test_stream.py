@@ -64,9 +64,10 @@ def test_purposes_have_randomness_of_their_own():
 
 def test_purposes_keep_their_numbers():
     """Models that were fitted with older versions go by them."""
-    names = "BLOCKS FIT SHUFFLE ROUNDS FREEZE TRIAL COMPRESS PREDICT VALIDATION SEARCH PILOT"
-    assert [purpose.name for purpose in Purpose] == [*names.split(), "PRECONDITIONER"]
-    assert [int(purpose) for purpose in Purpose] == list(range(12))
+    names = "BLOCKS FIT SHUFFLE ROUNDS FREEZE TRIAL COMPRESS PREDICT VALIDATION SEARCH PILOT "
+    names += "PRECONDITIONER RELEVANCE"
+    assert [purpose.name for purpose in Purpose] == names.split()
+    assert [int(purpose) for purpose in Purpose] == list(range(13))
 
 
 def test_pieces_cover_a_range_once_and_agree_with_stored_weights():

@@ -6,12 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless._blocks import linear_algebra, map_rows
+from trickless._blocks import linear_algebra, map_rows, row_blocks
 from trickless._devices import take, to_host
 from trickless._least_squares import solve_by_gcv
 from trickless._statistics import Statistics, least_ridge
 from trickless._stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
+
+#: Held at a time.
+_ACTIVATIONS = 2**23
 
 
 class Entry(NamedTuple):
@@ -37,8 +40,9 @@ class Contest:
     targets : array of shape (n_rows, n_outputs)
     weight : array of shape (n_rows,) or None
     seed : int
+    purpose : Purpose
     number : int
-        Which rows and random numbers of this seed; others for each number.
+        Which rows and random numbers of this seed and purpose; others for each number.
     most, n_neurons : int
         How many rows at most, and neurons.
     n_jobs : int or None
@@ -56,6 +60,7 @@ class Contest:
         targets: np.ndarray,
         weight: np.ndarray | None,
         seed: int,
+        purpose: Purpose,
         number: int,
         most: int,
         n_neurons: int,
@@ -63,26 +68,26 @@ class Contest:
     ) -> None:
         rows = np.arange(len(targets))
         if len(rows) > most:
-            rng = generator(seed, Purpose.SEARCH, 2 * number)
+            rng = generator(seed, purpose, 2 * number)
             rows = np.sort(rng.choice(rows, most, replace=False))
         self.X, self.targets = to_host(take(X, rows)), targets[rows]
         self.weight = None if weight is None else weight[rows]
-        self._seed, self._number, self._n_neurons, self._n_jobs = seed, number, n_neurons, n_jobs
+        self._draws = seed, purpose, 2 * number + 1
+        self._n_neurons, self._n_jobs = n_neurons, n_jobs
 
     def entries(self, families: list[Neurons]) -> list[Entry]:
         """What each family comes to."""
         return [self._entry(family) for family in families]
 
     def _entry(self, family: Neurons) -> Entry:
-        rng = generator(self._seed, Purpose.SEARCH, 2 * self._number + 1)
-        weights = draw(family, rng, self._n_neurons, self.X.dtype)
+        weights = draw(family, generator(*self._draws), self._n_neurons, self.X.dtype)
         n_columns = self._n_neurons * family.width
-        parts = map_rows(
-            lambda rows: family(self.X[rows], weights), self.X, n_columns, self._n_jobs
-        )
-        Z = np.concatenate(parts)
         statistics = Statistics(n_columns, self.targets.mean(axis=0))
-        statistics.add(Z, self.targets, self.weight, least_ridge(len(Z)), self._n_jobs)
+        least = least_ridge(len(self.targets))
+        for panel in row_blocks(len(self.targets), max(1, _ACTIVATIONS // n_columns)):
+            Z, part = self._activations(family, weights, self.X[panel]), self.weight
+            part = None if part is None else part[panel]
+            statistics.add(Z, self.targets[panel], part, least, self._n_jobs)
         moments = statistics.centred()
         with linear_algebra(self._n_jobs, moments.n_products):
             solution = solve_by_gcv(moments)
@@ -93,6 +98,11 @@ class Contest:
         coef = solution.coef[:, varies] / np.sqrt(variance)
         by_neuron = coef.reshape(family.width, self._n_neurons, -1).swapaxes(0, 1)
         return Entry(family, score, weights, by_neuron)
+
+    def _activations(self, family: Neurons, weights: Weights, X: Any) -> np.ndarray:
+        n_columns = self._n_neurons * family.width
+        parts = map_rows(lambda rows: family(X[rows], weights), X, n_columns, self._n_jobs)
+        return np.concatenate(parts)
 
 
 def best(entries: list[Entry]) -> Entry:

@@ -363,7 +363,8 @@ class NeuronLearner(Learner):
                 family.fit(X, generator(self.seed_, Purpose.FIT), weight)
                 check_fitted_family(family)
             self.__dict__.pop("search_scores_", None)
-            self.neurons_, scores = choose(families, X, targets, weight, self.seed_, self.n_jobs)
+            chosen = choose(families, X, targets, weight, self.n_neurons, self.seed_, self.n_jobs)
+            self.neurons_, scores = chosen
             if scores is not None:
                 self.search_scores_ = scores
         rng = generator(self.seed_, Purpose.TRIAL)

@@ -21,12 +21,12 @@ from trickless._stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
 from trickless.neurons._projected import project
 
-#: Rows, at most, and neurons of each round. What matters has to be told from noise in the first
-#: ones, which takes more of both.
-ROUNDS = ((8192, 512),) * 2 + ((4096, 256),) * 4
-#: Length scales of a round: of the first in medians of the distance, of the others in that of the
-#: round before.
-MULTIPLES = (1 / 2, 1.0, 2.0)
+#: Rows, at most, and neurons of each round, and those on which rounds are compared in the end.
+#: What matters has to be told from noise, which takes more of both.
+SIZE, COMPARED = (8192, 512), (4096, 256)
+#: Length scales of each round: of the first in medians of the distance, of the others in that of
+#: the round before.
+MULTIPLES = ((1 / 2, 1.0, 2.0),) * 2 + ((1.0,),) * 4
 #: A feature counts at least so much of what the one that matters most does.
 LEAST = 1e-3
 #: What rounding may make of the deviation of a constant, relative to it.
@@ -60,17 +60,18 @@ def find_relevance(
     """
     family, factor = Gaussian().fit(X, generator(seed, Purpose.FIT), weight), 1.0
     found: list[Gaussian] = []
-    for number, (most, n_neurons) in enumerate(ROUNDS, start=1):
-        contest = Contest(X, targets, weight, seed, number, most, n_neurons, n_jobs)
-        families = [_times(family, factor * multiple) for multiple in MULTIPLES]
+    rows = X, targets, weight, seed, Purpose.RELEVANCE
+    for number, multiples in enumerate(MULTIPLES):
+        contest = Contest(*rows, number, *SIZE, n_jobs)
+        families = [_times(family, factor * multiple) for multiple in multiples]
         first = best(contest.entries(families))
-        factor *= MULTIPLES[families.index(first.family)]
+        factor *= multiples[families.index(first.family)]
         found.append(first.family)
-        relevance = None if number == len(ROUNDS) else relevance_to(first, contest)
+        relevance = None if number == len(MULTIPLES) - 1 else relevance_to(first, contest)
         if relevance is None:
             break
         family = family.by_relevance(relevance)
-    contest = Contest(X, targets, weight, seed, len(ROUNDS) + 1, *ROUNDS[-1], n_jobs)
+    contest = Contest(*rows, len(MULTIPLES), *COMPARED, n_jobs)
     scale = best(contest.entries(found)).family.length_scale_
     spread = _standard_deviations(contest.X, contest.weight)
     slope = np.broadcast_to(1 / scale, spread.shape)

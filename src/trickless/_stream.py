@@ -39,6 +39,7 @@ class Purpose(IntEnum):
     SEARCH = 9
     PILOT = 10
     PRECONDITIONER = 11
+    RELEVANCE = 12
 
 
 def as_seed(random_state: Any) -> int:

@@ -540,7 +540,9 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     search : dict or None, default=None
         Parameters of the neurons to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
-        cross-validation, with 256 neurons on at most 4,096 rows of the first batch.
+        cross-validation, with 256 neurons on at most 4,096 rows of the first batch; where that is
+        little beside the fit to come, the better half of them with 512 on 16,384, and again with
+        1,024 on 32,768.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -578,7 +580,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     search_scores_ : array of shape (n_candidates,)
         Scores of the families compared, by ``search`` in the order of
         :class:`sklearn.model_selection.ParameterGrid` or by the family's own choice of a length
-        scale or of weights of features, relative to a constant.
+        scale or of weights of features, relative to a constant. Each is of the last comparison
+        that a family was in; more rows and neurons make it smaller.
     statistics_ : Statistics
         Sums over the rows seen so far, from the direct solver; the activations and targets of each
         row instead, while rows are no more than columns.
@@ -789,7 +792,9 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     search : dict or None, default=None
         Parameters of the neurons to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
-        cross-validation, with 256 neurons on at most 4,096 rows of the first batch.
+        cross-validation, with 256 neurons on at most 4,096 rows of the first batch; where that is
+        little beside the fit to come, the better half of them with 512 on 16,384, and again with
+        1,024 on 32,768.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -828,7 +833,8 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     search_scores_ : array of shape (n_candidates,)
         Scores of the families compared, by ``search`` in the order of
         :class:`sklearn.model_selection.ParameterGrid` or by the family's own choice of a length
-        scale or of weights of features, relative to a constant.
+        scale or of weights of features, relative to a constant. Each is of the last comparison
+        that a family was in; more rows and neurons make it smaller.
     statistics_ : Statistics
         Sums over the rows seen so far, from the direct solver; the activations and targets of each
         row instead, while rows are no more than columns.

@@ -45,14 +45,15 @@ class Gaussian(Isotropic):
             default="median"
         The length scale s, in the units of the inputs. "median" takes the median distance between
         distinct training rows (up to 1,000 of them). "auto" chooses among six multiples of it, from
-        1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows; its time does not grow
-        with the rows. "relevance" gives each feature a scale of its own, for data where some
-        matter more than others. Gaussian neurons, whatever the family, learn a function with the
-        best of three length scales; that of feature j is then set in proportion to
+        1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows; where that is little
+        beside the fit to come, the better half of them with 512 on 16,384, and again with 1,024 on
+        32,768. "relevance" gives each feature a scale of its own, for data where some
+        matter more than others. 512 Gaussian neurons, whatever the family, learn a function of at
+        most 8,192 rows; the scale of feature j is then set in proportion to
         :math:`1 / \sqrt{E (\partial f / \partial x_j)^2}`, and so on, five times, each time with
-        other neurons and rows: 512 on at most 8,192 the first two times, when what matters has to
-        be told from noise, and 256 on 4,096 later [3]_. Of the best of these, by the score on
-        other 4,096 rows, the family takes the best of six multiples, from 1/4 to 8. An array has
+        other neurons and rows; the first two take the best of three length scales [3]_. Of these
+        six, the best by the score on other 4,096 rows is told to the family, which
+        takes one of six multiples, from 1/4 to 8, as with "auto". An array has
         the scale of each feature, by which it is divided.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; by itself, each has the distribution

@@ -42,8 +42,8 @@ class Stumps(Projected):
         proportion to an array of numbers, of which some may be 0. "relevance" is for data where
         some features matter more than others: weights are how much a function that Gaussian
         neurons learn varies with each feature, or its square, or all are alike, whichever does best
-        with 256 neurons on at most 4,096 rows (``length_scale="relevance"`` of :class:`Gaussian`
-        says how that function is found).
+        (:class:`Gaussian` says how that function is found, by ``length_scale="relevance"``, and
+        how the best by "auto").
 
     Attributes
     ----------
