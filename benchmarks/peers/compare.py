@@ -32,14 +32,16 @@ Runs = dict[tuple[str, int], list[dict[str, Any]]]
 
 def fitted(task: Task, method: Method, size: int, parameters: dict[str, Any]) -> dict[str, Any]:
     """Seconds and peak memory of learning and predicting, and the test error."""
-    if method.unit == "rows":
-        task = task._replace(X=task.X[:size], y=task.y[:size])
+    rows_a_unit = 1 if method.unit == "rows" else method.rows_a_unit
+    if rows_a_unit:
+        some = size * rows_a_unit
+        task = task._replace(X=task.X[:some], y=task.y[:some])
     model = method.make(task, size, **parameters)
 
     def small() -> None:
         """What only the first fit of a process takes, such as starting threads."""
-        some = task._replace(X=task.X[:WARM_UP_ROWS], y=task.y[:WARM_UP_ROWS])
-        method.make(some, method.sizes[0], **parameters).fit(some.X, some.y)
+        few = task._replace(X=task.X[:WARM_UP_ROWS], y=task.y[:WARM_UP_ROWS])
+        method.make(few, method.sizes[0], **parameters).fit(few.X, few.y)
 
     with measured(small) as fit:
         model.fit(task.X, task.y)

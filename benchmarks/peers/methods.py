@@ -35,6 +35,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import trickless
 from adapters import XRFM, Rfflearn, River, torchkm
+from summary import SOME_ROWS
 from tasks import Task, families
 from trickless.neurons import Neurons, Patches, make_neurons
 
@@ -52,13 +53,16 @@ ROUNDS = (10, 30, 100, 300, 1000)
 GROWING = (2048, 8192, 32_768)
 #: Parameters of families that may be "relevance".
 RELEVANCE = {"length_scale", "feature_weights"}
+#: Where there are more rows than this, also fits of so many for each neuron, or half for a column.
+MANY_ROWS, ROWS_A_NEURON = 200_000, 32
 STREAM = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
 
 
 class Method(NamedTuple):
     """How one is made and along what.
 
-    Where the unit is "rows", a point is a fit of as many rows, in all others of all rows.
+    Where the unit is "rows", a point is a fit of as many rows, in all others of all rows, or of
+    ``rows_a_unit`` times its size.
     """
 
     make: Callable[..., Any]  # (task, size, **parameters), with fit and predict
@@ -71,6 +75,12 @@ class Method(NamedTuple):
     threads: str  # "all", or "one" where it knows no threads
     package: str | None = None  # if that is not one of ours
     test_rows: int | None = None  # the most, where a prediction is slow
+    rows_a_unit: int | None = None
+
+
+def some_rows(method: Method, rows: int) -> Method:
+    """The same, of so many rows for each neuron, column or landmark."""
+    return method._replace(growth=2.5, rows_a_unit=rows)
 
 
 def gamma(scale: float) -> float:
@@ -163,6 +173,7 @@ def methods(task: Task) -> dict[str, Method]:
     scales = {"scale": tuple(multiple * task.median for multiple in MULTIPLES)}
     alphas, cs = {"alpha": ALPHAS}, {"C": CS}
     binary, classes = task.n_classes == 2, task.n_classes > 0
+    many = len(task.X) > MANY_ROWS
     all_: dict[str, Method] = {}
     grids = {"length_scale": scales["scale"], "depth": DEPTHS}
     for family in families(task.name):
@@ -180,6 +191,9 @@ def methods(task: Task) -> dict[str, Method]:
                 partial(make, **{option: "relevance"}),
                 *(OURS, "neurons", NEURONS, rest, 500, 1.5, "all"),
             )
+    for family in ("gaussian", "laplace1") if many else ():
+        name = f"Kitchen Sinks, {family}, relevance"
+        all_[name + SOME_ROWS] = some_rows(all_[name], ROWS_A_NEURON)
     if len(task.X) > 2 * 16_384 or task.n_classes > 2:
         grid = scales | {"step_size": ("auto", 0.5)}
         all_["Doubly Stochastic, block"] = Method(
@@ -191,6 +205,8 @@ def methods(task: Task) -> dict[str, Method]:
         make = partial(features, sampler=sampler, head=head)
         unit = "columns" if sampler is RBFSampler else "landmarks"
         all_[name] = Method(make, KERNEL, unit, some, scales | grid, 1000, 1.5, threads)
+        if many and head is ridge:
+            all_[name + SOME_ROWS] = some_rows(all_[name], ROWS_A_NEURON // 2)
 
     mapped("RBFSampler + Ridge", RBFSampler, ridge, alphas)
     mapped("RBFSampler + RidgeCV", RBFSampler, ridge_cv, {})

@@ -24,6 +24,11 @@ their documentation recommends (``methods.py``, ``adapters.py``):
   what, as no peer does; with "relevance", they find which inputs matter too, in their seconds;
   and Doubly Stochastic with ``preconditioner="block"`` where there are many rows or classes.
 
+Support vectors, xRFM and the like take some of the rows. With hundreds of thousands of them, fewer
+rows and more columns are better for linear models too; so Kitchen Sinks with relevance, and Ridge
+after ``RBFSampler`` and ``Nystroem``, are then also fitted to 32 rows for each neuron, or 16 for
+each column, "some rows". A column of a neuron is a cosine or a sine.
+
 Length scales, alpha and the like are chosen for each method by itself, outside its seconds and by
 the same rule for all: a grid of 2 to 9 values a parameter (``methods.py``), one parameter after the
 other, on 5,000 training rows, by the error on 5,000 other training rows, at a middling size. Test
