@@ -53,8 +53,8 @@ ROUNDS = (10, 30, 100, 300, 1000)
 GROWING = (2048, 8192, 32_768)
 #: Parameters of families that may be "relevance".
 RELEVANCE = {"length_scale", "feature_weights"}
-#: Where there are more rows than this, also fits of so many for each neuron, or half for a column.
-MANY_ROWS, ROWS_A_NEURON = 200_000, 32
+#: Where there are more rows than this, also fits of so many for each column.
+MANY_ROWS, ROWS_A_COLUMN = 200_000, 16
 STREAM = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
 
 
@@ -79,7 +79,7 @@ class Method(NamedTuple):
 
 
 def some_rows(method: Method, rows: int) -> Method:
-    """The same, of so many rows for each neuron, column or landmark."""
+    """The same, of so many rows for each unit of its size."""
     return method._replace(growth=2.5, rows_a_unit=rows)
 
 
@@ -191,9 +191,10 @@ def methods(task: Task) -> dict[str, Method]:
                 partial(make, **{option: "relevance"}),
                 *(OURS, "neurons", NEURONS, rest, 500, 1.5, "all"),
             )
-    for family in ("gaussian", "laplace1") if many else ():
-        name = f"Kitchen Sinks, {family}, relevance"
-        all_[name + SOME_ROWS] = some_rows(all_[name], ROWS_A_NEURON)
+    if many:
+        for name, method in list(all_.items()):
+            if "ferns" not in name:  # neurons of two columns
+                all_[name + SOME_ROWS] = some_rows(method, 2 * ROWS_A_COLUMN)
     if len(task.X) > 2 * 16_384 or task.n_classes > 2:
         grid = scales | {"step_size": ("auto", 0.5)}
         all_["Doubly Stochastic, block"] = Method(
@@ -206,7 +207,7 @@ def methods(task: Task) -> dict[str, Method]:
         unit = "columns" if sampler is RBFSampler else "landmarks"
         all_[name] = Method(make, KERNEL, unit, some, scales | grid, 1000, 1.5, threads)
         if many and head is ridge:
-            all_[name + SOME_ROWS] = some_rows(all_[name], ROWS_A_NEURON // 2)
+            all_[name + SOME_ROWS] = some_rows(all_[name], ROWS_A_COLUMN)
 
     mapped("RBFSampler + Ridge", RBFSampler, ridge, alphas)
     mapped("RBFSampler + RidgeCV", RBFSampler, ridge_cv, {})

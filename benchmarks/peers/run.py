@@ -25,9 +25,9 @@ their documentation recommends (``methods.py``, ``adapters.py``):
   and Doubly Stochastic with ``preconditioner="block"`` where there are many rows or classes.
 
 Support vectors, xRFM and the like take some of the rows. With hundreds of thousands of them, fewer
-rows and more columns are better for linear models too; so Kitchen Sinks with relevance, and Ridge
-after ``RBFSampler`` and ``Nystroem``, are then also fitted to 32 rows for each neuron, or 16 for
-each column, "some rows". A column of a neuron is a cosine or a sine.
+rows and more columns are better for linear models too; so Kitchen Sinks with neurons of two
+columns, and Ridge after ``RBFSampler`` and ``Nystroem``, are then also fitted to 16 rows for each
+column, "some rows".
 
 Length scales, alpha and the like are chosen for each method by itself, outside its seconds and by
 the same rule for all: a grid of 2 to 9 values a parameter (``methods.py``), one parameter after the
