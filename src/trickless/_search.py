@@ -12,7 +12,7 @@ from trickless._stream import Purpose
 from trickless.neurons import Neurons
 
 #: Rows, at most, and neurons on which families are compared, in the rounds.
-ROUNDS = (4096, 256), (16_384, 512), (32_768, 1024)
+ROUNDS = (4096, 256), (16_384, 512), (16_384, 1024), (32_768, 2048)
 #: A later round takes place if its products are at most this share of those of a fit.
 SHARE = 1 / 4
 

@@ -541,8 +541,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         Parameters of the neurons to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
         cross-validation, with 256 neurons on at most 4,096 rows of the first batch; where that is
-        little beside the fit to come, the better half of them with 512 on 16,384, and again with
-        1,024 on 32,768.
+        little beside the fit to come, the better half of them with 512 on 16,384, and so on up to
+        2,048 on 32,768.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -793,8 +793,8 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         Parameters of the neurons to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
         cross-validation, with 256 neurons on at most 4,096 rows of the first batch; where that is
-        little beside the fit to come, the better half of them with 512 on 16,384, and again with
-        1,024 on 32,768.
+        little beside the fit to come, the better half of them with 512 on 16,384, and so on up to
+        2,048 on 32,768.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None

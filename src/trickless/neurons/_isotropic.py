@@ -46,7 +46,7 @@ class Gaussian(Isotropic):
         The length scale s, in the units of the inputs. "median" takes the median distance between
         distinct training rows (up to 1,000 of them). "auto" chooses among six multiples of it, from
         1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows; where that is little
-        beside the fit to come, the better half of them with 512 on 16,384, and again with 1,024 on
+        beside the fit to come, the better half of them with 512 on 16,384, and so on up to 2,048 on
         32,768. "relevance" gives each feature a scale of its own, for data where some
         matter more than others. 512 Gaussian neurons, whatever the family, learn a function of at
         most 8,192 rows; the scale of feature j is then set in proportion to
