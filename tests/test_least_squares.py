@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import naive
-from trickless._least_squares import _Path, _Tridiagonal, solve, solve_by_gcv
+from trickless._least_squares import Path, _Tridiagonal, solve, solve_by_gcv
 from trickless._statistics import Moments, Statistics
 
 
@@ -192,7 +192,7 @@ def test_a_tridiagonal_matrix_says_what_eigenvalues_say(n, columns, rank):
     Z = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, columns)) * scales
     y = Z @ rng.standard_normal((columns, 3)) + [[0.01, 1.0, 100.0]] * rng.standard_normal((n, 3))
     moments, variance = statistics(Z, y).centred(), np.var(y, axis=0)[:, None]
-    path, quick = _Path(moments), _Tridiagonal(moments)
+    path, quick = Path(moments), _Tridiagonal(moments)
     np.testing.assert_allclose(quick.grid, path.grid, rtol=1e-10)
     np.testing.assert_allclose(quick.freedom(), path.freedom(), rtol=1e-10)
     np.testing.assert_allclose(variance - quick.residual(), variance - path.residual(), rtol=1e-9)

@@ -8,8 +8,9 @@ from sklearn.base import clone
 
 from cases import LEARNERS, inputs, name_of, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, _relevance, _search
-from trickless._contest import Contest, Entry
-from trickless._relevance import relevance_to
+from trickless._contest import Contest
+from trickless._least_squares import Path
+from trickless._relevance import _Descent, slopes_of_score
 from trickless._stream import Purpose
 from trickless.neurons import (
     Dense,
@@ -74,41 +75,79 @@ def test_relevance_finds_the_features_that_matter(family, sparse):
     np.testing.assert_allclose(again.neurons_.length_scale_, scales["relevance"], rtol=1e-6)
 
 
+@pytest.mark.parametrize("n", [25, 300])  # fewer rows than columns, and more
 @pytest.mark.parametrize("sparse", [False, True])
-def test_relevance_is_the_slope_of_what_was_learned(sparse):
+def test_length_scales_go_down_the_gradient_of_the_score(sparse, n):
     rng = np.random.default_rng(0)
-    X, weight = rng.standard_normal((40, 3)) * [1.0, 10.0, 0.1], rng.random(40) + 0.5
-    y = np.zeros((40, 1))
+    X, weight = rng.standard_normal((n, 3)) * [1.0, 10.0, 0.1] + [0, 3, 1], rng.random(n) + 0.5
+    Y = np.stack([np.sin(X[:, 0]) * X[:, 1], 5 * np.cos(10 * X[:, 2]), np.ones(n)], axis=1)
+    Y[:, :2] += 0.1 * rng.standard_normal((n, 2))
     family = Gaussian().fit(X, rng)
-    weights, coef = family.draw(rng, 20), rng.standard_normal((20, 2, 2))
-    f = lambda X: family(X, weights) @ coef.swapaxes(0, 1).reshape(40, 2)  # noqa: E731
-    h = 1e-6
-    slopes = [((f(X + h * e) - f(X - h * e)) / (2 * h)) ** 2 for e in np.eye(3)]
-    mean = np.array([weight @ square.sum(axis=1) / weight.sum() for square in slopes])
     rows = scipy.sparse.csr_array(X) if sparse else X
-    contest = Contest(rows, y, weight, 0, Purpose.RELEVANCE, 0, len(X), 20, 1)
-    relevance = relevance_to(Entry(family, 0.5, weights, coef), contest)
-    np.testing.assert_allclose(relevance.slope, np.sqrt(mean), rtol=1e-6)
-    centre = weight @ X / weight.sum()
-    spread = np.sqrt(weight @ (X - centre) ** 2 / weight.sum())
-    np.testing.assert_allclose(relevance.spread, spread)
-    np.testing.assert_allclose(
-        relevance.shares(), np.sqrt(mean) * spread / (np.sqrt(mean) @ spread), rtol=1e-6
+    contest = Contest(rows, Y, weight, 0, Purpose.RELEVANCE, 0, n, 20, 1)
+    share, n_effective = (
+        weight / weight.sum(),
+        max(weight.sum(), weight.sum() ** 2 / (weight @ weight)),
     )
-    assert relevance_to(Entry(family, 0.5, weights, 0 * coef), contest) is None
+    Yc = (Y - share @ Y)[:, :2]
+    Yc /= np.sqrt(share @ Yc**2)
+
+    def log_score(at, ridge):
+        scaled = family.with_length_scale(np.exp(-at))
+        Z = scaled(X, contest.draw(scaled))
+        Z = Z - share @ Z
+        covariance = Z.T @ (share[:, None] * Z)
+        inverse = np.linalg.inv(covariance + ridge * np.eye(40))
+        error = share @ (Yc - Z @ inverse @ Z.T @ (share[:, None] * Yc)) ** 2
+        left = 1 - (1 + np.trace(inverse @ covariance)) / n_effective
+        return np.log(error.sum() / left**2) if left > 0 else np.inf
+
+    at, h = -np.log([1.0, 8.0, 0.2]), 1e-5
+    family = family.with_length_scale(np.exp(-at))
+    grid = Path(contest.moments(family, contest.draw(family))).grid
+    ridge = min(grid, key=lambda ridge: log_score(at, ridge))
+    slopes = [
+        (log_score(at + e, ridge) - log_score(at - e, ridge)) / (2 * h) for e in h * np.eye(3)
+    ]
+    np.testing.assert_allclose(slopes_of_score(family, contest), slopes, rtol=1e-4)
+    contest.targets = np.ones((n, 3))
+    assert slopes_of_score(family, contest) is None
 
 
-@pytest.mark.parametrize("family", [Gaussian, Laplace1], ids=lambda family: family.__name__)
-def test_length_scales_are_in_inverse_proportion_to_slopes(family):
+def test_steps_are_those_of_adam_where_gradients_are_more_than_noise(monkeypatch):
+    monkeypatch.setattr(_relevance, "SMALL", 0.0)
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((300, 3))
-    relevance = Relevance(np.array([1.0, 2.0, 5.0]), np.ones(3), X)
+    gradients = rng.standard_normal((6, 4)) + 1
+    descent = _Descent(np.ones(4), np.array([1.0, 1.0, 1.0, 0.0]), noise=1e-12)
+    at = mean = square = np.zeros(4)
+    for t, gradient in enumerate(gradients, start=1):
+        mean, square = 0.5 * mean + 0.5 * gradient, 0.9 * square + 0.1 * gradient**2
+        at = at - 0.3 * (mean / (1 - 0.5**t)) / np.sqrt(square / (1 - 0.9**t))
+        descent.step(gradient, 0.3)
+    np.testing.assert_allclose(descent.at[:3], np.exp(at[:3]))
+    assert descent.at[3] == 1  # does not vary
+    lazy = _Descent(np.ones(4), np.ones(4), noise=1e9)
+    lazy.step(gradients[0], 0.3)
+    np.testing.assert_allclose(lazy.at, 1, rtol=1e-8)
+    far = _Descent(np.array([1.0, 1e6]), np.array([2.0, 10.0]), noise=1.0)
+    far.step(np.zeros(2), 0.3)
+    np.testing.assert_allclose(far.at, [5e3, 1e6])  # both count, one a thousandth of the other
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("family", [Gaussian, Laplace1], ids=lambda family: family.__name__)
+def test_length_scales_are_those_that_were_found_in_the_units_of_the_kernel(family, sparse):
+    rng = np.random.default_rng(0)
+    X, found = rng.standard_normal((300, 3)), np.array([1.0, 2.0, 5.0])
+    rows = scipy.sparse.csr_array(X) if sparse else X
+    relevance = Relevance(found, np.array([1.0, 1.0, 2.0]), rows)
     told = family("relevance").fit(X, rng).by_relevance(relevance)
-    np.testing.assert_allclose(told.length_scale_ * relevance.slope, told.length_scale_[0])
-    metric = {"Gaussian": "euclidean", "Laplace1": "cityblock"}[family.__name__]
-    assert np.median(pdist(X / told.length_scale_, metric)) == pytest.approx(1, abs=1e-3)
+    medians = [np.median(pdist(X / found, metric)) for metric in ("euclidean", "cityblock")]
+    factor = {"Gaussian": 1.0, "Laplace1": medians[1] / medians[0]}[family.__name__]
+    np.testing.assert_allclose(told.length_scale_, factor * found, rtol=1e-3)
     multiples = [candidate.length_scale_ / told.length_scale_ for candidate in told.candidates()]
     np.testing.assert_allclose(multiples, np.outer([1 / 4, 1 / 2, 1, 2, 4, 8], np.ones(3)))
+    np.testing.assert_allclose(relevance.shares(), np.array([1.0, 0.5, 0.4]) / 1.9)
 
 
 @pytest.mark.parametrize("family", [Stumps, Ferns], ids=lambda family: family.__name__)
@@ -153,9 +192,8 @@ def test_constants_do_not_matter_whatever_rounding_leaves_of_them(sparse, dtype)
 
 def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
     X, y = few_that_matter()
-    monkeypatch.setattr(_relevance, "MULTIPLES", ((1 / 2, 1.0, 2.0), (1.0,), (1.0,)))
+    monkeypatch.setattr(_relevance, "STEPS", 8)
     monkeypatch.setattr(_relevance, "SIZE", (400, 100))
-    monkeypatch.setattr(_relevance, "COMPARED", (350, 50))
     monkeypatch.setattr(_search, "ROUNDS", ((300, 50), (500, 60)))
     seen = []
 
@@ -168,7 +206,7 @@ def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
     monkeypatch.setattr(_search, "Contest", Spy)
     weight = np.arange(1.0, len(X) + 1)
     model = KitchenSinksRegressor(Laplace1("relevance"), 200, random_state=0).fit(X, y, weight)
-    assert [len(contest.X) for contest in seen] == [400] * 3 + [350, 300, 500]
+    assert [len(contest.X) for contest in seen] == [400] * 10 + [300, 500]
     order = np.argsort(X[:, 0])
     for contest in seen:
         rows = order[np.searchsorted(X[order, 0].astype("float32"), contest.X[:, 0])]

@@ -9,7 +9,7 @@ import numpy as np
 from trickless._blocks import linear_algebra, map_rows, row_blocks
 from trickless._devices import take, to_host
 from trickless._least_squares import solve_by_gcv
-from trickless._statistics import Statistics, least_ridge
+from trickless._statistics import Moments, Statistics, least_ridge
 from trickless._stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
 
@@ -18,17 +18,14 @@ _ACTIVATIONS = 2**23
 
 
 class Entry(NamedTuple):
-    """A family, its score, and the fit that the score is of.
+    """A family and its score.
 
     The score is the least of generalised cross-validation, relative to a constant's, summed over
-    the outputs. Coefficients, of shape (n_neurons, width, n_outputs), are for outputs of variance
-    1.
+    the outputs.
     """
 
     family: Neurons
     score: float
-    weights: Weights
-    coef: np.ndarray
 
 
 class Contest:
@@ -52,6 +49,7 @@ class Contest:
     ----------
     X, targets, weight : arrays
         The rows that were chosen, on the host.
+    n_jobs : int or None
     """
 
     def __init__(
@@ -73,35 +71,38 @@ class Contest:
         self.X, self.targets = to_host(take(X, rows)), targets[rows]
         self.weight = None if weight is None else weight[rows]
         self._draws = seed, purpose, 2 * number + 1
-        self._n_neurons, self._n_jobs = n_neurons, n_jobs
+        self._n_neurons, self.n_jobs = n_neurons, n_jobs
 
     def entries(self, families: list[Neurons]) -> list[Entry]:
         """What each family comes to."""
-        return [self._entry(family) for family in families]
+        return [Entry(family, self._score(family)) for family in families]
 
-    def _entry(self, family: Neurons) -> Entry:
-        weights = draw(family, generator(*self._draws), self._n_neurons, self.X.dtype)
+    def _score(self, family: Neurons) -> float:
+        moments = self.moments(family, self.draw(family))
+        with linear_algebra(self.n_jobs, moments.n_products):
+            scores = solve_by_gcv(moments).scores
+        assert scores is not None
+        varies = moments.y_variance > 0
+        return float((scores.min(axis=1)[varies] / moments.y_variance[varies]).sum())
+
+    def draw(self, family: Neurons) -> Weights:
+        """The family's neurons."""
+        return draw(family, generator(*self._draws), self._n_neurons, self.X.dtype)
+
+    def moments(self, family: Neurons, weights: Weights) -> Moments:
+        """Of the activations of all rows and their targets."""
         n_columns = self._n_neurons * family.width
         statistics = Statistics(n_columns, self.targets.mean(axis=0))
         least = least_ridge(len(self.targets))
         for panel in row_blocks(len(self.targets), max(1, _ACTIVATIONS // n_columns)):
             Z, part = self._activations(family, weights, self.X[panel]), self.weight
             part = None if part is None else part[panel]
-            statistics.add(Z, self.targets[panel], part, least, self._n_jobs)
-        moments = statistics.centred()
-        with linear_algebra(self._n_jobs, moments.n_products):
-            solution = solve_by_gcv(moments)
-        assert solution.scores is not None
-        varies = moments.y_variance > 0
-        variance = moments.y_variance[varies]
-        score = (solution.scores.min(axis=1)[varies] / variance).sum()
-        coef = solution.coef[:, varies] / np.sqrt(variance)
-        by_neuron = coef.reshape(family.width, self._n_neurons, -1).swapaxes(0, 1)
-        return Entry(family, score, weights, by_neuron)
+            statistics.add(Z, self.targets[panel], part, least, self.n_jobs)
+        return statistics.centred()
 
     def _activations(self, family: Neurons, weights: Weights, X: Any) -> np.ndarray:
         n_columns = self._n_neurons * family.width
-        parts = map_rows(lambda rows: family(X[rows], weights), X, n_columns, self._n_jobs)
+        parts = map_rows(lambda rows: family(X[rows], weights), X, n_columns, self.n_jobs)
         return np.concatenate(parts)
 
 

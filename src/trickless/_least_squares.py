@@ -111,17 +111,20 @@ def solve_by_gcv(moments: Moments) -> Solution:
        ill-conditioned least squares problems", BIT 24, 1984; there for the rows in the place of
        their covariance.
     """
-    path: _Path | _Tridiagonal
+    path: Path | _Tridiagonal
     if moments.rows is not None:
         path = _OfRows(moments)
     else:
-        path = _Tridiagonal(moments) if on_host(moments.covariance) else _Path(moments)
-    variance = moments.y_variance[:, None]
+        path = _Tridiagonal(moments) if on_host(moments.covariance) else Path(moments)
+    return path.best(path_scores(path))
+
+
+def path_scores(path: Path | _Tridiagonal) -> np.ndarray:
+    """Generalised cross-validation at each ridge of a path, shape (n_outputs, n_grid)."""
+    variance = path.moments.y_variance[:, None]
     residual = np.maximum(path.residual(), _CANCELLATION * variance)
-    left = np.broadcast_to(1 - path.freedom() / moments.n, residual.shape)
-    return path.best(
-        np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
-    )
+    left = np.broadcast_to(1 - path.freedom() / path.moments.n, residual.shape)
+    return np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
 
 
 def solve_by_loo(
@@ -140,7 +143,7 @@ def solve_by_loo(
     rows : iterable of (Z, y, weight)
         Activations, targets and weights of some rows at a time.
     """
-    path = _Path(moments)
+    path = Path(moments)
     n_grid, n_outputs = len(path.grid), len(moments.y_mean)
     effects = (path.rotated[:, :, None] * path.shrunk[:, None]).reshape(len(path.rotated), -1)
     scores, total = np.zeros((n_outputs, n_grid)), 0.0
@@ -193,7 +196,7 @@ def residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
     return np.maximum(moments.y_variance - explained, _CANCELLATION * moments.y_variance)
 
 
-class _Path:
+class Path:
     """Solutions at all ridges of a grid, from one eigendecomposition of the covariance."""
 
     def __init__(self, moments: Moments) -> None:

@@ -45,9 +45,9 @@ class Relevance(NamedTuple):
 
     Attributes
     ----------
-    slope : array of shape (n_features,)
-        Root mean square slope along the feature of a function that was learned, up to a factor;
-        positive. All alike, where one length scale for all features did best.
+    length_scale : array of shape (n_features,)
+        Of each feature, for a kernel of the Euclidean distance. All alike, where one for all
+        features did best.
     spread : array of shape (n_features,)
         Standard deviation of the feature.
     X : array or CSR matrix of shape (n_rows, n_features)
@@ -56,17 +56,17 @@ class Relevance(NamedTuple):
         Their weights.
     """
 
-    slope: np.ndarray
+    length_scale: np.ndarray
     spread: np.ndarray
     X: Any
     sample_weight: np.ndarray | None = None
 
     def shares(self) -> np.ndarray:
-        """How much the function varies with each feature, as shares of 1.
+        """How many of its length scales each feature spreads over, as shares of 1.
 
         All alike, if no feature varies.
         """
-        matters = self.slope * self.spread
+        matters = self.spread / self.length_scale
         total = matters.sum()
         return matters / total if total else np.full(len(matters), 1 / len(matters))
 

@@ -91,12 +91,15 @@ class Fourier(Projected):
         return isinstance(self.length_scale, str) and self.length_scale == "relevance"
 
     def by_relevance(self, relevance: Relevance) -> Fourier:
-        # Length scales are in proportion to 1 / slope, with a median distance of 1.
-        slope, X, weight = relevance.slope, relevance.X, relevance.sample_weight
+        # What was found is for the Euclidean distance; another kernel's is in its own units.
+        scale, X, weight = relevance.length_scale, relevance.X, relevance.sample_weight
         some = slice(None, None, -(-X.shape[0] // _MEDIAN_ROWS))
-        rows = X[some].multiply(slope).tocsr() if issparse(X) else X[some] * slope
+        rows = X[some].multiply(1 / scale).tocsr() if issparse(X) else X[some] / scale
         weight = np.ones(rows.shape[0]) if weight is None else weight[some]
-        return self.with_length_scale(_median_distance(rows, weight, self.metric) / slope)
+        median, euclidean = (
+            _median_distance(rows, weight, metric) for metric in (self.metric, "euclidean")
+        )
+        return self.with_length_scale(median / euclidean * scale)
 
     def with_length_scale(self, length_scale: float | np.ndarray) -> Fourier:
         """The same fitted family with another length scale."""

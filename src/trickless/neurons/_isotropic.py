@@ -48,13 +48,12 @@ class Gaussian(Isotropic):
         1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows; where that is little
         beside the fit to come, the better half of them with 512 on 16,384, and so on up to 2,048 on
         32,768. "relevance" gives each feature a scale of its own, for data where some
-        matter more than others. 512 Gaussian neurons, whatever the family, learn a function of at
-        most 8,192 rows; the scale of feature j is then set in proportion to
-        :math:`1 / \sqrt{E (\partial f / \partial x_j)^2}`, and so on, five times, each time with
-        other neurons and rows; the first two take the best of three length scales [3]_. Of these
-        six, the best by the score on other 4,096 rows is told to the family, which
-        takes one of six multiples, from 1/4 to 8, as with "auto". An array has
-        the scale of each feature, by which it is divided.
+        matter more than others: in twelve steps, each with 256 Gaussian neurons, whatever the
+        family, and other 8,192 rows at most, scales go down the gradient of the logarithm of the
+        score of generalised cross-validation (automatic relevance determination [3]_). If they do
+        no better in the end than one scale for all features, that is told to the family instead,
+        which takes one of six multiples of what it is told, from 1/4 to 8, as with "auto". An array
+        has the scale of each feature, by which it is divided.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; by itself, each has the distribution
         above, so that estimates of the kernel are unbiased (with "structured", nearly). "iid" draws
@@ -91,9 +90,10 @@ class Gaussian(Isotropic):
     .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007.
     .. [2] F. X. Yu, A. T. Suresh, K. Choromanski, D. Holtmann-Rice and S. Kumar, "Orthogonal random
        features", NIPS 2016.
-    .. [3] A. Radhakrishnan, D. Beaglehole, P. Pandit and M. Belkin, "Mechanism for feature learning
-       in neural networks and backpropagation-free machine learning models", Science 383, 2024; with
-       the diagonal of their average gradient outer product.
+    .. [3] R. M. Neal, "Bayesian learning for neural networks", Springer 1996; there by the
+       likelihood. By the gradient of an estimate of the error: O. Chapelle, V. Vapnik, O. Bousquet
+       and S. Mukherjee, "Choosing multiple parameters for support vector machines", Machine
+       Learning 46, 2002.
 
     Examples
     --------

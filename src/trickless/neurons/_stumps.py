@@ -40,10 +40,10 @@ class Stumps(Projected):
     feature_weights : "relevance", array of shape (n_features,) or None, default=None
         How often features are drawn, relative to each other: as often as each other (None), or in
         proportion to an array of numbers, of which some may be 0. "relevance" is for data where
-        some features matter more than others: weights are how much a function that Gaussian
-        neurons learn varies with each feature, or its square, or all are alike, whichever does best
-        (:class:`Gaussian` says how that function is found, by ``length_scale="relevance"``, and
-        how the best by "auto").
+        some features matter more than others: weights are the standard deviations of features
+        over the length scales that Gaussian neurons find for them, or their squares, or all are
+        alike, whichever does best (:class:`Gaussian` says how scales are found, by
+        ``length_scale="relevance"``, and how the best by "auto").
 
     Attributes
     ----------
