@@ -96,6 +96,8 @@ def sizes(task: Task, method: Method) -> list[int]:
         some = [size for size in method.sizes if size < len(task.X)]
         return [*some, len(task.X)] if len(some) < len(method.sizes) else some
     most = len(task.X) if method.unit == "landmarks" else np.inf
+    if method.rows_a_unit:
+        most = min(most, len(task.X) // method.rows_a_unit)
     return [size for size in method.sizes if size <= most]
 
 

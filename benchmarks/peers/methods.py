@@ -54,7 +54,7 @@ GROWING = (2048, 8192, 32_768)
 #: Parameters of families that may be "relevance".
 RELEVANCE = {"length_scale", "feature_weights"}
 #: Where there are more rows than this, also fits of so many for each column.
-MANY_ROWS, ROWS_A_COLUMN = 200_000, 16
+MANY_ROWS, ROWS_A_COLUMN = 50_000, 16
 STREAM = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
 
 
@@ -193,8 +193,9 @@ def methods(task: Task) -> dict[str, Method]:
             )
     if many:
         for name, method in list(all_.items()):
-            if "ferns" not in name:  # neurons of two columns
-                all_[name + SOME_ROWS] = some_rows(method, 2 * ROWS_A_COLUMN)
+            if "ferns" not in name:  # whose columns a neuron are chosen
+                width = make_family(name.split(", ")[1]).width
+                all_[name + SOME_ROWS] = some_rows(method, width * ROWS_A_COLUMN)
     if len(task.X) > 2 * 16_384 or task.n_classes > 2:
         grid = scales | {"step_size": ("auto", 0.5)}
         all_["Doubly Stochastic, block"] = Method(

@@ -24,10 +24,10 @@ their documentation recommends (``methods.py``, ``adapters.py``):
   what, as no peer does; with "relevance", they find which inputs matter too, in their seconds;
   and Doubly Stochastic with ``preconditioner="block"`` where there are many rows or classes.
 
-Support vectors, xRFM and the like take some of the rows. With hundreds of thousands of them, fewer
-rows and more columns are better for linear models too; so Kitchen Sinks with neurons of two
-columns, and Ridge after ``RBFSampler`` and ``Nystroem``, are then also fitted to 16 rows for each
-column, "some rows".
+Support vectors, xRFM and the like take some of the rows. With many of them and little time, fewer
+rows and more columns are better for linear models too; so with more than 50,000 rows, Kitchen
+Sinks, and Ridge after ``RBFSampler`` and ``Nystroem``, are also fitted to 16 rows for each column,
+"some rows"; but not ferns, since how many columns a neuron of theirs has is chosen.
 
 Length scales, alpha and the like are chosen for each method by itself, outside its seconds and by
 the same rule for all: a grid of 2 to 9 values a parameter (``methods.py``), one parameter after the
