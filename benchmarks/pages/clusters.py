@@ -31,9 +31,9 @@ def clusters_table():
     lines = grid(["learner", "fit", "one worker", "two", "speed-up"], rows)
     small = "**Sizes too small to say much (`--small`).** " if result["small"] else ""
     said = (
-        f"{small}Medians of {result['repeats']} fits in turn. Two workers at once do {bare} times "
-        "as much as one of them of the bare arithmetic, without Dask: so much is possible on this "
-        "machine. Between two workers and the client, "
+        f"{small}Medians of {result['repeats']} interleaved fits. Without Dask, two processes "
+        f"together do the bare arithmetic {bare} times as fast as one; this machine allows no "
+        "more. Between two workers and the client, "
         f"Kitchen Sinks sent {kilobytes(sinks['medians']['2']['others_sent'])}: statistics of "
         f"{kilobytes(sinks['statistics_bytes'])} from one worker to the other, and to the client. "
         f"A step of Doubly Stochastic sent {kilobytes(descent['sent_a_step'])} by the workers' "

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from pages.common import grid, results, where
-from peers.summary import beating
+from peers.summary import beating, summarise
 
 #: What groups of methods are called in the tables of the peers.
 KINDS = {"ours": "ours", "kernel": "kernel or random-feature peer", "trees": "trees"}
+
+
+@cache
+def peers():
+    """The comparison, with what is said of each data set."""
+    result = results("peers")
+    for one in result["data"]:
+        one["summary"] = summarise(one)
+    return result
 
 
 def where_peers(result):
@@ -18,7 +29,7 @@ def where_peers(result):
 
 def peers_winners_table():
     """The fastest of each group to each error, and which group is first."""
-    result, rows, said = results("peers"), [], []
+    result, rows, said = peers(), [], []
     for one in result["data"]:
         first = dict.fromkeys(KINDS, 0)
         for line in one["summary"]["winners"]:
@@ -46,11 +57,11 @@ def peers_winners_table():
 def peers_best_table():
     """The least error of each group, at any of its sizes."""
     rows = []
-    for one in results("peers")["data"]:
+    for one in peers()["data"]:
         for kind, point in one["summary"]["best"].items():
             if point:
                 seconds, memory = f"{point['seconds']:.2g} s", f"{point['peak_mib']:,.0f} MiB"
-                method = f"{point['method']}, {point['size']:,}"
+                method = f"{point['method']}, {point['size']:,} {point['unit']}"
                 rows.append(
                     [one["name"], KINDS[kind], method, f"{point['error']:.4f}", seconds, memory]
                 )
@@ -60,7 +71,7 @@ def peers_best_table():
 def peers_reached_tables():
     """A table for each data set: seconds and least peak memory of each method to each error."""
     parts = []
-    for one in results("peers")["data"]:
+    for one in peers()["data"]:
         lines = one["summary"]["reached"]
         rows = []
         for method in one["methods"]:
@@ -85,11 +96,13 @@ def times(value):
 
 #: How many times our seconds and memory the same least squares on the same features should take.
 AIMS = {"time": 3, "memory": 5}
+#: What a rival is set beside: what it is called, and where it is in the summary.
+BESIDE = {"the same kernel": "ratios_alike", "any of ours": "ratios"}
 
 
-def ratios(rival):
+def ratios(rival, which):
     """A rival's seconds and memory over ours at its errors, on all data, where ours reach them."""
-    lines = [line for one in results("peers")["data"] for line in one["summary"]["ratios"][rival]]
+    lines = [line for one in peers()["data"] for line in one["summary"][which][rival]]
     return {key: np.array([line[key] for line in lines if line["ours"]]) for key in AIMS}
 
 
@@ -100,55 +113,55 @@ def mean_ratio(values):
 
 def peers_ratio_table():
     """What the same least squares on the same features take in scikit-learn, over ours."""
-    result, rows, said = results("peers"), [], []
+    result, rows, said = peers(), [], []
     for rival in result["data"][0]["summary"]["ratios"]:
         n = 0
         for one in result["data"]:
-            for line in one["summary"]["ratios"][rival]:
+            of_all = [one["summary"][which][rival] for which in BESIDE.values()]
+            for lines in zip(*of_all, strict=True):
+                line, cells = lines[0], []
                 at = [f"{line['size']:,}", f"{line['error']:.4f}", f"{line['seconds']:.2g} s"]
-                ours, cells = "not reached", ["–", "–"]
-                if line["ours"]:
-                    ours = f"{line['ours']['method']}, {line['ours']['size']:,}"
-                    cells = [times(line[key]) for key in AIMS]
-                rows.append([one["name"], rival, *at, ours, *cells])
+                for found in lines:
+                    ours, more = "not reached", ["–", "–"]
+                    if found["ours"]:
+                        ours = f"{found['ours']['method']}, {found['ours']['size']:,}"
+                        more = [times(found[key]) for key in AIMS]
+                    cells += [ours, *more]
+                rows.append([one["name"], rival, *at, *cells])
                 n += 1
-        for key, values in ratios(rival).items():
-            if len(values):
-                least, most, mean = map(times, (min(values), max(values), mean_ratio(values)))
-                said.append(
-                    f"{rival}, {key}: at least {AIMS[key]} times more for "
-                    f"{np.sum(values >= AIMS[key])} of {n} points, {least} to {most} times, "
-                    f"geometric mean {mean}"
-                )
-    head = ["data", "peer", "columns", "error", "fit", "fastest of ours", "time", "memory"]
+        for name, which in BESIDE.items():
+            for key, values in ratios(rival, which).items():
+                if len(values):
+                    least, most, mean = map(times, (min(values), max(values), mean_ratio(values)))
+                    said.append(
+                        f"{rival} and {name}, {key}: geometric mean {mean}, {least} to {most} "
+                        f"times, at least {AIMS[key]} times for {np.sum(values >= AIMS[key])} of "
+                        f"{n} points ({n - len(values)} not reached)"
+                    )
+    head = ["data", "peer", "columns", "error", "fit"]
+    head += [cell for name in BESIDE for cell in (name, "time", "memory")]
     return "\n".join([*grid(head, rows), "", f"{'; '.join(said)}. {where_peers(result)}."])
 
 
 def peers_front_table():
-    """How many points of ours a peer beats in both seconds and error, which, and the others."""
+    """How many points of ours a peer beats in both seconds and error, and what no peer beats."""
     rows = []
-    for one in results("peers")["data"]:
+    for one in peers()["data"]:
         ours = one["summary"]["dominated"]
         beaten = [point for point in ours if point["by"]]
         by_trees = sum(bool(point["by_trees"]) for point in ours)
-        which = "; ".join(
-            f"{point['method']}, {point['size']:,} (by {point['by'][0]}"
-            + (f" and {len(point['by']) - 1} more)" if len(point["by"]) > 1 else ")")
-            for point in beaten
-        )
         front = "; ".join(
             f"{p['method']}, {p['size']:,}: {p['error']:.3g} in {p['seconds']:.2g} s"
             for p in sorted(ours, key=lambda p: p["seconds"])
             if not p["by"] and not beating(p, ours)
         )
         counts = [f"{len(ours)}", f"{len(beaten)}", f"{by_trees}"]
-        rows.append([one["name"], *counts, which or "none", front or "none"])
+        rows.append([one["name"], *counts, front or "none"])
     head = [
         "data",
         "points of ours",
         "beaten by kernel peers",
         "by trees",
-        "which, by kernel peers",
         "on the front of ours and theirs",
     ]
     return "\n".join(grid(head, rows))

@@ -13,8 +13,8 @@ import numpy as np
 
 from isolated import isolated, measured
 from methods import Method, methods
-from summary import summarise
-from tasks import ERRORS, Task, prepare
+from summary import ALL_ROWS
+from tasks import Task, prepare
 from trickless._report import circumstances
 
 #: Seconds of a fit that chooses parameters, of one that is repeated, and how often.
@@ -22,7 +22,6 @@ TUNING_SECONDS, REPEATED, REPEATS = 10.0, 3.0, 3
 QUICK_SIZES, QUICK_VALUES = 2, 2
 #: Rows of the fit that comes before the clock starts.
 WARM_UP_ROWS = 500
-ALL_ROWS = ", all rows"
 PACKAGES = ("rfflearn", "xrfm", "torch", "torchkm", "river")
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -127,7 +126,7 @@ def compare(name: str, quick: bool, full: bool, limit: float) -> dict[str, Any]:
         }
         point = {"size": size, "repeats": len(done), **done[0], **medians}
         entries[key]["points"].append(point)
-    result = {
+    return {
         "name": name + (ALL_ROWS if full else ""),
         "limit": limit,
         **rows,
@@ -135,10 +134,8 @@ def compare(name: str, quick: bool, full: bool, limit: float) -> dict[str, Any]:
         "median_distance": task.median,
         "circumstances": made,
         "methods": list(entries.values()),
+        "minutes": (time.perf_counter() - start) / 60,
     }
-    result["summary"] = summarise(result, ERRORS[name])
-    result["minutes"] = (time.perf_counter() - start) / 60
-    return result
 
 
 def describe(name: str, method: Method, task: Task, quick: bool) -> dict[str, Any]:

@@ -62,9 +62,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from compare import ALL_ROWS, REPEATED, REPEATS, TUNING_SECONDS, compare, conditions
+from compare import REPEATED, REPEATS, TUNING_SECONDS, compare, conditions
 from figure import draw
-from tasks import ERRORS
+from summary import ALL_ROWS, ERRORS, summarise
 
 PATH = Path(__file__).parents[1] / "results" / "peers.json"
 LIMIT, QUICK_LIMIT = 20.0, 10.0
@@ -72,7 +72,7 @@ LIMIT, QUICK_LIMIT = 20.0, 10.0
 
 def report(one: dict[str, Any]) -> None:
     """The summary of a data set in a few lines."""
-    summary = one["summary"]
+    summary = summarise(one)
     print(f"\n{one['name']}: {one['minutes']:.1f} minutes; seconds to error, and by what")
     for row in summary["winners"]:
         cells = []

@@ -20,15 +20,6 @@ QUICK_ROWS, QUICK_TEST_ROWS = 2_000, 500
 TUNING_ROWS = 5_000
 MEDIAN_ROWS = 1_000
 
-#: Errors to reach: misclassified share, or 1 - R².
-ERRORS: dict[str, tuple[float, ...]] = {
-    "adult": (0.16, 0.155, 0.15, 0.145, 0.14, 0.13),
-    "covertype": (0.22, 0.20, 0.18, 0.16, 0.14, 0.12, 0.10),
-    "mnist": (0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.015),
-    "flights": (0.94, 0.92, 0.90, 0.88, 0.86, 0.82, 0.78),
-    "puma32h": (0.9, 0.84, 0.8, 0.5, 0.2, 0.1, 0.07, 0.05),
-}
-
 
 def families(name: str) -> tuple[str, ...]:
     """Of neurons, for each of which a length scale, or a depth (1: stumps), is chosen.
