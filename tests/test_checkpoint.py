@@ -269,6 +269,18 @@ def damages(content):
     yield bytes(len(content))
 
 
+def test_a_refusal_names_the_files_to_delete(path, ending):
+    X, y = rows("steps")
+    assert ending(4, fresh("steps").fit, X, y, checkpoint=path)
+    for file in (path, path.with_name("fit.checkpoint.previous")):
+        with pytest.raises(ValueError, match="is of another fit") as caught:
+            fresh("steps").fit(X + 1, y, checkpoint=path)
+        there = " and ".join(repr(str(file)) for file in sorted(path.parent.iterdir()))
+        assert str(caught.value).endswith(f"or delete {there}.")
+        file.unlink()
+    fresh("steps").fit(X + 1, y, checkpoint=path)
+
+
 def test_the_state_before_is_taken_where_a_file_is_torn(path, ending):
     X, y = rows("steps")
     expected = everything(fresh("steps").fit(X, y))
@@ -299,7 +311,9 @@ def test_a_torn_file_without_one_before_is_refused_and_left_alone(path, ending):
     assert ending(1, fresh("steps").fit, X, y, checkpoint=path)
     for torn in list(damages(path.read_bytes()))[::10]:
         path.write_bytes(torn)
-        with pytest.raises(ValueError, match=r"cannot be used\. .* Remedy: give another path, or"):
+        with pytest.raises(
+            ValueError, match=r"cannot be used\. .* Remedy: to begin anew, give another path, or"
+        ):
             fresh("steps").fit(X, y, checkpoint=path)
         assert path.read_bytes() == torn
     trickless.save(fresh("steps"), path)

@@ -1,5 +1,6 @@
 """What the command line says of bad input, and what it leaves behind: no traceback, exit code 2."""
 
+import gzip
 import json
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from typer.testing import CliRunner
 
 import trickless
 from tables import frame, write
-from trickless import KitchenSinksRegressor, cli
+from trickless import KitchenSinksRegressor, NeuronStream, cli
 from trickless.cli import _csv, _dataset, _output, _profile
 from trickless.cli._app import app
 
@@ -297,3 +298,21 @@ def test_without_the_extra_it_says_what_to_install(missing, capsys, monkeypatch)
     said = capsys.readouterr().err
     assert f"{missing} is missing" in said
     assert "pip install 'trickless[cli]'" in said
+
+
+def test_compressed_files_that_are_damaged(folder):
+    text = (folder / "data.csv").read_bytes()
+    whole = gzip.compress(text, mtime=0)
+    for torn in (whole[:12] + b"\xff" * 40 + whole[52:], whole[:40]):
+        (folder / "data.csv.gz").write_bytes(torn)
+        assert "data.csv.gz: it cannot be read" in fit(folder / "data.csv.gz")
+
+
+def test_neurons_that_do_not_come_back(folder, model, monkeypatch):
+    def verify(self):
+        raise RuntimeError("Tabular: the neurons are not those of the model. Remedy: fit it again.")
+
+    monkeypatch.setattr(NeuronStream, "_verify", verify)
+    said = refused("predict", model, folder / "data.csv", "--out", folder / "out.csv")
+    assert "the neurons are not those of the model" in said
+    assert not (folder / "out.csv").exists()

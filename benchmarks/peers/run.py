@@ -116,7 +116,9 @@ def main() -> None:
         ordered = [done[key] for key in labels() if key in done]
         settings = {"tuning_seconds": TUNING_SECONDS, "repeated": REPEATED, "repeats": REPEATS}
         result = {"settings": settings, "circumstances": conditions(), "data": ordered}
-        path.write_text(json.dumps(result, indent=1) + "\n")
+        new = path.with_suffix(".new")
+        new.write_text(json.dumps(result, indent=1) + "\n")
+        new.replace(path)
         draw(ordered).savefig(path.with_suffix(".png"), dpi=80)
     print(f"\nwrote {path} in {(time.perf_counter() - start) / 60:.1f} minutes")
 

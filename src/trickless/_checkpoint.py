@@ -237,9 +237,13 @@ class Checkpoint:
     def _refuse_other(self, differing: list[str]) -> NoReturn:
         raise ValueError(
             f"{self._call}: the file is of another fit, with other {'; other '.join(differing)}. "
-            "Remedy: to go on, call as when it was begun; to begin anew, delete the file or give "
-            "another path."
+            "Remedy: to go on, call as when it was begun; to begin anew, give another path, or "
+            f"delete {self._files()}."
         )
+
+    def _files(self) -> str:
+        """The files that there are of this checkpoint, which goes on from either."""
+        return " and ".join(repr(str(f)) for f in (self._path, self._previous) if f and f.exists())
 
     def _read(self) -> Progress | None:
         """The last state that is whole."""
@@ -267,8 +271,8 @@ class Checkpoint:
             return saved
         if trouble:
             raise ValueError(
-                f"{self._call}: the file cannot be used. ({trouble}) Remedy: give another path, or "
-                "delete the file to begin anew."
+                f"{self._call}: the file cannot be used. ({trouble}) Remedy: to begin anew, give "
+                f"another path, or delete {self._files()}."
             )
         return None
 

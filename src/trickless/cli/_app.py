@@ -24,7 +24,7 @@ class _Commands(TyperGroup):
         try:
             with warnings_told():
                 return super().invoke(ctx)
-        except (CommandError, ValueError, TypeError, OSError) as error:
+        except (CommandError, ValueError, TypeError, OSError, RuntimeError) as error:
             say(f"trickless {ctx.invoked_subcommand or ''}: {error}")
             raise typer.Exit(2) from error
 
