@@ -229,3 +229,15 @@ def test_one_batch_is_played_by_zero():
     model = KernelGradientRegressor(y_range=(-1, 1), shuffle=False).fit(X, y)
     np.testing.assert_array_equal(played_losses(model)[:, 0], y**2 / 2)
     assert model.regret_.shape == (1, 2)
+
+
+def test_the_bound_is_for_kernels_above_one_too():
+    X, y = 10 * np.eye(100), np.ones(100)
+    options = {"y_range": (-1, 1), "norm_bound": 1.0, "random_state": 0}
+    display = RegretDisplay.from_estimator(KernelGradientRegressor("linear", **options).fit(X, y))
+    assert display.kernel_bound == pytest.approx(100)
+    assert (display.bound_.get_ydata() > display.line_.get_ydata()).all()
+    assert shrinking_gradient_regret(100, 2.0, 0.02, 0.5, 10.0) == pytest.approx((100 + 15) / 0.8)
+    with pytest.raises(ValueError, match=r"below 1 / kernel_bound, 0.1. Remedy"):
+        shrinking_gradient_regret(100, 2.0, 0.2, kernel_bound=10.0)
+    mpl.pyplot.close("all")

@@ -105,6 +105,13 @@ def regret_curve(model: Any) -> np.ndarray:
     return np.column_stack([rounds, losses[rounds - 1] - best])
 
 
+def kernel_bound(model: Any) -> float:
+    """The largest k(x, x) of the rows that were played, or 1 if that is larger."""
+    X = model._support.rows
+    blocks = (X[first : first + _ROWS] for first in range(0, X.shape[0], _ROWS))
+    return max(1.0, *(float(model._kernel(rows, rows).diagonal().max()) for rows in blocks))
+
+
 class RegretDisplay:
     r"""Regret over the square root of the rounds.
 
@@ -119,6 +126,8 @@ class RegretDisplay:
         Norm B of the functions competed with.
     n_outputs : int, default=1
         Outputs that the regret is summed over, each with a ball of its own.
+    kernel_bound : float, default=1
+        What no k(x, x) exceeds, for the bound.
 
     Attributes
     ----------
@@ -128,7 +137,8 @@ class RegretDisplay:
         The curve.
     bound_ : matplotlib Line2D
         The bound of :func:`trickless.theory.shrinking_gradient_regret` for each T, with the step
-        of Theorem 1 for that T and without noise, times the outputs.
+        of Theorem 1 for that T (but at most half of ``1 / kernel_bound``) and without noise, times
+        the outputs.
 
     Examples
     --------
@@ -140,12 +150,19 @@ class RegretDisplay:
     """
 
     def __init__(
-        self, *, rounds: np.ndarray, regret: np.ndarray, norm_bound: float, n_outputs: int = 1
+        self,
+        *,
+        rounds: np.ndarray,
+        regret: np.ndarray,
+        norm_bound: float,
+        n_outputs: int = 1,
+        kernel_bound: float = 1.0,
     ) -> None:
         self.rounds = rounds
         self.regret = regret
         self.norm_bound = norm_bound
         self.n_outputs = n_outputs
+        self.kernel_bound = kernel_bound
 
     @classmethod
     def from_estimator(
@@ -168,9 +185,12 @@ class RegretDisplay:
         RegretDisplay
         """
         rounds, regret = estimator.regret_.T
-        n_outputs = estimator._played.rows.shape[1] - 1
         display = cls(
-            rounds=rounds, regret=regret, norm_bound=estimator.norm_bound, n_outputs=n_outputs
+            rounds=rounds,
+            regret=regret,
+            norm_bound=estimator.norm_bound,
+            n_outputs=estimator._played.rows.shape[1] - 1,
+            kernel_bound=kernel_bound(estimator),
         )
         return display.plot(ax, name=name or type(estimator).__name__, **kwargs)
 
@@ -196,9 +216,11 @@ class RegretDisplay:
             _, ax = plt.subplots()
         root = np.sqrt(self.rounds)
         (self.line_,) = ax.plot(self.rounds, self.regret / root, **{"label": name} | kwargs)
-        step = np.minimum(self.norm_bound / (2 * root), 0.5)
+        B, largest = self.norm_bound, self.kernel_bound
+        step = np.minimum(B / (2 * root), 0.5 / largest)
         bound = [
-            self.n_outputs * shrinking_gradient_regret(int(t), self.norm_bound, float(eta))
+            self.n_outputs
+            * shrinking_gradient_regret(int(t), B, float(eta), kernel_bound=largest)
             for t, eta in zip(self.rounds, step, strict=True)
         ]
         (self.bound_,) = ax.plot(self.rounds, bound / root, "k--", label="bound, Theorem 1's step")

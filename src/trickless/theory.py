@@ -122,15 +122,21 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
 
 @_in_range
 def shrinking_gradient_regret(
-    horizon: int, norm_bound: float, step_size: float, variance: float = 0.0
+    horizon: int,
+    norm_bound: float,
+    step_size: float,
+    variance: float = 0.0,
+    kernel_bound: float = 1.0,
 ) -> float:
     r"""Bound on the expected regret of Shrinking Gradient while no estimate is large.
 
-    .. math:: R_T \le \frac{1}{1 - \eta} \Big( \frac{B^2}{2 \eta} + \frac{\eta T}{2} (1 + V) \Big)
+    .. math:: R_T \le \frac{1}{1 - \eta \kappa} \Big( \frac{B^2}{2 \eta} +
+        \frac{\eta \kappa T}{2} (1 + V) \Big), \qquad \kappa \ge k(x_t, x_t)
 
     for :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` with
     :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2`. With the step
-    :math:`B / (2 \sqrt T)` of Theorem 1 it is about :math:`(1 + (1 + V) / 4) B \sqrt T`.
+    :math:`B / (2 \sqrt T)` of Theorem 1 and :math:`\kappa = 1` it is about
+    :math:`(1 + (1 + V) / 4) B \sqrt T`.
 
     Parameters
     ----------
@@ -139,9 +145,11 @@ def shrinking_gradient_regret(
     norm_bound : float
         Norm B of the functions competed with.
     step_size : float
-        The constant step :math:`\eta` below 1.
+        The constant step :math:`\eta`, below :math:`1 / \kappa`.
     variance : float, default=0
         Largest variance V of the estimates :math:`E_t` given :math:`f_t`.
+    kernel_bound : float, default=1
+        What no :math:`k(x_t, x_t) = \|\Phi(x_t)\|^2` exceeds, κ. The paper assumes 1.
 
     Returns
     -------
@@ -152,7 +160,7 @@ def shrinking_gradient_regret(
     As long as nothing shrinks the rounds are gradient descent with unbiased gradients
     :math:`(E_t - y_t) \Phi(x_t)`, so by convexity
     :math:`2 \eta (\ell_t(f_t) - \ell_t(g)) \le E\|f_t - g\|^2 - E\|f_{t+1} - g\|^2 +
-    \eta^2 (2 \ell_t(f_t) + V)`. Summed over the rounds from :math:`f_1 = 0`, with
+    \eta^2 \kappa (2 \ell_t(f_t) + V)`. Summed over the rounds from :math:`f_1 = 0`, with
     :math:`\sum_t \ell_t(g) \le T/2` for the best g, this is the bound. It makes the constant of
     [1]_'s :math:`O(B \sqrt T)` explicit; the theorem covers runs that shrink as well.
 
@@ -170,15 +178,17 @@ def shrinking_gradient_regret(
     owner = "shrinking_gradient_regret"
     check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds"))
     check_value(owner, "norm_bound", norm_bound, positive("norm_bound=1.0 is a good start"))
-    below_one = anything(
-        "a number above 0 and below 1",
+    check_value(owner, "kernel_bound", kernel_bound, positive("the paper's is kernel_bound=1.0"))
+    stable = anything(
+        f"a number above 0 and below 1 / kernel_bound, {1 / kernel_bound:g}",
         "norm_bound / (2 * horizon ** 0.5) is the step of Theorem 1",
-        lambda v: is_real(v) and 0 < v < 1,
+        lambda v: is_real(v) and 0 < v * kernel_bound < 1,
     )
-    check_value(owner, "step_size", step_size, below_one)
+    check_value(owner, "step_size", step_size, stable)
     check_value(owner, "variance", variance, non_negative("variance=0 is that of exact kernels"))
     distance = norm_bound**2 / (2 * step_size)
-    return (distance + step_size * horizon * (1 + variance) / 2) / (1 - step_size)
+    noise = step_size * kernel_bound
+    return (distance + noise * horizon * (1 + variance) / 2) / (1 - noise)
 
 
 class KitchenSinksBound(NamedTuple):
