@@ -126,7 +126,7 @@ class RegretDisplay:
         Norm B of the functions competed with.
     n_outputs : int, default=1
         Outputs that the regret is summed over, each with a ball of its own.
-    kernel_bound : float, default=1
+    kernel_bound : float, default=1.0
         What no k(x, x) exceeds, for the bound.
 
     Attributes

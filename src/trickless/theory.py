@@ -148,7 +148,7 @@ def shrinking_gradient_regret(
         The constant step :math:`\eta`, below :math:`1 / \kappa`.
     variance : float, default=0
         Largest variance V of the estimates :math:`E_t` given :math:`f_t`.
-    kernel_bound : float, default=1
+    kernel_bound : float, default=1.0
         What no :math:`k(x_t, x_t) = \|\Phi(x_t)\|^2` exceeds, κ. The paper assumes 1.
 
     Returns
