@@ -221,6 +221,15 @@ def test_neurons_are_fitted_to_a_sample_of_many_rows():
     assert model.statistics_.weight == n
 
 
+def test_the_sample_is_of_rows_that_have_a_weight():
+    X, y, weight = data(n=3 * SAMPLE)
+    weight[:] = 0
+    weight[20_000:20_100] = 1  # of one piece among 25
+    model = fit(sinks(neurons="gaussian"), cut(X, 2000), cut(y, 2000), cut(weight, 2000))
+    local = sinks(neurons="gaussian").fit(X, y, weight)
+    np.testing.assert_allclose(model.predict(X[:50]), local.predict(X[:50]), atol=1e-6)
+
+
 def test_pieces_stay_where_they_are_unless_a_thread_has_more_than_its_share(client):
     X, _, _ = data()
     first, second = client.nthreads()

@@ -119,25 +119,42 @@ def some_rows(rows: Pieces, seed: int) -> tuple[Any, Any, Any]:
     X, y, weight
         In memory; no weight if there is none.
     """
+    where: list[Any] = [None] * len(rows.lengths)
     if rows.lengths.sum() > SAMPLE:
+        rows, lengths = _weighted(rows)
         rng = generator(seed, Purpose.PILOT, 1)
-        n_pieces = min(SAMPLED_PIECES, len(rows.lengths))
-        rows = rows.only(np.sort(rng.choice(len(rows.lengths), n_pieces, replace=False)).tolist())
-        n_rows = int(rows.lengths.sum())
-        chosen = np.sort(rng.choice(n_rows, min(SAMPLE, n_rows), replace=False))
-    else:
-        chosen = np.arange(rows.lengths.sum())
-    ends = np.cumsum(rows.lengths)
-    where = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
-    taken = [
-        dask.delayed(_take)(X, y, weight, index - start)
-        for X, y, weight, index, start in zip(*rows[:3], where, ends - rows.lengths, strict=True)
-    ]
+        n_pieces = min(SAMPLED_PIECES, len(lengths))
+        some = np.sort(rng.choice(len(lengths), n_pieces, replace=False)).tolist()
+        rows, ends = rows.only(some), np.cumsum(lengths[some])
+        chosen = np.sort(rng.choice(ends[-1], min(SAMPLE, ends[-1]), replace=False))
+        where = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
+        where = [index - start for index, start in zip(where, ends - lengths[some], strict=True)]
+    taken = [dask.delayed(_take)(*each) for each in zip(*rows[:3], where, strict=True)]
     X, y, weight = zip(*dask.compute(*taken), strict=True)
     return stacked(X), stacked(y), None if weight[0] is None else stacked(weight)
 
 
-def _take(X: Any, y: Any, weight: Any, index: np.ndarray) -> tuple[Any, Any, Any]:
+def _weighted(rows: Pieces) -> tuple[Pieces, np.ndarray]:
+    """Pieces that have rows of a positive weight, and how many; all of them if none has."""
+    if rows.weight[0] is None:
+        return rows, rows.lengths
+    counts = np.array(dask.compute(*[dask.delayed(_n_weighted)(each) for each in rows.weight]))
+    if not counts.any():  # which is refused with the rows
+        return rows, rows.lengths
+    some = np.flatnonzero(counts).tolist()
+    return rows.only(some), counts[some]
+
+
+def _n_weighted(weight: Any) -> int:
+    return int((np.asarray(weight) > 0).sum())
+
+
+def _take(X: Any, y: Any, weight: Any, index: Any) -> tuple[Any, Any, Any]:
+    """Some of the rows of a piece, of those with a positive weight; None stands for all."""
+    if index is None:
+        return X, y, weight
+    if weight is not None and (positive := np.flatnonzero(np.asarray(weight) > 0)).size:
+        index = positive[index]
     return at(X, index), at(y, index), None if weight is None else at(weight, index)
 
 
