@@ -25,6 +25,7 @@ _expansion            support points and coefficients, and estimates of what the
 _steps                sizes of doubly stochastic steps
 _sampling             picking support points by their coefficients
 _projection           the nearest function with fewer support points, for long streams
+_curve                errors along a stream, at constant memory
 _certificate          estimates to within a tolerance
 _regret               regret against the best function in a ball, and its display
 _statistics, _gram    sums over rows, which merge, and their products

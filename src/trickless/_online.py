@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._coefficients import Coefficients
+from trickless._curve import Curve, extend
 from trickless._estimator import Classification, Learner, Regression
 from trickless._growing import Growing, growing_like
 from trickless._interrupts import uninterrupted
@@ -48,7 +49,6 @@ LARGEST_STEP = 1 / 2
 _ROUNDING = 1e-9
 #: Share of ``max_support`` that an unbiased compression leaves.
 KEPT = 1 / 2
-_STRETCHES = 4096
 
 
 class OnlineGradient(Learner):
@@ -147,7 +147,7 @@ class OnlineGradient(Learner):
     def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
         self._support: Any = None
         self._coefficients = Coefficients(targets.shape[1])
-        self._online: list[tuple[int, float]] = []
+        self._online: Curve = []
         self._played: Growing | None = Growing()
 
     def _learn(
@@ -218,12 +218,7 @@ class OnlineGradient(Learner):
 
     def _remember(self, targets: np.ndarray, error: float, n_support: int) -> None:
         """Keep what the curves show: the mean error of a batch, and what the regret needs."""
-        self._online.append((len(targets), error))
-        if len(self._online) == 2 * _STRETCHES:
-            self._online = [
-                (m + n, (m * a + n * b) / (m + n))
-                for (m, a), (n, b) in zip(self._online[::2], self._online[1::2], strict=True)
-            ]
+        extend(self._online, len(targets), error)
         if self._played is not None:
             start = np.full((len(targets), 1), float(n_support))
             self._played.append(np.hstack([start, targets]))

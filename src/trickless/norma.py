@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._checkpoint import Checkpoint
+from trickless._curve import Curve, extend
 from trickless._estimator import Classification, Regression
 from trickless._growing import Growing, growing_like
 from trickless._interrupts import uninterrupted
@@ -98,7 +99,7 @@ class _NORMA(RegularisedLoss):
         self._support: Any = None
         self._coef = Growing()
         self._total = Growing()  # coefficients summed over the rounds, for the average
-        self._online: list[tuple[int, float]] = []
+        self._online: Curve = []
         self._largest_loss = 0.0
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
@@ -171,7 +172,7 @@ class _NORMA(RegularisedLoss):
         error = float(self._error(f + self.intercept_, y + self.intercept_).mean())
         kept = new.any(axis=1)
         with uninterrupted():  # all that the rounds change
-            self._online.append((b, error))
+            extend(self._online, b, error)
             old_total += lasting * old
             old *= scale
             if dropped:
@@ -211,7 +212,10 @@ class _NORMA(RegularisedLoss):
 
     @property
     def online_error_(self) -> np.ndarray:
-        """Number of rows and mean error of each block, before a row was learned: (n, 2)."""
+        """Number of rows and mean error of each block, before a row was learned: (n, 2).
+
+        Beyond 8,192 blocks, neighbours are merged.
+        """
         check_is_fitted(self)
         return np.array(self._online)
 
