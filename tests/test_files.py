@@ -676,3 +676,19 @@ def test_a_buffer_or_array_has_one_owner(path):
     of(path, shared)
     with pytest.raises(ValueError, match="buffer belongs to two"):
         trickless.load(path)
+
+
+def test_what_is_there_but_no_file_is_left_as_it_is(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    model = KitchenSinksRegressor(n_neurons=5, random_state=0).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match=r"a device, pipe or socket\. Remedy"):
+        trickless.save(model, pipe)
+    with pytest.raises(ValueError, match=r"is a folder\. Remedy: the path of a file"):
+        trickless.save(model, tmp_path)
+    steps = trickless.DoublyStochasticRegressor(n_neurons=64)
+    with pytest.raises(ValueError, match=r"\.fit: checkpoint=.*device, pipe"):
+        steps.fit(X, X[:, 0], checkpoint=pipe)
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]

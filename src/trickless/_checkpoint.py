@@ -23,7 +23,7 @@ import scipy.sparse
 import trickless
 from trickless._blocks import row_blocks
 from trickless._devices import take, to_host
-from trickless._files import digest, load, write
+from trickless._files import check_place, digest, load, write
 
 #: The state is written after so many seconds, and takes at most this share of the time.
 SECONDS, SHARE = 60.0, 0.05
@@ -184,9 +184,8 @@ class Checkpoint:
         whole = Path(os.path.realpath(path))
         self._previous = whole.with_name(whole.name + ".previous")
         self._new = whole.with_name(f".{whole.name}.checkpoint.tmp")
+        check_place(self._call, whole)
         try:
-            if whole.is_dir():
-                raise IsADirectoryError("it is a folder")
             self._new.touch()
             self._new.unlink()
         except OSError as error:

@@ -61,6 +61,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     TypeError
         If the model holds something that is neither plain data, an array, a function nor an object
         of a Python class with such attributes.
+    ValueError
+        If ``path`` is a folder or a device.
 
     See Also
     --------
@@ -80,6 +82,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     True
     """
     path = Path(os.path.realpath(path))
+    check_place("save", path)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         write(model, beside)
@@ -88,6 +91,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         with suppress(OSError):
             beside.unlink()
         raise
+
+
+def check_place(owner: str, path: Path) -> None:
+    """Refuse what is there but not a file, as a folder or a device, whose place none must take."""
+    if path.exists() and not path.is_file():
+        what = "a folder" if path.is_dir() else "not a file but a device, pipe or socket"
+        raise ValueError(f"{owner}: {str(path)!r} is {what}. Remedy: the path of a file.")
 
 
 def write(model: Any, path: Path) -> None:

@@ -28,8 +28,9 @@ def check_out(out: Path, read: list[Path]) -> None:
     folder = Path(os.path.realpath(out)).parent
     if not folder.is_dir():
         raise CommandError(f"--out {out}: there is no folder {folder}. Remedy: make it first.")
-    if out.is_dir():
-        raise CommandError(f"--out {out}: this is a folder. Remedy: name a file.")
+    if out.exists() and not out.is_file():
+        what = "a folder" if out.is_dir() else "a device, pipe or socket"
+        raise CommandError(f"--out {out}: this is {what}. Remedy: name a file.")
     if not os.access(folder, os.W_OK):
         raise CommandError(
             f"--out {out}: {folder} must not be written to. Remedy: choose another folder."
