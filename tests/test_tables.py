@@ -222,6 +222,15 @@ def test_columns_of_other_types_are_refused():
     np.testing.assert_array_equal(encoder("me", frame)["odd"], np.arange(len(frame)))
 
 
+@pytest.mark.parametrize("other", [True, pd.Timestamp("2020-01-01"), pd.Timedelta("1D")], ids=str)
+def test_categories_do_not_come_back_as_truth_values_or_dates(other):
+    encoder = TableEncoder("me", pd.DataFrame({"town": ["A", "B"]}))
+    with pytest.raises(ValueError, match=r"'town' of X held categories such as 'A' .*Remedy: pass"):
+        encoder("me", pd.DataFrame({"town": [other, other]}))
+    truth = TableEncoder("me", pd.DataFrame({"member": pd.Categorical([True, False])}))
+    np.testing.assert_array_equal(truth("me", pd.DataFrame({"member": [False, True]})), [[0], [1]])
+
+
 def test_categories_do_not_come_back_as_numbers():
     frame = pd.DataFrame({"code": ["1", "2", "X"] * 10})
     model = KitchenSinksClassifier(Tabular(), 50, random_state=0).fit(frame, frame["code"] == "1")

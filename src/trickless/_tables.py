@@ -109,9 +109,10 @@ def _codes(owner: str, column: Column) -> dict[Any, int] | None:
 
 
 def _check_categories(owner: str, column: Column, codes: dict[Any, int]) -> None:
-    """A column of text must not come back as numbers, which would all be unknown."""
-    numbers = column.holds == "numbers" and not column.missing().all()
-    if numbers and codes and not any(isinstance(value, Real) for value in codes):
+    """A column of text must not come back as numbers or dates, which would all be unknown."""
+    if column.holds == "objects" or column.missing().all() or not codes:
+        return
+    if not (column.holds and any(isinstance(value, Real) for value in codes)):
         raise ValueError(
             f"{owner}: column {column.name!r} of X held categories such as {next(iter(codes))!r} "
             f"in the first batch, and now has the type {column.dtype}. Remedy: pass the same types "
