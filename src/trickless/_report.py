@@ -87,6 +87,7 @@ def _commit(folder: Path) -> str | None:
         ).stdout.strip()
 
     try:
+        git("ls-files", "--error-unmatch", ".")  # installed in a folder of another project?
         changed = git("status", "--porcelain", "--untracked-files=no", "--", ":/src")
         return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
