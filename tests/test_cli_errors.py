@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from typer.testing import CliRunner
 import trickless
 from tables import frame, write
 from trickless import KitchenSinksRegressor, NeuronStream, cli
-from trickless.cli import _csv, _dataset, _output, _profile
+from trickless.cli import _csv, _dataset, _learn, _output, _profile
 from trickless.cli._app import app
 
 
@@ -122,7 +123,34 @@ def test_infinite_numbers(folder, ending, monkeypatch):
     table = frame()
     table.loc[41, "height"] = -np.inf
     data = write(table, folder / f"infinite{ending}")
-    assert f"{data}, column 'height', row 42: the number is infinite" in fit(data)
+    assert f"{data}, column 'height', row 42: the number -inf is too large" in fit(data)
+
+
+def test_more_categories_than_a_model_holds(folder, monkeypatch):
+    table = frame(3000).assign(town=[f"n{i}" for i in range(3000)])
+    data = write(table, folder / "many.parquet")
+    monkeypatch.setattr(_learn, "_MOST_TEXT", 2**14)
+    said = fit(data)
+    assert "column 'town': the names of the categories of all columns are" in said
+    assert "Remedy: leave the column out with --drop 'town'" in said
+
+
+def test_files_of_different_delimiters(folder):
+    inside = folder / "inside"
+    inside.mkdir()
+    write(frame(), inside / "a.csv")
+    frame().to_csv(inside / "b.csv", index=False, sep=";")
+    said = fit(inside)
+    assert f"{inside / 'b.csv'}: its columns are parted by ';', and those of" in said
+    assert "Remedy: keep tables of one format in a folder" in said
+
+
+def test_a_pipe_is_no_place_for_an_output(folder):
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    said = refused("fit", folder / "data.csv", "--target", "label", "--out", pipe)
+    assert f"--out {pipe}: this is a device, pipe or socket. Remedy: name a file" in said
+    assert pipe.is_fifo()
 
 
 def test_a_column_of_another_type_in_the_second_file(folder):

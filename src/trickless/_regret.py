@@ -219,8 +219,7 @@ class RegretDisplay:
         B, largest = self.norm_bound, self.kernel_bound
         step = np.minimum(B / (2 * root), 0.5 / largest)
         bound = [
-            self.n_outputs
-            * shrinking_gradient_regret(int(t), B, float(eta), kernel_bound=largest)
+            self.n_outputs * shrinking_gradient_regret(int(t), B, float(eta), kernel_bound=largest)
             for t, eta in zip(self.rounds, step, strict=True)
         ]
         (self.bound_,) = ax.plot(self.rounds, bound / root, "k--", label="bound, Theorem 1's step")

@@ -10,12 +10,20 @@ from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 import sklearn
 from sklearn.base import is_classifier
 
 from trickless.neurons import make_neurons
+from trickless.neurons._histograms import Histograms
 
 _MICROSECONDS_A_DAY = 86_400e6
+#: Rows with at most this share of numbers other than 0 are sparse, as scikit-learn has it.
+_SPARSE = 0.3
+#: Numbers that are predicted from at a time.
+_CELLS = 2**22
+#: The largest number of single precision.
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 class TableColumn(NamedTuple):
@@ -28,11 +36,13 @@ class TableColumn(NamedTuple):
         Truth values are numbers; dates and times are days since 1970.
     mean : float, default=0.0
     scale : float, default=1.0
-        Of the known values; numbers and dates are standardised with both.
+        Mean and standard deviation of the known values, which standardise them.
     categories : list of str, default=[]
         The categories that were there, sorted; numbers by their digits.
     has_missing : bool, default=False
         Whether values were missing.
+    median : float, default=0.0
+        Of the known values, about: what families that take tables count numbers from.
     """
 
     name: str
@@ -41,6 +51,7 @@ class TableColumn(NamedTuple):
     scale: float = 1.0
     categories: list[str] = []
     has_missing: bool = False
+    median: float = 0.0
 
 
 class TableModel:
@@ -50,10 +61,11 @@ class TableModel:
     pandas, or what has a method ``to_pandas``, such as tables of Arrow. They may have more columns
     than the model needs, in any order.
 
-    Numbers and dates are standardised. Families that take tables, such as "tabular", see missing
-    values and categories as they are. For the others a missing number is the mean, and a category
-    is a column of zeros and ones for each category that was there; where values were missing, one
-    more column says so.
+    Families that take tables, such as "tabular", see missing values and categories as they are, and
+    the differences of numbers and dates from the median. For the others numbers and dates are
+    standardised (but not for histograms), a missing number is the mean, and a category is a column
+    of zeros and ones for each category that was there; where values were missing, one more column
+    says so. Such rows are sparse where most of them are zeros and the family takes that.
 
     Parameters
     ----------
@@ -99,6 +111,18 @@ class TableModel:
     def task(self) -> str:
         """What is predicted: "classification" or "regression"."""
         return "classification" if is_classifier(self.learner) else "regression"
+
+    @property
+    def width(self) -> int:
+        """About how many numbers a row is as the learner takes it."""
+        neurons, least = make_neurons(self.learner.neurons), len(self.columns)
+        if neurons.accepts_tables:
+            return least
+        width = sum(
+            (len(about.categories) if about.kind == "category" else 1) + about.has_missing
+            for about in self.columns
+        )
+        return least if neurons.accepts_sparse and least <= _SPARSE * width else width
 
     def fit(self, X: Any) -> TableModel:
         """Learn from all rows there are; the columns stay as they were described.
@@ -147,7 +171,7 @@ class TableModel:
         array of shape (n_rows,)
             Labels or numbers.
         """
-        return self.learner.predict(self._prepared(_frame(X)))
+        return self._by_parts(self.learner.predict, _frame(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, where the learner has them.
@@ -161,7 +185,7 @@ class TableModel:
         array of shape (n_rows, n_classes)
             In the order of ``classes``.
         """
-        return self.learner.predict_proba(self._prepared(_frame(X)))
+        return self._by_parts(self.learner.predict_proba, _frame(X))
 
     def score(self, X: Any) -> float:
         """Accuracy, or R² for regression, on rows with the target.
@@ -214,13 +238,20 @@ class TableModel:
             Counts by the names of columns; those with none are left out.
         """
         frame, counts = _frame(X), {}
-        for name, kind, _, _, categories, _ in self.columns:
-            if kind == "category":
-                values = _categories(_column(frame, name))
-                new = values.notna() & ~values.isin(categories)
+        for about in self.columns:
+            if about.kind == "category":
+                values = _categories(_column(frame, about.name))
+                new = values.notna() & ~values.isin(about.categories)
                 if new.any():
-                    counts[name] = int(new.sum())
+                    counts[about.name] = int(new.sum())
         return counts
+
+    def _by_parts(self, answer: Any, frame: Any) -> np.ndarray:
+        """Answers to the rows of a frame, a few at a time."""
+        most = max(1, _CELLS // self.width)
+        starts = range(0, max(1, len(frame)), most)
+        parts = [answer(self._prepared(frame.iloc[i : i + most])) for i in starts]
+        return np.concatenate(parts)
 
     def _with_target(self, X: Any) -> Any:
         frame = _frame(X)
@@ -228,33 +259,41 @@ class TableModel:
 
     def _prepared(self, frame: Any, declare: bool = False) -> Any:
         """Rows as the learner takes them; the first of them declare all categories."""
-        if make_neurons(self.learner.neurons).accepts_tables:
-            columns = {}
-            for about in self.columns:
-                column = columns[about.name] = self._standardised(frame, about)
-                if declare and about.kind == "category":
-                    columns[about.name] = column.cat.set_categories(about.categories)
-            return type(frame)(columns, index=frame.index)
-        parts: list[np.ndarray] = []
+        neurons = make_neurons(self.learner.neurons)
+        if neurons.accepts_tables:
+            return self._table(frame, declare)
+        parts: list[Any] = []
         for about in self.columns:
-            column = self._standardised(frame, about)
+            column = _column(frame, about.name)
             missing = column.isna().to_numpy()
             if about.kind == "category":
-                codes = column.cat.set_categories(about.categories).cat.codes.to_numpy()
-                parts.append(codes[:, None] == np.arange(len(about.categories)))
+                parts.append(_zeros_and_ones(column, about.categories))
             else:
-                parts.append(np.where(missing, 0.0, column)[:, None])
+                values = np.where(missing, about.mean, _numbers(column))
+                if not isinstance(neurons, Histograms):
+                    values = (values - about.mean) / about.scale
+                parts.append(values[:, None])
             if about.has_missing:
                 parts.append(missing[:, None])
-        return np.concatenate(parts, axis=1, dtype=np.float64)
+        if self.width < sum(part.shape[1] for part in parts):  # most of them are zeros
+            return scipy.sparse.hstack(list(map(scipy.sparse.coo_matrix, parts)), "csr", np.float64)
+        dense = [part.toarray() if scipy.sparse.issparse(part) else part for part in parts]
+        return np.concatenate(dense, axis=1, dtype=np.float64)
 
-    def _standardised(self, frame: Any, about: TableColumn) -> Any:
-        """A column of standardised numbers, or of categories."""
-        column = _column(frame, about.name)
-        if about.kind == "category":
-            return _categories(column)
-        values = (_numbers(column) - about.mean) / about.scale
-        return type(column)(values, index=column.index)
+    def _table(self, frame: Any, declare: bool) -> Any:
+        """A frame of categories, and of numbers that single precision tells apart."""
+        columns = {}
+        for about in self.columns:
+            column = _column(frame, about.name)
+            if about.kind == "category":
+                column = _categories(column)
+                columns[about.name] = (
+                    column.cat.set_categories(about.categories) if declare else column
+                )
+            else:
+                values = np.clip(_numbers(column) - about.median, -_LARGEST, _LARGEST)
+                columns[about.name] = type(column)(values, index=column.index)
+        return type(frame)(columns, index=frame.index)
 
 
 def _frame(X: Any) -> Any:
@@ -311,6 +350,14 @@ def _categories(column: Any) -> Any:
     """A column of categories that are text."""
     categories = column.astype("category")
     return categories.map(_as_text, na_action="ignore").astype("category")
+
+
+def _zeros_and_ones(column: Any, categories: list[str]) -> Any:
+    """A sparse column for each category, 1 where it is."""
+    codes = _categories(column).cat.set_categories(categories).cat.codes.to_numpy()
+    rows = np.flatnonzero(codes >= 0)
+    shape = len(codes), len(categories)
+    return scipy.sparse.coo_matrix((np.ones(len(rows)), (rows, codes[rows])), shape)
 
 
 def _as_text(value: Any) -> str:

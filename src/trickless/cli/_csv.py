@@ -35,7 +35,7 @@ def csv_batches(file: str, types: dict[str, Any], columns: list[str]) -> Iterato
 def _options(file: str, types: dict[str, Any], columns: list[str]) -> dict[str, Any]:
     return {
         "parse_options": pyarrow.csv.ParseOptions(
-            delimiter=_delimiter(_first_line(file)), newlines_in_values=True
+            delimiter=delimiter_of(file), newlines_in_values=True
         ),
         "read_options": pyarrow.csv.ReadOptions(block_size=_BLOCK),
         "convert_options": pyarrow.csv.ConvertOptions(
@@ -48,6 +48,11 @@ def names_of(file: str) -> list[str]:
     """The names in the first line."""
     line = _first_line(file)
     return next(csv.reader([line], delimiter=_delimiter(line)), [])
+
+
+def delimiter_of(file: str) -> str:
+    """What parts the names of a file."""
+    return _delimiter(_first_line(file))
 
 
 def _first_line(file: str) -> str:

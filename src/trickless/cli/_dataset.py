@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from trickless.cli._csv import OPENED, csv_batches, csv_format
+from trickless.cli._csv import OPENED, csv_batches, csv_format, delimiter_of
 from trickless.cli._errors import CommandError, place
 from trickless.cli._reading import told
 
@@ -41,6 +41,8 @@ TYPES = {
 #: Numbers, and rows, that a batch has at most.
 _BATCH_CELLS, _BATCH_ROWS = 2**21, 2**16
 _HEAD = 2**20
+#: The largest number, whose square is one as well.
+_LARGEST = 1e150
 
 
 class Batch(NamedTuple):
@@ -209,6 +211,12 @@ class Dataset:
     def _schema(self, dataset: Any, fragment: Any, kinds: Mapping[str, str]) -> Any:
         """The columns of a file, and those that the names of its folders stand for."""
         with told(fragment.path):
+            if self.is_csv and delimiter_of(fragment.path) != delimiter_of(self.files[0]):
+                raise CommandError(
+                    f"{fragment.path}: its columns are parted by {delimiter_of(fragment.path)!r}, "
+                    f"and those of {self.files[0]} by {delimiter_of(self.files[0])!r}. Remedy: "
+                    "keep tables of one format in a folder."
+                )
             fields = {field.name: field for field in fragment.physical_schema}
         for name in ds.get_partition_keys(fragment.partition_expression):
             fields[name] = dataset.schema.field(name)
@@ -279,7 +287,7 @@ def _ending(file: str | Path) -> str:
 
 
 def _in_kinds(batch: Batch, kinds: Mapping[str, str]) -> Batch:
-    """A batch in the types of the kinds, without infinities."""
+    """A batch in the types of the kinds, without infinities and other numbers too large."""
     columns = []
     for name, kind in kinds.items():
         column = batch.data.column(name)
@@ -291,11 +299,12 @@ def _in_kinds(batch: Batch, kinds: Mapping[str, str]) -> Batch:
                     f"{place(batch.path, name)}, from row {batch.row + 1:,}: {error}. Remedy: "
                     f"give the column the type of a {kind}."
                 ) from error
-        if kind == "number" and pc.any(infinite := pc.is_inf(column)).as_py():
-            row = batch.row + pc.index(infinite, True).as_py()
+        if kind == "number" and pc.any(large := pc.greater(pc.abs(column), _LARGEST)).as_py():
+            row = pc.index(large, True).as_py()
             raise CommandError(
-                f"{place(batch.path, name, row)}: the number is infinite. Remedy: leave the cell "
-                "empty, which stands for a missing value."
+                f"{place(batch.path, name, batch.row + row)}: the number {column[row]} is too "
+                f"large, and none may be beyond {_LARGEST:g}. Remedy: leave the cell empty, which "
+                "stands for a missing value."
             )
         columns.append(column)
     return batch._replace(data=pa.RecordBatch.from_arrays(columns, names=list(kinds)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,8 @@ _MAX_SUPPORT = 10_000
 #: What pandas calls the index that it stores beside the columns.
 _INDEX = "__index_level_"
 _SHUFFLED_ROWS = 2**14
+#: Bytes of the names of categories; a file has room for twice as many.
+_MOST_TEXT = 2**24
 
 
 class Request(NamedTuple):
@@ -62,10 +65,11 @@ def learned(dataset: Dataset, request: Request) -> tuple[TableModel, Profile]:
     left_out = f"; {seen.n_without_target:,} without a target" if seen.n_without_target else ""
     say(f"{seen.n_rows:,} rows{left_out}. This is {task}: {why}.")
     model = _begun(request, seen, task)
+    _check_categories(model, dataset.path)
     n_rows = seen.n_rows - seen.n_without_target
     if request.learner == "kitchen-sinks":
         _sum(model, dataset, kinds, seen)
-    elif n_rows * len(kinds) <= PART_CELLS:
+    elif n_rows * model.width <= PART_CELLS:
         model.learner.set_params(verbose=is_shown())  # a bar of its own, which knows its total
         model.fit(pa.Table.from_batches([batch.data for batch in dataset.batches(kinds)]))
         model.learner.set_params(verbose=False)
@@ -135,6 +139,18 @@ def _begun(request: Request, seen: Profile, task: str) -> TableModel:
     return TableModel(learner, seen.columns, request.target, classes)
 
 
+def _check_categories(model: TableModel, path: Any) -> None:
+    """Refuse, before any learning, more categories than can be saved."""
+    sizes = {about.name: len(json.dumps(about.categories)) for about in model.columns}
+    longest = max(sizes, key=lambda name: sizes[name])
+    if sum(sizes.values()) > _MOST_TEXT:
+        raise CommandError(
+            f"{place(path, longest)}: the names of the categories of all columns are "
+            f"{sum(sizes.values()) / 2**20:.0f} MiB of text, and a model may hold "
+            f"{_MOST_TEXT / 2**20:.0f}. Remedy: leave the column out with --drop {longest!r}."
+        )
+
+
 def _sum(model: TableModel, dataset: Dataset, kinds: dict[str, str], seen: Profile) -> None:
     """Add up statistics of all rows, to which their order does not matter.
 
@@ -144,8 +160,10 @@ def _sum(model: TableModel, dataset: Dataset, kinds: dict[str, str], seen: Profi
         model.partial_fit(seen.sample)
         advance(seen.sample.num_rows)
         if seen.sample.num_rows < seen.n_rows - seen.n_without_target:
+            most = max(1, PART_CELLS // model.width)
             for rows in others(dataset.batches(kinds), seen.sampled):
-                model.partial_fit(rows)
+                for start in range(0, rows.num_rows, most):
+                    model.partial_fit(rows.slice(start, most))
                 advance(rows.num_rows)
     with progress("Solving", None):
         _ = model.learner.network_
@@ -155,13 +173,11 @@ def _descend(
     model: TableModel, dataset: Dataset, kinds: dict[str, str], seen: Profile, seed: int
 ) -> None:
     """Take steps on rows in a random order, in one pass."""
-    n_rows = seen.n_rows - seen.sample.num_rows
+    n_rows, known = seen.n_rows - seen.sample.num_rows, seen.n_rows - seen.n_without_target
     batch_rows = _SHUFFLED_ROWS
     if hasattr(model.learner, "neurons_per_step"):
-        n_steps = -(-model.learner.n_neurons // model.learner.neurons_per_step)
-        known = seen.n_rows - seen.n_without_target
-        batch_rows = max(1, -(-known // n_steps))  # so that one pass draws the neurons asked for
-        model.learner.set_params(batch_size=batch_rows)
+        n_sampled = seen.sample.num_rows
+        batch_rows = _one_pass(model.learner, n_sampled, known - n_sampled, model.width)
     rng = np.random.default_rng(seed)
     model.partial_fit(seen.sample)
     with (
@@ -172,6 +188,22 @@ def _descend(
         for some in shuffled(rows, n_rows, batch_rows, rng):
             model.partial_fit(some)
             learning(some.num_rows)
+
+
+def _one_pass(learner: Any, n_sampled: int, n_others: int, width: int) -> int:
+    """Let one pass draw about the neurons asked for, and no more; how many rows a step has.
+
+    They fit into memory, down to steps of one neuron.
+    """
+    n_rows, n_neurons = n_sampled + n_others, learner.n_neurons
+    parts = -(-n_rows * width // PART_CELLS)
+    neurons = -(-n_neurons // max(parts + 1, -(-n_neurons // learner.neurons_per_step)))
+    n_steps = max(2, n_neurons // neurons)
+    batch_rows = -(-n_rows // n_steps)
+    while -(-n_sampled // batch_rows) - (-n_others // batch_rows) > n_steps:  # both end with a few
+        batch_rows += 1 + batch_rows // 1000
+    learner.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
+    return batch_rows
 
 
 def _told(batches: Any, advance: Any) -> Any:

@@ -16,6 +16,8 @@ from trickless.cli._dataset import Batch
 
 #: Numbers that a part of a shuffled table has, which is held in memory.
 PART_CELLS = 2**22
+#: Parts, whose files are open at once: systems allow 256 and more.
+_MOST_PARTS = 200
 
 
 def others(batches: Iterable[Batch], sampled: np.ndarray) -> Iterator[Any]:
@@ -41,13 +43,13 @@ def shuffled(
     Yields
     ------
     pyarrow.Table
-        Of about ``batch_rows`` rows.
+        Of ``batch_rows`` rows, and the last of fewer.
     """
     batches = iter(batches)
     first = next(batches, None)
     if first is None:
         return
-    n_parts = max(1, -(-n_rows * first.num_columns // PART_CELLS))
+    n_parts = min(max(1, -(-n_rows * first.num_columns // PART_CELLS)), _MOST_PARTS)
     with TemporaryDirectory(prefix="trickless-") as folder:
         files = [Path(folder, f"{part}.arrow") for part in range(n_parts)]
         with ExitStack() as stack:
@@ -59,11 +61,16 @@ def shuffled(
                 for writer, start, end in zip(writers, (0, *ends), ends, strict=False):
                     if end > start:
                         writer.write_batch(batch.slice(start, end - start))
+        rest = pa.Table.from_batches([], first.schema)
         for file in files:
             with pa.OSFile(str(file)) as source:
-                table = pa.ipc.open_file(source).read_all()
-            order = rng.permutation(table.num_rows)
-            for some in np.array_split(order, max(1, -(-len(order) // batch_rows))):
-                if len(some):
-                    yield table.take(pa.array(some))
+                part = pa.ipc.open_file(source).read_all()
+            part = part.take(pa.array(rng.permutation(part.num_rows)))
+            rest = pa.concat_tables([rest, part]).combine_chunks()
+            whole = rest.num_rows // batch_rows * batch_rows
+            for start in range(0, whole, batch_rows):
+                yield rest.slice(start, batch_rows)
+            rest = rest.slice(whole)
             file.unlink()
+        if rest.num_rows:
+            yield rest

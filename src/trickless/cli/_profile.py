@@ -106,15 +106,15 @@ def profile(
     if n_rows == n_missing:
         what = "there are no rows" if not n_rows else f"the target {target!r} is missing in all"
         raise CommandError(f"{dataset.path}: {what}. Remedy: pass a table with rows to learn from.")
-    about = {c.name: c for c in (*numbers.told(), *(column.told() for column in categories))}
     table, sampled = sample.taken()
+    about = {c.name: c for c in (*numbers.told(table), *(column.told() for column in categories))}
     return Profile(
         [about[name] for name in inputs], labels.told(), n_rows, n_missing, table, sampled
     )
 
 
 class _Numbers:
-    """Means and standard deviations of the columns of numbers and dates."""
+    """Means, standard deviations and medians of the columns of numbers and dates."""
 
     def __init__(self, kinds: dict[str, str]) -> None:
         self._kinds = {name: kind for name, kind in kinds.items() if kind != "category"}
@@ -122,17 +122,28 @@ class _Numbers:
 
     def see(self, rows: Any) -> None:
         if self._kinds:
-            columns = [rows.column(name).to_numpy(zero_copy_only=False) for name in self._kinds]
-            self._moments.add(np.stack(list(map(as_numbers, columns)), axis=1))
+            self._moments.add(np.stack([_values(rows, name) for name in self._kinds], axis=1))
             self._n_rows += rows.num_rows
 
-    def told(self) -> Iterator[TableColumn]:
+    def told(self, sample: Any) -> Iterator[TableColumn]:
         there, mean = self._moments.n, self._moments.mean
         scale = self._moments.deviation()
         scale = np.where(scale > 0, scale, 1.0)
         for j, (name, kind) in enumerate(self._kinds.items()):
-            gaps = bool(there[j] < self._n_rows)
-            yield TableColumn(name, kind, float(mean[j]), float(scale[j]), has_missing=gaps)
+            some = _values(sample.combine_chunks().to_batches()[0], name)
+            yield TableColumn(
+                name,
+                kind,
+                float(mean[j]),
+                float(scale[j]),
+                has_missing=bool(there[j] < self._n_rows),
+                median=float(np.median(known)) if len(known := some[~np.isnan(some)]) else 0.0,
+            )
+
+
+def _values(rows: Any, name: str) -> np.ndarray:
+    """Numbers of a column, and dates as numbers; NaN where they are missing."""
+    return as_numbers(rows.column(name).to_numpy(zero_copy_only=False))
 
 
 class _Categories:
