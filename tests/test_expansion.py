@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import naive
 from cases import inputs
@@ -21,7 +22,7 @@ from trickless._expansion import (
     Variances,
 )
 from trickless._sampling import Strata
-from trickless._stream import draw, pick
+from trickless._stream import Purpose, as_seed, draw, generator, pick
 from trickless.neurons import Dense, Gaussian, Stumps
 
 FAMILIES = {"gaussian": Gaussian(length_scale=1.5), "stumps": Stumps(), "erf": Dense("erf")}
@@ -273,9 +274,8 @@ def test_strata_are_taken_where_they_are_less_work_even_if_full_sums_are_better(
 def test_stratified_draws_take_one_point_a_stratum(outputs):
     f = expansion(t=50)
     f.alpha = f.alpha[:, :outputs]
-    weights = f.neurons.draw(np.random.default_rng(5), 30)
     rng = np.random.default_rng(5)
-    f.neurons.draw(rng, 30)
+    weights = f.neurons.draw(generator(as_seed(rng), Purpose.BLOCKS), 30)
     u = (np.arange(30) + rng.random(30)) / 30
     key = [tuple(row[::-1]) for row in f.alpha > 0]
     order = sorted(range(50), key=lambda i: key[i])
@@ -335,7 +335,7 @@ def test_index_sampling_draws_by_the_norm_of_a_row():
     """Two outputs: the coefficients of one draw, written out."""
     f = expansion(alpha="positive")
     rng = np.random.default_rng(5)
-    weights = f.neurons.draw(rng, 30)
+    weights = f.neurons.draw(generator(as_seed(rng), Purpose.BLOCKS), 30)
     u = rng.random(30)
     norm = np.linalg.norm(f.alpha, axis=1)
     index = [next(i for i in range(40) if norm[: i + 1].sum() > v * norm.sum()) for v in u]
@@ -356,5 +356,24 @@ def test_the_choice_does_not_look_at_the_neurons_of_the_estimate(monkeypatch):
 
     monkeypatch.setattr(type(f.neurons), "draw", recorded)
     f.estimate(f.support[:2], 10_000, "auto", random_state=0)
-    pilot, estimate = (weights[0] for weights in drawn)
-    assert not np.isin(pilot, estimate).any()
+    pilot, *estimate = (weights[0] for weights in drawn)
+    assert sum(map(len, estimate)) >= 10_000
+    assert not np.isin(pilot, np.concatenate(estimate)).any()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_full_sums_on_threads_of_their_own_are_those_of_the_frozen_network(family, sparse):
+    f, X = expansion(family, t=1100), inputs(40, 3, seed=1).astype(np.float32)
+    if sparse:
+        f.support, X = map(scipy.sparse.csr_matrix, (f.support, X))
+    f.n_jobs = 2
+    values = f.full_sums(X, 700, np.random.default_rng(5))
+    frozen = f.freeze(700, random_state=np.random.default_rng(5))(X)
+    np.testing.assert_allclose(values, frozen, atol=1e-5 * np.abs(frozen).max())
+    one = Expansion(f.neurons, f.support, f.alpha, n_jobs=1)
+    same = one.full_sums(X, 700, np.random.default_rng(5))
+    np.testing.assert_array_equal(values, same)
+    many = Expansion(f.neurons, f.support, f.alpha, n_jobs=8)
+    shared = many.full_sums(X, 700, np.random.default_rng(5))
+    np.testing.assert_allclose(shared, frozen, atol=1e-5 * np.abs(frozen).max())

@@ -204,7 +204,11 @@ OPTIONS = {
         {"preconditioner": "block"},
         {"loss": "huber"},
     ],
-    "ShrinkingGradient": [{"max_support": 20}, {"average": False}, {"estimator": "index"}],
+    "ShrinkingGradient": [
+        {"max_support": 20},
+        {"average": False},
+        {"estimator": "index", "step_size": 0.05},
+    ],
 }
 
 

@@ -9,7 +9,7 @@ import scipy.sparse
 import naive
 from cases import inputs
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
-from trickless._stream import Purpose, generator
+from trickless._stream import Purpose, as_seed, generator
 from trickless.neurons import Gaussian, Neurons, Stumps
 
 M = 20
@@ -20,7 +20,7 @@ def draws_of(model, rounds, m=M):
     every = []
     for t in range(rounds):
         rng = generator(model.seed_, Purpose.ROUNDS, t)
-        weights = model.neurons_.draw(rng, m)
+        weights = model.neurons_.draw(generator(as_seed(rng), Purpose.BLOCKS), m)
         u = rng.random(m)
         every.append([(u[j], tuple(a[j : j + 1] for a in weights)) for j in range(m)])
     return every

@@ -16,7 +16,17 @@ from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks,
 from trickless._certificate import certified
 from trickless._network import Network
 from trickless._sampling import Strata, by_size
-from trickless._stream import BLOCK, StoredNeurons, as_generator, draw, pick
+from trickless._stream import (
+    BLOCK,
+    StoredNeurons,
+    as_generator,
+    as_seed,
+    draw,
+    draw_block,
+    draw_blocks,
+    pick,
+)
+from trickless._validation.learners import check_finite
 from trickless._validation.models import check_expansion, check_probability, check_tolerance
 from trickless._validation.neurons import check_independent, check_pairs
 from trickless._validation.rules import check_value, choice, integer
@@ -127,24 +137,25 @@ class Expansion:
 
     def values(self, weights: Weights) -> np.ndarray:
         """f(w) = Σ_i α_i ψ(x_i; w) for each of n neurons, shape (n, width, n_outputs)."""
-        n, width, outputs = len(weights[0]), self.neurons.width, self.alpha.shape[1]
-        alpha = self.alpha.astype(self.support.dtype, copy=False)
+        n, width = len(weights[0]), self.neurons.width
+        blocks = row_blocks(n, BLOCK)
 
         def sums(rows: slice) -> np.ndarray:
-            X = self.support[rows]
-            total = np.empty((n, width, outputs), dtype=alpha.dtype)
-            for some in row_blocks(n, BLOCK):
-                Z = self.neurons(X, pick(weights, some))
-                f = (Z.T @ alpha[rows]).reshape(width, -1, outputs)
-                total[some] = f.transpose(1, 0, 2)
-            return total
+            parts = [self._columns(pick(weights, some), rows) for some in blocks]
+            parts = [part.reshape(width, -1, part.shape[1]).swapaxes(0, 1) for part in parts]
+            return np.concatenate(parts)
 
-        total = np.zeros((n, width, outputs))
         n_rows = self.support.shape[0]
         n_jobs = worthwhile(self.n_jobs, n_rows * n * width)
+        total = np.zeros((n, width, self.alpha.shape[1]))
         for part in map_blocks(sums, row_blocks(n_rows, threads=n_threads(n_jobs)), n_jobs):
             total += part
         return total
+
+    def _columns(self, weights: Weights, rows: slice) -> np.ndarray:
+        """Σ_i α_i ψ(x_i; w) over some support points, a row a column of the activations."""
+        alpha = self.alpha[rows].astype(self.support.dtype, copy=False)
+        return self.neurons(self.support[rows], weights).T @ alpha
 
     def freeze(self, n_neurons: int, method: str = "full", random_state: Any = None) -> Network:
         """Sample an ordinary finite network whose expectation is this expansion.
@@ -214,6 +225,33 @@ class Expansion:
             method, n_neurons = self.cheapest(n_neurons, X.shape[0], variances)
         return self._sample(n_neurons, rng, method, support).estimate(X)
 
+    def full_sums(self, X: Any, n_neurons: int, rng: np.random.Generator) -> np.ndarray:
+        """What ``freeze(n_neurons, "full", rng)(X)`` returns, for when it is wanted once.
+
+        Each thread draws neurons, sums and predicts by itself, a block at a time; where there are
+        fewer blocks than threads, the support and the rows are shared out.
+        """
+        t, n_rows, outputs = self.support.shape[0], X.shape[0], self.alpha.shape[1]
+        width, dtype = self.neurons.width, self.support.dtype
+        n_jobs = worthwhile(self.n_jobs, (t + n_rows) * n_neurons * width)
+        blocks = row_blocks(n_neurons, BLOCK)
+        if len(blocks) < n_threads(n_jobs):
+            return self._sample(n_neurons, rng, "full")(X)
+
+        def part(block: slice) -> np.ndarray:
+            weights = draw_block(self.neurons, seed, block, dtype)
+            coef = np.zeros(((block.stop - block.start) * width, outputs))
+            for points in row_blocks(t):
+                coef += self._columns(weights, points)
+            coef = (coef / n_neurons).astype(dtype)
+            return np.concatenate([self.neurons(X[i], weights) @ coef for i in row_blocks(n_rows)])
+
+        seed, total = as_seed(rng), np.zeros((n_rows, outputs))
+        for values in map_blocks(part, blocks, n_jobs):
+            total += values
+        check_finite(type(self.neurons).__name__, total)
+        return total
+
     def certify(
         self,
         X: Any,
@@ -269,7 +307,7 @@ class Expansion:
         support: _Weighed | None = None,
     ) -> Network:
         support = support or _Weighed(self.alpha)
-        weights = draw(self.neurons, rng, n_neurons, self.support.dtype)
+        weights = draw_blocks(self.neurons, as_seed(rng), n_neurons, self.support.dtype)
         if not support.total:
             coef = np.zeros((n_neurons, self.neurons.width, self.alpha.shape[1]))
         elif method == "full":

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless._blocks import linear_algebra, on_host
+from trickless._blocks import linear_algebra, on_host, row_blocks
 from trickless._devices import beside, join, n_bytes, place
 from trickless._validation.inputs import in_precision
 from trickless._validation.neurons import check_drawn
@@ -83,6 +83,18 @@ def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weig
         else array
         for array in weights
     )
+
+
+def draw_block(neurons: Neurons, seed: int, block: slice, dtype: Any) -> Weights:
+    """Draw some neurons, from the first of a block on: a pure function of (neurons, seed)."""
+    rng = generator(seed, Purpose.BLOCKS, block.start // BLOCK)
+    return draw(neurons, rng, block.stop - block.start, dtype)
+
+
+def draw_blocks(neurons: Neurons, seed: int, n: int, dtype: Any) -> Weights:
+    """Draw n neurons, block by block."""
+    parts = [draw_block(neurons, seed, block, dtype) for block in row_blocks(n, BLOCK)]
+    return tuple(join(list(arrays)) for arrays in zip(*parts, strict=True))
 
 
 def pick(weights: Weights, where: slice) -> Weights:
@@ -229,8 +241,7 @@ class NeuronStream:
         return self._fingerprint
 
     def _draw(self, b: int) -> Weights:
-        rng = generator(self.seed, Purpose.BLOCKS, b)
-        return draw(self.neurons, rng, BLOCK, self.dtype)
+        return draw_block(self.neurons, self.seed, slice(b * BLOCK, (b + 1) * BLOCK), self.dtype)
 
     def _remember(self, b: int, key: Any, weights: Weights) -> Weights:
         size = sum(n_bytes(array) for array in weights)

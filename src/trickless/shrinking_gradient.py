@@ -176,7 +176,10 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
         total: Any = 0.0
         for start in range(0, m, _DRAWS):
             some = min(_DRAWS, m - start)
-            total += some / m * f.freeze(some, method, rng)(X)
+            if method == "full":
+                total += some / m * f.full_sums(X, some, rng)
+            else:
+                total += some / m * f.freeze(some, method, rng)(X)
         return total
 
     def _variances(
