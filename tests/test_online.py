@@ -180,3 +180,28 @@ def test_measured_variances_are_used_until_the_support_has_grown(monkeypatch):
     model.partial_fit(X[1:], y[1:])
     assert 5 < len(measured) < 30
     assert (np.diff(measured) > 0.25 * np.array(measured[:-1])).all()
+
+
+def test_what_was_taken_from_a_model_does_not_change_with_it():
+    X = inputs(300, 2)
+    y = np.sin(X[:, 0])
+    model = kernel_learner(batch_size=1, max_support=60).partial_fit(X[:50], y[:50])
+    rows = model.support_vectors_
+    before = rows.copy()
+    model.partial_fit(X[50:], y[50:])
+    assert len(model.support_vectors_) <= 60
+    np.testing.assert_array_equal(rows, before)
+
+
+def test_parameters_of_a_kernel_may_be_arrays():
+    def scaled(a, b, scale):
+        return float(np.exp(-((a - b) ** 2 / scale).sum()))
+
+    X = inputs(30, 2)
+    options = {"kernel_params": {"scale": np.ones(2)}, "random_state": 0}
+    model = NORMARegressor(scaled, **options).partial_fit(X[:20], X[:20, 0])
+    model.partial_fit(X[20:], X[20:, 0])
+    assert model.n_rounds_ == 30
+    model.set_params(kernel_params={"scale": np.array([1.0, 2.0])})
+    with pytest.raises(ValueError, match=r"kernel_params=.* but the model was begun with"):
+        model.partial_fit(X, X[:, 0])

@@ -36,10 +36,9 @@ class Growing:
         self._length = need
 
     def keep(self, index: np.ndarray) -> None:
-        """Keep some of the rows; the buffer stays as large as it is."""
-        kept = self.rows[index]
-        self._length = len(kept)
-        self.rows[:] = kept
+        """Keep some of the rows; views of all rows so far stay as they are."""
+        self._buffer = self.rows[index]
+        self._length = len(self._buffer)
 
     @property
     def rows(self) -> np.ndarray:

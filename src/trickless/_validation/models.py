@@ -106,6 +106,8 @@ def _same(now: Any, then: Any) -> bool:
         return now.__func__ is then.__func__ and _same(now.__self__, then.__self__)
     if isinstance(now, list | tuple) and type(now) is type(then):
         return len(now) == len(then) and all(map(_same, now, then))
+    if isinstance(now, dict) and isinstance(then, dict):
+        return now.keys() == then.keys() and all(_same(now[key], then[key]) for key in now)
     incomparable = type(now).__eq__ is object.__eq__  # type: ignore[comparison-overlap]
     return (incomparable and type(now) is type(then)) or bool(now == then)
 
