@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 import trickless
 from cases import FAMILIES, inputs, suited
-from trickless import Network, NeuronStream
+from trickless import Expansion, Network, NeuronStream
 from trickless._blocks import ROWS_PER_BLOCK
 from trickless._stream import BLOCK, StoredNeurons
 from trickless.neurons import Gaussian
@@ -25,6 +25,15 @@ def written_out(network, X):
             Z = network.neurons.activate(X, tuple(a[j : j + 1] for a in weights))
             total += Z @ network.coef[where.start + j]
     return total
+
+
+def test_standard_errors_far_below_the_values_are_no_rounding():
+    X = inputs(5, 3).astype(np.float32)
+    f = Expansion(Gaussian(100.0).fit(X, np.random.default_rng(0)), X, np.ones((5, 1)))
+    runs = [f.estimate(X[:1], 1000, "full", random_state=seed) for seed in range(100)]
+    values, errors = np.reshape(runs, (100, 2)).T
+    assert values.std() < 1e-5 * values.mean()
+    np.testing.assert_allclose(errors, values.std(), rtol=0.4)  # of which 0.07 a standard error
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ class Network:
 
             def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
                 for weights, coef in group:
-                    Z = self.neurons(X[rows], weights)
+                    Z = self.neurons(X[rows], weights).astype(np.float64)
                     Z = Z.reshape(Z.shape[0], self.neurons.width, -1)
                     for output in range(self.n_outputs):
                         each = np.einsum("rkn,nk->rn", Z, coef[:, :, output])
