@@ -190,6 +190,20 @@ def test_constants_do_not_matter_whatever_rounding_leaves_of_them(sparse, dtype)
     assert scale[-2:].min() > scale[3]
 
 
+@pytest.mark.parametrize("options", [{}, {"search": {"neurons__length_scale": [1.0, 8.0]}}])
+def test_an_output_that_is_constant_has_no_say(options):
+    X, y = few_that_matter(600, 6)
+    weight = np.random.default_rng(2).random(600) + 0.5
+    neurons = Gaussian() if options else Gaussian("relevance")
+    alone, beside = (
+        KitchenSinksRegressor(neurons, 100, random_state=0, **options).fit(X, Y, weight)
+        for Y in (y[:, None], np.column_stack([y, np.full(600, 1 / 3)]))
+    )
+    np.testing.assert_allclose(
+        beside.neurons_.length_scale_, alone.neurons_.length_scale_, rtol=1e-3
+    )
+
+
 def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
     X, y = few_that_matter()
     monkeypatch.setattr(_relevance, "STEPS", 8)

@@ -92,7 +92,9 @@ class Contest:
     def moments(self, family: Neurons, weights: Weights) -> Moments:
         """Of the activations of all rows and their targets."""
         n_columns = self._n_neurons * family.width
-        statistics = Statistics(n_columns, self.targets.mean(axis=0))
+        constant = np.ptp(self.targets, axis=0) == 0  # whose variance is to be 0, not rounding
+        origin = np.where(constant, self.targets[0], self.targets.mean(axis=0))
+        statistics = Statistics(n_columns, origin)
         least = least_ridge(len(self.targets))
         for panel in row_blocks(len(self.targets), max(1, _ACTIVATIONS // n_columns)):
             Z, part = self._activations(family, weights, self.X[panel]), self.weight
