@@ -397,6 +397,76 @@ def test_standard_deviations_are_those_of_a_bayesian_linear_model():
         np.testing.assert_allclose(std[:, output], np.sqrt(noise * (1 + spread)), rtol=1e-6)
 
 
+@pytest.mark.parametrize("alpha", [1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_little_noise_is_told_from_rounding(alpha, weighted):
+    """With rows that every light alpha fits exactly: against sums along singular vectors."""
+    X = inputs(100, 10)
+    y = np.sin(X[:, 0])
+    weight = np.random.default_rng(1).integers(1, 4, 100) if weighted else np.ones(100)
+    model = KitchenSinksRegressor(
+        Gaussian(3.0), 100, alpha=alpha, random_state=0, dtype="float64"
+    ).fit(X, y, weight)
+    Z, n, ridge = activations(model, X), weight.sum(), 100 * alpha
+    root = np.sqrt(weight / n)[:, None]
+    mean = np.average(Z, axis=0, weights=weight)
+    U, s, V = np.linalg.svd(root * (Z - mean), full_matrices=False)
+    U, s, V = U[:, :99], s[:99] ** 2, V[:99]  # centred rows
+    c = U.T @ (root[:, 0] * (y - np.average(y, weights=weight)))
+    noise = n * (ridge**2 * c**2 / (s + ridge) ** 2).sum() / (n - 100 + (ridge / (s + ridge)).sum())
+    assert model.noise_variance_ == pytest.approx(noise, rel=1e-4)
+    z = activations(model, X[:7] + 0.3) - mean
+    along = z @ V.T
+    outside = (z**2).sum(axis=1) - (along**2).sum(axis=1)
+    spread = ((along**2 / (s + ridge)).sum(axis=1) + outside / ridge + 1) / n
+    std = model.predict(X[:7] + 0.3, return_std=True)[1]
+    np.testing.assert_allclose(std, np.sqrt(noise * (1 + spread)), rtol=1e-4)
+
+
+def test_noise_that_is_lost_in_rounding_is_refused():
+    X = inputs(100, 10)
+    model = KitchenSinksRegressor(
+        Gaussian(3.0), 100, alpha=1e-12, random_state=0, dtype="float64"
+    ).fit(X, X[:, 0])
+    _ = model.statistics_.gram  # takes the place of the rows
+    model.partial_fit(X[:1], X[:1, 0])
+    with pytest.raises(ValueError, match=r"alpha=1e-12.* degrees of freedom, .*Remedy: a larger"):
+        model.predict(X, return_std=True)
+
+
+def test_light_alphas_lose_no_digits_where_rows_are_few():
+    X = inputs(100, 10)
+    y = np.sin(X[:, 0])
+    for alpha in (1e-14, 1e-17):
+        model = KitchenSinksRegressor(
+            Gaussian(3.0), 100, alpha=alpha, random_state=0, dtype="float64"
+        ).fit(X, y)
+        Z = activations(model, X)
+        design = np.vstack([(Z - Z.mean(axis=0)) / 10, np.sqrt(100 * alpha) * np.eye(200)])
+        coef = np.linalg.lstsq(design, np.append((y - y.mean()) / 10, np.zeros(200)))[0]
+        expected = y.mean() + (activations(model, X + 0.3) - Z.mean(axis=0)) @ coef
+        np.testing.assert_allclose(model.predict(X + 0.3), expected, atol=1e-7)
+
+
+def test_ctrl_c_leaves_the_batches_of_a_stream_that_were_learned():
+    X = inputs(400, 3)
+
+    def batches(n):
+        for start in range(0, n, 100):
+            yield X[start : start + 100], X[start : start + 100, 0]
+        raise KeyboardInterrupt
+
+    model = KitchenSinksRegressor(Gaussian(1.0), 20, random_state=0).fit(X, -X[:, 0])
+    before = model.predict(X)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit_stream(batches(0))
+    np.testing.assert_array_equal(model.predict(X), before)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit_stream(batches(300))
+    part = KitchenSinksRegressor(Gaussian(1.0), 20, random_state=0).fit(X[:300], X[:300, 0])
+    np.testing.assert_allclose(model.predict(X), part.predict(X), atol=1e-6)
+
+
 def test_uncertainty_approaches_that_of_a_gaussian_process():
     """With a flat prior of the constant; errors of both fall as one over the root of neurons."""
     X, y = smooth_problem(60)
@@ -418,6 +488,23 @@ def test_uncertainty_approaches_that_of_a_gaussian_process():
     slope = np.polyfit(np.log([25, 100, 400]), np.log(errors), 1)[0]
     assert (slope > -0.75).all()
     assert (slope < -0.3).all()
+
+
+@pytest.mark.filterwarnings("ignore:KitchenSinksClassifier. the risk is")  # of 500 iterations
+def test_steps_that_are_too_long_for_the_exponential_loss_are_made_shorter():
+    for seed in (0, 2):  # the second needs a descent that begins again
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((200, 4))
+        y = np.digitize(X[:, 0] + rng.standard_normal(200) / 2, [-1, 1])
+        weight = rng.exponential(size=200) ** 4
+        risks = []
+        for dtype in ("float32", "float64"):
+            options = {"loss": "exponential", "alpha": 1e-6, "random_state": 0, "dtype": dtype}
+            model = KitchenSinksClassifier(n_neurons=50, **options).fit(X, y, weight)
+            margin = np.where(y[:, None] == np.arange(3), 1, -1) * model.decision_function(X)
+            risk = np.average(np.exp(-margin).sum(axis=1), weights=weight)
+            risks.append(risk + 0.5e-6 * 50 * (model.coef_**2).sum())
+        assert risks[0] == pytest.approx(risks[1], rel=1e-3)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

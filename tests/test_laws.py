@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from copy import deepcopy
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -261,3 +262,23 @@ def test_a_progress_bar_is_shown_on_request(learner, capsys):
     assert name_of(learner) in shown
     # All that was announced, but for epochs, of which fewer may do.
     assert re.search(r"100%.* (\S+)/\1 ", shown) or "epoch/s" in shown
+
+
+@every_learner
+def test_a_later_batch_without_weight_changes_nothing(learner):
+    if not hasattr(learner, "partial_fit"):
+        pytest.skip("learns from all rows at once")
+    X, y = problem(learner)
+    one, other = (clone(learner).set_params(random_state=0).partial_fit(X, y) for _ in range(2))
+    if "sample_weight" not in signature(one.partial_fit).parameters:
+        pytest.skip("takes no weights")
+    other.partial_fit(X[:9], y[:9], sample_weight=np.zeros(9))
+    np.testing.assert_array_equal(answers(one, X), answers(other, X))
+    with pytest.raises(ValueError, match=r"sample_weight is zero for all 9 rows.*Remedy"):
+        clone(learner).partial_fit(X[:9], y[:9], sample_weight=np.zeros(9))
+    if not is_regressor(learner) and "class_weight" in learner.get_params():
+        weights = {label: float(i > 0) for i, label in enumerate(np.unique(y))}
+        part = clone(learner).set_params(random_state=0, class_weight=weights).partial_fit(X, y)
+        before = answers(part, X)
+        first = y == np.unique(y)[0]
+        np.testing.assert_array_equal(answers(part.partial_fit(X[first], y[first]), X), before)

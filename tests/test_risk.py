@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import linprog, minimize
 from sklearn.exceptions import ConvergenceWarning
 
+from trickless import KitchenSinksClassifier
 from trickless._losses import (
     Exponential,
     Hinge,
@@ -103,6 +104,17 @@ def test_too_few_iterations_are_reported():
         ConvergenceWarning, match=r"Owner: .*after 2 iterations with max_iter=2.*Remedy: a larger"
     ):
         solution(Z, y, weight, Logistic(), 1e-6, max_iter=2)
+
+
+def test_a_descent_that_ends_in_the_rounding_of_single_precision_is_reported():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, 4))
+    y = X[:, 0] * X[:, 1] + rng.standard_normal(200) / 2 > 0
+    model = KitchenSinksClassifier(n_neurons=50, loss="hinge", alpha=1e-10, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"the risk is 0\.08.*Remedy: a larger"):
+        model.fit(X, y)
+    assert model.n_iter_ < model.max_iter
+    model.set_params(alpha=1e-4).fit(X, y)
 
 
 def test_smooth_hinge_lies_just_below_the_hinge():

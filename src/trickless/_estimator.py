@@ -125,7 +125,7 @@ class Learner(BaseEstimator):
         raise NotImplementedError
 
     def _reweighted(
-        self, y: np.ndarray, weight: np.ndarray | None, stream: bool
+        self, y: np.ndarray, weight: np.ndarray | None, stream: bool, may_be_empty: bool = False
     ) -> np.ndarray | None:
         """Weights of the rows, with those that follow from their targets."""
         return weight
@@ -184,7 +184,9 @@ class Learner(BaseEstimator):
         first = not self.__sklearn_is_fitted__()
         undone = self._begun_or_as_before() if first else nullcontext()
         with undone, linear_algebra(self.n_jobs):
-            self._learn(*self._receive(X, y, sample_weight, first=first, classes=classes))
+            rows = self._receive(X, y, sample_weight, first=first, classes=classes)
+            if len(rows[1]):
+                self._learn(*rows)
         return self
 
     @contextmanager
@@ -219,7 +221,11 @@ class Learner(BaseEstimator):
         classes: Any = None,
         seed: int | None = None,
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """Validate a batch; the first fixes everything that later batches must agree with."""
+        """Validate a batch; the first fixes everything that later batches must agree with.
+
+        Rows without weight are left out. There may be no others in a later batch, which then is
+        nothing to be learned from.
+        """
         owner = type(self).__name__
         if first:
             self._begun_with = {name: deepcopy(getattr(self, name)) for name in self._fixed}
@@ -236,15 +242,20 @@ class Learner(BaseEstimator):
         if first:
             self._place, self._labels_beside_rows = place(X), beside_rows
         check_place(owner, X, self._place)
-        weight = check_weights(owner, sample_weight, X)
+        may_be_empty = stream and not first
+        weight = check_weights(owner, sample_weight, X, may_be_empty)
+        if weight is not None and not weight.any():
+            return take(X, weight > 0), np.empty((0, 1)), weight[:0]
         if weight is not None and not weight.all():
             kept = weight > 0
             X, y, weight = take(X, kept), y[kept], weight[kept]
         targets = self._targets(y, classes, first)
-        weight = self._reweighted(y, weight, stream)
+        weight = self._reweighted(y, weight, stream, may_be_empty)
         if weight is not None and not weight.all():
             kept = weight > 0
             X, targets, weight = take(X, kept), targets[kept], weight[kept]
+            if not len(targets):
+                return X, targets, weight
         given, X = X, self._in_precision(X)
         if first:
             warn_of_resolution(owner, given, self.dtype, self._columns_apart())
@@ -475,7 +486,7 @@ class Classification(ClassifierMixin, Learner):
         return np.where(index[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
 
     def _reweighted(
-        self, y: np.ndarray, weight: np.ndarray | None, stream: bool
+        self, y: np.ndarray, weight: np.ndarray | None, stream: bool, may_be_empty: bool = False
     ) -> np.ndarray | None:
         given = self.class_weight
         if given is None:
@@ -486,7 +497,8 @@ class Classification(ClassifierMixin, Learner):
         else:
             each = np.array([float(given.get(label, 1.0)) for label in self.classes_.tolist()])
             by_class = each[np.searchsorted(self.classes_, y)]
-        check_some_weight(type(self).__name__, given, by_class)
+        if not may_be_empty:
+            check_some_weight(type(self).__name__, given, by_class)
         return by_class if weight is None else by_class * weight
 
     def _score(

@@ -61,7 +61,7 @@ def solve(moments: Moments, ridge: float) -> Solution:
     scipy.linalg.LinAlgError
         If the covariance plus the ridge is not positive definite to working precision.
     """
-    if moments.rows is None or ridge < FLOOR * moments.mean_square:
+    if moments.rows is None or ridge == 0:
         matrix = plus_ridge(moments.covariance, ridge, in_place=True)
         coef = cho_solve(cholesky(matrix), moments.cross)
     else:  # see _OfRows
@@ -170,15 +170,8 @@ class Posterior:
     """
 
     def __init__(self, moments: Moments, ridge: float) -> None:
-        self._moments, self._ridge = moments, ridge
+        self._moments = moments
         self._factor = _factor(moments, ridge)
-
-    def freedom(self) -> float:
-        """Degrees of freedom of the fit, intercept included."""
-        size = self._factor.shape[0]
-        inverse = solve_lower(self._factor, np.eye(size))
-        squares = float(namespace(inverse).sum(inverse**2))
-        return 1 + size - self._ridge * squares
 
     def variance(self, Z: Any) -> np.ndarray:
         """Variance of f at rows of activations, shape (len(Z),)."""
@@ -191,9 +184,26 @@ class Posterior:
 def residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
     """Mean square residual of each output."""
     coef = solution.coef
+    if moments.rows is not None:
+        return ((moments.rows.Y - moments.rows.Z @ coef) ** 2).sum(axis=0)
     explained = 2 * (coef * moments.cross).sum(axis=0)
     explained -= (coef * times(coef.T, moments.covariance).T).sum(axis=0)
     return np.maximum(moments.y_variance - explained, _CANCELLATION * moments.y_variance)
+
+
+def residual_freedom(moments: Moments, ridge: float) -> float:
+    """N − df(ρ), of which nothing would be left where it is small if df(ρ) were subtracted.
+
+    It is a sum of positive terms, and of n less the number of rows or columns, as integers are.
+    """
+    if moments.rows is None:
+        factor = _factor(moments, ridge)
+        size = factor.shape[0]
+        inverse = solve_lower(factor, np.eye(size))
+        return moments.n - 1 - size + ridge * float(namespace(inverse).sum(inverse**2))
+    Z = moments.rows.Z
+    eigenvalues = np.maximum(linalg.eigvalsh(Z @ Z.T)[1:], 0)  # without that of the centre, 0
+    return moments.n - len(Z) + float((ridge / (eigenvalues + ridge)).sum())
 
 
 class Path:

@@ -158,19 +158,26 @@ class Logistic(Loss):
         return expit(f)
 
 
+#: Margins beyond which the exponential loss is straight: no minimiser has so wrong a row.
+_STRAIGHT = 30.0
+
+
 class Exponential(Loss):
     """exp(−y f), the loss of AdaBoost; its minimiser is half of log(p / (1 − p)).
 
-    Its curvature has no bound; 1 is that at f = 0.
+    Its curvature has no bound; 1 is that at f = 0. Where −y f is above 30 it goes on as a straight
+    line, so that a step that is too long has a finite loss, from which a shorter one is found.
     """
 
     has_link = True
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.exp(-y * f).sum(axis=1)
+        wrong = -y * f
+        bent = np.minimum(wrong, _STRAIGHT)
+        return (np.exp(bent) * (1 + wrong - bent)).sum(axis=1)
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return -y * np.exp(-y * f)
+        return -y * np.exp(np.minimum(-y * f, _STRAIGHT))
 
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return expit(2 * f)

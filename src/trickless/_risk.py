@@ -25,6 +25,8 @@ Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
 
 #: Relative decrease of the risk in an iteration that is no more than rounding.
 _STALLED = 1e-10
+#: Share of the risk that may be left to be gained where rounding ends the descent.
+_GAIN = 1e-3
 
 #: Widths of the smoothed hinge, one after the other; the last lowers the risk by at most 1e-4.
 _WIDTHS = (1.0, 0.1, 0.01, 2e-4)
@@ -76,7 +78,9 @@ def minimise(
         )
         n_iter += n
     if trouble:
-        warn_of_convergence(f"{owner}: {trouble} Remedy: a larger max_iter or alpha.")
+        warn_of_convergence(
+            f"{owner}: {trouble} Remedy: a larger max_iter or alpha, or dtype='float64'."
+        )
     coef, offset = start[:-1], start[-1]
     return Solution(coef, offset - moments.z_mean @ coef, ridge, n_iter=max(1, n_iter))
 
@@ -126,14 +130,23 @@ def _descend(
         return value, np.vstack([back, total]).ravel()
 
     u = np.vstack([factor.T @ start[:-1], start[-1]]).ravel()
-    options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "gtol": tol, "ftol": _STALLED}
-    with np.errstate(over="ignore"):  # the exponential loss of a step that is too long
+    n_iter, left, before = 0, np.inf, np.inf
+    while n_iter < max_iter and left > _GAIN:
+        most = max_iter - n_iter
+        options = {"maxiter": most, "maxfun": 2 * most, "gtol": tol, "ftol": _STALLED}
         result = optimize.minimize(risk, u, jac=True, method="L-BFGS-B", options=options)
+        u, n_iter = result.x, n_iter + result.nit
+        slope, is_spent = np.abs(result.jac).max(), result.status == 1
+        # In these coefficients the Hessian is about 1, and this is what is left to be gained.
+        left = 0.5 * float(result.jac @ result.jac) / result.fun if slope > tol else 0.0
+        if is_spent or result.fun > (1 - _GAIN) * before:
+            break
+        before = result.fun  # a step failed, by what is remembered of the others; without it
     trouble = ""
-    if result.status == 1:  # as many iterations or evaluations as are allowed
+    if is_spent or left > _GAIN:
         trouble = (
-            f"the risk is {result.fun:.6g} after {result.nit} iterations with max_iter={max_iter}, "
-            f"with a gradient of up to {np.abs(result.jac).max():.2g}, where tol={tol:g}."
+            f"the risk is {result.fun:.6g} after {n_iter} iterations with max_iter={max_iter}, "
+            f"with a gradient of up to {slope:.2g}, where tol={tol:g}."
         )
     coef, offset = coefficients(result.x)
-    return np.vstack([coef, offset]), int(result.nit), trouble
+    return np.vstack([coef, offset]), int(n_iter), trouble

@@ -23,11 +23,11 @@ from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._conjugate import Pilot, solve_in_passes
 from trickless._devices import beside, empty, take
 from trickless._estimator import Classification, NeuronLearner, Regression
-from trickless._gram import FLOOR
 from trickless._interrupts import uninterrupted
 from trickless._least_squares import (
     Posterior,
     Solution,
+    residual_freedom,
     residual_variance,
     solve,
     solve_by_gcv,
@@ -44,6 +44,7 @@ from trickless._validation.inputs import in_precision
 from trickless._validation.learners import (
     check_alpha,
     check_finite,
+    check_freedom,
     check_no_weight_bound,
     check_passes,
     check_resolved,
@@ -197,10 +198,10 @@ class _KitchenSinks(NeuronLearner):
         return free and many and all(goes for _, goes in why_not.values())
 
     def _has_few_rows(self, X: Any) -> bool:
-        """Whether the direct solver can work in rows; not at alphas so light that it does not."""
+        """Whether the direct solver can work in rows, as it does but for alpha=0."""
         n_rows, n_columns = X.shape[0], self.n_neurons * self.neurons_.width
-        light = not isinstance(self.alpha, str) and self.alpha < FLOOR * self.neurons_.bound**2
-        return n_rows <= FEW_ROWS and n_rows * n_columns <= FEW_ACTIVATIONS and not light
+        few = n_rows <= FEW_ROWS and n_rows * n_columns <= FEW_ACTIVATIONS
+        return few and self.alpha != 0
 
     def _bytes(self, n_rows: int) -> int:
         """Bytes of the activations of so many rows."""
@@ -360,6 +361,14 @@ class _KitchenSinks(NeuronLearner):
         check_alpha(type(self).__name__, self.alpha)
         check_statistics(self)
 
+    def _has_learned_since(self, before: dict[str, Any]) -> bool:
+        try:
+            self._check_statistics()
+        except ValueError:
+            return False
+        now = self.__dict__.get("statistics_")
+        return now is not None and now is not before.get("statistics_")
+
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         self._check_statistics()
         return super()._partial_fit(X, y, sample_weight, classes)
@@ -390,7 +399,7 @@ class _KitchenSinks(NeuronLearner):
             kept.received(self.seed_, *rows)
             if (state := kept.take()) is not None:
                 self.statistics_ = state["statistics"]
-            elif not kept.behind:
+            elif not kept.behind and len(rows[1]):
                 self._learn(*rows)
                 if kept.is_due():
                     kept.keep({"statistics": self.statistics_})
@@ -675,10 +684,13 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     def _noise(self) -> np.ndarray:
         moments, solution = self.statistics_.centred(), self._solution()
         with linear_algebra(self.n_jobs), self._dependent_columns():
-            used = [Posterior(moments, ridge).freedom() for ridge in solution.ridge]
-        # Both numerator and denominator vanish as alpha does, and their ratio does not.
-        left = np.maximum(moments.n - np.array(used), 1e-12 * moments.n)
-        return residual_variance(moments, solution) * moments.n / left
+            ridges, which = np.unique(solution.ridge, return_inverse=True)
+            left = np.array([residual_freedom(moments, ridge) for ridge in ridges])[which]
+            # Both numerator and denominator vanish as alpha does, and their ratio does not.
+            squares = residual_variance(moments, solution) * moments.n
+        if moments.rows is None:
+            check_freedom(type(self).__name__, self.alpha, left, moments, ridges[which])
+        return squares / np.maximum(left, np.finfo(float).tiny)
 
     @property
     def noise_variance_(self) -> Any:

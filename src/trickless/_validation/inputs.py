@@ -31,11 +31,15 @@ def check_sparse(owner: str, neurons: Any, X: Any) -> None:
         )
 
 
-def check_weights(owner: str, sample_weight: Any, X: Any) -> np.ndarray | None:
-    """Validate sample weights; ``None`` stays ``None``."""
+def check_weights(
+    owner: str, sample_weight: Any, X: Any, may_be_empty: bool = False
+) -> np.ndarray | None:
+    """Validate sample weights, some of which must be positive unless told; None stays None."""
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight)
+    if may_be_empty and weight.shape == (X.shape[0],) and not np.any(weight != 0):
+        return np.zeros(len(weight))
     if weight.size and not weight.any():
         raise ValueError(
             f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "

@@ -14,6 +14,8 @@ from trickless._blocks import namespace
 
 #: A mean loss this many times that of a constant is taken for divergence.
 _DIVERGED = 1e3
+#: What is a difference must be so many times its rounding.
+_RESOLVED = 100
 
 
 def check_huber(epsilon: float) -> None:
@@ -151,6 +153,20 @@ def check_resolved(owner: str, alpha: Any, resolved: bool) -> None:
             f"{owner}: alpha={alpha!r} is below the rounding of the sums of this model, which was "
             "fitted with a larger alpha, or chose it. Remedy: call fit again with this alpha, or "
             "fit with dtype='float64' from the beginning."
+        )
+
+
+def check_freedom(
+    owner: str, alpha: Any, left: np.ndarray, moments: Any, ridge: np.ndarray
+) -> None:
+    """Where rows are no more than columns, products of rows tell the noise of large alphas only."""
+    size = len(moments.z_mean)
+    rounding = size * np.finfo(float).eps * moments.mean_square / ridge
+    if size >= moments.n - 1 and (left < _RESOLVED * rounding).any():
+        raise ValueError(
+            f"{owner}: with alpha={alpha!r}, the {moments.n:,.0f} rows leave {left.min():.2g} "
+            f"degrees of freedom, of which {rounding.max():.2g} may be the rounding of their sums. "
+            "Remedy: a larger alpha, or one fit of all rows."
         )
 
 
