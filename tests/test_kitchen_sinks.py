@@ -15,7 +15,7 @@ from cases import answers, inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless._blocks import linear_algebra
 from trickless._stream import BLOCK
-from trickless.neurons import Gaussian
+from trickless.neurons import Dense, Gaussian
 
 
 def activations(model, X):
@@ -431,6 +431,15 @@ def test_noise_that_is_lost_in_rounding_is_refused():
     _ = model.statistics_.gram  # takes the place of the rows
     model.partial_fit(X[:1], X[:1, 0])
     with pytest.raises(ValueError, match=r"alpha=1e-12.* degrees of freedom, .*Remedy: a larger"):
+        model.predict(X, return_std=True)
+
+
+def test_noise_is_refused_where_every_target_is_met():
+    X = inputs(13, 2)
+    model = KitchenSinksRegressor(Dense("tanh"), 12, alpha=0, random_state=0, dtype="float64").fit(
+        X, X[:, 0]
+    )
+    with pytest.raises(ValueError, match=r"alpha=0.* leave 0 degrees of freedom.*a larger alpha"):
         model.predict(X, return_std=True)
 
 

@@ -161,11 +161,11 @@ def check_freedom(
 ) -> None:
     """Where rows are no more than columns, products of rows tell the noise of large alphas only."""
     size = len(moments.z_mean)
-    rounding = size * np.finfo(float).eps * moments.mean_square / ridge
-    if size >= moments.n - 1 and (left < _RESOLVED * rounding).any():
+    rounding = size * np.finfo(float).eps * moments.mean_square
+    if size >= moments.n - 1 and (left * ridge < _RESOLVED * rounding).any():
         raise ValueError(
             f"{owner}: with alpha={alpha!r}, the {moments.n:,.0f} rows leave {left.min():.2g} "
-            f"degrees of freedom, of which {rounding.max():.2g} may be the rounding of their sums. "
+            "degrees of freedom, which cannot be told from the rounding of their sums. "
             "Remedy: a larger alpha, or one fit of all rows."
         )
 
