@@ -3,10 +3,10 @@
 Growth: seconds of fits along one size at a time, four of them (or two) to a decade in turn, medians
 of at most ``REPEATS`` repeats that count, fewer where one takes long. The exponent is the slope of
 log seconds against log size by least squares, with its standard error: over all sizes, and over the
-largest decade, where what a fit costs in any case matters least. The theory says for
-Kitchen Sinks n c² + n c d for n rows, c columns and d inputs: 1, 1 and at most 2. A pass of Doubly
-Stochastic steps evaluates for each row the neurons drawn before it, and Shrinking Gradient for each
-round the support so far: exponents of at most 2 in neurons and in rounds, and 1 in inputs.
+largest decade, where what a fit costs in any case matters least. The theory says for Kitchen Sinks
+n c² + n c d for n rows, c columns and d features: 1, 1 and at most 2. A pass of Doubly Stochastic
+steps evaluates for each row the neurons drawn before it, and Shrinking Gradient for each round the
+support so far: exponents of at most 2 in neurons and in rounds, and 1 in features.
 
 Boundaries: two sizes next to each other, one below and one above where a panel or a block of
 rows, a block of neurons, a budget or a threshold ends. The ratio is that of the time per row (or

@@ -41,9 +41,9 @@ from trickless._report import circumstances
 from trickless.neurons import Gaussian
 
 RESULTS = Path(__file__).parents[1] / "results"
-#: Rows, inputs, columns (two a neuron) and rows of a panel; the small shapes are for tests.
+#: Rows, features, columns (two a neuron) and rows of a panel; the small shapes are for tests.
 FIT = {False: (1_000_000, 784, 16_384, 8192), True: (600, 8, 64, 256)}
-#: Rows of a batch, inputs, neurons before it, neurons drawn, outputs, preconditioner.
+#: Rows of a batch, features, neurons before it, neurons drawn, outputs, preconditioner.
 STEPS = {
     False: (
         (512, 784, 8_192, 32, 1, None),

@@ -1,7 +1,7 @@
 """Ways to make the engine faster that were tried, and what each would save.
 
 All on one thread, in seconds of the processor, minima of ``REPEATS`` repeats made in turn; a block
-is 512 rows of 100 inputs by 256 Gaussian neurons in single precision, a panel 4,096 rows.
+is 512 rows of 100 features by 256 Gaussian neurons in single precision, a panel 4,096 rows.
 
 - cosines and sines written into their place among the activations, without arrays in between;
 - weights drawn while the block before is multiplied: what a draw takes beside the activations;

@@ -30,7 +30,7 @@ from trickless._report import circumstances
 from trickless.doubly_stochastic import _Batch
 from trickless.neurons import Gaussian
 
-#: Rows b, new neurons k, earlier neurons n, inputs, outputs, preconditioner.
+#: Rows b, new neurons k, earlier neurons n, features, outputs, preconditioner.
 SHAPES = (
     (512, 32, 20_000, 100, 1, None),
     (512, 32, 2_048, 100, 1, None),

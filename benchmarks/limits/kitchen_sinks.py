@@ -1,6 +1,6 @@
 """Kitchen Sinks beside the arithmetic that it cannot avoid: activations, fit, prediction, memory.
 
-All on 40,000 rows of 100 inputs and 1,000 Gaussian neurons, that is 2,000 columns, in single
+All on 40,000 rows of 100 features and 1,000 Gaussian neurons, that is 2,000 columns, in single
 precision, in one process, in turn, medians of 9. The bare versions have their weights drawn, and do
 with NumPy and SciPy alone:
 

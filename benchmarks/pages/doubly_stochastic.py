@@ -78,7 +78,7 @@ def step_table():
         "rows",
         "new",
         "earlier",
-        "inputs",
+        "features",
         "outputs",
         "preconditioner",
         "step",
@@ -103,7 +103,7 @@ def kept_table():
     one = result["fits"][0]
     head = ["passes", "`fit`", "from scratch", "ratio"]
     text = (
-        f"{one['rows']:,} rows of 50 inputs, {one['batch']:,} rows and {one['new']} neurons a "
+        f"{one['rows']:,} rows of 50 features, {one['batch']:,} rows and {one['new']} neurons a "
         f"step. {where(result)}."
     )
     return "\n".join([*grid(head, rows), "", text])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.common import grid, results, where
 
 #: What grows, in the words of the table.
-SIZES = {"n_rows": "rows", "n_inputs": "inputs", "n_neurons": "neurons"}
+SIZES = {"n_rows": "rows", "n_inputs": "features", "n_neurons": "neurons"}
 
 
 def quick(result):

@@ -21,7 +21,7 @@ their documentation recommends (``methods.py``, ``adapters.py``):
   what one would take otherwise; where they win, the table says so.
 - Ours: Kitchen Sinks with the families of ``tasks.families``, the same for all tables, which choose
   alpha in their seconds; for images random convolutions, ``Patches``, which know what is next to
-  what, as no peer does; with "relevance", they find which inputs matter too, in their seconds;
+  what, as no peer does; with "relevance", they find which features matter too, in their seconds;
   and Doubly Stochastic with ``preconditioner="block"`` where there are many rows or classes.
 
 Support vectors, xRFM and the like take some of the rows. With many of them and little time, fewer

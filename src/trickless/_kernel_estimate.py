@@ -118,7 +118,7 @@ class KernelDisplay:
     """A slice of a kernel: its estimate with an error band, and the exact curve where known.
 
     Create it with :meth:`from_neurons`. The slice is k(x, x′), where x is a row and x′ the same row
-    with another value of one of its inputs.
+    with another value of one of its features.
 
     Parameters
     ----------

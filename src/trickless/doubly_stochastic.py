@@ -695,7 +695,7 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
     neurons_ : Neurons
         The fitted family.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     References
     ----------
@@ -886,7 +886,7 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
     neurons_ : Neurons
         The fitted family.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     References
     ----------

@@ -162,7 +162,7 @@ class KernelGradientRegressor(OnlineRegression, _KernelGradient):
     regret_ : array of shape (n, 2)
         Rounds, and the regret up to them; see :class:`ShrinkingGradientRegressor`.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     References
     ----------
@@ -291,7 +291,7 @@ class KernelGradientClassifier(OnlineClassification, _KernelGradient):
     regret_ : array of shape (n, 2)
         Rounds, and the regret up to them; see :class:`ShrinkingGradientRegressor`.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     References
     ----------

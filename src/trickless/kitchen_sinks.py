@@ -595,7 +595,7 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         Sums over the rows seen so far, from the direct solver; the activations and targets of each
         row instead, while rows are no more than columns.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     References
     ----------
@@ -851,7 +851,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         Sums over the rows seen so far, from the direct solver; the activations and targets of each
         row instead, while rows are no more than columns.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     References
     ----------

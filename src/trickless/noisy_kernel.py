@@ -237,7 +237,7 @@ class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
         Number of rows of each batch and their mean squared error, summed over the outputs, on
         targets scaled to [-1, 1], before they were learned.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     Raises
     ------
@@ -369,7 +369,7 @@ class NoisyKernelClassifier(OnlineClassification, _NoisyKernel):
         Number of rows of each batch and the share misclassified
         before they were learned.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     References
     ----------

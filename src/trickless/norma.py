@@ -293,7 +293,7 @@ class NORMARegressor(Regression, _NORMA):
         Number of rows of each block of rounds and their mean squared error, each row before it was
         learned.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     Raises
     ------
@@ -441,7 +441,7 @@ class NORMAClassifier(Classification, _NORMA):
         Number of rows of each block of rounds and the share misclassified, each row before it was
         learned.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     Raises
     ------

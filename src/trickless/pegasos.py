@@ -77,7 +77,7 @@ class PegasosClassifier(Classification, RegularisedLoss):
     n_steps_ : int
         Steps taken.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     References
     ----------

@@ -352,7 +352,7 @@ class SDCARegressor(Regression, _SDCA):
     dual_gap_ : array of shape (n_outputs,)
         The duality gap: the objective is at most so far above its minimum.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     Warns
     -----
@@ -477,7 +477,7 @@ class SDCAClassifier(Classification, _SDCA):
     dual_gap_ : array of shape (n_outputs,)
         The duality gap: the objective is at most so far above its minimum.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     Warns
     -----

@@ -346,7 +346,7 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
     neurons_ : Neurons
         The fitted family.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     References
     ----------
@@ -554,7 +554,7 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
     neurons_ : Neurons
         The fitted family.
     n_features_in_ : int
-        Number of inputs.
+        Number of features.
 
     References
     ----------

@@ -136,7 +136,7 @@ class Neurons(BaseEstimator, ABC):
         return True
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Neurons:
-        """Resolve what depends on data, such as the number of inputs or a length scale.
+        """Resolve what depends on data, such as the number of features or a length scale.
 
         Parameters
         ----------

@@ -45,7 +45,7 @@ class Polynomial(Neurons):
     The divisor is the price of the bound: a product of projections can reach 1, but its mean square
     is :math:`(d + 1)^{-p}`. That does not matter to Kitchen Sinks, which chooses ``alpha`` in those
     units, nor to Doubly Stochastic with ``preconditioner="block"``. Other steps are sized for the
-    bound, and those learners get nowhere beyond a few inputs.
+    bound, and those learners get nowhere beyond a few features.
 
     References
     ----------
