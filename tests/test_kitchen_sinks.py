@@ -443,6 +443,16 @@ def test_noise_is_refused_where_every_target_is_met():
         model.predict(X, return_std=True)
 
 
+def test_noise_is_refused_where_weights_leave_fewer_rows_than_degrees_of_freedom():
+    X = inputs(20, 2)
+    model = KitchenSinksRegressor(Gaussian(1.0), 40, alpha=1e-6, random_state=0, dtype="float64")
+    weight = np.linspace(0.1, 1, 20)
+    model.fit(X, X[:, 0], sample_weight=weight)
+    with pytest.raises(ValueError, match=r"rows that count for 16.* leave -0\.6.*without weights"):
+        _ = model.noise_variance_
+    assert model.set_params(alpha=1e-2).fit(X, X[:, 0], sample_weight=weight).noise_variance_ > 0
+
+
 def test_light_alphas_lose_no_digits_where_rows_are_few():
     X = inputs(100, 10)
     y = np.sin(X[:, 0])

@@ -688,9 +688,8 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
             left = np.array([residual_freedom(moments, ridge) for ridge in ridges])[which]
             # Both numerator and denominator vanish as alpha does, and their ratio does not.
             squares = residual_variance(moments, solution) * moments.n
-        if moments.rows is None:
-            check_freedom(type(self).__name__, self.alpha, left, moments, ridges[which])
-        return squares / np.maximum(left, np.finfo(float).tiny)
+        check_freedom(type(self).__name__, self.alpha_, left, moments, ridges[which])
+        return squares / left
 
     @property
     def noise_variance_(self) -> Any:

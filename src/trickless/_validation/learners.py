@@ -159,14 +159,20 @@ def check_resolved(owner: str, alpha: Any, resolved: bool) -> None:
 def check_freedom(
     owner: str, alpha: Any, left: np.ndarray, moments: Any, ridge: np.ndarray
 ) -> None:
-    """Where rows are no more than columns, products of rows tell the noise of large alphas only."""
+    """Noise is what residuals show, of which nothing may be left.
+
+    So it is where weights let rows count for less than the degrees of freedom of the fit. Where
+    rows are no more than columns, their products tell the freedom that large alphas leave only.
+    """
     size = len(moments.z_mean)
-    rounding = size * np.finfo(float).eps * moments.mean_square
-    if size >= moments.n - 1 and (left * ridge < _RESOLVED * rounding).any():
+    rounding = 0.0
+    if moments.rows is None and size >= moments.n - 1:
+        rounding = _RESOLVED * size * np.finfo(float).eps * moments.mean_square
+    if ((left <= 0) | (left * ridge < rounding)).any():
         raise ValueError(
-            f"{owner}: with alpha={alpha!r}, the {moments.n:,.0f} rows leave {left.min():.2g} "
-            "degrees of freedom, which cannot be told from the rounding of their sums. "
-            "Remedy: a larger alpha, or one fit of all rows."
+            f"{owner}: with alpha={alpha!r}, rows that count for {moments.n:,.1f} leave "
+            f"{left.min():.2g} degrees of freedom, which cannot be told from none. Remedy: a "
+            "larger alpha, or one fit of all rows without weights."
         )
 
 
