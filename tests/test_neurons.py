@@ -169,6 +169,12 @@ def test_median_length_scale_is_the_median_distance_of_distinct_rows(family):
     assert family().fit(np.ones((5, 2)), rng).length_scale_ == 1.0
 
 
+def test_median_length_scale_of_numbers_whose_squares_overflow():
+    X = 1e300 * np.array([[0.0], [1.0], [3.0]])
+    for rows in (X, scipy.sparse.csr_matrix(X)):
+        assert Gaussian().fit(rows, np.random.default_rng(0)).length_scale_ == 2e300
+
+
 def test_median_of_many_rows_comes_from_a_sample():
     X = inputs(5000, 3)
     a = Gaussian().fit(X, np.random.default_rng(0)).length_scale_

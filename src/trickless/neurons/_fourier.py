@@ -147,6 +147,9 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     rows would do.
     """
     X = np.asarray(X, dtype=np.float64) if not issparse(X) else X.astype(np.float64)
+    largest = max(abs(X).max(), 1.0)
+    unit = float(np.ldexp(0.5, np.frexp(largest)[1]))  # a power of 2, in which no square overflows
+    X = X / unit
     if issparse(X):
         distance = sklearn.metrics.pairwise_distances(X, metric=metric)
         distance = distance[np.triu_indices(X.shape[0], k=1)]
@@ -158,9 +161,9 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     if (weight == weight[0]).all():
         distance = distance[distinct]
         middle = (len(distance) - 1) // 2
-        return float(np.partition(distance, middle)[middle])
+        return unit * float(np.partition(distance, middle)[middle])
     i, j = np.triu_indices(X.shape[0], k=1)
     distance, pairs = distance[distinct], (weight[i] * weight[j])[distinct]
     order = np.argsort(distance, kind="stable")
     cumulated = np.cumsum(pairs[order])
-    return float(distance[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
+    return unit * float(distance[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
