@@ -207,7 +207,7 @@ def call(function, *args, **kwargs):
     if isinstance(answer, Exception):
         said = str(answer)
         helps = "Remedy: " in said or any(re.search(text, said) for text in STANDARD)
-        helps |= NO_ROWS in said and is_empty(args)
+        helps |= NO_ROWS in said and is_empty([*args, *kwargs.values()])
         if not helps:
             raise AssertionError(f"{type(answer).__name__} that does not help: {said}") from answer
         raise Refused(said) from answer
@@ -313,10 +313,12 @@ def check(case):
         reference, why = None, refusal
     sparse = case.container in SPARSE_SOUND or case.asked in SPARSE_SOUND
     dense_only = sparse and not takes_sparse(learner)
+    rounding = case.container not in SOUND and not (case.values in TAME and steady(case))
     try:
         model = learn(case, X, target, weight)
     except Refused as refusal:
-        if case.container not in DOUBTFUL and reference is not None and not dense_only:
+        excused = case.container in DOUBTFUL or reference is None or dense_only or rounding
+        if not excused:
             raise AssertionError(f"refused, but plain rows are not: {refusal}") from refusal
         return
     if case.container in DOUBTFUL:
@@ -324,7 +326,7 @@ def check(case):
             answer_of(model, X)
         more_answers(model, X)
         return
-    assert reference is not None, f"not refused, but plain rows are: {why}"
+    assert rounding or reference is not None, f"not refused, but plain rows are: {why}"
     if case.container.startswith(("frame", "polars")):
         names = getattr(model, "feature_names_in_", None)
         if case.container not in ("frame-numbered",):
@@ -352,7 +354,7 @@ def compare(case, got, expected):
     if case.container in SOUND and case.asked in SOUND:
         np.testing.assert_array_equal(got, expected)
     elif case.values in TAME and steady(case):
-        scale = np.abs(expected).max() or 1.0
+        scale = np.abs(expected).max() + 1e-9
         single = case.options["dtype"] == "float32"
         np.testing.assert_allclose(got, expected, rtol=0, atol=(1e-2 if single else 1e-6) * scale)
 

@@ -157,10 +157,7 @@ def test_columns_must_come_in_the_order_of_the_fit(learner):
 def test_a_frame_with_categories_cannot_be_followed_by_an_array():
     frame, y = table()
     model = tabular(LEARNERS[0]).fit(frame, y)
-    with (
-        pytest.warns(UserWarning, match="does not have valid feature names"),
-        pytest.raises(TypeError, match=r"X is a ndarray.*Remedy: pass data frames"),
-    ):
+    with pytest.raises(TypeError, match=r"X is a ndarray.*Remedy: pass data frames"):
         model.predict(frame.to_numpy())
 
 
@@ -220,6 +217,22 @@ def test_columns_of_other_types_are_refused():
     encoder = TableEncoder("me", frame)
     assert encoder.codes[-1] is None
     np.testing.assert_array_equal(encoder("me", frame)["odd"], np.arange(len(frame)))
+
+
+def test_rows_of_another_kind_than_the_first_are_refused_with_a_remedy():
+    X, y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
+    model = KitchenSinksRegressor(Tabular(), 20, random_state=0).fit(X, y)
+    with (
+        pytest.warns(UserWarning, match="fitted without feature names"),
+        pytest.raises(ValueError, match=r"'when' of X has the type datetime64.*Remedy: fit"),
+    ):
+        model.predict(pd.DataFrame({"a": [1.0], "when": pd.Timestamp("2020-01-01")}))
+    model.fit(pd.DataFrame(X, columns=["a", "b"]), y)
+    with (
+        pytest.warns(UserWarning, match="does not have valid feature names"),
+        pytest.raises(TypeError, match="real number, not 'dict'"),
+    ):
+        model.predict({"a": [1.0], "b": [1.0]})
 
 
 @pytest.mark.parametrize("other", [True, pd.Timestamp("2020-01-01"), pd.Timedelta("1D")], ids=str)

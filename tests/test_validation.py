@@ -525,6 +525,7 @@ def test_the_column_that_holds_no_number_is_named_in_arrays_and_lists(learner, p
         np.array([["2020-01-01", "NaT"]], dtype="datetime64[D]"),
         np.ones((3, 2)) * 1j,
         np.ones(3),
+        scipy.sparse.coo_array(np.ones(3)),
         np.ones((3, 0)),
         "text",
         None,

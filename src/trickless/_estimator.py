@@ -342,7 +342,7 @@ class NeuronLearner(Learner):
         if reset:
             table = neurons.accepts_tables and is_frame(X)
             self._encoder = TableEncoder(owner, X) if table else None
-        elif self._encoder is not None:
+        elif self._encoder is not None and is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)  # names before types
         if self._encoder is not None:
             X = self._encoder(owner, X)

@@ -131,13 +131,19 @@ def _numbers(owner: str, column: Column) -> np.ndarray:
 
 
 def why_no_table(X: Any) -> str | None:
-    """Why an array is no table of numbers, and what to do; None if it is one."""
-    if is_frame(X) or getattr(getattr(X, "dtype", None), "kind", "-") not in "OUS":
-        return None
-    return (
-        "X is an array that holds text, but arrays are tables of numbers. Remedy: pass a data "
-        "frame, whose columns have types."
-    )
+    """Why rows are no table of numbers, and what to do; None if they are one."""
+    if is_frame(X):
+        for column, why in _refused_of_frame(X, missing=False):
+            return (
+                f"column {column!r} of X {why}, but the model was fitted to an array, which is a "
+                "table of numbers. Remedy: fit it to a data frame with these columns."
+            )
+    elif getattr(getattr(X, "dtype", None), "kind", "-") in "OUS":
+        return (
+            "X is an array that holds text, but arrays are tables of numbers. Remedy: pass a data "
+            "frame, whose columns have types."
+        )
+    return None
 
 
 def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
@@ -147,13 +153,13 @@ def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
     return None
 
 
-def _refused_of_frame(frame: Any) -> Iterator[tuple[Any, str]]:
+def _refused_of_frame(frame: Any, missing: bool = True) -> Iterator[tuple[Any, str]]:
     """Columns of a frame that hold no finite numbers, and what they hold."""
     for column in columns_of(frame):
         objects = list(column.column) if column.holds == "objects" else []
         if any(isinstance(value, str) for value in objects):
             yield column.name, "holds text"
-        elif column.missing().any():
+        elif missing and column.missing().any():
             yield column.name, "holds missing values"
         elif not (column.holds and all(isinstance(value, _NUMBERS) for value in objects)):
             yield column.name, f"has the type {column.dtype}"
@@ -162,6 +168,8 @@ def _refused_of_frame(frame: Any) -> Iterator[tuple[Any, str]]:
 def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
     """The same for an array, a list of rows or a sparse matrix; nothing for anything else."""
     columns: Iterable[Any]
+    if getattr(X, "ndim", 2) != 2:
+        return
     if scipy.sparse.issparse(X):
         X = X.tocsc()
         columns = (X.data[start:stop] for start, stop in pairwise(X.indptr))
