@@ -22,7 +22,7 @@ from trickless._expansion import (
     Variances,
 )
 from trickless._sampling import Strata
-from trickless._stream import Purpose, as_seed, draw, generator, pick
+from trickless._stream import draw, pick
 from trickless.neurons import Dense, Gaussian, Stumps
 
 FAMILIES = {"gaussian": Gaussian(length_scale=1.5), "stumps": Stumps(), "erf": Dense("erf")}
@@ -275,7 +275,7 @@ def test_stratified_draws_take_one_point_a_stratum(outputs):
     f = expansion(t=50)
     f.alpha = f.alpha[:, :outputs]
     rng = np.random.default_rng(5)
-    weights = f.neurons.draw(generator(as_seed(rng), Purpose.BLOCKS), 30)
+    weights = f.neurons.draw(rng, 30)
     u = (np.arange(30) + rng.random(30)) / 30
     key = [tuple(row[::-1]) for row in f.alpha > 0]
     order = sorted(range(50), key=lambda i: key[i])
@@ -335,7 +335,7 @@ def test_index_sampling_draws_by_the_norm_of_a_row():
     """Two outputs: the coefficients of one draw, written out."""
     f = expansion(alpha="positive")
     rng = np.random.default_rng(5)
-    weights = f.neurons.draw(generator(as_seed(rng), Purpose.BLOCKS), 30)
+    weights = f.neurons.draw(rng, 30)
     u = rng.random(30)
     norm = np.linalg.norm(f.alpha, axis=1)
     index = [next(i for i in range(40) if norm[: i + 1].sum() > v * norm.sum()) for v in u]

@@ -16,11 +16,12 @@ M = 20
 
 
 def draws_of(model, rounds, m=M):
-    """The (u, w) of Algorithm 2 in each round of batches of one row."""
+    """The (u, w) of Algorithm 2 in each round of batches of one row; only w for full sums."""
     every = []
     for t in range(rounds):
         rng = generator(model.seed_, Purpose.ROUNDS, t)
-        weights = model.neurons_.draw(generator(as_seed(rng), Purpose.BLOCKS), m)
+        full = model.estimator == "full"
+        weights = model.neurons_.draw(generator(as_seed(rng), Purpose.BLOCKS) if full else rng, m)
         u = rng.random(m)
         every.append([(u[j], tuple(a[j : j + 1] for a in weights)) for j in range(m)])
     return every

@@ -307,7 +307,10 @@ class Expansion:
         support: _Weighed | None = None,
     ) -> Network:
         support = support or _Weighed(self.alpha)
-        weights = draw_blocks(self.neurons, as_seed(rng), n_neurons, self.support.dtype)
+        if method == "full":  # as full_sums draws them, on threads
+            weights = draw_blocks(self.neurons, as_seed(rng), n_neurons, self.support.dtype)
+        else:
+            weights = draw(self.neurons, rng, n_neurons, self.support.dtype)
         if not support.total:
             coef = np.zeros((n_neurons, self.neurons.width, self.alpha.shape[1]))
         elif method == "full":

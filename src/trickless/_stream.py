@@ -93,7 +93,8 @@ def draw_block(neurons: Neurons, seed: int, block: slice, dtype: Any) -> Weights
 
 def draw_blocks(neurons: Neurons, seed: int, n: int, dtype: Any) -> Weights:
     """Draw n neurons, block by block."""
-    parts = [draw_block(neurons, seed, block, dtype) for block in row_blocks(n, BLOCK)]
+    with linear_algebra(1):  # once for all of them
+        parts = [draw_block(neurons, seed, block, dtype) for block in row_blocks(n, BLOCK)]
     return tuple(join(list(arrays)) for arrays in zip(*parts, strict=True))
 
 
