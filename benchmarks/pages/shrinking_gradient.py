@@ -159,7 +159,7 @@ def round_table():
         sizes = (f"{run[key]:,}" for key in ("support", "rows", "neurons"))
         drawn = seconds["round"] / (bare + seconds["draw"])
         rows.append([*sizes, *in_ms, f"{run['ratio']:.2f}", f"{drawn:.2f}"])
-    head = ["support", "rows", "neurons", "round", "of it, drawing", "bare arithmetic", "ratio"]
+    head = ["support", "rows", "neurons", "round", "drawing alone", "bare arithmetic", "ratio"]
     head.append("where both draw")
     return "\n".join([*grid(head, rows), "", where(result) + "."])
 
