@@ -220,8 +220,8 @@ def test_a_certificate_has_the_confidence_that_was_asked_for():
 
 
 def test_no_pilot_where_a_neuron_saves_less_than_a_sixth_of_its_work():
-    assert expansion(t=205).variances_if_worth(inputs(1000, 3), 10**6, 0) is None
-    assert expansion(t=215).variances_if_worth(inputs(1000, 3), 10**6, 0) is not None
+    assert expansion(t=215).variances_if_worth(inputs(1000, 3), 10**6, 0) is None
+    assert expansion(t=230).variances_if_worth(inputs(1000, 3), 10**6, 0) is not None
 
 
 @pytest.mark.parametrize("n_rows", [1, 70])

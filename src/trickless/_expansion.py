@@ -38,7 +38,7 @@ _PILOT_NEURONS, _PILOT_ROWS = 32, 4
 _PILOT_SHARE, _PILOT_LEAST, _PILOT_MOST = 1 / 16, 128, 1024
 _PILOT_INDEX_ROWS, _PILOT_POINTS = 2, 32
 #: Work of a neuron beside its activations, in units of one: a number of its weights, and the rest.
-_NUMBER, _NEURON = 1.5, 40
+_NUMBER, _NEURON = 1.5, 100
 #: Work of a pilot beside its activations, in units of one.
 _PILOT = 2**18
 #: A pilot is worth it where a neuron can save so much work, and full sums cost so many pilots.
