@@ -4,7 +4,9 @@ For every kernel width, sign pattern of the coefficients, size of the support an
 each method gets as many neurons as it takes to reach the variance of full sums over 512 neurons;
 activations and seconds to get there are compared. "auto" chooses for itself, with a pilot each time
 that one is worth it (as ``Expansion.estimate`` does) and with a pilot's variances at hand (as in
-the rounds of a learner, which measures them anew when the support has grown by a quarter).
+the rounds of a learner, which measures them anew when the support has grown by a quarter). What it
+chooses depends on its pilot, so its runs have pilots and rows of their own, and what counts is its
+mean squared error over them, times its seconds.
 
 Run as ``make bench-estimators``; writes ``benchmarks/results/estimators.json``.
 """
@@ -29,7 +31,9 @@ ROWS = (1, 32, 1_024)
 COLUMNS = 10
 NEURONS = 512
 MOST = 100_000  # a method that needs more neurons is timed with so many, and scaled
-VARIANCE_RUNS = 48
+VARIANCE_RUNS = 200
+SEVERAL = 64  # rows at which variances are measured
+PILOTS = 40  # whose variances are at hand
 TIMED_RUNS, SHORT_RUNS = 9, 45
 SHORT = 0.03
 
@@ -46,19 +50,45 @@ def expansion(width, signs, t, rng):
     return Expansion(neurons, X, alpha[:, None])
 
 
-def variance(f, X, method, n, seed=0):
-    """Variance of an estimate from n neurons over runs, mean over some rows."""
-    runs = [f.freeze(n, method, seed * VARIANCE_RUNS + run)(X) for run in range(VARIANCE_RUNS)]
-    return float(np.var(runs, axis=0, ddof=1).mean())
+def squared_error(f, rows, exact, estimate):
+    """Mean squared error over runs, each with rows and a seed of its own."""
+    n_rows = len(rows) // VARIANCE_RUNS
+    errors = [
+        estimate(rows[some], run) - exact[some]
+        for run in range(VARIANCE_RUNS)
+        for some in [slice(run * n_rows, (run + 1) * n_rows)]
+    ]
+    return float(np.mean(np.square(errors)))
 
 
-def neurons_for(f, X, method, target):
-    """Neurons with which a method reaches a variance."""
+def neurons_for(method, target, error_of):
+    """Neurons with which a method reaches a mean squared error."""
     n = NEURONS
     for _ in range(3):  # the variance of strata does not fall exactly like 1/n
         tried = int(min(max(n, 16), MOST // 10))
-        n = tried * variance(f, X, method, tried) / target
+        n = tried * error_of(method, tried) / target
     return max(1, int(np.ceil(n)))
+
+
+def problem(width, signs, t):
+    """An expansion, the mean squared error to reach, and the neurons that each method needs."""
+    rng = np.random.default_rng(0)
+    f = expansion(width, signs, t, rng)
+    rows = rng.standard_normal((VARIANCE_RUNS * SEVERAL, COLUMNS)).astype("float32")
+    exact = exactly(f, rows)
+
+    def error_of(method, n):
+        return squared_error(f, rows, exact, lambda X, run: f.freeze(n, method, run)(X))
+
+    target = error_of("full", NEURONS)
+    needed = {method: neurons_for(method, target, error_of) for method in ("index", "stratified")}
+    return f, target, {"full": NEURONS} | needed
+
+
+def exactly(f, rows):
+    """⟨f, Φ(x)⟩ by the kernel, for some rows at a time."""
+    parts = np.array_split(rows, max(1, len(rows) * len(f.support) // 10**7))
+    return np.concatenate([f.neurons.kernel(part, f.support) @ f.alpha for part in parts])
 
 
 def seconds(actions):
@@ -82,19 +112,40 @@ def seconds(actions):
     return {name: float(np.median(values[1:])) for name, values in times.items()}
 
 
-def cell(width, signs, t, n_rows):
-    """One line of the table."""
-    rng = np.random.default_rng(0)
-    f = expansion(width, signs, t, rng)
-    X = rng.standard_normal((n_rows, COLUMNS)).astype("float32")
-    several = rng.standard_normal((64, COLUMNS)).astype("float32")
-    target = variance(f, several, "full", NEURONS, seed=1)
-    needed = {"full": NEURONS} | {
-        method: neurons_for(f, several, method, target) for method in ("index", "stratified")
-    }
+def chosen(f, rows, exact, target, variances):
+    """What "auto" takes in each run, by variances(X, rng, run), and its mean squared error.
+
+    That of the runs which take full sums is known: the target.
+    """
+    n_rows = len(rows) // VARIANCE_RUNS
+    choices, errors = [], []
+    for run in range(VARIANCE_RUNS):
+        some, rng = slice(run * n_rows, (run + 1) * n_rows), np.random.default_rng(run)
+        choice = f.cheapest(NEURONS, n_rows, variances(rows[some], rng, run))
+        choices.append(choice)
+        if choice[0] == "full":
+            errors.append(target)
+        else:
+            error = f.freeze(choice[1], choice[0], rng)(rows[some]) - exact[some]
+            errors.append(np.square(error).mean())
+    return choices, float(np.mean(errors))
+
+
+def cell(f, target, needed, n_rows):
+    """What one number of rows costs by each method, and by "auto"."""
+    t = len(f.support)
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((VARIANCE_RUNS * n_rows, COLUMNS)).astype("float32")
+    exact = exactly(f, rows)
+    pilots = [f.variances(rows[i * n_rows :][:n_rows], 1000 + i) for i in range(PILOTS)]
+    by_pilots, with_pilots = chosen(
+        f, rows, exact, target, lambda X, rng, run: f.variances_if_worth(X, NEURONS, rng)
+    )
+    by_measured, with_measured = chosen(
+        f, rows, exact, target, lambda X, rng, run: pilots[run % PILOTS]
+    )
+    X = rows[:n_rows]
     timed = {method: min(n, MOST) for method, n in needed.items()}
-    at_hand = f.variances(X, np.random.default_rng(1))
-    choice, n_auto = f.cheapest(NEURONS, n_rows, at_hand)
     times = seconds(
         {
             method: lambda run, n=n, method=method: f.estimate(X, n, method, run)
@@ -102,33 +153,38 @@ def cell(width, signs, t, n_rows):
         }
         | {
             "auto": lambda run: f.estimate(X, NEURONS, "auto", run),
-            "auto, measured": lambda run: f.estimate(X, NEURONS, "auto", run, at_hand),
+            "auto, measured": lambda run: f.estimate(X, NEURONS, "auto", run, pilots[run % PILOTS]),
         }
     )
-    # Time to the error: what is short of the target's variance would take so much longer.
-    reached = target if choice == "full" else variance(f, several, choice, n_auto, seed=2)
+    # Time to the error: what is short of the target would take so much longer.
     for method, n in timed.items():
         times[method] *= needed[method] / n
-    if f.variances_if_worth(X, NEURONS, np.random.default_rng(1)) is not None:
-        times["auto"] *= reached / target  # and otherwise "auto" takes full sums
-    times["auto, measured"] *= reached / target
+    times["auto"] *= with_pilots / target
+    times["auto, measured"] *= with_measured / target
     activations = {
         "full": NEURONS * (t + n_rows),
         "index": needed["index"] * (1 + n_rows),
         "stratified": needed["stratified"] * (1 + n_rows),
-        "auto, measured": n_auto * ((t if choice == "full" else 1) + n_rows) * reached / target,
     }
+    spent = [n * ((t if method == "full" else 1) + n_rows) for method, n in by_measured]
+    activations["auto, measured"] = float(np.mean(spent)) * with_measured / target
     best = min(times[method] for method in needed)
     fewest = min(activations[method] for method in needed)
     return {
-        "width": width,
-        "signs": signs,
         "support": t,
         "rows": n_rows,
         "neurons": needed,
         "seconds": times,
         "activations": activations,
-        "choice": choice,
+        "squared_error": {
+            "target": target,
+            "auto": with_pilots,
+            "auto, measured": with_measured,
+        },
+        "full": {
+            "auto": float(np.mean([method == "full" for method, _ in by_pilots])),
+            "auto, measured": float(np.mean([method == "full" for method, _ in by_measured])),
+        },
         "auto_ratio": times["auto"] / best,
         "measured_ratio": times["auto, measured"] / best,
         "activation_ratio": activations["auto, measured"] / fewest,
@@ -137,19 +193,19 @@ def cell(width, signs, t, n_rows):
 
 def main():
     cells = []
-    print(
-        "width  signs    support   rows |  index strat.   full  (ms) | choice      auto  measured"
-    )
-    for width, signs, t, n_rows in product(WIDTHS, SIGNS, SUPPORTS, ROWS):
-        c = cell(width, signs, t, n_rows)
-        cells.append(c)
-        ms = {method: 1e3 * value for method, value in c["seconds"].items()}
-        print(
-            f"{width:>5} {signs:>8} {t:>8} {n_rows:>6} | {ms['index']:>6.3g} "
-            f"{ms['stratified']:>6.3g} {ms['full']:>6.3g}       | {c['choice']:<10} "
-            f"{c['auto_ratio']:>5.2f} {c['measured_ratio']:>5.2f}",
-            flush=True,
-        )
+    print("width  signs    support   rows |  index strat.   full  (ms) | full by   auto  measured")
+    for width, signs, t in product(WIDTHS, SIGNS, SUPPORTS):
+        found = problem(width, signs, t)
+        for n_rows in ROWS:
+            c = {"width": width, "signs": signs} | cell(*found, n_rows)
+            cells.append(c)
+            ms = {method: 1e3 * value for method, value in c["seconds"].items()}
+            print(
+                f"{width:>5} {signs:>8} {t:>8} {n_rows:>6} | {ms['index']:>6.3g} "
+                f"{ms['stratified']:>6.3g} {ms['full']:>6.3g}       | {c['full']['auto']:>7.0%} "
+                f"{c['auto_ratio']:>6.2f} {c['measured_ratio']:>6.2f}",
+                flush=True,
+            )
     for key in ("auto_ratio", "measured_ratio", "activation_ratio"):
         ratios = np.array([c[key] for c in cells])
         print(

@@ -124,9 +124,9 @@ def variances(psi, points, neurons, rows, chosen):
 
     ``psi(x, w)`` are a neuron's numbers, ``points`` pairs of a support point and ‖α‖₁ α_i / |α_i|,
     and ``chosen`` the numbers of those that were drawn: two samples that stand for the support, and
-    one of neighbouring strata. Two rows are enough for the latter.
+    one of neighbouring strata.
     """
-    sums = [[] for _ in chosen[:2]]
+    n, sums = len(neurons), [[] for _ in chosen[:2]]
     for sample, drawn in zip(sums, chosen[:2], strict=True):
         for w in neurons:
             f = sum(np.outer(a, psi(x, w)) for x, a in map(points, drawn)) / len(drawn)
@@ -136,18 +136,34 @@ def variances(psi, points, neurons, rows, chosen):
         np.mean([a @ b for a, b in zip(one, other, strict=True)])
         for one, other in zip(*deviations, strict=True)
     ]
+    points_noise = 0.0
+    for drawn, beside in zip(chosen, deviations[::-1], strict=False):
+        by_point = [
+            sum(
+                np.mean([a @ d * (psi(x, w) @ psi(r, w)) for r, d in zip(rows, other, strict=True)])
+                for w, other in zip(neurons, beside, strict=True)
+            )
+            / (n - 1)
+            for x, a in map(points, drawn)
+        ]
+        next_to = np.diff(by_point) / 2**0.5
+        points_noise += np.mean(next_to**2) / len(drawn)
     said = np.array(
         [
-            [[a * (psi(x, w) @ psi(r, w)) for r in rows[:2]] for x, a in map(points, chosen[2])]
+            [[a * (psi(x, w) @ psi(r, w)) for r in rows] for x, a in map(points, chosen[2])]
             for w in neurons
         ]
     )  # by neuron, point, row and output
     next_to = (said[:, 1:] - said[:, :-1]) / 2**0.5
-    n = len(neurons)
     between = next_to.mean(axis=0) ** 2 - next_to.var(axis=0, ddof=1) / n
+    within = [((one - said.mean(axis=0)) ** 2).sum(axis=-1).mean() for one in said]
+    full, within = np.array(products) * n / (n - 1), np.array(within) * n / (n - 1)
+    noise = np.cov(full, within) / n
     return (
-        max(0.0, sum(products) / (n - 1)),
-        np.std(products, ddof=1) / n**0.5,
-        said.var(axis=0, ddof=1).sum(axis=-1).mean(),
+        max(0.0, np.mean(full)),
+        np.mean(within),
         max(0.0, between.sum(axis=-1).mean()),
+        noise[0, 0] + points_noise,
+        noise[1, 1],
+        noise[0, 1],
     )

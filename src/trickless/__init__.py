@@ -23,6 +23,7 @@ _coefficients         coefficients that shrink as a whole, and their average ove
 _kernels              what learners of an exact kernel share: its rules, sums, rows within a budget
 _expansion            support points and coefficients, and estimates of what they predict
 _steps                sizes of doubly stochastic steps
+_variances            what single neurons let such estimates vary by, and its pilot
 _sampling             picking support points by their coefficients
 _projection           the nearest function with fewer support points, for long streams
 _curve                errors along a stream, at constant memory

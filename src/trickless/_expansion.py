@@ -8,7 +8,8 @@ that depends on no x. So each *is* a finite network, whose value at any x is an 
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -30,19 +31,19 @@ from trickless._validation.learners import check_finite
 from trickless._validation.models import check_expansion, check_probability, check_tolerance
 from trickless._validation.neurons import check_independent, check_pairs
 from trickless._validation.rules import check_value, choice, integer
+from trickless._variances import Drawn, Variances, measured
 from trickless.neurons import Neurons, Weights
 
-#: A pilot looks at so many neurons and rows, and for full sums twice at a share of the support,
-#: within limits; at fewer rows and support points for index sampling.
-_PILOT_NEURONS, _PILOT_ROWS = 32, 4
-_PILOT_SHARE, _PILOT_LEAST, _PILOT_MOST = 1 / 16, 128, 1024
-_PILOT_INDEX_ROWS, _PILOT_POINTS = 2, 32
+#: A pilot looks at so many neurons and rows, for full sums twice at a share of the support,
+#: within limits, and for index sampling at so many support points.
+_PILOT_NEURONS, _PILOT_ROWS, _PILOT_POINTS = 64, 16, 32
+_PILOT_SHARE, _PILOT_LEAST, _PILOT_MOST = 1 / 128, 64, 1024
 #: Work of a neuron beside its activations, in units of one: a number of its weights, and the rest.
 _NUMBER, _NEURON = 1.5, 100
 #: Work of a pilot beside its activations, in units of one.
-_PILOT = 2**18
+_PILOT = 100_000
 #: A pilot is worth it where a neuron can save so much work, and full sums cost so many pilots.
-_WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 10
+_WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 4
 #: Index sampling may hold so many neurons, or as many as there are support points.
 _MOST_HELD = 2**16
 _PAIRS = 4096
@@ -51,32 +52,6 @@ METHODS = "full", "index", "stratified"
 METHOD = choice("auto", *METHODS, remedy="'auto' takes the cheapest for the same error")
 FROZEN = choice(*METHODS, remedy="'full' gives the smallest standard error")
 N_NEURONS = integer(1, "more neurons give a smaller standard error, for example n_neurons=1000")
-
-
-class Variances(NamedTuple):
-    """Variances that single neurons give to estimates of ⟨f, Φ(x)⟩, and what a neuron costs.
-
-    The variance of an estimate from n neurons is that of its method divided by n.
-    """
-
-    full: float
-    #: Its standard error.
-    full_noise: float
-    #: Spread over w for a given support point, which stratified sampling keeps.
-    index_within: float
-    #: Spread over the support points of a stratum of the mean over w.
-    index_between: float
-    #: How many numbers the weights of one neuron are.
-    numbers: float
-
-    def strata(self, variance: float, t: int) -> float:
-        """Neurons with which stratified sampling of t support points reaches a variance.
-
-        With n of them, it is ``index_within`` + ``index_between`` max(0, 1 - n / t), over n: with
-        as many strata as support points, none holds two of them.
-        """
-        n = (self.index_within + self.index_between) / (variance + self.index_between / t)
-        return n if n < t else max(t, self.index_within / variance)
 
 
 class Expansion:
@@ -359,34 +334,16 @@ class Expansion:
         weights = draw(self.neurons, rng, _PILOT_NEURONS, self.support.dtype)
         numbers = sum(array.size for array in weights) / _PILOT_NEURONS
         if not support.total:
-            return Variances(0, 0, 0, 0, numbers)
+            return Variances(0, 0, 0, 0, 0, 0, numbers)
         shape = -1, self.neurons.width, _PILOT_NEURONS
         rows = self.neurons(X[:_PILOT_ROWS], weights).reshape(shape)
         n_summed = self._n_summed()
         sizes = n_summed, n_summed, _PILOT_POINTS
         index = np.concatenate([support.draw(n, rng, "stratified") for n in sizes])
         psi = self.neurons(self.support[index], weights).reshape(shape)
-        directions = support.directions(index)
-        # Two independent samples stand for the support: their product has the mean of f(w)².
-        sums = []
-        for some in (slice(n_summed), slice(n_summed, 2 * n_summed)):
-            f = np.tensordot(directions[some], psi[some], (0, 0)) / n_summed
-            sums.append(np.einsum("okn,rkn->nro", f, rows))
-        deviations = [values - values.mean(axis=0) for values in sums]
-        product = (deviations[0] * deviations[1]).sum(axis=2).mean(axis=1)
-        # draws[n, i, r, o]: what neuron n and support point i say of row r and output o
-        points, some = slice(2 * n_summed, None), rows[:_PILOT_INDEX_ROWS]
-        draws = np.einsum("ikn,rkn->nir", psi[points], some)[..., None]
-        draws = draws * directions[points, None, :]
-        next_to = np.diff(draws, axis=1) / np.sqrt(2)  # two points of neighbouring strata
-        between = next_to.mean(axis=0) ** 2 - next_to.var(axis=0, ddof=1) / _PILOT_NEURONS
-        return Variances(
-            full=max(0.0, product.sum() / (_PILOT_NEURONS - 1)),
-            full_noise=product.std(ddof=1) / np.sqrt(_PILOT_NEURONS),
-            index_within=_per_row(draws.var(axis=0, ddof=1)),
-            index_between=max(0.0, _per_row(between)),
-            numbers=numbers,
-        )
+        directions, ends = support.directions(index), np.cumsum((0, *sizes))
+        one, other, neighbours = (Drawn(psi[i:j], directions[i:j]) for i, j in pairwise(ends))
+        return measured(one, other, neighbours, rows, numbers)
 
     def variances_if_worth(
         self, X: Any, n_neurons: int, random_state: Any = None, n_estimates: float = 1
@@ -443,14 +400,13 @@ class Expansion:
         n_neurons : int
         """
         t = self.support.shape[0]
-        if variances is None or variances.full <= variances.full_noise:
+        if variances is None:
             return "full", n_neurons
         neuron = _NEURON + _NUMBER * variances.numbers
+        if not variances.saves(n_neurons, t, neuron + t + n_rows, neuron + 1 + n_rows):
+            return "full", n_neurons
         needed = int(np.ceil(variances.strata(variances.full / n_neurons, t)))
-        least = variances.full - variances.full_noise  # where it is close, full sums are safer
-        most = variances.strata(least / n_neurons, t)
-        clear = most * (neuron + 1 + n_rows) < n_neurons * (neuron + t + n_rows)
-        if not clear or needed > max(n_neurons, t, _MOST_HELD):
+        if needed > max(n_neurons, t, _MOST_HELD):
             return "full", n_neurons
         return "stratified", max(n_neurons, needed)
 
@@ -479,8 +435,3 @@ class _Weighed:
     def directions(self, index: np.ndarray) -> np.ndarray:
         """‖α‖₁ α_i / |α_i| for each point i, shape (len(index), n_outputs)."""
         return self.total * self.alpha[index] / self.size[index, None]
-
-
-def _per_row(values: np.ndarray) -> float:
-    """Sum over the outputs (the last axis), mean over everything else."""
-    return float(values.sum(axis=-1).mean())

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from trickless._checkpoint import Progress
 from trickless._coefficients import Coefficients
-from trickless._expansion import Expansion, Variances
+from trickless._expansion import Expansion
 from trickless._growing import Growing, GrowingSparse
 from trickless._least_squares import Solution
 from trickless._network import Network
@@ -21,6 +21,7 @@ from trickless._statistics import Rows, Statistics
 from trickless._steps import Steps
 from trickless._stream import NeuronStream, StoredNeurons
 from trickless._tables import TableEncoder
+from trickless._variances import Variances
 from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor

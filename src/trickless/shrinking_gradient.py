@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._blocks import linear_algebra, map_rows, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._estimator import NeuronLearner
-from trickless._expansion import METHOD, Expansion, Variances
+from trickless._expansion import METHOD, Expansion
 from trickless._network import Network
 from trickless._online import OnlineClassification, OnlineRegression
 from trickless._projection import Projecting
@@ -26,6 +26,7 @@ from trickless._validation.learners import check_draws, check_finite
 from trickless._validation.models import check_certificate
 from trickless._validation.neurons import check_independent
 from trickless._validation.rules import integer
+from trickless._variances import Variances
 from trickless.neurons import Neurons
 
 #: Draws of a round that are held at a time.
