@@ -11,6 +11,7 @@
 # make lint          check style and format
 # make types         check types
 # make format        rewrite style and format
+# make docs          make a site of docs/ and the docstrings in site/
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
 # make bench-dask    two Dask workers against one, and the bytes between them
@@ -111,6 +112,9 @@ format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs site
+
 bench-demo: $(VENV)/.demo
 	$(BIN)/trickless demo --out benchmarks/results --repeats 3
 
@@ -207,4 +211,4 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) $(OLDEST_VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST_VENV) build dist .mypy_cache .pytest_cache .ruff_cache site docs/generated

@@ -10,6 +10,7 @@ import pytest
 import render
 import trickless
 import trickless.neurons
+import trickless.theory
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
@@ -31,6 +32,26 @@ def test_the_examples_of_the_readme_run(capsys):
     promised = re.search(r"# (0\.\d+)$", examples[0], flags=re.M)
     # Two digits, of a model without a seed: 450 test rows make one step 0.002.
     assert printed == pytest.approx(float(promised[1]), abs=0.015)
+
+
+def test_the_reference_lists_what_is_public():
+    page, listed = (ROOT / "docs" / "reference.md").read_text(), set()
+    for module, names in re.findall(r"currentmodule:: (\S+)\n(.*?)```", page, flags=re.S):
+        listed |= {f"{module}.{name}" for name in re.findall(r"^   (\w+)$", names, flags=re.M)}
+    public = {f"trickless.dask.{name}" for name in ("fit", "predict")}
+    for module in (trickless, trickless.neurons):
+        things = {name: getattr(module, name) for name in module.__all__}
+        public |= {
+            f"{module.__name__}.{name}"
+            for name, thing in things.items()
+            if inspect.isclass(thing) or inspect.isfunction(thing)
+        }
+    public |= {
+        f"trickless.theory.{name}"
+        for name, thing in vars(trickless.theory).items()
+        if not name.startswith("_") and getattr(thing, "__module__", "") == "trickless.theory"
+    }
+    assert listed == public
 
 
 THINGS = [

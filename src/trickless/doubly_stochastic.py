@@ -581,7 +581,7 @@ class _DoublyStochastic(NeuronLearner):
 
     @property
     def loss_curve_(self) -> np.ndarray:
-        """Mean loss of the rows of each step, before it was taken, shape (n_iter_,)."""
+        """Mean loss of the rows of each step, before it was taken, shape (n_steps,)."""
         check_is_fitted(self)
         return np.array([value for _, _, value in self._history])
 
@@ -681,10 +681,10 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         Mean of the first batch's targets.
-    online_error_ : array of shape (n_iter_, 2)
+    online_error_ : array of shape (n_steps, 2)
         Number of rows of each step and their mean squared error, summed over the outputs, before
         the step was taken.
-    loss_curve_ : array of shape (n_iter_,)
+    loss_curve_ : array of shape (n_steps,)
         Mean loss of the rows of each step before it was taken.
     validation_scores_ : list of float
         Scores of the rows held out, if ``early_stopping``.
@@ -873,9 +873,9 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
         The labels.
     coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
-    online_error_ : array of shape (n_iter_, 2)
+    online_error_ : array of shape (n_steps, 2)
         Number of rows of each step and the share misclassified before the step was taken.
-    loss_curve_ : array of shape (n_iter_,)
+    loss_curve_ : array of shape (n_steps,)
         Mean loss of the rows of each step before it was taken.
     validation_scores_ : list of float
         Scores of the rows held out, if ``early_stopping``.

@@ -762,14 +762,13 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     n_neurons : int, default=1000
         How many neurons K to draw. Memory grows like the square of ``n_neurons * width``, and not
         with the rows.
-    loss : {"squared_error", "log_loss", "hinge", "squared_hinge", "exponential"}, \
-            default="squared_error"
-        The loss. All but the first need the rows in ``fit``, and take some hundred passes over
-        their activations ("hinge" up to a thousand), which are kept if they fit into
-        ``cache_bytes`` and evaluated again if not. They minimise the mean loss plus
-        :math:`(\alpha K / 2) \sum_j |\beta_j|^2`; ``alpha="auto"`` is then that of the
-        squared loss, times the loss's curvature if that is below 1. "log_loss" is the
-        logistic loss for two classes and the softmax loss for more.
+    loss : str, default="squared_error"
+        The loss: "squared_error", "log_loss", "hinge", "squared_hinge" or "exponential". All but
+        the first need the rows in ``fit``, and take some hundred passes over their activations
+        ("hinge" up to a thousand), which are kept if they fit into ``cache_bytes`` and evaluated
+        again if not. They minimise the mean loss plus :math:`(\alpha K / 2) \sum_j |\beta_j|^2`;
+        ``alpha="auto"`` is then that of the squared loss, times the loss's curvature if that is
+        below 1. "log_loss" is the logistic loss for two classes and the softmax loss for more.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, by which those of the rows are multiplied: {label: weight}, where
         a class that is not named has weight 1, or inversely proportional to their frequencies.

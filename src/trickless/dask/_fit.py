@@ -30,8 +30,7 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
 
     Parameters
     ----------
-    estimator : KitchenSinksRegressor, KitchenSinksClassifier, DoublyStochasticRegressor or \
-            DoublyStochasticClassifier
+    estimator : estimator of Kitchen Sinks or Doubly Stochastic Gradients
         The learner. Kitchen Sinks has to be one that sums statistics: the squared loss, the direct
         solver, and ``alpha`` a number or "auto". Doubly Stochastic needs a ``distributed.Client``
         and rows that fit into the memory of its workers.

@@ -41,8 +41,7 @@ class Gaussian(Isotropic):
 
     Parameters
     ----------
-    length_scale : float, "median", "auto", "relevance" or array of shape (n_features,), \
-            default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
         The length scale s, in the units of the inputs. "median" takes the median distance between
         distinct training rows (up to 1,000 of them). "auto" chooses among six multiples of it, from
         1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows; where that is little
@@ -53,7 +52,7 @@ class Gaussian(Isotropic):
         score of generalised cross-validation (automatic relevance determination [3]_). If they do
         no better in the end than one scale for all features, that is told to the family instead,
         which takes one of six multiples of what it is told, from 1/4 to 8, as with "auto". An array
-        has the scale of each feature, by which it is divided.
+        of shape (n_features,) has the scale of each feature, by which it is divided.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; by itself, each has the distribution
         above, so that estimates of the kernel are unbiased (with "structured", nearly). "iid" draws
@@ -121,8 +120,7 @@ class Laplace(Isotropic):
 
     Parameters
     ----------
-    length_scale : float, "median", "auto", "relevance" or array of shape (n_features,), \
-            default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; see :class:`Gaussian`.
@@ -134,7 +132,7 @@ class Laplace(Isotropic):
 
     Notes
     -----
-    One of 1.3 million values of 1/|g| is above 10⁶, and is set to that.
+    One of 1.3 million values of :math:`1/|g|` is above 10⁶, and is set to that.
 
     Examples
     --------
@@ -171,8 +169,7 @@ class Matern(Isotropic):
         The smoothness :math:`\nu`, above 0 and at most 50. Functions have as many derivatives as
         there are whole numbers below it. 0.5 gives the Laplace kernel, and large values approach
         the Gaussian one.
-    length_scale : float, "median", "auto", "relevance" or array of shape (n_features,), \
-            default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; see :class:`Gaussian`.
@@ -250,8 +247,7 @@ class RationalQuadratic(Isotropic):
     alpha : float, default=1.0
         The shape :math:`\alpha`. The smaller it is, the more the length scales differ, and the more
         slowly the kernel falls off; large values approach the Gaussian kernel.
-    length_scale : float, "median", "auto", "relevance" or array of shape (n_features,), \
-            default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; see :class:`Gaussian`.

@@ -43,8 +43,7 @@ class Cauchy(Separable):
 
     Parameters
     ----------
-    length_scale : float, "median", "auto", "relevance" or array of shape (n_features,), \
-            default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "sobol"}, default="iid"
         How the frequencies of a draw depend on each other; see :class:`Gaussian`.
@@ -93,8 +92,7 @@ class Laplace1(Separable):
 
     Parameters
     ----------
-    length_scale : float, "median", "auto", "relevance" or array of shape (n_features,), \
-            default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
         The length scale s, in the units of the inputs; see :class:`Gaussian`. The median is that of
         distances in the 1-norm.
     sampling : {"iid", "sobol"}, default="iid"
