@@ -260,9 +260,44 @@ def test_csv_files_as_they_come(tmp_path):
     path.write_text('\ufeffx;town;y\n1;"Ulm; old";0,5\n;NA;1,5\n3;"two\nlines";2,5\n')
     dataset = _dataset.Dataset(path)
     assert list(dataset.types) == ["x", "town", "y"]
-    (batch,) = dataset.batches({"x": "number", "town": "category", "y": "category"})
+    (batch,) = dataset.batches({"x": "number", "town": "category", "y": "number"})
     assert batch.data["x"].to_pylist() == [1.0, None, 3.0]
+    assert batch.data["y"].to_pylist() == [0.5, 1.5, 2.5]
     assert batch.data["town"].to_pylist() == ["Ulm; old", None, "two\nlines"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
+def test_decimal_commas(ending, table, tmp_path):
+    """As spreadsheets write them where a comma parts no columns."""
+    comma, point = tmp_path / f"comma{ending}", tmp_path / "point.csv"
+    table.to_csv(comma, index=False, sep="\t" if ending == ".tsv" else ";", decimal=",")
+    table.to_csv(point, index=False, sep=";")
+    models = [fit(data, tmp_path, target="price")[0] for data in (comma, point)]
+    np.testing.assert_array_equal(*(model.predict(table) for model in models))
+
+
+def test_commas_among_points_are_text(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("x;y\n1,5;0.5\n2,5;1.5\n")
+    types = _dataset.Dataset(path).types
+    assert [str(types[name]) for name in "xy"] == ["string", "double"]
+
+
+def test_the_numbers_of_rows_that_pandas_writes_are_no_column(table, tmp_path):
+    table.to_csv(tmp_path / "data.csv")
+    model, _ = fit(tmp_path / "data.csv", tmp_path)
+    table.to_csv(tmp_path / "plain.csv", index=False)
+    plain, _ = fit(tmp_path / "plain.csv", tmp_path)
+    assert [c.name for c in model.columns] == [c.name for c in plain.columns]
+    options = "--target", "label", "--out", tmp_path / "model"
+    assert "without a name" in run("fit", tmp_path / "data.csv", *options).stderr
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "describe", "demo"])
+def test_help_is_no_error(command):
+    done = run(command, "--help")
+    assert f"Usage: trickless {command}" in done.stdout.replace("root", "trickless")
+    assert done.stderr == ""
 
 
 def test_compressed_and_empty_files(table, tmp_path):

@@ -106,6 +106,43 @@ def test_a_cell_of_another_type_is_named(folder, file, monkeypatch):
     assert f"{folder / file}, column 'height', row 1,501: invalid value 'tall'" in said
 
 
+def test_a_few_texts_among_numbers_are_no_categories(folder):
+    """However early they come, in the target as well, and unless they are said to be names."""
+    table, path = frame(), folder / "some.csv"
+    table["height"] = table["height"].astype(object)
+    table.loc[[7, 9], "height"] = "tall"
+    table.to_csv(path, index=False)
+    for target in ("label", "height"):
+        said = fit(path, target=target)
+        assert f"{path}, column 'height', row 8: 'tall' is no number and no date" in said
+        assert "--category 'height'" in said
+    out = folder / "named.trickless"
+    options = ["--target", "label", "--category", "height", "--out", str(out)]
+    assert CliRunner().invoke(app, ["fit", str(path), *options]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "write", ["{:,.2f}", "{:.1f} %", "${:.2f}", "{:02.0f}/01/2026", "1.{:.0f}.26"]
+)
+def test_numbers_and_dates_that_cannot_be_read_are_no_categories(folder, write):
+    path = folder / "some.csv"
+    scale = 10_000 if "," in write else 1
+    texts = [write.format(scale * (i % 12 + 1)) for i in range(30)]
+    pd.DataFrame({"x": texts, "label": np.arange(30) / 7}).to_csv(path, index=False)
+    said = fit(path)
+    assert f"{path}, column 'x', row " in said
+    assert "looks like a number or a date, but cannot be read as one" in said
+
+
+def test_names_with_digits_are_categories(folder):
+    names = [f"{sign}{i}" for i in range(12) for sign in ("A", "", "no. ", "4-")]
+    table = pd.DataFrame({"x": names, "label": np.arange(48) / 7})
+    table.to_csv(folder / "some.csv", index=False)
+    options = ["--target", "label", "--out", str(folder / "named.trickless")]
+    done = CliRunner().invoke(app, ["fit", str(folder / "some.csv"), *options])
+    assert done.exit_code == 0, done.output
+
+
 def test_lines_of_another_length_and_bytes_that_are_no_text(folder):
     path = folder / "long.csv"
     path.write_text("x,label\n1,a\n2,b,c\n")

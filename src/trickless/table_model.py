@@ -334,7 +334,8 @@ def _numbers(column: Any) -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was "
-            f"fitted to numbers or dates: {error}. Remedy: pass numbers."
+            f"fitted to numbers or dates: {error}. Remedy: pass numbers, or "
+            "dates as pandas.to_datetime makes them."
         ) from error
 
 

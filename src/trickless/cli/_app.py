@@ -24,6 +24,8 @@ class _Commands(TyperGroup):
         try:
             with warnings_told():
                 return super().invoke(ctx)
+        except (typer.Exit, typer.Abort):  # RuntimeErrors as well
+            raise
         except (CommandError, ValueError, TypeError, OSError, RuntimeError) as error:
             say(f"trickless {ctx.invoked_subcommand or ''}: {error}")
             raise typer.Exit(2) from error

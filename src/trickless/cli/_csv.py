@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ OPENED = {".gz": gzip.open, ".bz2": bz2.open}
 #: Bytes that are parsed at a time; types are taken from the first of them.
 _BLOCK = 2**22
 _LONGEST_LINE = 2**20
+#: Bytes of lines that tell a decimal comma from a point.
+_LINES = 2**18
+_WITH_COMMA, _WITH_POINT = (re.compile(rf"\s*[+-]?\d+{sign}\d+\s*") for sign in (",", r"\."))
 
 
 def csv_format(file: str, types: dict[str, Any]) -> Any:
@@ -39,7 +43,10 @@ def _options(file: str, types: dict[str, Any], columns: list[str]) -> dict[str, 
         ),
         "read_options": pyarrow.csv.ReadOptions(block_size=_BLOCK),
         "convert_options": pyarrow.csv.ConvertOptions(
-            column_types=types, strings_can_be_null=True, include_columns=columns
+            column_types=types,
+            strings_can_be_null=True,
+            include_columns=columns,
+            decimal_point=_decimal_point(file),
         ),
     }
 
@@ -56,9 +63,26 @@ def delimiter_of(file: str) -> str:
 
 
 def _first_line(file: str) -> str:
-    opened: Any = OPENED.get(Path(file).suffix.lower(), open)
-    with opened(file, "rb") as lines:
+    with _opened(file) as lines:
         return lines.readline(_LONGEST_LINE).decode("utf-8-sig", errors="replace")
+
+
+def _decimal_point(file: str) -> str:
+    """A comma, if commas do not part columns and the first numbers have some and no points."""
+    delimiter = delimiter_of(file)
+    if delimiter == ",":
+        return "."
+    with _opened(file) as lines:
+        lines.readline(_LONGEST_LINE)
+        text = [line.decode(errors="replace") for line in lines.readlines(_LINES)]
+    cells = [cell for row in csv.reader(text, delimiter=delimiter) for cell in row]
+    commas, points = (any(map(sign.fullmatch, cells)) for sign in (_WITH_COMMA, _WITH_POINT))
+    return "," if commas and not points else "."
+
+
+def _opened(file: str) -> Any:
+    opened: Any = OPENED.get(Path(file).suffix.lower(), open)
+    return opened(file, "rb")
 
 
 def _delimiter(line: str) -> str:

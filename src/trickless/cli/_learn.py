@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trickless.cli._dataset import Dataset
 from trickless.cli._errors import CommandError, place
@@ -38,6 +40,13 @@ _MAX_SUPPORT = 10_000
 #: What pandas calls the index that it stores beside the columns.
 _INDEX = "__index_level_"
 _SHUFFLED_ROWS = 2**14
+#: What people write for a number or a date.
+_NUMBER_OR_DATE = re.compile(
+    r"\s*([+-]?[$€£]?\s?(\d+|\d{1,3}([,.' ]\d{3})+)([.,]\d*)?([eE][+-]?\d+)?\s?[%$€£]?"
+    r"|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([ T].*)?)\s*"
+)
+#: Of so many different texts or more, such a share may not be these: they are no categories.
+_TEXTS, _SHARE = 10, 0.9
 #: Bytes of the names of categories; a file has room for twice as many.
 _MOST_TEXT = 2**24
 
@@ -62,6 +71,7 @@ def learned(dataset: Dataset, request: Request) -> tuple[TableModel, Profile]:
     with progress("Reading", dataset.expected_rows()) as advance:
         seen = profile(dataset, kinds, request.target, request.seed, advance)
     task, why = task_of(request.task, seen, kinds[request.target], request.target)
+    _check_texts(dataset, request, seen)
     left_out = f"; {seen.n_without_target:,} without a target" if seen.n_without_target else ""
     say(f"{seen.n_rows:,} rows{left_out}. This is {task}: {why}.")
     model = _begun(request, seen, task)
@@ -95,6 +105,9 @@ def _kinds(dataset: Dataset, request: Request) -> dict[str, str]:
     kinds = {}
     for name, type_ in dataset.types.items():
         if name in (request.target, *request.drop) or name.startswith(_INDEX):
+            continue
+        if dataset.is_csv and not name and name not in request.category:
+            say("A column without a name is left out, as the numbers of rows that pandas writes.")
             continue
         kind = "category" if name in request.category else dataset.kind(name)
         if kind is None:
@@ -137,6 +150,39 @@ def _begun(request: Request, seen: Profile, task: str) -> TableModel:
     learner = LEARNERS[request.learner][task](request.neurons, **options)
     classes = np.array(seen.target.labels) if task == "classification" else None
     return TableModel(learner, seen.columns, request.target, classes)
+
+
+def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
+    """Refuse numbers and dates that are texts in a file of text, for a few cells among them.
+
+    They would be as many categories, of which none says anything of another.
+    """
+    columns = {about.name: about.categories or () for about in seen.columns}
+    columns[request.target] = [text for text in seen.target.labels if isinstance(text, str)]
+    for name, texts in columns.items():
+        if not dataset.is_csv or name in request.category or len(texts) < _TEXTS:
+            continue
+        others = [text for text in texts if not _NUMBER_OR_DATE.fullmatch(text)]
+        if len(others) <= (1 - _SHARE) * len(texts):
+            cell = min(others or texts)
+            raise CommandError(
+                f"{_first(dataset, name, cell)}: {cell!r} is no number and no date, but most texts "
+                "of this column look like these. Remedy: mend or empty such cells, with numbers as "
+                f"1234.5 and dates as 2026-01-31; or fit with --category {name!r} if they are "
+                f"names, or with --drop {name!r}."
+                if others
+                else f"{_first(dataset, name, cell)}: {cell!r} looks like a number or a date, but "
+                "cannot be read as one. Remedy: write numbers as 1234.5 and dates as 2026-01-31; "
+                f"or fit with --category {name!r} if they are names, or with --drop {name!r}."
+            )
+
+
+def _first(dataset: Dataset, name: str, text: str) -> str:
+    """Where a text is the first time."""
+    for batch in dataset.batches({name: "category"}):
+        if (row := pc.index(batch.data.column(name), text).as_py()) >= 0:
+            return place(batch.path, name, batch.row + row)
+    return place(dataset.path, name)
 
 
 def _check_categories(model: TableModel, path: Any) -> None:

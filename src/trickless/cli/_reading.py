@@ -40,8 +40,8 @@ def _explained(path: str, error: BaseException) -> CommandError:
         if "invalid UTF8" in cause:
             return CommandError(f"{where}: {_NO_TEXT}")
         return CommandError(
-            f"{where}: {cause.strip()}, where the rows before hold something else. Remedy: mend "
-            "or empty the cell, or read the column as text with --category."
+            f"{where}: {cause.strip()}, where something else is expected. Remedy: mend or empty "
+            "the cell; or, if the column holds names, fit with --category."
         )
     if isinstance(error, UnicodeDecodeError):
         return CommandError(f"{path}: {_NO_TEXT}")
