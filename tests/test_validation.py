@@ -314,6 +314,17 @@ MISTAKES = {
     r"declares bound=1.0, but.*norm": {"activate": lambda self, X, w: 10 * np.tanh(X @ w[0].T)},
     "width=0": {"width": 0},
     "bound=-1": {"bound": -1},
+    "type complex": {"activate": lambda self, X, w: np.exp(1j * (X @ w[0].T))},
+    "gave other weights from the same seed": {
+        "draw": lambda self, rng, n: (np.random.default_rng().standard_normal((n, 4)),)
+    },
+    "wrote into X": {"activate": lambda self, X, w: np.tanh(np.abs(X, out=X) @ w[0].T)},
+    "other numbers for the same rows": {
+        "activate": lambda self, X, w: np.tanh(X @ w[0].T) * np.random.default_rng().random()
+    },
+    "rows that have fewer rows beside": {
+        "activate": lambda self, X, w: np.tanh((X - X.mean(axis=0)) @ w[0].T)
+    },
     "did not set n_features_in_": {"fit": lambda self, X, rng, sample_weight=None: self},
 }
 

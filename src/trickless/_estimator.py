@@ -59,9 +59,14 @@ from trickless._validation.inputs import (
     warn_of_resolution,
 )
 from trickless._validation.models import check_unchanged
-from trickless._validation.neurons import check_family, check_fitted_family
+from trickless._validation.neurons import (
+    check_family,
+    check_fitted_family,
+    check_rows_alone,
+    check_same_draws,
+)
 from trickless._validation.rules import DTYPE, N_JOBS, Rule, anything, check_parameters, integer
-from trickless.neurons import Neurons, make_neurons
+from trickless.neurons import Neurons, Weights, make_neurons
 
 _FLOATS = (np.float64, np.float32)
 _NO_TARGETS = "no_validation"
@@ -378,10 +383,16 @@ class NeuronLearner(Learner):
             self.neurons_, scores = chosen
             if scores is not None:
                 self.search_scores_ = scores
+        rows, trial = take(X, slice(_TRIAL_ROWS)), self._trial()
+        there = moved(trial, rows)
+        check_family(self.neurons_, rows, there, self._bounded)
+        if first:
+            check_same_draws(type(self.neurons_).__name__, trial, self._trial())
+            check_rows_alone(self.neurons_, rows, there)
+
+    def _trial(self) -> Weights:
         rng = generator(self.seed_, Purpose.TRIAL)
-        trial = draw(self.neurons_, rng, _TRIAL_NEURONS, self._begun_with["dtype"])
-        rows = take(X, slice(_TRIAL_ROWS))
-        check_family(self.neurons_, rows, moved(trial, rows), self._bounded)
+        return draw(self.neurons_, rng, _TRIAL_NEURONS, self._begun_with["dtype"])
 
     def _families(self) -> list[Neurons]:
         """Families to choose from, not fitted yet."""

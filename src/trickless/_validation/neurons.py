@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from trickless._devices import take
 from trickless._validation.devices import activations_to_host
 from trickless._validation.rules import check_value, integer, positive
+
+#: Share of numbers that rounding may change much, where a neuron has steps.
+_FEW_APART = 0.1
 
 
 def check_drawn(call: str, weights: Any, n: int) -> None:
@@ -118,6 +122,12 @@ def check_activations(call: str, Z: Any, n_rows: int, n: int, width: int) -> Non
             f"must return an array of shape (n_rows, width * n) = ({n_rows}, {width * n}). Remedy: "
             "one column for each number of each neuron; set width if a neuron gives more than one."
         )
+    if isinstance(Z, np.ndarray) and Z.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{call} returned an array of the type {Z.dtype}, but activations are real numbers. "
+            "Remedy: return floating-point numbers; of a complex number the real and the imaginary "
+            "part, with width = 2."
+        )
 
 
 def check_pairs(owner: str, Z: Any, n: int, width: int) -> None:
@@ -152,6 +162,39 @@ def check_fitted_family(neurons: Any) -> None:
         )
 
 
+def check_same_draws(name: str, weights: Any, again: Any) -> None:
+    """Weights that were drawn twice from one seed must be the same."""
+    if not all(np.array_equal(a, b) for a, b in zip(weights, again, strict=True)):
+        raise ValueError(
+            f"{name}.draw(rng, n) gave other weights from the same seed, but neurons are thrown "
+            "away, and drawn again for a prediction. Remedy: take all random numbers from rng, and "
+            "keep nothing in the family."
+        )
+
+
+def check_rows_alone(neurons: Any, X: Any, weights: Any) -> None:
+    """What a neuron says of a row must be a function of that row; tried on a few.
+
+    Activations of X are known to be finite.
+    """
+    name = type(neurons).__name__
+    Z = activations_to_host(name, neurons, X, weights)
+    if not np.allclose(activations_to_host(name, neurons, X, weights), Z, 1e-4, 1e-6):
+        raise ValueError(
+            f"{name}.activate(X, weights) gave other numbers for the same rows and weights. "
+            "Remedy: draw all that is random in draw(rng, n)."
+        )
+    half = X.shape[0] // 2
+    fewer = activations_to_host(name, neurons, take(X, slice(half)), weights)
+    apart = abs(fewer - Z[:half]) > 1e-3 * abs(Z).max(initial=0)
+    if half and apart.mean() > _FEW_APART:
+        raise ValueError(
+            f"{name}.activate(X, weights) gave other numbers for rows that have fewer rows beside "
+            "them, but rows come in blocks of any size. Remedy: treat rows independently; keep "
+            "what is known of the training rows, such as a mean, in fit."
+        )
+
+
 def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
     """A family must keep what it declares; tried on a few rows and neurons before learning.
 
@@ -160,7 +203,13 @@ def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
     name = type(neurons).__name__
     check_value(name, "width", neurons.width, integer(1, "width counts the numbers of a neuron"))
     check_value(name, "bound", neurons.bound, positive("bound is the largest norm of a neuron"))
+    before = X.copy() if isinstance(X, np.ndarray) else X
     Z = activations_to_host(name, neurons, X, weights)
+    if isinstance(X, np.ndarray) and not np.array_equal(before, X, equal_nan=True):
+        raise ValueError(
+            f"{name}.activate(X, weights) wrote into X, the rows that it is to evaluate. Remedy: "
+            "make new arrays, as X = X - 1 does where X -= 1 does not."
+        )
     norms = np.linalg.norm(Z.reshape(len(Z), neurons.width, -1), axis=1)
     if not np.isfinite(norms).all():
         raise ValueError(
