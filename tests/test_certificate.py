@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from cases import inputs
-from trickless import Expansion, ShrinkingGradientRegressor
+from trickless import Expansion, ShrinkingGradientClassifier, ShrinkingGradientRegressor
 from trickless._certificate import _pieces
 from trickless.neurons import Dense, Gaussian, Stumps
 from trickless.theory import empirical_bernstein_radius, hoeffding_radius
@@ -118,6 +118,27 @@ def test_predictions_of_a_model_are_certified_in_the_units_of_y():
     assert value.shape == (30,)
     assert np.abs(value - exact).max() < 5
     assert np.abs(model.predict(X[:30]) - exact).max() > 5  # with its 50 neurons
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_decision_values_are_certified(n_classes):
+    X = inputs(300, 2)
+    y = np.digitize(X[:, 0], [0.0, 0.7][: n_classes - 1])
+    model = ShrinkingGradientClassifier(Gaussian(1.0), 50, random_state=0).fit(X, y)
+    f = model.expansion_
+    exact = model.neurons_.kernel(X[:30], f.support) @ f.alpha
+    exact = exact[:, 0] if n_classes == 2 else exact
+    value = model.decision_function(X[:30], tolerance=0.1, confidence=0.99)
+    assert value.shape == exact.shape
+    assert np.abs(value - exact).max() < 0.1
+    plain = model.decision_function(X[:30])
+    assert np.abs(plain - exact).max() > 0.1  # with its 50 neurons
+    value, error = model.decision_function(X[:30], return_std=True)
+    np.testing.assert_allclose(value, plain, atol=1e-6)
+    assert error.shape == exact.shape
+    assert 0.5 < np.sqrt(np.mean((value - exact) ** 2) / np.mean(error**2)) < 2
+    with pytest.raises(ValueError, match=r"tolerance=0.1 and return_std=True.*Remedy"):
+        model.decision_function(X, return_std=True, tolerance=0.1)
 
 
 def test_stages_are_drawn_in_parts_of_two_or_more():

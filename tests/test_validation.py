@@ -286,6 +286,8 @@ def test_parameters_that_shape_a_model_may_not_change_between_batches(learner):
         changes["n_neurons"] = 7
     if name_of(learner).startswith("Doubly"):
         changes["loss"] = "squared_error" if learner in CLASSIFIERS else "epsilon_insensitive"
+    if hasattr(learner, "y_range"):
+        changes["y_range"] = (-100, 100)
     for name, value in changes.items():
         model = clone(learner).set_params(random_state=0).fit(X, y)
         before = answers(model, X)

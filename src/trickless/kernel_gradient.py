@@ -182,6 +182,7 @@ class KernelGradientRegressor(OnlineRegression, _KernelGradient):
     True
     """
 
+    _fixed = (*_KernelGradient._fixed, "y_range")
     _rules = _KernelGradient._rules | OnlineRegression._rules
 
     def __init__(

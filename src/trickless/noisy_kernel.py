@@ -263,6 +263,7 @@ class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
     True
     """
 
+    _fixed = (*_NoisyKernel._fixed, "y_range")
     _rules = _NoisyKernel._rules | OnlineRegression._rules
 
     def __init__(

@@ -198,6 +198,18 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
     def _expansion(self, alpha: np.ndarray) -> Expansion:
         return Expansion(self.neurons_, self._support.rows, alpha, self.n_jobs)
 
+    def _estimated(self, X: Any, tolerance: Any, confidence: float) -> tuple[Any, Any]:
+        """What the expansion says of rows, and how far off it is.
+
+        Within a tolerance with a confidence, or from the frozen network with its standard error.
+        """
+        X = self._rows(X)
+        with linear_algebra(self.n_jobs):
+            if tolerance is None:
+                return self._freeze().estimate(X)
+            rng = generator(self.seed_, Purpose.PREDICT)
+            return self.expansion_.certify(X, tolerance, confidence, rng)
+
     @property
     def expansion_(self) -> Expansion:
         """The expansion that predicts: the average over rounds, or the last."""
@@ -365,6 +377,7 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
     True
     """
 
+    _fixed = (*_ShrinkingGradient._fixed, "y_range")
     _rules = _ShrinkingGradient._rules | OnlineRegression._rules
 
     def __init__(
@@ -458,15 +471,13 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
         check_certificate(type(self).__name__, return_std, tolerance, confidence)
         if not return_std and tolerance is None:
             return super().predict(X)
-        X = self._rows(X)
-        with linear_algebra(self.n_jobs):
-            middle, half = self._scale()
-            if tolerance is None:
-                value, error = self._freeze().estimate(X)
-                return self._as_y(value * half + middle), self._as_y(error * half)
-            rng = generator(self.seed_, Purpose.PREDICT)
-            value, _ = self.expansion_.certify(X, tolerance / half, confidence, rng)
-        return self._as_y(value * half + middle)
+        check_is_fitted(self)
+        middle, half = self._scale()
+        value, error = self._estimated(
+            X, None if tolerance is None else tolerance / half, confidence
+        )
+        value = self._as_y(value * half + middle)
+        return (value, self._as_y(error * half)) if return_std else value
 
 
 class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
@@ -571,3 +582,47 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
     >>> bool(model.score(X[1000:], y[1000:]) > 0.85)
     True
     """
+
+    def decision_function(
+        self,
+        X: Any,
+        return_std: bool = False,
+        tolerance: float | None = None,
+        confidence: float = 0.95,
+    ) -> Any:
+        r"""Decision values, and how far they may be from the expansion's.
+
+        As :meth:`ShrinkingGradientRegressor.predict`: from the frozen network of ``n_neurons``
+        neurons; or, with a ``tolerance``, from as many fresh ones as it takes.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        return_std : bool, default=False
+            Whether to return Monte Carlo standard errors as well.
+        tolerance : float, optional
+            How far decision values may be from :math:`\langle f, \Phi(x) \rangle`. Labels are
+            learned as -1 and 1.
+        confidence : float, default=0.95
+            The probability, for each value by itself, with which it is within the tolerance.
+
+        Returns
+        -------
+        decision : float64 array of shape (n_rows,) or (n_rows, n_classes)
+            One value a row for two classes, positive for the second.
+        standard_error : array of the same shape, if ``return_std``
+
+        Raises
+        ------
+        ValueError
+            If the tolerance cannot be kept in the model's precision, or is asked for together with
+            a standard error.
+        """
+        check_certificate(type(self).__name__, return_std, tolerance, confidence)
+        if not return_std and tolerance is None:
+            return super().decision_function(X)
+        check_is_fitted(self)
+        value, error = self._estimated(X, tolerance, confidence)
+        if value.shape[1] == 1:
+            value, error = value[:, 0], error[:, 0]
+        return (value, error) if return_std else value

@@ -262,5 +262,6 @@ def check_range(owner: str, targets: np.ndarray, low: np.ndarray, high: np.ndarr
         raise ValueError(
             f"{owner}: y holds {targets[row, output]:g} (row {row}), outside of y_range="
             f"({low[output]:g}, {high[output]:g}), which is mapped to the [-1, 1] that the online "
-            "guarantee assumes. Remedy: declare y_range=(low, high) wide enough for every batch."
+            "guarantee assumes. Remedy: a new model with y_range=(low, high) wide enough for every "
+            "batch from the first on; 'auto' takes it from the first."
         )

@@ -149,7 +149,9 @@ def check_certificate(owner: str, return_std: Any, tolerance: Any, confidence: A
             "Remedy: ask for one of them."
         )
     if tolerance is not None:
-        check_value(owner, "tolerance", tolerance, positive("it is in the units of y"))
+        check_value(
+            owner, "tolerance", tolerance, positive("it is in the units of y or of decision values")
+        )
 
 
 def check_regret(owner: str, played: Any, n_rows: int, most: int) -> None:
