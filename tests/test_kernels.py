@@ -9,6 +9,7 @@ import trickless._kernels
 from cases import KERNEL_LEARNERS, answers, inputs, name_of, problem
 from trickless import SDCARegressor
 from trickless._kernels import KERNELS, KernelLearner, KernelRows, rows_at_once
+from trickless.neurons import Gaussian
 
 LEARNERS = [learner for learner in KERNEL_LEARNERS if isinstance(learner, KernelLearner)]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
@@ -90,3 +91,14 @@ def test_rows_of_a_kernel_matrix_are_kept_within_a_budget():
     for index in ([3, 5, 3], [5, 3], [0, 1, 2, 4, 6, 7, 8, 9, 10, 11], [11, 12, 0], [12, 9, 8]):
         np.testing.assert_allclose(rows[np.array(index)], K[index], atol=1e-15)
     assert asked == [3, 10, 2, 1]  # the first ten rows met are 3, 5, 0, 1, 2, 4, 6, 7, 8, 9
+
+
+@every_learner
+@pytest.mark.parametrize("kernel", [rbf_kernel, np.outer, max])
+def test_kernels_that_are_no_functions_of_two_rows_are_refused(learner, kernel):
+    X, y = problem(learner)
+    model = clone(learner).set_params(kernel_params=None, kernel=kernel)
+    with pytest.raises(ValueError, match=r"must be a function of two rows.*Remedy"):
+        model.fit(X, y)
+    with pytest.raises(TypeError, match=r"kernel=Gaussian\(.*is a family of neurons.*Remedy"):
+        model.set_params(kernel=Gaussian(1.0)).fit(X, y)

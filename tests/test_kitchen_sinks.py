@@ -643,3 +643,18 @@ def test_other_losses_tell_how_alpha_was_chosen(alpha):
     np.testing.assert_array_equal(logistic.cv_values_, squared.cv_values_)
     np.testing.assert_allclose(logistic.cv_alphas_, squared.cv_alphas_ / 4)
     assert np.isclose(logistic.alpha_, logistic.cv_alphas_[logistic.cv_values_[0].argmin()])
+
+
+@pytest.mark.parametrize(
+    ("batches", "message"),
+    [
+        (5, "batches is a int"),
+        ("rows", "batches is a str"),
+        (np.ones((4, 3)), "batch 0 is a ndarray"),
+        ([(np.ones((4, 3)),)], "batch 0 is a tuple of length 1"),
+        ([(np.eye(3), np.arange(3.0)), (1, 2, 3, 4)], "batch 1 is a tuple of length 4"),
+    ],
+)
+def test_what_is_no_stream_of_batches_is_refused(batches, message):
+    with pytest.raises(TypeError, match=rf"{message}.*\(X, y, sample_weight\). Remedy"):
+        KitchenSinksRegressor(n_neurons=20).fit_stream(batches)

@@ -22,7 +22,12 @@ from trickless._blocks import map_blocks, row_blocks
 from trickless._estimator import Learner
 from trickless._losses import Loss, make_loss
 from trickless._validation.inputs import check_non_negative
-from trickless._validation.kernels import check_diagonal, check_kernel_params, check_kernel_values
+from trickless._validation.kernels import (
+    check_diagonal,
+    check_kernel_function,
+    check_kernel_params,
+    check_kernel_values,
+)
 from trickless._validation.rules import anything, either, is_none, positive
 
 #: The most rows of kernel values, and bytes of them, that are worked out at once.
@@ -99,6 +104,8 @@ class KernelLearner(Expanded):
         """Refuse rows and parameters that the kernel cannot take, before any row meets it."""
         if isinstance(self.kernel, str) and self.kernel in _OF_HISTOGRAMS:
             check_non_negative(type(self).__name__, float(X.min()))
+        if not isinstance(self.kernel, str) and not issparse(X):
+            check_kernel_function(type(self).__name__, self.kernel, self.kernel_params or {}, X)
         if isinstance(self.kernel, str) and self.kernel_params is not None:
             function = sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS[self.kernel]
             known = list(signature(function).parameters)[2:]

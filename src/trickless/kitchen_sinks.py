@@ -51,7 +51,12 @@ from trickless._validation.learners import (
     check_search,
     check_streamable,
 )
-from trickless._validation.models import check_mergeable, check_statistics, check_stream
+from trickless._validation.models import (
+    check_mergeable,
+    check_statistics,
+    check_stream,
+    each_batch,
+)
 from trickless._validation.rules import (
     CLASS_WEIGHT,
     anything,
@@ -382,8 +387,8 @@ class _KitchenSinks(NeuronLearner):
             if self.__sklearn_is_fitted__():
                 del self.seed_
             self._check_statistics()
-            for X, y, *weight in batches:
-                self._take(kept, X, y, weight[0] if weight else None, classes)
+            for batch in each_batch(type(self).__name__, batches):
+                self._take(kept, *batch, classes)
             check_stream(self)
             kept.ended()
             if checkpoint is not None:

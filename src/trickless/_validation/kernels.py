@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import sklearn
+from sklearn.base import BaseEstimator
 
 
 def check_kernel_bound(owner: str, diagonal: np.ndarray, bound: float) -> None:
@@ -46,6 +48,27 @@ def check_kernel_values(owner: str, values: np.ndarray) -> None:
             "but its values must be finite. Remedy: scale X (StandardScaler), another kernel, or "
             "other kernel_params."
         )
+
+
+def check_kernel_function(owner: str, kernel: Any, params: Mapping[str, Any], X: Any) -> None:
+    """A kernel that is a function must give a number for two rows; tried on two."""
+    if isinstance(kernel, BaseEstimator):
+        raise TypeError(
+            f"{owner}: kernel={kernel!r} is a family of neurons, and not its kernel. Remedy: "
+            "ShrinkingGradient learns from its neurons; or name the kernel, such as kernel='rbf' "
+            "with kernel_params={'gamma': 0.5}."
+        )
+    try:
+        with np.errstate(all="ignore"):
+            sklearn.metrics.pairwise.pairwise_kernels(X[:2], X[:2], metric=kernel, **params)
+    except (TypeError, ValueError) as error:
+        cause = str(error).partition("\n")[0].rstrip(".")
+        raise ValueError(
+            f"{owner}: kernel={getattr(kernel, '__name__', kernel)} must be a function of two rows "
+            f"that returns a number, but for two 1-d arrays of {X.shape[1]} numbers it gave "
+            f"{type(error).__name__}: {cause}. Remedy: write it for two rows; scikit-learn's "
+            "functions of matrices go by name, as kernel='rbf'."
+        ) from error
 
 
 def check_kernel_params(owner: str, kernel: str, params: Mapping[str, Any], known: list) -> None:

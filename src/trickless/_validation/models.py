@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from types import MethodType
 from typing import Any
 
@@ -64,6 +65,25 @@ def _same_fit(mine: Any, theirs: Any) -> bool:
             mine, theirs, rtol=1e-4, atol=0, equal_nan=True
         )
     return not isinstance(mine, np.ndarray) or np.array_equal(mine, theirs)
+
+
+def each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Rows, targets and weights of each batch; None for weights where it has none."""
+    what = "batches must be an iterable of (X, y) or (X, y, sample_weight)"
+    if not isinstance(batches, Iterable) or isinstance(batches, str | bytes):
+        raise TypeError(
+            f"{owner}: batches is a {type(batches).__name__}, but {what}. Remedy: a generator or a "
+            "list of batches."
+        )
+    for i, batch in enumerate(batches):
+        if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+            found = f"a {type(batch).__name__}"
+            if isinstance(batch, tuple | list):
+                found += f" of length {len(batch)}"
+            raise TypeError(
+                f"{owner}: batch {i} is {found}, but {what}. Remedy: [(X, y)] for a single batch."
+            )
+        yield batch[0], batch[1], batch[2] if len(batch) == 3 else None
 
 
 def check_stream(model: Any) -> None:
