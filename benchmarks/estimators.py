@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from trickless import Expansion
+from trickless._expansion import PILOT_ROWS
 from trickless._report import circumstances
 from trickless.neurons import Gaussian
 
@@ -137,7 +138,7 @@ def cell(f, target, needed, n_rows):
     rng = np.random.default_rng(1)
     rows = rng.standard_normal((VARIANCE_RUNS * n_rows, COLUMNS)).astype("float32")
     exact = exactly(f, rows)
-    pilots = [f.variances(rows[i * n_rows :][:n_rows], 1000 + i) for i in range(PILOTS)]
+    pilots = [f.variances(rows[i * n_rows :][:PILOT_ROWS], 1000 + i) for i in range(PILOTS)]
     by_pilots, with_pilots = chosen(
         f, rows, exact, target, lambda X, rng, run: f.variances_if_worth(X, NEURONS, rng)
     )

@@ -18,7 +18,7 @@ from trickless._expansion import (
     _PILOT_LEAST,
     _PILOT_NEURONS,
     _PILOT_POINTS,
-    _PILOT_ROWS,
+    PILOT_ROWS,
 )
 from trickless._sampling import Strata
 from trickless._stream import draw, pick
@@ -236,7 +236,7 @@ def test_no_pilot_where_a_neuron_saves_less_than_a_sixth_of_its_work():
 @pytest.mark.parametrize("n_rows", [1, 70])
 def test_a_pilot_may_take_a_fourth_of_what_is_at_stake(n_rows):
     f, rows = expansion(t=400), inputs(n_rows, 3)
-    pilot = _PILOT + _PILOT_NEURONS * (2 * _PILOT_LEAST + _PILOT_POINTS + _PILOT_ROWS)
+    pilot = _PILOT + _PILOT_NEURONS * (2 * _PILOT_LEAST + _PILOT_POINTS + PILOT_ROWS)
     least = 4 * pilot // (_NEURON + 400 + n_rows) + 1
     for n_neurons, n_estimates in ((least, 1), (1, least), (least // 4 + 1, 4)):
         assert f.variances_if_worth(rows, n_neurons, 0, n_estimates) is not None

@@ -36,7 +36,7 @@ from trickless.neurons import Neurons, Weights
 
 #: A pilot looks at so many neurons and rows, for full sums twice at a share of the support,
 #: within limits, and for index sampling at so many support points.
-_PILOT_NEURONS, _PILOT_ROWS, _PILOT_POINTS = 64, 16, 32
+_PILOT_NEURONS, PILOT_ROWS, _PILOT_POINTS = 64, 16, 32
 _PILOT_SHARE, _PILOT_LEAST, _PILOT_MOST = 1 / 128, 64, 1024
 #: Work of a neuron beside its activations, in units of one: a number of its weights, and the rest.
 _NUMBER, _NEURON = 1.5, 100
@@ -336,7 +336,7 @@ class Expansion:
         if not support.total:
             return Variances(0, 0, 0, 0, 0, 0, numbers)
         shape = -1, self.neurons.width, _PILOT_NEURONS
-        rows = self.neurons(X[:_PILOT_ROWS], weights).reshape(shape)
+        rows = self.neurons(X[:PILOT_ROWS], weights).reshape(shape)
         n_summed = self._n_summed()
         sizes = n_summed, n_summed, _PILOT_POINTS
         index = np.concatenate([support.draw(n, rng, "stratified") for n in sizes])
@@ -370,7 +370,7 @@ class Expansion:
     def _worth_a_pilot(self, n_rows: int, n_neurons: int, n_estimates: float = 1) -> bool:
         t = self.support.shape[0]
         full, other = _NEURON + t + n_rows, _NEURON + 1 + n_rows
-        pilot = _PILOT_NEURONS * (2 * self._n_summed() + _PILOT_POINTS + _PILOT_ROWS) + _PILOT
+        pilot = _PILOT_NEURONS * (2 * self._n_summed() + _PILOT_POINTS + PILOT_ROWS) + _PILOT
         at_stake = n_estimates * n_neurons * full
         return full > _WORTH_A_PILOT * other and at_stake > _WORTH_PILOTS * pilot
 

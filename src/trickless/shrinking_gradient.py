@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._blocks import linear_algebra, map_rows, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._estimator import NeuronLearner
-from trickless._expansion import METHOD, Expansion
+from trickless._expansion import METHOD, PILOT_ROWS, Expansion
 from trickless._network import Network
 from trickless._online import OnlineClassification, OnlineRegression
 from trickless._projection import Projecting
@@ -191,6 +191,8 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
         t = f.support.shape[0]
         if not size / _GROWN <= t <= size * _GROWN:
             rounds = (_GROWN - 1) * t / X.shape[0]
+            if X.shape[0] < PILOT_ROWS <= t:
+                X = f.support[-PILOT_ROWS:]  # rows of the same kind, and more of them
             variances = f.variances_if_worth(X, n_neurons, rng, rounds)
             self._measured = (t if variances else 0.0), variances
         return variances
