@@ -3,7 +3,9 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 
 from cases import LEARNERS, answers, inputs, name_of, problem, soft_waves, waves
@@ -116,6 +118,15 @@ WRONG_ARRAYS = {
         "psi": lambda X, w: X
     },
     r"psi\(X, \*weights\) returned list": {"psi": lambda X, w: [1.0]},
+    r"psi\(X, \*weights\) returned DataFrame": {"psi": lambda X, w: pd.DataFrame(X @ w.T)},
+    r"psi\(X, \*weights\) returned csr_": {"psi": lambda X, w: scipy.sparse.csr_array(X @ w.T)},
+    r"psi\(X, \*weights\) returned MaskedArray": {"psi": lambda X, w: np.ma.array(X @ w.T)},
+    r"psi\(X, \*weights\) returned an array of the type complex": {
+        "psi": lambda X, w: np.exp(1j * (X @ w.T))
+    },
+    "sample returned a list that is no array": {
+        "sample": lambda rng, n, d: [rng.random((n, d)), rng.random(n)]
+    },
     "FromFunction gave activations that are not finite": {
         "psi": lambda X, w: np.full((len(X), len(w)), np.nan)
     },
@@ -132,7 +143,9 @@ WRONG_POINTS = {
     r"psi\(x, \*w\) returned 'a'": {"psi": lambda x, w: "a"},
     r"psi\(x, \*w\) returned 1j": {"psi": lambda x, w: 1j},
     r"psi\(x, \*w\) returned array\(\[1., 1.\]\) .* width = 1 ": {"psi": lambda x, w: np.ones(2)},
-    r"psi\(x, \*w\) returned": {"psi": lambda x, w: np.ones(1 + (x[0] > 0))},
+    r"psi\(x, \*w\) returned array\(\[1., 1.\]\) for a row": {
+        "psi": lambda x, w: np.ones(1 + (x[0] > 0))
+    },
 }
 
 

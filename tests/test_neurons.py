@@ -169,10 +169,11 @@ def test_median_length_scale_is_the_median_distance_of_distinct_rows(family):
     assert family().fit(np.ones((5, 2)), rng).length_scale_ == 1.0
 
 
-def test_median_length_scale_of_numbers_whose_squares_overflow():
-    X = 1e300 * np.array([[0.0], [1.0], [3.0]])
-    for rows in (X, scipy.sparse.csr_matrix(X)):
-        assert Gaussian().fit(rows, np.random.default_rng(0)).length_scale_ == 2e300
+def test_median_length_scale_of_numbers_whose_squares_overflow_or_vanish():
+    for unit in (2.0**996, 2.0**-996):
+        X = unit * np.array([[0.0], [1.0], [3.0]])
+        for rows in (X, scipy.sparse.csr_matrix(X)):
+            assert Gaussian().fit(rows, np.random.default_rng(0)).length_scale_ == 2 * unit
 
 
 def test_median_of_many_rows_comes_from_a_sample():
@@ -254,6 +255,10 @@ def test_names_stand_for_families_and_wrong_ones_are_refused():
     [
         (Gaussian(length_scale=-1.0), "Gaussian: length_scale=-1.0.*above 0.*Remedy"),
         (Gaussian(length_scale="mean"), "length_scale='mean'"),
+        (Gaussian(length_scale=10**400), "Gaussian: length_scale=1000.*Remedy"),
+        (Gaussian(length_scale=["1", "2"]), r"length_scale=\['1', '2'\].*Remedy"),
+        (Gaussian(length_scale=[True, True]), r"length_scale=\[True, True\].*Remedy"),
+        (Stumps(feature_weights=[10**400, 1]), "Stumps: feature_weights=.*Remedy"),
         (Stumps(thresholds="uniform"), "thresholds='uniform'.*'data' or 'normal'"),
         (Stumps(feature_weights="auto"), "feature_weights='auto'.*None draws all features"),
         (Stumps(feature_weights=[1.0, -1.0]), r"feature_weights=\[1.0, -1.0\].*at least 0"),
@@ -274,7 +279,7 @@ def test_names_stand_for_families_and_wrong_ones_are_refused():
     ],
 )
 def test_bad_parameters_are_named(neurons, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         neurons.fit(inputs(5, 2), np.random.default_rng(0))
 
 
@@ -324,3 +329,31 @@ def test_a_sample_of_rows_follows_their_weights():
     for weight, scale in ((np.repeat([1, 1e-9], 2500), 1), (np.repeat([1e-9, 1], 2500), 50)):
         length = Gaussian().fit(X, np.random.default_rng(0), weight).length_scale_
         assert 1.2 * scale < length < 2.2 * scale
+
+
+def test_a_sample_of_weighted_rows_is_one_of_repeated_rows():
+    rng = np.random.default_rng(0)
+    near, far = rng.standard_normal((750, 2)), 30 * rng.standard_normal((750, 2))
+    X, weight = np.concatenate([near, far]), np.repeat([9.0, 1.0], 750)
+    lengths = [
+        [
+            Gaussian().fit(rows, np.random.default_rng(seed), weights).length_scale_
+            for seed in range(20)
+        ]
+        for rows, weights in ((X, weight), (np.repeat(X, weight.astype(int), axis=0), None))
+    ]
+    error = np.sqrt(np.var(lengths, axis=1, ddof=1).sum() / 20)
+    assert abs(np.subtract(*np.mean(lengths, axis=1))) < 4 * error + 0.02
+
+
+@pytest.mark.parametrize("family", [Dense(), Deep((8,)), Coordinates()])
+def test_scales_of_a_grid_leave_the_precision_of_rows(family):
+    X = inputs(20, 3).astype("float32")
+    name = "scale" if "scale" in family.get_params() else "length_scale"
+    family = family.set_params(**{name: np.float64(2.0)}).fit(X, np.random.default_rng(0))
+    weights = tuple(
+        w.astype("float32") if w.dtype.kind == "f" else w
+        for w in family.draw(np.random.default_rng(0), 20)
+    )
+    assert family.activate(X, weights).dtype == np.float32
+    assert family.activate_pairs(X, weights).dtype == np.float32

@@ -113,7 +113,8 @@ def outside(key, x):
         ({"init": 3}, "init=3, but it must be a function"),
         ({"apply": None}, "apply=None, but it must be a function"),
         ({"apply": lambda w, x: (x, w)}, r"gives arrays of sizes \[64, 64\]"),
-        ({"init": outside}, "gave the same weights twice"),
+        ({"init": outside}, "gave the same weights 16 times"),
+        ({"apply": lambda w, x: jnp.exp(1j * (w @ x))}, "numbers of the type complex64"),
         ({"init": lambda key, x: {}, "apply": lambda w, x: x}, "has nothing to draw"),
     ],
 )
@@ -121,6 +122,15 @@ def test_wrong_functions_are_refused(wrong, message):
     right = {"init": lambda key, x: jax.random.normal(key, x.shape), "apply": lambda w, x: w * x}
     with pytest.raises((TypeError, ValueError), match=rf"{message}.* Remedy"):
         fitted(FromJax(**right | wrong))
+
+
+def test_weights_may_take_few_values():
+    """So that two neurons may well be the same."""
+    for m in (2, 4):
+        neurons = FromJax(
+            lambda key, x, m=m: jax.random.randint(key, (), 0, m), lambda w, x: jnp.tanh(x[w])
+        )
+        assert fitted(neurons).width == 1
 
 
 def test_learners_refuse_arrays_of_jax(monkeypatch):

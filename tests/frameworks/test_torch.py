@@ -48,6 +48,31 @@ def test_draws_are_modules_built_after_seeding_torch():
             np.testing.assert_array_equal(drawn[j], tensor.detach().numpy())
 
 
+class Tied(nn.Module):
+    """Two layers with one matrix, and a buffer with two names."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(64, 64), nn.Linear(64, 64)
+        self.second.weight = self.first.weight
+        self.register_buffer("shift", torch.randn(64))
+        self.register_buffer("again", self.shift)
+
+    def forward(self, x):
+        return self.second(torch.tanh(self.first(x) + self.shift)) - self.again
+
+
+def test_tensors_may_have_several_names():
+    neurons = fitted(FromTorch(Tied, squash=False, bound=100.0))
+    weights = neurons.draw(np.random.default_rng(5), 3)
+    torch.manual_seed(int(np.random.default_rng(5).integers(2**63)))
+    modules = [Tied().eval() for _ in range(3)]
+    with torch.no_grad():
+        expected = [module.double()(torch.tensor(X).double()).numpy() for module in modules]
+    Z = neurons.activate(X.astype(float), weights).reshape(len(X), 64, 3)
+    np.testing.assert_allclose(Z, np.stack(expected, axis=-1), rtol=1e-9, atol=1e-9)
+
+
 def test_the_generator_of_torch_is_left_alone():
     torch.manual_seed(0)
     expected = torch.rand(3)

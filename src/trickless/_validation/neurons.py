@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from trickless._devices import take
 from trickless._validation.devices import activations_to_host
@@ -30,10 +31,17 @@ def check_drawn(call: str, weights: Any, n: int) -> None:
         )
 
 
+def _same_weights(one: Any, other: Any) -> bool:
+    return all(
+        np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f")
+        for a, b in zip(one, other, strict=True)
+    )
+
+
 def check_repeatable(call: str, draw: Callable[[np.random.Generator], Any], remedy: str) -> None:
     """The same seed must give the same weights, which a stream may have to draw again."""
     first, again = (draw(np.random.default_rng(0)) for _ in range(2))
-    if not all(np.array_equal(a, b) for a, b in zip(first, again, strict=True)):
+    if not _same_weights(first, again):
         raise ValueError(
             f"{call} gave other weights from the same seed, but a model needs the same neurons "
             f"whenever it predicts. Remedy: {remedy}."
@@ -59,25 +67,36 @@ def check_numbers(call: str, values: list[Any], width: int) -> np.ndarray:
         array = np.empty(0, dtype=object)
     shapes = [(len(values), width), (len(values),)][: 2 if width == 1 else 1]
     if values and (array.dtype.kind not in "biuf" or array.shape not in shapes):
+        right: set[tuple[int, ...]] = {(width,), ()} if width == 1 else {(width,)}
+        odd = next((v for v in values if not _is_numbers(v, right)), values[0])
         raise TypeError(
-            f"{call} returned {values[0]!r} for the first row and neuron, but it must return "
-            f"width = {width} real number(s) for each. Remedy: return numbers, always as many, and "
-            "set width to how many."
+            f"{call} returned {odd!r} for a row and a neuron, but it must return width = {width} "
+            "real number(s) for each. Remedy: return numbers, always as many, and set width to how "
+            "many."
         )
     return array.reshape(len(values), width)
 
 
+def _is_numbers(value: Any, shapes: set[tuple[int, ...]]) -> bool:
+    try:
+        array = np.asarray(value)
+    except ValueError:  # of parts of different shapes
+        return False
+    return array.dtype.kind in "biuf" and array.shape in shapes
+
+
 def check_varied(call: str, weights: Any) -> None:
-    """Two neurons drawn one after the other must differ."""
+    """Some neurons drawn one after the other must differ."""
     if not weights:
         raise ValueError(
             f"{call} has nothing to draw: there are no parameters. Remedy: a function with random "
             "parameters."
         )
-    if all(np.array_equal(array[0], array[1]) for array in weights):
+    if all((array == array[:1]).all() for array in weights):
         raise ValueError(
-            f"{call} gave the same weights twice, so all neurons would be one function. Remedy: "
-            "build anew at each call, with a random initialisation, and share nothing trained."
+            f"{call} gave the same weights {len(weights[0])} times, so all neurons would be one "
+            "function. Remedy: build anew at each call, with a random initialisation, and share "
+            "nothing trained."
         )
 
 
@@ -102,6 +121,15 @@ def check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
         )
 
 
+def check_real_output(owner: str, dtype: Any) -> None:
+    """A foreign function must give real numbers."""
+    if np.dtype(dtype).kind == "c":
+        raise TypeError(
+            f"{owner}: the function gives numbers of the type {dtype}, but activations are real. "
+            "Remedy: return the real and the imaginary part, one after the other."
+        )
+
+
 def check_one_output(owner: str, sizes: list[int]) -> None:
     """A foreign function must give one array, and not an empty one."""
     if len(sizes) != 1 or sizes[0] == 0:
@@ -115,6 +143,14 @@ def check_one_output(owner: str, sizes: list[int]) -> None:
 def check_activations(call: str, Z: Any, n_rows: int, n: int, width: int) -> None:
     """What evaluates neurons must return width * n numbers for each row."""
     shape = getattr(Z, "shape", None)
+    array = hasattr(Z, "dtype") and not scipy.sparse.issparse(Z)
+    if not array or isinstance(Z, np.ma.MaskedArray):
+        raise TypeError(
+            f"{call} returned {type(Z).__name__}, but it must return an array of shape "
+            f"(n_rows, width * n) = ({n_rows}, {width * n}). Remedy: a plain array, as "
+            "numpy.asarray makes it of a data frame, .toarray() of a sparse matrix and .filled(0) "
+            "of a masked array."
+        )
     if shape != (n_rows, width * n):
         what = type(Z).__name__ if shape is None else f"an array of shape {tuple(shape)}"
         raise TypeError(
@@ -164,7 +200,7 @@ def check_fitted_family(neurons: Any) -> None:
 
 def check_same_draws(name: str, weights: Any, again: Any) -> None:
     """Weights that were drawn twice from one seed must be the same."""
-    if not all(np.array_equal(a, b) for a, b in zip(weights, again, strict=True)):
+    if not _same_weights(weights, again):
         raise ValueError(
             f"{name}.draw(rng, n) gave other weights from the same seed, but neurons are thrown "
             "away, and drawn again for a prediction. Remedy: take all random numbers from rng, and "

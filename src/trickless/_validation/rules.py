@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+#: What multiplies a kernel: its root is well within single precision.
+SMALLEST_SCALE, LARGEST_SCALE = 1e-60, 1e60
+
 
 class Rule(NamedTuple):
     """What a parameter must be: its type, its value, and a remedy for the user who missed it."""
@@ -19,8 +22,14 @@ class Rule(NamedTuple):
 
 
 def is_real(value: Any) -> bool:
-    """Whether a value is a number and not a boolean."""
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    """Whether a value is a number that a float can hold, and not a boolean."""
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def is_integer(value: Any) -> bool:
@@ -41,6 +50,16 @@ def integer(low: int, remedy: str) -> Rule:
 def positive(remedy: str) -> Rule:
     """A finite number above 0."""
     return Rule("a finite number above 0", remedy, is_real, lambda v: 0 < v < np.inf)
+
+
+def scale(remedy: str) -> Rule:
+    """A number that multiplies a kernel, and whose root does not vanish in single precision."""
+    return Rule(
+        f"a number from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}",
+        remedy,
+        is_real,
+        lambda v: SMALLEST_SCALE <= v <= LARGEST_SCALE,
+    )
 
 
 def positives(remedy: str) -> Rule:
@@ -74,10 +93,10 @@ def _all_positive(values: Any) -> bool:
 def _numbers(values: Any) -> np.ndarray | None:
     """As a vector of numbers, if it is one."""
     try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        numbers = np.asarray(values)
+    except ValueError:  # of parts of different shapes
         return None
-    return numbers if numbers.ndim == 1 else None
+    return numbers.astype(float) if numbers.ndim == 1 and numbers.dtype.kind in "iuf" else None
 
 
 def non_negative(remedy: str) -> Rule:

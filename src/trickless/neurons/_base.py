@@ -299,12 +299,17 @@ def sample_rows(
 ) -> tuple[Any, np.ndarray]:
     """At most ``size`` rows of X and their weights.
 
-    All rows with their own weights where they fit; else rows drawn in proportion to their weights,
-    each with weight 1. They are on the host, wherever X is.
+    All rows with their own weights where they fit. Else rows drawn in proportion to their weights:
+    where these differ, as often as that comes to, which then are their weights. They are on the
+    host, wherever X is.
     """
     n = X.shape[0]
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if n <= size:
         return to_host(X), weight
-    rows = np.sort(rng.choice(n, size, replace=False, p=weight / weight.sum()))
-    return to_host(take(X, rows)), np.ones(size)
+    if (weight == weight[0]).all():
+        drawn = rng.choice(n, size, replace=False)
+    else:
+        drawn = rng.choice(n, size, p=weight / weight.sum())
+    rows, counts = np.unique(drawn, return_counts=True)
+    return to_host(take(X, rows)), counts.astype(float)

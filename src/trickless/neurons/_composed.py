@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from trickless._blocks import namespace
 from trickless._validation.neurons import check_drawn, check_fitted_family
-from trickless._validation.rules import anything, positive
+from trickless._validation.rules import anything, scale
 from trickless.neurons._base import Inputs, Neurons, Relevance, Weights
 
 FAMILY = anything(
@@ -236,7 +236,7 @@ class Scaled(Composed):
 
     _rules = {
         "neurons": FAMILY,
-        "factor": positive("factor=1.0 leaves the kernel as it is"),
+        "factor": scale("factor=1.0 leaves the kernel as it is"),
     }
 
     def __init__(self, neurons: Neurons, factor: float = 1.0) -> None:

@@ -40,7 +40,7 @@ class Coordinates(Projected):
         return (rng.integers(self.n_features_in_, size=n),)
 
     def respond(self, t: Any) -> Any:
-        return namespace(t).clip(t / self.scale, -1, 1)
+        return namespace(t).clip(t / float(self.scale), -1, 1)
 
     def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
         X = self.respond(np.asarray(X))

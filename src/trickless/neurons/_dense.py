@@ -72,7 +72,7 @@ class Dense(Projected):
         return w
 
     def prepare(self, X: Any) -> Any:
-        extended = append_constant(X / self.length_scale, self.bias_scale)
+        extended = append_constant(X / float(self.length_scale), float(self.bias_scale))
         if _ACTIVATIONS[self.activation].on_sphere:
             extended = unit_rows(extended)
         return extended.astype(X.dtype) if issparse(X) else extended

@@ -40,7 +40,7 @@ class Foreign(Neurons):
         "squash": anything(
             "True or False",
             "squash=True keeps any function within its bound",
-            lambda v: isinstance(v, bool),
+            lambda v: isinstance(v, bool | np.bool_),
         ),
         "bound": positive("bound=1.0 is what the guarantees of the learners assume"),
     }
@@ -57,7 +57,7 @@ class Foreign(Neurons):
         check_one_output(name, outputs)
         self.width = outputs[0]
         check_repeatable(f"{name}: the initialisation", lambda rng: self.draw(rng, 1), self._source)
-        check_varied(f"{name}: the initialisation", self.draw(np.random.default_rng(0), 2))
+        check_varied(f"{name}: the initialisation", self.draw(np.random.default_rng(0), 16))
         return self
 
     def activate(self, X: Any, weights: Weights) -> np.ndarray:

@@ -147,8 +147,8 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     rows would do.
     """
     X = np.asarray(X, dtype=np.float64) if not issparse(X) else X.astype(np.float64)
-    largest = max(abs(X).max(), 1.0)
-    unit = float(np.ldexp(0.5, np.frexp(largest)[1]))  # a power of 2, in which no square overflows
+    # A power of 2, in which no square overflows and not all of them vanish.
+    unit = float(np.ldexp(0.5, np.frexp(abs(X).max())[1])) or 1.0
     X = X / unit
     if issparse(X):
         distance = sklearn.metrics.pairwise_distances(X, metric=metric)

@@ -200,4 +200,10 @@ class FromPoint(FromFunction):
 def _arrays(weights: Any) -> Weights:
     """A tuple of arrays, from one array or from a tuple."""
     several = weights if isinstance(weights, tuple) else (weights,)
-    return tuple(np.asarray(array) for array in several)
+    try:
+        return tuple(np.asarray(array) for array in several)
+    except ValueError as error:
+        raise TypeError(
+            f"sample returned a {type(weights).__name__} that is no array ({error}). Remedy: "
+            "return an array, or a tuple of arrays such as (W, b)."
+        ) from error

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless._validation.neurons import check_real_output
 from trickless._validation.rules import anything
 from trickless.neurons._base import Weights
 from trickless.neurons._foreign import NUMBERS_AT_ONCE, Foreign, library
@@ -137,6 +138,8 @@ class FromJax(Foreign):
         with jax.enable_x64(False):
             key, x = _example(np.zeros(2, np.uint32)), np.zeros(self._shape, np.float32)
             shapes = jax.make_jaxpr(self.apply)(jax.eval_shape(self.init, key, x), x)
+        for out in shapes.out_avals:
+            check_real_output("FromJax", out.dtype)
         return [out.size for out in shapes.out_avals], max(1, _largest(shapes.jaxpr))
 
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:

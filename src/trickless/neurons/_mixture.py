@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trickless._blocks import namespace
-from trickless._validation.rules import anything, is_real
+from trickless._validation.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
 from trickless.neurons._base import Neurons, Weights
 from trickless.neurons._composed import FAMILY_LIST, Composed, draw_part
 
@@ -62,13 +62,13 @@ class Mixture(Composed):
     _rules = {
         "neurons": FAMILY_LIST,
         "weights": anything(
-            "None or a list of finite numbers above 0",
+            f"None or a list of numbers from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}",
             "weights=None gives every family the same weight",
             lambda v: (
                 v is None
                 or (
                     isinstance(v, list | tuple | np.ndarray)
-                    and all(is_real(c) and 0 < c < np.inf for c in v)
+                    and all(is_real(c) and SMALLEST_SCALE <= c <= LARGEST_SCALE for c in v)
                 )
             ),
         ),

@@ -96,7 +96,8 @@ class On(Composed):
                     raise self._refused(f"but there is no column {name!r}", f"one of {list(names)}")
             return np.array([names.index(name) for name in columns.tolist()])
         raise self._refused(
-            "but it must choose at least one column",
+            "but it must be a list of indices, of names or of truth values, and choose at least "
+            "one column",
             "indices such as [0, 2], names of columns of a data frame, or a mask of booleans",
         )
 

@@ -57,6 +57,12 @@ class Tabular(Neurons):
         Midpoints between the values of each column of numbers, of at most 16,384 training rows;
         None for categories.
 
+    Notes
+    -----
+    Which categories are in a set is worked out from their codes in the learner's precision: with
+    100,000 categories and more in a column, those of the last codes are in fewer sets than others,
+    unless ``dtype="float64"``. Columns of so many categories are names of things; leave them out.
+
     Examples
     --------
     >>> import numpy as np

@@ -131,7 +131,13 @@ class FromTorch(Foreign):
         torch = _torch()
         check_module(self.module_factory, torch.nn.Module, called=False)
         (module,) = self._build(0, 1)
-        self._names = [name for name, _ in (*module.named_parameters(), *module.named_buffers())]
+        every = {"remove_duplicate": False}
+        firsts: dict[int, str] = {}  # the first name of each tensor, which may have several
+        self._first_names = {
+            name: firsts.setdefault(id(tensor), name)
+            for name, tensor in (*module.named_parameters(**every), *module.named_buffers(**every))
+        }
+        self._names = list(firsts.values())
         self._module = deepcopy(module).to("meta")
         sizes = []
         for part in module.modules():
@@ -145,7 +151,8 @@ class FromTorch(Foreign):
         module = deepcopy(self._module)  # functional_call puts weights into the module itself
 
         def one(weights: Any, rows: Any) -> Any:
-            state = dict(zip(self._names, weights, strict=True))
+            drawn = dict(zip(self._names, weights, strict=True))
+            state = {name: drawn[first] for name, first in self._first_names.items()}
             return torch.func.functional_call(module, state, (rows.clone(),))
 
         n_rows = X.shape[1] if pairs else X.shape[0]
