@@ -6,6 +6,8 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 import scipy.sparse
 from sklearn.preprocessing import StandardScaler
@@ -276,11 +278,50 @@ def test_decimal_commas(ending, table, tmp_path):
     np.testing.assert_array_equal(*(model.predict(table) for model in models))
 
 
-def test_commas_among_points_are_text(tmp_path):
+@pytest.mark.parametrize(
+    ("cells", "types"),
+    [
+        ("1,5;0.5 2,5;1.5", ["string", "double"]),
+        ("1,5;0.5e1 2,5;1", ["string", "double"]),
+        ("1,234;5 12,000;6", ["string", "int64"]),
+        ("1,234;5 12,5;6", ["double", "int64"]),
+        (",5;5 -1,5e3;6", ["double", "int64"]),
+        ('"a;b";5 c;6', ["string", "int64"]),
+        ("1;5 2;6", ["int64", "int64"]),
+    ],
+)
+def test_commas_are_decimal_where_they_can_be_nothing_else(cells, types, tmp_path):
     path = tmp_path / "data.csv"
-    path.write_text("x;y\n1,5;0.5\n2,5;1.5\n")
-    types = _dataset.Dataset(path).types
-    assert [str(types[name]) for name in "xy"] == ["string", "double"]
+    path.write_text("\n".join(["x;y", *cells.split(" ")]) + "\n")
+    found = _dataset.Dataset(path).types
+    assert [str(found[name]) for name in "xy"] == types
+
+
+def test_empty_cells_of_a_single_column_are_rows(tmp_path):
+    (tmp_path / "data.csv").write_text("x\n1\n\n3\n")
+    (batch,) = _dataset.Dataset(tmp_path / "data.csv").batches({"x": "number"})
+    assert batch.data["x"].to_pylist() == [1.0, None, 3.0]
+
+
+def test_signs_inside_names_part_no_columns(tmp_path):
+    (tmp_path / "data.csv").write_text('"Price, EUR";"Size, m2"\n1;2\n')
+    assert list(_dataset.Dataset(tmp_path / "data.csv").types) == ["Price, EUR", "Size, m2"]
+
+
+def test_missing_numbers_are_no_category(tmp_path):
+    path = tmp_path / "data.parquet"
+    pyarrow.parquet.write_table(pa.table({"x": pa.array([1.0, np.nan, None])}), path)
+    (batch,) = _dataset.Dataset(path).batches({"x": "category"})
+    assert batch.data["x"].to_pylist() == ["1", None, None]
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(table, tmp_path):
+    data = write(table, tmp_path / "data.csv")
+    out = tmp_path / ("m" * 240 + ".trickless")
+    run("fit", data, "--target", "label", "--out", out, "--n-neurons", 20)
+    predictions = tmp_path / ("p" * 250 + ".csv")
+    run("predict", out, data, "--out", predictions)
+    assert len(predictions.read_text().splitlines()) == len(table) + 1
 
 
 def test_the_numbers_of_rows_that_pandas_writes_are_no_column(table, tmp_path):

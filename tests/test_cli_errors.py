@@ -86,6 +86,35 @@ def test_files_that_cannot_be_read(folder):
     assert "different formats" in fit(folder / "inside")
 
 
+def test_tables_that_are_packed_in_other_ways_are_not_passed_over(folder):
+    (folder / "inside").mkdir()
+    write(frame(), folder / "inside/a.csv")
+    (folder / "inside/b.csv.zst").touch()
+    said = fit(folder / "inside")
+    assert f"{folder / 'inside/b.csv.zst'}: a table that is packed in a way that is not" in said
+
+
+def test_labels_that_are_the_same_in_double_precision(folder):
+    values = 2**53 + np.arange(30) % 3
+    path = folder / "large.parquet"
+    pd.DataFrame({"x": np.arange(30.0), "label": values}).to_parquet(path)
+    assert "beyond 9,007,199,254,740,992" in fit(path)
+    options = ["--target", "label", "--category", "label", "--out", str(folder / "new.trickless")]
+    done = CliRunner().invoke(app, ["fit", str(path), *options, "--json"])
+    assert json.loads(done.stdout)["classes"] == [str(2**53 + i) for i in range(3)]
+
+
+def test_a_target_that_never_changes_can_be_regressed_on(folder):
+    pd.DataFrame({"x": np.arange(30.0), "y": 2.5}).to_csv(folder / "same.csv", index=False)
+    options = ["--target", "y", "--learner", "shrinking-gradient", "--out", str(folder / "m")]
+    done = CliRunner().invoke(app, ["fit", str(folder / "same.csv"), *options])
+    assert done.exit_code == 0, done.output
+
+
+def test_memory_that_is_too_small(folder):
+    assert "memory is too small" in fit(folder / "data.csv", "--n-neurons", str(10**8))
+
+
 def test_no_rows(folder):
     (folder / "names.csv").write_text("x,label\n")
     assert "there are no rows" in fit(folder / "names.csv")

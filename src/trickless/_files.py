@@ -83,7 +83,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     path = Path(os.path.realpath(path))
     check_place("save", path)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    beside = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.tmp")
     try:
         write(model, beside)
         beside.replace(path)

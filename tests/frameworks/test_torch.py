@@ -149,7 +149,7 @@ SHARED = nn.Linear(64, 2)
         (lambda: Two(64, 2), r"gives arrays of sizes \[2, 64\]"),
         (lambda: Mean(64, 2), r"for 16 row\(s\)|for 64 row\(s\) a neuron gave .*\(1, 2\)"),
         (Numpy, "gave other weights from the same seed"),
-        (lambda: SHARED, "gave the same weights twice"),
+        (lambda: SHARED, "gave the same weights 16 times"),
         (nn.Tanh, "has nothing to draw"),
         (lambda: nn.Sequential(nn.Linear(64, 1), nn.Flatten(0)), None),
     ],

@@ -19,6 +19,7 @@ _errors           what the user can mend
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -41,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal has no sign for
     try:
         app(arguments, prog_name="trickless")
     except SystemExit as end:

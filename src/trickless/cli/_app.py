@@ -26,6 +26,12 @@ class _Commands(TyperGroup):
                 return super().invoke(ctx)
         except (typer.Exit, typer.Abort):  # RuntimeErrors as well
             raise
+        except MemoryError as error:
+            say(
+                f"trickless {ctx.invoked_subcommand or ''}: memory is too small ({error}). Remedy: "
+                "fewer --n-neurons."
+            )
+            raise typer.Exit(2) from error
         except (CommandError, ValueError, TypeError, OSError, RuntimeError) as error:
             say(f"trickless {ctx.invoked_subcommand or ''}: {error}")
             raise typer.Exit(2) from error

@@ -20,7 +20,11 @@ _BLOCK = 2**22
 _LONGEST_LINE = 2**20
 #: Bytes of lines that tell a decimal comma from a point.
 _LINES = 2**18
-_WITH_COMMA, _WITH_POINT = (re.compile(rf"\s*[+-]?\d+{sign}\d+\s*") for sign in (",", r"\."))
+_WITH_COMMA, _WITH_POINT = (
+    re.compile(rf"\s*[+-]?\d*{sign}\d+([eE][+-]?\d+)?\s*") for sign in (",", r"\.")
+)
+#: Commas that may part thousands.
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*")
 
 
 def csv_format(file: str, types: dict[str, Any]) -> Any:
@@ -39,7 +43,9 @@ def csv_batches(file: str, types: dict[str, Any], columns: list[str]) -> Iterato
 def _options(file: str, types: dict[str, Any], columns: list[str]) -> dict[str, Any]:
     return {
         "parse_options": pyarrow.csv.ParseOptions(
-            delimiter=delimiter_of(file), newlines_in_values=True
+            delimiter=delimiter_of(file),
+            newlines_in_values=True,
+            ignore_empty_lines=len(names_of(file)) > 1,  # else they are missing values
         ),
         "read_options": pyarrow.csv.ReadOptions(block_size=_BLOCK),
         "convert_options": pyarrow.csv.ConvertOptions(
@@ -54,7 +60,10 @@ def _options(file: str, types: dict[str, Any], columns: list[str]) -> dict[str, 
 def names_of(file: str) -> list[str]:
     """The names in the first line."""
     line = _first_line(file)
-    return next(csv.reader([line], delimiter=_delimiter(line)), [])
+    try:
+        return next(csv.reader([line], delimiter=_delimiter(line)), [])
+    except csv.Error:  # no text
+        return []
 
 
 def delimiter_of(file: str) -> str:
@@ -68,16 +77,20 @@ def _first_line(file: str) -> str:
 
 
 def _decimal_point(file: str) -> str:
-    """A comma, if commas do not part columns and the first numbers have some and no points."""
+    """A comma, if commas do not part columns and the first numbers have some and no points.
+
+    Not where all of them may be those of thousands: these are left as text, which is refused.
+    """
     delimiter = delimiter_of(file)
     if delimiter == ",":
         return "."
     with _opened(file) as lines:
         lines.readline(_LONGEST_LINE)
         text = [line.decode(errors="replace") for line in lines.readlines(_LINES)]
-    cells = [cell for row in csv.reader(text, delimiter=delimiter) for cell in row]
-    commas, points = (any(map(sign.fullmatch, cells)) for sign in (_WITH_COMMA, _WITH_POINT))
-    return "," if commas and not points else "."
+    cells = [cell.strip('"') for line in text for cell in line.rstrip("\r\n").split(delimiter)]
+    commas = [cell for cell in cells if _WITH_COMMA.fullmatch(cell)]
+    thousands = all(map(_THOUSANDS.fullmatch, commas))
+    return "." if thousands or any(map(_WITH_POINT.fullmatch, cells)) else ","
 
 
 def _opened(file: str) -> Any:
@@ -87,4 +100,5 @@ def _opened(file: str) -> Any:
 
 def _delimiter(line: str) -> str:
     """What parts the names: the most frequent of four signs."""
-    return max(",\t;|", key=line.count)
+    outside = re.sub(r'"[^"]*"', "", line)
+    return max(",\t;|", key=outside.count)

@@ -31,6 +31,8 @@ ENDINGS = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
+#: Ends of files that hold others, most of which are not read.
+_PACKED = ".7z", ".br", ".bz2", ".gz", ".lz4", ".xz", ".zip", ".zst"
 #: The Arrow type in which columns of a kind come; "truth" is for targets alone.
 TYPES = {
     "number": pa.float64(),
@@ -41,6 +43,8 @@ TYPES = {
 #: Numbers, and rows, that a batch has at most.
 _BATCH_CELLS, _BATCH_ROWS = 2**21, 2**16
 _HEAD = 2**20
+#: Bytes of a column that are read at a time.
+_BUFFER = 2**16
 #: The largest number, whose square is one as well.
 _LARGEST = 1e150
 
@@ -173,7 +177,9 @@ class Dataset:
         """The columns asked for, a few rows at a time."""
         options = {}
         if self._format == "parquet":
-            options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(pre_buffer=False)
+            options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
+                pre_buffer=False, use_buffered_stream=True, buffer_size=_BUFFER
+            )
         yield from fragment.to_batches(
             schema=schema,
             columns=list(kinds),
@@ -271,12 +277,24 @@ def _files(path: Path) -> list[str]:
         ]
         if not files:
             raise CommandError(f"{path}: there is no table in this folder. {known}.")
+        packed = [p for p, h in zip(inside, hidden, strict=True) if not h and _is_packed(p)]
+        if packed:
+            raise CommandError(
+                f"{packed[0]}: a table that is packed in a way that is not known, beside others "
+                f"that can be read. Remedy: unpack it, or move it out of {path}. {known}."
+            )
         return files
     if not path.exists():
         raise CommandError(f"{path}: there is no such file or folder. Remedy: check the path.")
     if _ending(path) not in ENDINGS:
         raise CommandError(f"{path}: this ending stands for no format. {known}, or a folder.")
     return [str(path)]
+
+
+def _is_packed(path: Path) -> bool:
+    """Whether a file seems to be a table in an archive of another kind."""
+    packed = path.suffix.lower() in _PACKED and _ending(path) not in ENDINGS
+    return packed and _ending(path.with_suffix("")) in ENDINGS
 
 
 def _ending(file: str | Path) -> str:
@@ -291,6 +309,8 @@ def _in_kinds(batch: Batch, kinds: Mapping[str, str]) -> Batch:
     columns = []
     for name, kind in kinds.items():
         column = batch.data.column(name)
+        if kind == "category" and pa.types.is_floating(column.type):
+            column = pc.if_else(pc.is_nan(column), None, column)
         if column.type != TYPES[kind]:
             try:
                 column = pc.cast(column, TYPES[kind], safe=False)

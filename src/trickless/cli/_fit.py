@@ -56,5 +56,5 @@ def fit(
         "rows_without_target": seen.n_without_target,
         "seconds": round(seconds, 3),
     }
-    result(about, as_json, lambda: show(about))
     say(f"Wrote {out} ({out.stat().st_size / 2**20:,.1f} MiB) after {seconds:,.1f} s.")
+    result(about, as_json, lambda: show(about))

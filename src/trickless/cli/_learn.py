@@ -145,7 +145,7 @@ def _begun(request: Request, seen: Profile, task: str) -> TableModel:
         options["n_neurons"] = request.n_neurons
     if request.learner == "shrinking-gradient":
         options["max_support"] = _MAX_SUPPORT
-        if task == "regression":
+        if task == "regression" and seen.target.low < seen.target.high:
             options["y_range"] = seen.target.low, seen.target.high
     learner = LEARNERS[request.learner][task](request.neurons, **options)
     classes = np.array(seen.target.labels) if task == "classification" else None

@@ -54,7 +54,7 @@ def check_format(out: Path) -> None:
 def table_writer(out: Path, schema: Any) -> Iterator[Any]:
     """Write a table batch by batch beside its place, and move it there once it is complete."""
     path = Path(os.path.realpath(out))
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    beside = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.tmp")
     try:
         with _WRITERS[out.suffix.lower()](str(beside), schema) as writer:
             yield writer

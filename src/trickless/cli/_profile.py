@@ -21,6 +21,8 @@ _SAMPLE_CELLS = 2**23
 _MOST_CATEGORIES, _MOST_LABELS = 100_000, 1000
 #: Whole numbers of so many values or fewer are labels.
 _FEW = 10
+#: Where double precision leaves out whole numbers.
+_EXACT = 2**53
 
 
 class Target(NamedTuple):
@@ -258,6 +260,11 @@ def task_of(given: str | None, profile_: Profile, kind: str, target: str) -> tup
         why = f"{target!r} holds {len(labels)} different whole numbers; or --task regression"
     else:
         task, why = "regression", f"{target!r} holds numbers"
+    if task == "classification" and kind == "number" and max(map(abs, labels)) >= _EXACT:
+        raise CommandError(
+            f"the target {target!r} holds whole numbers beyond {_EXACT:,}, which cannot all be "
+            f"told apart as numbers. Remedy: --category {target!r}, which reads them as text."
+        )
     if task == "classification" and len(labels) < 2:
         raise CommandError(
             f"the target {target!r} is {labels[0]!r} in every row. Remedy: classification needs "
