@@ -35,7 +35,7 @@ from trickless._network import Network
 from trickless._steps import Steps, check_steps, stable_step
 from trickless._stream import Later, NeuronStream, Purpose, generator
 from trickless._validation.learners import check_more_neurons, check_progress, check_validation_rows
-from trickless._validation.neurons import check_independent
+from trickless._validation.neurons import check_finite_activations, check_independent
 from trickless._validation.rules import (
     CLASS_WEIGHT,
     anything,
@@ -370,6 +370,7 @@ class _DoublyStochastic(NeuronLearner):
             some = pick(rows)
             Z = self.neurons_(some, self.stream_.between(0, _PILOT_NEURONS, some))
             Z = to_host(Z).astype(np.float64)
+            check_finite_activations(type(self.neurons_).__name__, Z)
             if weight is not None:
                 Z *= np.sqrt(weight[rows] / weight.mean())[:, None]
             square = Z.T @ Z if len(Z) > Z.shape[1] else Z @ Z.T

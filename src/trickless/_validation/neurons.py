@@ -231,6 +231,15 @@ def check_rows_alone(neurons: Any, X: Any, weights: Any) -> None:
         )
 
 
+def check_finite_activations(name: str, values: np.ndarray) -> None:
+    """Activations of finite rows, or their norms, must be finite."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"{name} gave activations that are not finite for finite rows. Remedy: scale X, if its "
+            "values are extreme; otherwise keep overflows and divisions by zero out of the family."
+        )
+
+
 def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
     """A family must keep what it declares; tried on a few rows and neurons before learning.
 
@@ -247,11 +256,7 @@ def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
             "make new arrays, as X = X - 1 does where X -= 1 does not."
         )
     norms = np.linalg.norm(Z.reshape(len(Z), neurons.width, -1), axis=1)
-    if not np.isfinite(norms).all():
-        raise ValueError(
-            f"{name} gave activations that are not finite for finite rows. Remedy: scale X, if its "
-            "values are extreme; otherwise keep overflows and divisions by zero out of the family."
-        )
+    check_finite_activations(name, norms)
     if bounded and norms.max(initial=0) > neurons.bound * (1 + 1e-4):
         raise ValueError(
             f"{name} declares bound={neurons.bound!r}, but a neuron gave a value of norm "
