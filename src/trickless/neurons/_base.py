@@ -307,9 +307,7 @@ def sample_rows(
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if n <= size:
         return to_host(X), weight
-    if (weight == weight[0]).all():
-        drawn = rng.choice(n, size, replace=False)
-    else:
-        drawn = rng.choice(n, size, p=weight / weight.sum())
+    equal = bool((weight == weight[0]).all())
+    drawn = rng.choice(n, size, replace=not equal, p=weight / weight.sum())
     rows, counts = np.unique(drawn, return_counts=True)
     return to_host(take(X, rows)), counts.astype(float)
