@@ -74,6 +74,29 @@ def test_a_model_is_fitted_and_evaluated_and_predicts(ending, table, tmp_path):
     np.testing.assert_array_equal(predicted.iloc[:, 1:], model.predict_proba(table))
 
 
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".feather"])
+def test_categories_are_spelled_as_those_of_data_frames(ending, table, tmp_path):
+    rng = np.random.default_rng(0)
+    some = {
+        "fraction": [7.0, 0.5, 1.5e-7],
+        "code": [7, 2**60, 2**60 + 1],
+        "truth": [True, False, True],
+        "day": pd.to_datetime(["2026-01-31", "2026-02-01", "2026-02-02"]),
+        "time": pd.date_range("2026-01-31", periods=3, freq="36h500ms"),
+    }
+    places = rng.integers(0, 3, len(table))
+    table = pd.DataFrame({name: pd.Series(values)[places] for name, values in some.items()})
+    table = table.reset_index(drop=True).assign(label=np.where(places == 2, "yes", "no"))
+    data = write(table, tmp_path / f"data{ending}")
+    options = [option for name in some for option in ("--category", name)]
+    model, _ = fit(data, tmp_path, *options)
+    assert [len(about.categories) for about in model.columns] == [3, 3, 2, 3, 3]
+    assert model.unknown_categories(table) == {}
+    assert model.score(table) == 1
+    run("predict", tmp_path / "model.trickless", data, "--out", tmp_path / "out.csv")
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "out.csv").prediction, table.label)
+
+
 def test_formats_give_the_same_model(table, tmp_path):
     answers = [
         fit(write(table, tmp_path / f"data{ending}"), tmp_path)[0].predict_proba(table)

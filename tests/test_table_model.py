@@ -1,5 +1,8 @@
 """Models that take tables by the names of their columns."""
 
+from datetime import date
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -119,7 +122,7 @@ def test_bad_tables_are_explained():
         model.predict(np.zeros((2, 4)))
     with pytest.raises(ValueError, match=r"no column 'town'.* Remedy: .*'age', 'height'"):
         model.predict(frame().drop(columns="town"))
-    with pytest.raises(ValueError, match=r"column 'age' has the type .*numbers or dates"):
+    with pytest.raises(ValueError, match=r"column 'age' has the type .*fitted to numbers"):
         model.predict(frame().assign(age="old"))
 
 
@@ -158,3 +161,80 @@ def test_a_column_that_is_there_twice_is_refused():
         twice = pd.concat([table, table[[name]]], axis=1)
         with pytest.raises(ValueError, match=rf"there are 2 columns '{name}'.*Remedy"):
             model.score(twice)
+
+
+def prepared(values, kind="category", categories=()):
+    """What a family of numbers sees of a column."""
+    column = TableColumn("c", kind, categories=list(categories))
+    learner = KitchenSinksRegressor("gaussian", n_neurons=10, random_state=0)
+    return TableModel(learner, [column], "y")._prepared(pd.DataFrame({"c": values}))
+
+
+@pytest.mark.parametrize(
+    ("categories", "values"),
+    [
+        (["007", "012"], [7, 12]),
+        (["007", "012"], [7.0, 12.0]),
+        (["007", "012"], [Decimal("7.00"), Decimal(12)]),
+        (["7.50", "1.5e-7"], [7.5, 1.5e-7]),
+        (["7.5", "8"], [Decimal("7.50"), 8]),
+        (["True", "False"], [True, False]),
+        (["2026-01-31", "2026-02-01"], pd.to_datetime(["2026-01-31", "2026-02-01"])),
+        (
+            ["2026-01-31T10:30", "2026-02-01"],
+            pd.to_datetime(["2026-01-31 10:30", "2026-02-01 00:00"]),
+        ),
+        (["2026-01-31", "2026-02-01"], [date(2026, 1, 31), date(2026, 2, 1)]),
+        ([str(2**60), str(2**60 + 1)], [2**60, 2**60 + 1]),
+    ],
+    ids=str,
+)
+def test_a_value_is_the_category_that_would_be_read_as_it(categories, values):
+    np.testing.assert_array_equal(prepared(values, categories=categories), np.eye(2))
+
+
+def test_a_text_is_no_category_but_its_own():
+    np.testing.assert_array_equal(
+        prepared(["7", "007"], categories=["007", "12"]), [[0, 0], [1, 0]]
+    )
+
+
+def test_a_value_that_may_be_several_categories_is_refused():
+    with pytest.raises(ValueError, match=r"column 'c': the category 7 may be .*'007', '7'"):
+        prepared([7, 12], categories=["007", "12", "7"])
+    with pytest.raises(ValueError, match=r"stands for several whole numbers\. Remedy: keep"):
+        prepared([2.0**60, 1.0], categories=["1"])
+    with pytest.raises(ValueError, match=r"objects that cannot be categories.*Remedy: one text"):
+        prepared([[1], [2]], categories=["1"])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "message"),
+    [
+        ([1, 2], "date", r"int64, but .* dates: such as .*1.*Remedy: pass dates"),
+        (["a", "b"], "date", r"fitted to dates: such as 'a'\. Remedy: pass dates"),
+        (pd.to_datetime(["2026-01-31"]), "number", r"fitted to numbers: such as Timestamp"),
+        ([1 + 2j], "number", r"complex128, but the model was fitted to numbers"),
+        ([0.0, np.inf], "number", r"column 'c' holds inf in row 1 .*Remedy: NaN stands"),
+    ],
+)
+def test_a_column_of_another_kind_is_refused(values, kind, message):
+    with pytest.raises(ValueError, match=message):
+        prepared(values, kind)
+
+
+def test_a_column_without_a_value_is_missing_whatever_its_type():
+    for values in ([None], [np.nan], [pd.NaT]):
+        for kind in ("number", "date"):
+            np.testing.assert_array_equal(prepared(values, kind), [[0]])
+        np.testing.assert_array_equal(prepared(values, categories=["a", "b"]), [[0, 0]])
+
+
+def test_a_table_without_rows_is_explained():
+    table = frame()
+    model = classifier().fit(table)
+    for answer in (model.predict, model.predict_proba, model.score, model.fit):
+        with pytest.raises(ValueError, match=r"TableModel: X has no rows.*Remedy: pass"):
+            answer(table[:0])
+    before = model.predict_proba(table)
+    np.testing.assert_array_equal(model.partial_fit(table[:0]).predict_proba(table), before)

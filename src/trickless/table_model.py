@@ -14,6 +14,7 @@ import scipy.sparse
 import sklearn
 from sklearn.base import is_classifier
 
+from trickless._spelling import spelled
 from trickless.neurons import make_neurons
 from trickless.neurons._histograms import Histograms
 
@@ -136,7 +137,7 @@ class TableModel:
         -------
         self
         """
-        frame = self._with_target(X)
+        frame = _with_rows(self._with_target(X))
         self.learner.fit(self._prepared(frame, declare=True), self.targets(frame))
         return self
 
@@ -171,7 +172,7 @@ class TableModel:
         array of shape (n_rows,)
             Labels or numbers.
         """
-        return self._by_parts(self.learner.predict, _frame(X))
+        return self._by_parts(self.learner.predict, _with_rows(_frame(X)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, where the learner has them.
@@ -185,7 +186,7 @@ class TableModel:
         array of shape (n_rows, n_classes)
             In the order of ``classes``.
         """
-        return self._by_parts(self.learner.predict_proba, _frame(X))
+        return self._by_parts(self.learner.predict_proba, _with_rows(_frame(X)))
 
     def score(self, X: Any) -> float:
         """Accuracy, or R² for regression, on rows with the target.
@@ -198,7 +199,7 @@ class TableModel:
         -------
         float
         """
-        frame = self._with_target(X)
+        frame = _with_rows(self._with_target(X))
         targets, predicted = self.targets(frame), self.predict(frame)
         if is_classifier(self.learner):
             return float(np.mean(targets == predicted))
@@ -217,11 +218,11 @@ class TableModel:
         """
         column = _column(_frame(X), self.target).dropna()
         if self.classes is None:
-            return _numbers(column)
+            return _numbers(column, "number")
         if self.classes.dtype.kind == "U":
-            labels = _categories(column).cat
+            labels = spelled(column, self.classes.tolist()).cat
             return np.array(labels.categories, dtype=str)[labels.codes]
-        values = column.to_numpy(dtype=float)
+        values = _numbers(column, "number")
         labels = values.astype(self.classes.dtype)
         return labels if (labels == values).all() else values  # of which some are no labels
 
@@ -240,7 +241,7 @@ class TableModel:
         frame, counts = _frame(X), {}
         for about in self.columns:
             if about.kind == "category":
-                values = _categories(_column(frame, about.name))
+                values = spelled(_column(frame, about.name), about.categories)
                 new = values.notna() & ~values.isin(about.categories)
                 if new.any():
                     counts[about.name] = int(new.sum())
@@ -249,7 +250,7 @@ class TableModel:
     def _by_parts(self, answer: Any, frame: Any) -> np.ndarray:
         """Answers to the rows of a frame, a few at a time."""
         most = max(1, _CELLS // self.width)
-        starts = range(0, max(1, len(frame)), most)
+        starts = range(0, len(frame), most)
         parts = [answer(self._prepared(frame.iloc[i : i + most])) for i in starts]
         return np.concatenate(parts)
 
@@ -267,9 +268,9 @@ class TableModel:
             column = _column(frame, about.name)
             missing = column.isna().to_numpy()
             if about.kind == "category":
-                parts.append(_zeros_and_ones(column, about.categories))
+                parts.append(_zeros_and_ones(spelled(column, about.categories), about.categories))
             else:
-                values = np.where(missing, about.mean, _numbers(column))
+                values = np.where(missing, about.mean, _numbers(column, about.kind))
                 if not isinstance(neurons, Histograms):
                     values = (values - about.mean) / about.scale
                 parts.append(values[:, None])
@@ -286,12 +287,12 @@ class TableModel:
         for about in self.columns:
             column = _column(frame, about.name)
             if about.kind == "category":
-                column = _categories(column)
+                column = spelled(column, about.categories)
                 columns[about.name] = (
                     column.cat.set_categories(about.categories) if declare else column
                 )
             else:
-                values = np.clip(_numbers(column) - about.median, -_LARGEST, _LARGEST)
+                values = np.clip(_numbers(column, about.kind) - about.median, -_LARGEST, _LARGEST)
                 columns[about.name] = type(column)(values, index=column.index)
         return type(frame)(columns, index=frame.index)
 
@@ -305,6 +306,14 @@ def _frame(X: Any) -> Any:
             "pass a data frame of pandas, or what has a method to_pandas."
         )
     return X
+
+
+def _with_rows(frame: Any) -> Any:
+    if not len(frame):
+        raise ValueError(
+            "TableModel: X has no rows, or none that has a target. Remedy: pass at least one row."
+        )
+    return frame
 
 
 def _column(frame: Any, name: str) -> Any:
@@ -321,22 +330,36 @@ def _column(frame: Any, name: str) -> Any:
     return column
 
 
-def _numbers(column: Any) -> np.ndarray:
+def _numbers(column: Any, kind: str) -> np.ndarray:
     """Numbers, with NaN where they are missing; dates as days since 1970."""
+    first = next(iter(column.dropna()), None)
+    other = isinstance(first, complex) or isinstance(first, date) != (kind == "date")
+    if first is not None and other:
+        raise ValueError(_not_of_its_kind(column, kind, f"such as {first!r}"))
     try:
-        kind = column.dtype.kind
-        if kind in "MO" and type(next(iter(column.dropna()), None)) is date:  # as Arrow's come
-            days = column.astype(object).where(column.notna(), None)
-            return as_numbers(days.to_numpy().astype("datetime64[us]"))
-        if kind == "M":
+        if kind == "date" and (column.dtype.kind == "O" or type(first) is date):  # as of Arrow
+            times = column.astype(object).where(column.notna(), None)
+            return as_numbers(times.to_numpy().astype("datetime64[us]"))
+        if kind == "date" and first is not None:
             return as_numbers(column.to_numpy("datetime64[us]"))
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError) as error:
+        raise ValueError(_not_of_its_kind(column, kind, str(error))) from error
+    if np.isinf(values).any():
+        row = int(np.flatnonzero(np.isinf(values))[0])
         raise ValueError(
-            f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was "
-            f"fitted to numbers or dates: {error}. Remedy: pass numbers, or "
-            "dates as pandas.to_datetime makes them."
-        ) from error
+            f"TableModel: column {column.name!r} holds {values[row]} in row {row} of those passed, "
+            "but numbers have to be finite. Remedy: NaN stands for a missing value."
+        )
+    return values
+
+
+def _not_of_its_kind(column: Any, kind: str, why: str) -> str:
+    remedies = {"date": "pass dates as pandas.to_datetime makes them", "number": "pass numbers"}
+    return (
+        f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was fitted "
+        f"to {kind}s: {why}. Remedy: {remedies[kind]}."
+    )
 
 
 def as_numbers(values: np.ndarray) -> np.ndarray:
@@ -347,22 +370,9 @@ def as_numbers(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnat(values), np.nan, days)
 
 
-def _categories(column: Any) -> Any:
-    """A column of categories that are text."""
-    categories = column.astype("category")
-    return categories.map(_as_text, na_action="ignore").astype("category")
-
-
 def _zeros_and_ones(column: Any, categories: list[str]) -> Any:
     """A sparse column for each category, 1 where it is."""
-    codes = _categories(column).cat.set_categories(categories).cat.codes.to_numpy()
+    codes = column.cat.set_categories(categories).cat.codes.to_numpy()
     rows = np.flatnonzero(codes >= 0)
     shape = len(codes), len(categories)
     return scipy.sparse.coo_matrix((np.ones(len(rows)), (rows, codes[rows])), shape)
-
-
-def _as_text(value: Any) -> str:
-    """A category as files of text have it: 7 for 7.0 and true for True."""
-    if isinstance(value, bool | np.bool_):
-        return str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from trickless._spelling import as_text
 from trickless.cli._csv import OPENED, csv_batches, csv_format, delimiter_of
 from trickless.cli._errors import CommandError, place
 from trickless.cli._reading import told
@@ -313,8 +314,9 @@ def _in_kinds(batch: Batch, kinds: Mapping[str, str]) -> Batch:
             column = pc.if_else(pc.is_nan(column), None, column)
         if column.type != TYPES[kind]:
             try:
+                column = _texts(column) if kind == "category" else column
                 column = pc.cast(column, TYPES[kind], safe=False)
-            except pa.ArrowException as error:
+            except (pa.ArrowException, ValueError) as error:
                 raise CommandError(
                     f"{place(batch.path, name)}, from row {batch.row + 1:,}: {error}. Remedy: "
                     f"give the column the type of a {kind}."
@@ -328,3 +330,11 @@ def _in_kinds(batch: Batch, kinds: Mapping[str, str]) -> Batch:
             )
         columns.append(column)
     return batch._replace(data=pa.RecordBatch.from_arrays(columns, names=list(kinds)))
+
+
+def _texts(column: Any) -> Any:
+    """Categories as text, in the spelling that those of data frames have."""
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    texts = [None if value is None else as_text(value) for value in values]
+    return pa.array(texts, pa.string()).take(encoded.indices)
