@@ -39,7 +39,7 @@
 # make tables        write the tables of README and docs from the stored results
 # make clean         remove what the other targets made
 #
-# Each target makes the virtual environment it needs. PYTHON and VENV may be set.
+# Each target makes the virtual environment it needs. PYTHON and VENV may be set, and PROCESSES, in which tests run.
 
 # What depends on the versions of NumPy, SciPy, scikit-learn and pandas: the laws, scikit-learn's checks,
 # golden files, streams, data frames and threads, and the command line.
@@ -56,6 +56,7 @@ PYTHON ?= python3
 VENV ?= .venv
 OLDEST_VENV ?= $(VENV)-oldest
 BIN = $(VENV)/bin
+PROCESSES ?= 2
 
 # Every target that the list above names is no file.
 .PHONY: help $(shell sed -n 's/^. make \([a-z-]*\) .*/\1/p' Makefile)
@@ -67,7 +68,7 @@ help:
 	@sed -n 's/^# \{0,1\}//p; /^$$/q' Makefile
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(PROCESSES)
 
 test-frameworks: $(VENV)/.test-frameworks
 	$(BIN)/python -m pytest $(FRAMEWORKS)
@@ -76,7 +77,7 @@ test-frameworks: $(VENV)/.test-frameworks
 test-oldest: export PIP_CONSTRAINT = $(CURDIR)/requirements/oldest.txt
 test-oldest:
 	$(MAKE) --no-print-directory $(OLDEST_VENV)/.test VENV=$(OLDEST_VENV)
-	$(OLDEST_VENV)/bin/python -m pytest $(MOVED_BY_VERSIONS)
+	$(OLDEST_VENV)/bin/python -m pytest -n $(PROCESSES) $(MOVED_BY_VERSIONS)
 
 test-dask: $(VENV)/.test-dask
 	$(BIN)/python -m pytest $(CLUSTERS)
