@@ -301,6 +301,13 @@ def test_decimal_commas(ending, table, tmp_path):
     np.testing.assert_array_equal(*(model.predict(table) for model in models))
 
 
+def test_files_of_a_folder_may_differ_in_their_decimal_signs(tmp_path):
+    (tmp_path / "a.csv").write_text("x;y\n1;0\n2;1\n")
+    (tmp_path / "b.csv").write_text("x;y\n1,5;0\n2,5;1\n")
+    batches = _dataset.Dataset(tmp_path).batches({"x": "number", "y": "number"})
+    assert [batch.data["x"].to_pylist() for batch in batches] == [[1, 2], [1.5, 2.5]]
+
+
 @pytest.mark.parametrize(
     ("cells", "types"),
     [

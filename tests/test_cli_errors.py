@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -53,6 +54,27 @@ def fit(data, *options, target="label"):
     said = refused("fit", data, "--target", target, "--out", out, *options)
     assert not list(data.parent.glob("*new.trickless*"))
     return said
+
+
+def test_a_late_cell_is_told_with_its_row(folder, monkeypatch):
+    """Threads of the reader do not know the row, and a second look without them does."""
+    monkeypatch.setattr(_csv, "_BLOCK", 2**12)
+    data, lines = folder / "late.csv", [f"{i},{i % 2}" for i in range(5000)]
+    for cell, cause in (("oops,1", "column 'x', row 4,001: .*'oops'"), ("7", "row 4,001: .*got 1")):
+        lines[4000] = cell
+        data.write_text("\n".join(["x,y", *lines]))
+        assert re.search(rf"late.csv, {cause}.*Remedy", fit(data, target="y"))
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_file(folder, model, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    out = folder / "out.csv"
+    said = refused("predict", model, folder / "data.csv", "--out", out)
+    assert re.search(r"--out \S*out.csv: it cannot be written: .*No space left.*Remedy", said)
+    assert "new.trickless" in fit(folder / "data.csv")
 
 
 def test_names_of_columns(folder):

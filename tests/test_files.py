@@ -417,7 +417,7 @@ def test_a_save_that_fails_leaves_the_file_and_nothing_else(path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match=r"No space.*model\.trickless"):
         trickless.save(Gaussian(length_scale=2.0), path)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
@@ -520,6 +520,18 @@ def test_a_later_version_is_refused(path):
         path.write_bytes(mutated_files.whole(lines, arrays, version=version))
         with pytest.raises(ValueError, match=rf"version {version}, .* up to 1\. Remedy: update"):
             trickless.load(path)
+
+
+def test_content_that_another_version_made_says_so(path):
+    trickless.save(Gaussian(), path)
+    replaced(path, b"Gaussian", b"Bessel")
+    with pytest.raises(ValueError, match=r"its content is not that of a model \(.*Remedy: save"):
+        trickless.load(path)
+    replaced(path, trickless.__version__.encode(), b"9.9.9")
+    with pytest.raises(
+        ValueError, match=r"made by 'trickless 9\.9\.9' .*Remedy: load it with that"
+    ):
+        trickless.load(path)
 
 
 def test_every_flipped_byte_and_every_shorter_file_is_refused(path):

@@ -87,9 +87,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     try:
         write(model, beside)
         beside.replace(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             beside.unlink()
+        if isinstance(error, OSError):  # of a full disk it has no name, and else that of ``beside``
+            error.filename = str(path)
         raise
 
 
@@ -201,13 +203,15 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
     known = _by_name(trusted)
     with Path(path).open("rb") as file:
         header, size = _verified(path, file)
+        maker = None
         try:
             first, *records = header.split(b"\n")
             about = parse(first, unique)
+            maker = about["library"]
             arrays, needed = about["arrays"], about["foreign"]
             missing = [name for name in needed if _resolved(name, known) is None]
         except _DEFECTS as error:
-            _refuse_content(path, error)
+            _refuse_content(path, error, maker)
         if missing:
             _refuse(
                 path,
@@ -218,7 +222,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
         try:
             return Reader(_arrays(file, arrays, size), found).read(records)
         except _DEFECTS as error:
-            _refuse_content(path, error)
+            _refuse_content(path, error, maker)
 
 
 def _verified(path: Any, file: BufferedReader) -> tuple[bytes, int]:
@@ -313,9 +317,14 @@ def _refuse(path: Any, cause: str, remedy: str) -> NoReturn:
     raise ValueError(f"load: {os.fspath(path)!r}: {cause}. Remedy: {remedy}.")
 
 
-def _refuse_content(path: Any, error: BaseException) -> NoReturn:
+def _refuse_content(path: Any, error: BaseException, maker: Any) -> NoReturn:
+    """Refuse a file that is whole; ``maker`` is the library that it says it was made by."""
+    here = f"trickless {trickless.__version__}"
+    of_another = maker is not None and maker != here
+    by = f", made by {ascii(maker)[:60]} where this is {here!r}," if of_another else ""
+    remedy = "load it with that version, or save" if of_another else "save"
     raise ValueError(
-        f"load: {os.fspath(path)!r}: its checksum is right, but its content is not that of a model "
-        f"({type(error).__name__}: {str(error)[:200]}). Remedy: save the model again; if you did "
-        "not make the file, do not trust it."
+        f"load: {os.fspath(path)!r}: its checksum is right, but its content{by} is not that of a "
+        f"model ({type(error).__name__}: {str(error)[:200]}). Remedy: {remedy} the model again; if "
+        "you did not make the file, do not trust it."
     ) from error

@@ -159,6 +159,8 @@ def test_predictions_are_lazy_and_those_of_the_model():
     np.testing.assert_allclose(predict(one, cut(X)).compute(), one.predict(X), rtol=0, atol=1e-5)
     with pytest.raises(TypeError, match="must be a Dask array or data frame"):
         predict(model, X)
+    with pytest.raises(ValueError, match=r"method='predict_log_proba', but a .*Remedy: one of"):
+        predict(model, cut(X), "predict_log_proba")
 
 
 def test_the_schedulers_of_one_process_will_do_for_kitchen_sinks(monkeypatch):
@@ -266,6 +268,8 @@ def test_what_does_not_go_is_refused():
     table = dd.from_pandas(pd.DataFrame(X), npartitions=5)
     with pytest.raises(ValueError, match=r"\(5 of up to 180 rows; 5 of up to 200 rows\)"):
         fit(model, table, cut(y, 200))
+    with pytest.raises(ValueError, match=r"sample_weight has 2 dimensions.*Remedy"):
+        fit(model, cut(X), cut(y), cut(X))
     with pytest.raises(ValueError, match="alpha='loo'"):
         fit(sinks(alpha="loo"), cut(X), cut(y))
     with pytest.raises(ValueError, match="log_loss"):

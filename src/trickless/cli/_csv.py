@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pyarrow.csv
 import pyarrow.dataset as ds
 
@@ -37,7 +38,19 @@ def csv_batches(file: str, types: dict[str, Any], columns: list[str]) -> Iterato
 
     Nothing is read before it is asked for, but one block; a dataset would read on without waiting.
     """
-    yield from pyarrow.csv.open_csv(file, **_options(file, types, columns))
+    options = _options(file, types, columns)
+    try:
+        yield from pyarrow.csv.open_csv(file, **options)
+    except pyarrow.ArrowInvalid:
+        options["read_options"].use_threads = False  # which knows the row of what cannot be read
+        for _ in pyarrow.csv.open_csv(file, **options):
+            pass
+        raise
+
+
+def csv_schema(file: str, types: dict[str, Any]) -> Any:
+    """Names and types of the columns of a file; it may have another decimal sign than others."""
+    return pyarrow.csv.open_csv(file, **_options(file, types, [])).schema
 
 
 def _options(file: str, types: dict[str, Any], columns: list[str]) -> dict[str, Any]:

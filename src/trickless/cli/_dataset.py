@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from trickless._spelling import as_text
-from trickless.cli._csv import OPENED, csv_batches, csv_format, delimiter_of
+from trickless.cli._csv import OPENED, csv_batches, csv_format, csv_schema, delimiter_of
 from trickless.cli._errors import CommandError, place
 from trickless.cli._reading import told
 
@@ -224,7 +224,12 @@ class Dataset:
                     f"and those of {self.files[0]} by {delimiter_of(self.files[0])!r}. Remedy: "
                     "keep tables of one format in a folder."
                 )
-            fields = {field.name: field for field in fragment.physical_schema}
+            schema = (
+                csv_schema(fragment.path, self._csv_types(kinds))
+                if self.is_csv
+                else fragment.physical_schema
+            )
+            fields = {field.name: field for field in schema}
         for name in ds.get_partition_keys(fragment.partition_expression):
             fields[name] = dataset.schema.field(name)
         for name, kind in kinds.items():

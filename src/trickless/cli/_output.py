@@ -61,7 +61,12 @@ def table_writer(out: Path, schema: Any) -> Iterator[Any]:
         with beside.open("rb") as file:
             os.fsync(file.fileno())
         beside.replace(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             beside.unlink()
+        if isinstance(error, OSError):
+            raise CommandError(
+                f"--out {out}: it cannot be written: {error}. Remedy: make room there, or choose "
+                "another place."
+            ) from error
         raise

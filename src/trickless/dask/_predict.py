@@ -9,6 +9,9 @@ import dask
 import dask.array
 import numpy as np
 
+#: What may be asked of a model.
+METHODS = "predict", "predict_proba", "decision_function"
+
 
 def predict(model: Any, X: Any, method: str = "predict") -> Any:
     """Let a fitted model answer for the rows of a Dask array or data frame, lazily.
@@ -28,6 +31,11 @@ def predict(model: Any, X: Any, method: str = "predict") -> Any:
     Dask series or data frame
         For a data frame: the same with its index; a column for each output.
     """
+    if not callable(getattr(model, method, None)) or method not in METHODS:
+        raise ValueError(
+            f"trickless.dask.predict: method={method!r}, but a {type(model).__name__} answers "
+            f"{[name for name in METHODS if hasattr(model, name)]}. Remedy: one of these."
+        )
     light = copy(model)
     light.__dict__.pop("statistics_", None) if hasattr(light, "network_") else None
     shared = dask.delayed(light, pure=False)

@@ -60,6 +60,11 @@ def pieces(
     collections = {"X": X, "y": y}
     if sample_weight is not None:
         collections["sample_weight"] = sample_weight
+        if getattr(sample_weight, "ndim", 1) != 1:
+            raise ValueError(
+                f"{owner}: sample_weight has {sample_weight.ndim} dimensions, but it must have one "
+                "number a row. Remedy: sample_weight[:, 0]."
+            )
     parts = [begin(_split(owner, name, each)) for name, each in collections.items()]
     lengths = _lengths(list(collections.values()), parts)
     if any(not np.array_equal(each, lengths[0]) for each in lengths):
