@@ -87,9 +87,9 @@ FAMILIES = {
     "patches-data": Patches((2, 2), patch=2, pool=1, filters="data"),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}
 
-#: Those whose rows may not be negative.
 #: Enough for classifiers, which learn by the steps of regressors.
 SOME = ("gaussian", "tabular")
+#: Those whose rows may not be negative.
 HISTOGRAMS = ("chi2", "intersection")
 
 #: Those that take sparse rows.

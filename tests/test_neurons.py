@@ -7,6 +7,7 @@ import scipy.sparse
 import scipy.special
 from scipy.stats import binomtest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from cases import FAMILIES, SPARSE, inputs, suited
 from trickless.neurons import (
@@ -96,6 +97,27 @@ def test_kernel_of_one_argument_is_that_of_the_rows_with_themselves(name):
     X = suited(name, inputs(8, 3))
     neurons = WITH_KERNEL[name](1.0).fit(X, np.random.default_rng(0))
     np.testing.assert_allclose(neurons.kernel(X), neurons.kernel(X, X), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", WITH_KERNEL)
+def test_closed_forms_take_rows_like_those_of_the_fit(name):
+    X = suited(name, inputs(6, 3))
+    with pytest.raises(NotFittedError, match=r"it is not fitted\. Remedy: neurons\.fit"):
+        WITH_KERNEL[name](1.0).kernel(X)
+    neurons = WITH_KERNEL[name](1.0).fit(X, np.random.default_rng(0))
+    K = neurons.kernel(X)
+    np.testing.assert_allclose(neurons.kernel(X.tolist(), X), K, atol=1e-12)
+    rows = scipy.sparse.csr_array(X)
+    if neurons.accepts_sparse:
+        np.testing.assert_allclose(neurons.kernel(rows), K, atol=1e-12)
+    else:
+        with pytest.raises(TypeError, match=r"Sparse data was passed for X.*dense"):
+            neurons.kernel(rows)
+    for wrong in ((X[:, :-1], X), (X, X[:, :-1]), (np.hstack([X, X]), None)):
+        with pytest.raises(ValueError, match=r"columns, but the neurons were fitted on .*Remedy"):
+            neurons.kernel(*wrong)
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        neurons.kernel(X[0])
 
 
 def test_relu_kernel_test_sees_a_wrong_normalisation():
@@ -285,7 +307,7 @@ def test_bad_parameters_are_named(neurons, message):
 
 def test_a_family_without_a_closed_form_says_so():
     with pytest.raises(NotImplementedError, match="Dense has no closed-form kernel"):
-        Dense("tanh").kernel(inputs(2, 2))
+        Dense("tanh").fit(inputs(2, 2), np.random.default_rng(0)).kernel(inputs(2, 2))
 
 
 REFERENCE = {

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_rows, row_blocks
@@ -143,7 +142,7 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
             for i in row_blocks(X.shape[0]):
                 for j in row_blocks(Y.shape[0]):
-                    K[i, j] = self.neurons_.kernel(*map(_dense, (X[i], Y[j])))
+                    K[i, j] = self.neurons_.kernel(X[i], Y[j])
         check_kernel_values(type(self).__name__, K)
         return K
 
@@ -259,10 +258,6 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
             self._frozen = self.expansion_.freeze(self.n_neurons, random_state=rng)
             self._frozen_as = wanted
         return self._frozen
-
-
-def _dense(X: Any) -> np.ndarray:
-    return X.toarray() if issparse(X) else X
 
 
 class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_array
 
 from trickless._devices import take
 from trickless._validation.devices import activations_to_host
+from trickless._validation.inputs import check_columns
 from trickless._validation.rules import check_value, integer, positive
 
 #: Share of numbers that rounding may change much, where a neuron has steps.
@@ -29,6 +32,26 @@ def check_drawn(call: str, weights: Any, n: int) -> None:
             f"{call} returned {what}, but it must return a tuple of arrays with n = {n} entries "
             f"along the first axis. Remedy: return (array,) for a single array."
         )
+
+
+def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
+    """Rows for a closed form: a matrix of doubles, as wide as the rows of the fit."""
+    owner = type(neurons).__name__
+    if not hasattr(neurons, "n_features_in_"):
+        raise NotFittedError(
+            f"{owner}: its kernel depends on what fit takes from rows, and it is not fitted. "
+            "Remedy: neurons.fit(X, np.random.default_rng(0)), or neurons_ of a fitted learner."
+        )
+    rows = check_array(
+        X,
+        accept_sparse="csr" if neurons.accepts_sparse else False,
+        dtype=np.float64,
+        ensure_all_finite="allow-nan" if neurons.accepts_tables else True,
+        ensure_min_samples=0,
+        input_name=name,
+    )
+    check_columns(owner, rows, neurons.n_features_in_)
+    return rows.toarray() if scipy.sparse.issparse(rows) else rows
 
 
 def _same_weights(one: Any, other: Any) -> bool:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from trickless._blocks import namespace
 from trickless._devices import take, to_host
 from trickless._validation.inputs import check_columns
-from trickless._validation.neurons import check_activations
+from trickless._validation.neurons import check_activations, check_kernel_rows
 from trickless._validation.rules import Rule, check_parameters, is_real
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
@@ -248,12 +248,14 @@ class Neurons(BaseEstimator, ABC):
         return pairs
 
     def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Closed form of the kernel, for tests and reference, where there is one.
+        """The kernel of a fitted family between rows, where there is a closed form.
+
+        It is for tests and for reference: no learner of drawn neurons needs it.
 
         Parameters
         ----------
-        X : array of shape (n_x, n_features)
-        Y : array of shape (n_y, n_features), optional
+        X : array or sparse matrix of shape (n_x, n_features)
+        Y : array or sparse matrix of shape (n_y, n_features), optional
             Default: ``X``.
 
         Returns
@@ -264,6 +266,24 @@ class Neurons(BaseEstimator, ABC):
         ------
         NotImplementedError
             If no closed form is known for this family.
+        NotFittedError
+            Before :meth:`fit`.
+        """
+        X = check_kernel_rows(self, X, "X")
+        return self.closed_form(X, X if Y is None else check_kernel_rows(self, Y, "Y"))
+
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        """What :meth:`kernel` gives, for a family to override that has a closed form.
+
+        Parameters
+        ----------
+        X : array of shape (n_x, n_features)
+            In double precision, and checked.
+        Y : array of shape (n_y, n_features)
+
+        Returns
+        -------
+        array of shape (n_x, n_y)
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no closed-form kernel; estimate it as the mean of "

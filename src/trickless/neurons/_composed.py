@@ -206,8 +206,8 @@ class Product(Composed):
         factors = (part.activate_pairs(X, some)[:, :, None] for part, some in drawn)
         return reduce(_outer, factors)[:, :, 0]
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        return np.prod([part.kernel(X, Y) for part in self.parts_], axis=0)
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        return np.prod([part.closed_form(X, Y) for part in self.parts_], axis=0)
 
 
 class Scaled(Composed):
@@ -256,8 +256,8 @@ class Scaled(Composed):
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0].activate_pairs(X, weights) * float(np.sqrt(self.factor))
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        return self.factor * self.parts_[0].kernel(X, Y)
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        return self.factor * self.parts_[0].closed_form(X, Y)
 
 
 def draw_part(part: Neurons, rng: np.random.Generator, n: int) -> Weights:

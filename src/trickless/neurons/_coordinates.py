@@ -42,7 +42,5 @@ class Coordinates(Projected):
     def respond(self, t: Any) -> Any:
         return namespace(t).clip(t / float(self.scale), -1, 1)
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        X = self.respond(np.asarray(X))
-        Y = X if Y is None else self.respond(np.asarray(Y))
-        return X @ Y.T / self.n_features_in_
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        return self.respond(X) @ self.respond(Y).T / self.n_features_in_

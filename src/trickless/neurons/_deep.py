@@ -124,14 +124,12 @@ class Deep(Dense):
             h = self.respond(u @ xp.matrix_transpose(layer))
         return h
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         if not self.hidden:
-            return super().kernel(X, Y)
+            return super().closed_form(X, Y)
         if self.activation != "sign":
-            return Neurons.kernel(self, X, Y)
-        X = self.prepare(np.asarray(X, dtype=np.float64))
-        Y = X if Y is None else self.prepare(np.asarray(Y, dtype=np.float64))
-        angle, nonzero = angles(X, Y)
+            return Neurons.closed_form(self, X, Y)
+        angle, nonzero = angles(self.prepare(X), self.prepare(Y))
         return nonzero * _mean_product(angle, *self.hidden)
 
 

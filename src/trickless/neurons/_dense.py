@@ -80,13 +80,11 @@ class Dense(Projected):
     def respond(self, t: Any) -> Any:
         return _ACTIVATIONS[self.activation].function(t)
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         closed_form = _ACTIVATIONS[self.activation].kernel
         if closed_form is None:
-            return super().kernel(X, Y)
-        X = self.prepare(np.asarray(X, dtype=np.float64))
-        Y = X if Y is None else self.prepare(np.asarray(Y, dtype=np.float64))
-        return closed_form(X, Y)
+            return super().closed_form(X, Y)
+        return closed_form(self.prepare(X), self.prepare(Y))
 
 
 def _arcsine(X: np.ndarray, Y: np.ndarray) -> np.ndarray:

@@ -89,8 +89,8 @@ class Ferns(Stumps):
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         return _signs(lambda columns: project_pairs(X, columns)[None, :], *weights).T
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        return ((1 + super().kernel(X, Y)) / 2) ** self.depth
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        return ((1 + super().closed_form(X, Y)) / 2) ** self.depth
 
 
 def _signs(pick: Callable[[Any], Any], columns: Any, thresholds: Any, signs: Any) -> Any:

@@ -129,16 +129,6 @@ class Fourier(Projected):
         xp = namespace(t)
         return xp.concat((xp.cos(t), xp.sin(t)), axis=1)
 
-    def _in_length_scales(self, X: Any, Y: Any) -> tuple[Any, Any]:
-        """Rows of X and Y (X by default) in units of the length scale, in double precision."""
-        scaled = [
-            A.multiply(1 / self.length_scale_).tocsr()
-            if issparse(A)
-            else np.asarray(A, dtype=np.float64) / self.length_scale_
-            for A in ([X] if Y is None or Y is X else [X, Y])
-        ]
-        return scaled[0], scaled[-1]
-
 
 def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     """Weighted median of the distances between distinct rows; 1 where all rows are the same.

@@ -99,9 +99,8 @@ class Chi2(Histograms):
         root = xp.sqrt(share)
         return xp.concat((root * xp.cos(angle), root * xp.sin(angle)), axis=1)
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        X = self.clipped(X)
-        Y = X if Y is None else self.clipped(Y)
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        X, Y = self.clipped(X), self.clipped(Y)
         sums = X.sum(axis=1)[:, None] + Y.sum(axis=1)
         minus_chi2 = sklearn.metrics.pairwise.additive_chi2_kernel(X, Y)
         return (sums + minus_chi2) / 2 / self.largest_.sum()
@@ -147,8 +146,7 @@ class Intersection(Histograms):
     def respond(self, t: Any, threshold: Any) -> Any:
         return namespace(t).astype(t > threshold, t.dtype)
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        X = self.clipped(X)
-        Y = X if Y is None else self.clipped(Y)
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        X, Y = self.clipped(X), self.clipped(Y)
         sums = X.sum(axis=1)[:, None] + Y.sum(axis=1)
         return (sums - sklearn.metrics.pairwise.manhattan_distances(X, Y)) / 2 / self.largest_.sum()

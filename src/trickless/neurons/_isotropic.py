@@ -29,9 +29,9 @@ class Isotropic(Fourier):
     def profile(self, square: np.ndarray) -> np.ndarray:
         """The kernel as a function of the squared distance, for length scale 1."""
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        points = self._in_length_scales(X, Y)
-        return self.profile(sklearn.metrics.pairwise.euclidean_distances(*points, squared=True))
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        X, Y = X / self.length_scale_, Y / self.length_scale_
+        return self.profile(sklearn.metrics.pairwise.euclidean_distances(X, Y, squared=True))
 
 
 class Gaussian(Isotropic):

@@ -134,8 +134,8 @@ class Mixture(Composed):
             scale = float(np.sqrt(self._total / r))
             yield part, chosen, tuple(_draws_first(xp, array) for array in some), scale
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        parts = [part.kernel(X, Y) for part in self.parts_]
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        parts = [part.closed_form(X, Y) for part in self.parts_]
         return np.tensordot(self._weights, np.array(parts), axes=1)
 
 

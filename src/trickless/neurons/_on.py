@@ -130,6 +130,5 @@ class On(Composed):
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0].activate_pairs(self._pick(X), weights)
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        Y = Y if Y is None else self._pick(np.asarray(Y))
-        return self.parts_[0].kernel(self._pick(np.asarray(X)), Y)
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        return self.parts_[0].closed_form(self._pick(X), self._pick(Y))

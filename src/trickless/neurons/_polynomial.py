@@ -108,7 +108,6 @@ class Polynomial(Neurons):
         X = X.toarray() if issparse(X) else X
         return np.prod(w @ X[:, :, None], axis=1)
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        X = self.prepare(np.asarray(X, dtype=np.float64))
-        Y = X if Y is None else self.prepare(np.asarray(Y, dtype=np.float64))
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        X, Y = self.prepare(X), self.prepare(Y)
         return (X @ Y.T / X.shape[1]) ** self.degree

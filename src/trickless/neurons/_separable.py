@@ -5,11 +5,8 @@ The coordinates of a frequency are independent, each with the spectrum of the fa
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import sklearn
-from scipy.sparse import issparse
 from scipy.special import log_ndtr, ndtr
 
 from trickless._validation.rules import choice
@@ -71,9 +68,8 @@ class Cauchy(Separable):
     def frequencies(self, z: np.ndarray, g: np.ndarray) -> np.ndarray:
         return -np.sign(z) * (np.log(2) + log_ndtr(-np.abs(z)))
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        X, Y = self._in_length_scales(X, Y)
-        X, Y = (A.toarray() if issparse(A) else A for A in (X, Y))
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        X, Y = X / self.length_scale_, Y / self.length_scale_
         log_kernel = np.zeros((len(X), len(Y)))
         for a, b in zip(X.T, Y.T, strict=True):
             log_kernel -= np.log1p((a[:, None] - b[None, :]) ** 2)
@@ -128,5 +124,6 @@ class Laplace1(Separable):
         inverse = np.tan(np.pi * ndtr(-np.abs(z)))
         return np.sign(z) / np.maximum(inverse, 1 / LARGEST_FREQUENCY)
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        return np.exp(-sklearn.metrics.pairwise.manhattan_distances(*self._in_length_scales(X, Y)))
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        X, Y = X / self.length_scale_, Y / self.length_scale_
+        return np.exp(-sklearn.metrics.pairwise.manhattan_distances(X, Y))

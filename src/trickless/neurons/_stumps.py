@@ -130,9 +130,8 @@ class Stumps(Projected):
         xp = namespace(t)
         return xp.astype(t > threshold, t.dtype) * 2 - 1
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        F_x = self._distribution(np.asarray(X))
-        F_y = F_x if Y is None else self._distribution(np.asarray(Y))
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        F_x, F_y = self._distribution(X), self._distribution(Y)
         d = self.n_features_in_
         p = np.full(d, 1 / d) if self.feature_weights_ is None else self.feature_weights_
         total = np.zeros((len(F_x), len(F_y)))

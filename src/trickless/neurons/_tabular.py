@@ -115,9 +115,8 @@ class Tabular(Neurons):
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         return self.mixture_.activate_pairs(self._ranks(X), weights)
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        Y = Y if Y is None else self._ranks(np.asarray(Y))
-        return self.mixture_.kernel(self._ranks(np.asarray(X)), Y)
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        return self.mixture_.closed_form(self._ranks(X), self._ranks(Y))
 
     def _ranks(self, X: Any) -> Any:
         """The rows with ranks in place of numbers; NaN where one is missing."""
@@ -173,8 +172,7 @@ class _Terms(Neurons):
         """Activations of shape (n, n_rows), where ``pick`` reads a column for each neuron."""
         raise NotImplementedError
 
-    def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        Y = X if Y is None else Y
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         alike = np.zeros((len(X), len(Y)))
         for j in self.variables_:
             x, y = X[:, j, None], Y[None, :, j]
