@@ -53,6 +53,7 @@ def main(path=FILE):
         model.batches_learned_ = number + 1
         if (number + 1) % SAVE_EVERY == 0:
             trickless.save(model, path)
+    print(f"{BATCHES} batches are learned, and the model is in {path}; delete it to begin again.")
     return model
 
 

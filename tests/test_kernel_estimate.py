@@ -122,3 +122,16 @@ def test_rows_that_are_no_finite_numbers_are_named():
     far = np.full((1, 2), 1e308)
     with pytest.raises(ValueError, match=r"estimate_kernel: the kernel gives.*Remedy: scale X"):
         estimate_kernel(Gaussian(1e-3), X, far)
+
+
+class Forgetful(Gaussian):
+    def fit(self, X, rng, sample_weight=None):
+        super().fit(X, rng, sample_weight)
+
+
+def test_a_fit_need_not_return_the_family():
+    X = inputs(5, 3)
+    one, other = (
+        estimate_kernel(family(2.0), X, random_state=0) for family in (Gaussian, Forgetful)
+    )
+    np.testing.assert_array_equal(one, other)

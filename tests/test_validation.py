@@ -254,7 +254,15 @@ def test_unusual_but_sound_data_are_learned_from():
     ):
         for learner in REGRESSORS:
             assert np.isfinite(clone(learner).fit(X, y).predict(X)).all()
-    assert KitchenSinksRegressor(n_neurons=20).fit([[1.0, 2.0]], [3.0]).predict([[0, 0]]) == 3
+
+
+@pytest.mark.parametrize("neurons", ["gaussian", "stumps", "tabular"])
+def test_one_row_is_told_to_be_few_where_neurons_go_by_the_rows(neurons):
+    model = KitchenSinksRegressor(neurons, n_neurons=20)
+    with pytest.warns(UserWarning, match=r"X has one row.*for good.*Remedy: begin with a batch"):
+        model.fit([[1.0, 2.0]], [3.0])
+    assert model.predict([[0, 0]]) == 3
+    model.set_params(neurons=Gaussian(1.0)).fit([[1.0, 2.0]], [3.0])
 
 
 @every_learner
@@ -379,7 +387,8 @@ def test_a_loss_of_digits_is_warned_of(learner):
 @pytest.mark.parametrize("dtype", [np.float32, np.dtype("float64"), "f8"])
 def test_precisions_may_be_given_as_numpy_types(dtype):
     X, y = problem(REGRESSORS[0])
-    KitchenSinksRegressor(n_neurons=20, dtype=dtype).fit(X, y).predict(X)
+    model = KitchenSinksRegressor(n_neurons=20, dtype=dtype).fit(X, y)
+    assert model.network_.coef.dtype == np.dtype(dtype)
 
 
 class WithParameters(DenseOnly):
@@ -488,7 +497,9 @@ def test_targets_beyond_the_precision_are_refused(learner):
 
 
 def test_equal_rows_have_all_their_digits():
-    KitchenSinksRegressor("stumps", 20).fit(np.repeat(inputs(1, 3), 20, 0), np.arange(20.0))
+    X = np.repeat(inputs(1, 3), 20, 0)
+    model = KitchenSinksRegressor("stumps", 20, random_state=0).fit(X, np.arange(20.0))
+    np.testing.assert_allclose(model.predict(X), 9.5, rtol=1e-6)
 
 
 @with_kernels
@@ -609,7 +620,7 @@ def test_weights_beyond_the_precision_are_refused():
     X, y = problem(REGRESSORS[0])
     with pytest.raises(ValueError, match=r"Gaussian: weights .*float32.*Remedy: scale X"):
         KitchenSinksRegressor(n_neurons=20).fit(1e-42 * X, y)
-    with pytest.raises(ValueError, match=r"Sinks.*: weights .*float32.*Remedy: scale X"):
+    with pytest.raises(ValueError, match=r"Sinks.*: coefficients .*float32.*Remedy: scale X"):
         KitchenSinksRegressor("coordinates", 20).fit(1e-40 * X, X[:, 0])
     for learner in REGRESSORS:
         with pytest.raises(ValueError, match=r"not finite for finite rows. Remedy: scale X"):

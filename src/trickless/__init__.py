@@ -5,7 +5,7 @@ them is a kernel machine, which the first three learners below learn from drawn 
 
 ====================  =========================================================================
 the learners
-kitchen_sinks         draw K neurons, solve for their weights (Rahimi & Recht 2008)
+kitchen_sinks         draw K neurons, solve for coefficients (Rahimi & Recht 2008)
 doubly_stochastic     fresh rows and fresh neurons at every step (Dai et al. 2014)
 shrinking_gradient    online, for any bounded ψ, with a regret guarantee (Livni et al. 2017)
 kernel_gradient       the same online algorithm with an exact kernel, for reference
@@ -17,7 +17,7 @@ theory                the constants of the theorems, and bounds
 what they are made of
 neurons               families (ψ, μ): what is drawn, and how it is evaluated
 _stream               (neurons, seed) → block b of drawn weights
-_network              the finite weighted sum of neurons, the only predictor
+_network              the finite weighted sum of neurons, by which their learners predict
 _online               Algorithm 1 of Shrinking Gradient: the rounds that its file and two more share
 _coefficients         coefficients that shrink as a whole, and their average over rounds
 _kernels              what learners of an exact kernel share: its rules, sums, rows within a budget
@@ -39,8 +39,9 @@ _losses               value, derivative and link
 _kernel_estimate      the kernel of a family, estimated from draws, and its display
 how data reach them
 _estimator            from X, y to targets and batches; from decision values to answers
-_validation/          every check of user input
+_validation/          checks of user input that several modules share
 _tables, _columns     data frames of pandas and polars as matrices of numbers
+_spelling             categories as text, alike for files and data frames
 _blocks               row blocks, threads, array namespaces
 _devices              arrays of other libraries, on their devices
 _growing              rows that are appended to

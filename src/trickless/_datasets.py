@@ -41,22 +41,7 @@ MGLEARN = Archive(
     "8d1c57c0beb176b62f27897a1f68dbcaa2cb357f84e8a4924c57f56306b7ebb5",
 )
 
-ADULT_COLUMNS = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-)
+#: Places of age, fnlwgt, education-num, capital-gain, capital-loss and hours-per-week.
 ADULT_NUMBERS = (0, 2, 4, 10, 11, 12)
 
 

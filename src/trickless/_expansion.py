@@ -1,7 +1,7 @@
 """The expansion f = Σ α_i Φ(x_i), and unbiased estimates of what it predicts.
 
 Its prediction ⟨f, Φ(x)⟩ = E_w[f(w) ψ(x; w)], with f(w) = Σ_i α_i ψ(x_i; w), is an expectation over
-neurons, so it can be sampled. Both ways of sampling it draw neurons and give each one a coefficient
+neurons, so it can be sampled. All ways of sampling it draw neurons and give each one a coefficient
 that depends on no x. So each *is* a finite network, whose value at any x is an unbiased estimate.
 """
 

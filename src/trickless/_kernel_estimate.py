@@ -103,7 +103,8 @@ def _rows(owner: str, name: str, X: Any) -> np.ndarray:
 def _fitted(neurons: Neurons | str, X: np.ndarray, seed: int) -> Neurons:
     family = make_neurons(neurons)
     if not family.__sklearn_is_fitted__():
-        family = clone(family).fit(X, generator(seed, Purpose.FIT))
+        family = clone(family)
+        family.fit(X, generator(seed, Purpose.FIT))
     trial = family.draw(generator(seed, Purpose.TRIAL), 4)
     check_family(family, X[:4], trial, bounded=False)
     return family

@@ -1,4 +1,4 @@
-"""Random Kitchen Sinks: draw K neurons at random, then solve for their weights.
+"""Random Kitchen Sinks: draw K neurons at random, then solve for their coefficients.
 
 A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimization with
 randomization in learning", NIPS 2008.
@@ -133,7 +133,7 @@ class _KitchenSinks(NeuronLearner):
         *,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Any:
-        """Draw neurons and solve for their weights.
+        """Draw neurons and solve for their coefficients.
 
         Parameters
         ----------
@@ -489,7 +489,7 @@ class _KitchenSinks(NeuronLearner):
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights of the neurons, shape (n_neurons, width, n_outputs)."""
+        """Coefficients of the neurons, shape (n_neurons, width, n_outputs)."""
         return self._by_neuron(self._solution().coef)
 
     @property
@@ -499,10 +499,10 @@ class _KitchenSinks(NeuronLearner):
 
     @property
     def network_(self) -> Network:
-        """The network of the drawn neurons and their weights."""
+        """The network of the drawn neurons."""
         solution = self._solution()
         if self._network is None:
-            coef = in_precision(type(self).__name__, "weights", self.coef_, self.stream_.dtype)
+            coef = in_precision(type(self).__name__, "coefficients", self.coef_, self.stream_.dtype)
             self._network = Network(self.neurons_, self.stream_, coef, solution.intercept)
         self._network.n_jobs = self.n_jobs
         return self._network
@@ -575,7 +575,7 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
     alpha_ : float, or array of shape (n_outputs,)
         The regularisation strength in use, for each output if there are several.
     coef_ : array of shape (n_neurons, width, n_outputs)
-        Weights of the neurons.
+        Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         Constants.
     cv_values_ : array of shape (n_outputs, n_alphas)
@@ -830,7 +830,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     alpha_ : float, or array of shape (n_outputs,)
         The regularisation strength in use, for each output if there are several.
     coef_ : array of shape (n_neurons, width, n_outputs)
-        Weights of the neurons.
+        Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         Constants.
     cv_values_ : array of shape (n_outputs, n_alphas)

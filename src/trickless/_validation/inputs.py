@@ -254,6 +254,18 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool) -> None:
         )
 
 
+def warn_of_single_row(n_rows: int) -> None:
+    """Warn where a family takes a length scale, ranks or thresholds from one row."""
+    if n_rows == 1:
+        warnings.warn(
+            "X has one row, from which the neurons take their length scale, ranks or thresholds "
+            "for good: predictions will be inaccurate. Remedy: begin with a batch of some hundred "
+            "rows, or a family that needs none, such as Gaussian(length_scale=1.0).",
+            UserWarning,
+            stacklevel=8,  # the caller of fit or partial_fit, more or less
+        )
+
+
 def check_range(owner: str, targets: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
     """Targets must lie in the range that is mapped to [-1, 1]."""
     outside = (targets < low) | (targets > high)

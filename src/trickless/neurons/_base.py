@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from trickless._blocks import namespace
 from trickless._devices import take, to_host
-from trickless._validation.inputs import check_columns
+from trickless._validation.inputs import check_columns, warn_of_single_row
 from trickless._validation.neurons import check_activations, check_kernel_rows
 from trickless._validation.rules import Rule, check_parameters, is_real
 
@@ -286,8 +286,8 @@ class Neurons(BaseEstimator, ABC):
         array of shape (n_x, n_y)
         """
         raise NotImplementedError(
-            f"{type(self).__name__} has no closed-form kernel; estimate it as the mean of "
-            "activate(X, w) * activate(Y, w) over drawn w."
+            f"{type(self).__name__} has no closed-form kernel. Remedy: "
+            "trickless.estimate_kernel(neurons, X, Y) estimates it."
         )
 
     def known_inputs(self, X: Any) -> Inputs:
@@ -324,6 +324,7 @@ def sample_rows(
     host, wherever X is.
     """
     n = X.shape[0]
+    warn_of_single_row(n)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if n <= size:
         return to_host(X), weight
