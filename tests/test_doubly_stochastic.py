@@ -7,11 +7,12 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from sklearn.metrics import r2_score
 from sklearn.utils.class_weight import compute_sample_weight
 
 import naive
 from cases import inputs
-from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor, NORMARegressor
 from trickless._losses import make_loss
 from trickless._steps import Steps, stable_step
 from trickless.neurons import FromFunction, Gaussian, Stumps
@@ -142,9 +143,12 @@ def test_first_step_is_small_where_many_are_to_come():
 
 def test_schedules():
     i = np.arange(5)
-    np.testing.assert_allclose(Steps("constant", 0.3, 9.0)(i), 0.3)
-    np.testing.assert_allclose(Steps("inverse", 0.3, 0.5)(i), 0.3 / (1 + 0.5 * i))
-    np.testing.assert_allclose(Steps("theorem", 0.3, 9.0)(i), 0.3 / (1 + i))
+    np.testing.assert_allclose(Steps("constant", 0.3, 9.0)(i), np.full((5, 1), 0.3))
+    np.testing.assert_allclose(Steps("inverse", 0.3, 0.5)(i)[:, 0], 0.3 / (1 + 0.5 * i))
+    np.testing.assert_allclose(Steps("theorem", 0.3, 9.0)(i)[:, 0], 0.3 / (1 + i))
+    each = Steps("inverse", (0.3, 3.0), (0.5, 5.0))
+    np.testing.assert_allclose(each(i)[:, 1], 3 / (1 + 5 * i))
+    np.testing.assert_allclose(each(2), each(i)[2])
     assert Steps("theorem", 0.3, 9.0)(2) == pytest.approx(0.1)
 
 
@@ -433,6 +437,51 @@ def test_weights_are_in_units_of_their_mean():
         share = min(1, weight[i] / weight[: i + 1].mean())
         expected = -(before - y[i]) * share / 5 * np.array(psi)
         np.testing.assert_allclose(new[:, :, 0], expected, atol=1e-12)
+
+
+def test_heavy_rows_do_not_change_what_a_fit_minimises():
+    """One input; rows of weight 99 have the target 1, so that half of all weight has."""
+    X, y, weight = np.zeros((200, 1)), np.zeros(200), np.ones(200)
+    y[[50, 150]], weight[[50, 150]] = 1.0, 99.0
+    model = DoublyStochasticRegressor(
+        Gaussian(1.0), 8000, batch_size=10, neurons_per_step=4, step_size=0.1, random_state=0
+    )
+    values = [
+        model.set_params(random_state=seed).fit(X, y, weight).predict(X[:1])[0] for seed in range(5)
+    ]
+    assert np.mean(values) == pytest.approx(99 / 198, abs=0.06)
+
+
+@pytest.mark.parametrize("learner", [DoublyStochasticRegressor, NORMARegressor])
+def test_outputs_have_steps_of_their_own_where_slopes_have_no_unit(learner):
+    X = inputs(400, 2)
+    Y = np.stack([np.sin(X[:, 0]), np.cos(X[:, 1])], axis=1)
+    many = {"n_neurons": 2000}
+    options = many if learner is DoublyStochasticRegressor else {"schedule": "sqrt"}
+    model = learner(loss="epsilon_insensitive", epsilon=0.0, random_state=0, **options)
+    model.set_params(alpha=0.0, dtype="float64")
+    both = model.fit(X, Y).predict(X)
+    for unit in (1e-3, 1e3):
+        np.testing.assert_allclose(model.fit(X, Y * [1, unit]).predict(X), both * [1, unit])
+    assert r2_score(Y, both) > 0.8
+
+
+@pytest.mark.parametrize("learner", [DoublyStochasticRegressor, NORMARegressor])
+def test_a_first_row_does_not_fix_the_unit_of_steps(learner):
+    X = inputs(1500, 1)
+    small = {"batch_size": 16}
+    options = small if learner is DoublyStochasticRegressor else {"schedule": "sqrt"}
+    scores = []
+    for unit in (1e-3, 1.0, 1e3):
+        y = unit * np.sin(2 * X[:, 0])
+        model = learner(loss="epsilon_insensitive", epsilon=0.01 * unit, alpha=0.0, **options)
+        model.set_params(neurons=Gaussian(0.5)) if "neurons" in model.get_params() else None
+        model.set_params(random_state=0).partial_fit(X[:1], y[:1])
+        for rows in np.split(np.arange(1, 1500), range(16, 1500, 16)):
+            model.partial_fit(X[rows], y[rows])
+        scores.append(model.score(X, y))
+    assert min(scores) > 0.8
+    np.testing.assert_allclose(scores, scores[0], atol=0.02)
 
 
 def test_divergence_stops_and_names_a_stable_step():

@@ -423,3 +423,17 @@ def test_a_pilot_knows_how_far_off_it_may_be(width, signs):
     # Of 300, the spread has a standard error of 4 % to 8 %. Neurons and points together, which
     # the standard error counts twice, matter with mixed signs.
     assert 0.8 < np.sqrt(np.mean(noise)) / np.std(full) < 1.6
+
+
+@pytest.mark.parametrize("m", [2, 3, 5, 7, 257])
+def test_no_stratum_is_left_out_of_the_standard_error(m):
+    """Two points are the same, and the third is far away: its stratum has all of the spread."""
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [3.0, 0.0]])
+    neurons = Gaussian(length_scale=1.0).fit(X, np.random.default_rng(0))
+    f = Expansion(neurons, X, np.ones((3, 1)))
+    runs = [f.estimate(X[:1], m, "stratified", random_state=run) for run in range(1000)]
+    value, error = np.array(runs)[:, :, 0, 0].T
+    squares = (value - value.mean()) ** 2
+    slack = 4 * np.std(squares) / np.sqrt(1000) + 4 * np.std(error**2) / np.sqrt(1000)
+    assert np.mean(error**2) > np.mean(squares) - slack
+    assert (error > 0).mean() > (0.5 if m == 2 else 0.9)  # two draws may be of the same point

@@ -133,13 +133,11 @@ def test_much_noise_does_not_feed_itself(n, n_samples):
     assert 1 - ((f[:, 0] - np.sin(X[:, 0])) ** 2).mean() / np.sin(X[:, 0]).var() > 0.5
 
 
-def test_the_noise_is_measured_once_and_limits_decaying_steps():
+def test_the_noise_is_measured_and_limits_decaying_steps():
     X = inputs(400, 2)
     y = np.sin(X[:, 0])
-    model = learner(shots).partial_fit(X[:1], y[:1])
-    assert model.noise_variance_ == 0  # k(x, x) = 1 is certain
     model = learner(shots).partial_fit(X[:40], y[:40])
-    k = rbf_kernel(X[:16], gamma=0.5)
+    k = rbf_kernel(X[:40], gamma=0.5)[~np.eye(40, dtype=bool)]
     # 256 pairs, each a difference of two draws: its square has a standard deviation of its mean.
     assert model.noise_variance_ == pytest.approx((k * (1 - k)).mean() / 4, rel=0.4)
     v = model.noise_variance_
@@ -151,6 +149,31 @@ def test_the_noise_is_measured_once_and_limits_decaying_steps():
     noiseless = learner(exactly).partial_fit(X, y)
     assert noiseless.noise_variance_ == 0
     assert noiseless._step_size() == pytest.approx(5 / np.sqrt(401))
+
+
+def test_noise_is_found_in_streams_that_begin_with_rows_that_are_alike():
+    """The kernel of neighbours is nearly certain, and that of a row with itself is."""
+
+    def coins(X, Y, rng):
+        return rng.binomial(1, rbf_kernel(X, Y, gamma=0.5)) * 1.0
+
+    X = inputs(600, 2)
+    X = X[np.argsort(X[:, 0])]
+    y = np.sin(X[:, 0])
+    k = rbf_kernel(X, gamma=0.5)
+    variance = (k * (1 - k)).mean()
+    for cuts in (None, [1], [16]):
+        model = learner(coins, batch_size="auto")
+        if cuts is None:
+            model.fit(X, y)
+        else:
+            for rows in np.split(np.arange(600), [*cuts, *range(100, 600, 100)]):
+                model.partial_fit(X[rows], y[rows])
+        assert 0.5 * variance < model.noise_variance_ < 2.5 * variance
+        f = rbf_kernel(X, model.support_vectors_, gamma=0.5) @ model.dual_coef_
+        assert np.abs(f).max() < 5
+    single = learner(coins).partial_fit(X[:1], y[:1])
+    assert single._largest_step() == pytest.approx(min(0.5, 2 / np.sqrt(2 * (1 + np.log(2)))))
 
 
 def test_predictions_repeat():

@@ -125,6 +125,7 @@ class Network:
         m = self.n_neurons
         total = np.zeros((X.shape[0], self.n_outputs))
         squares = np.zeros_like(total)  # or half the squared differences of neighbouring pairs
+        last = np.zeros_like(total)  # value of the last draw so far
         for group in self._groups(X):
 
             def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
@@ -135,8 +136,9 @@ class Network:
                         each = np.einsum("rkn,nk->rn", Z, coef[:, :, output])
                         total[rows, output] += each.sum(axis=1, dtype=np.float64)
                         if self.stratified:
-                            even = each.shape[1] // 2 * 2
-                            each = (each[:, :even:2] - each[:, 1:even:2]) / np.sqrt(2)
+                            before = last[rows, output].copy()
+                            last[rows, output] = each[:, -1]
+                            each = _differences(each, before)
                         squares[rows, output] += np.einsum("rn,rn->r", each, each)
 
             map_rows(add, X, m * self.neurons.width, self.n_jobs)
@@ -144,7 +146,7 @@ class Network:
         if m == 1:
             return total + self.intercept, np.full_like(total, np.inf)
         if self.stratified:
-            square = squares * m / (m // 2)
+            square = 2 * squares
         else:
             square = np.maximum(squares - total**2 / m, 0) * m / (m - 1)
         return total + self.intercept, np.sqrt(square)
@@ -166,3 +168,16 @@ def _columns(coef: np.ndarray, X: Any) -> Any:
     """Coefficients (n, width, n_outputs) in the order of a block's columns, beside the rows."""
     columns = coef.transpose(1, 0, 2).reshape(-1, coef.shape[2])
     return columns if on_host(X) else matching(X, columns)
+
+
+def _differences(each: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Differences of neighbouring pairs of draws, whose squares sum to half their variances.
+
+    The last of an odd number is compared with the draw before it.
+    """
+    even = each.shape[1] // 2 * 2
+    pairs = (each[:, :even:2] - each[:, 1:even:2]) / np.sqrt(2)
+    if even == each.shape[1]:
+        return pairs
+    neighbour = each[:, -2] if even else before
+    return np.column_stack([pairs, (each[:, -1] - neighbour) / 2])

@@ -47,7 +47,7 @@ def smallest_loss(K: np.ndarray, Y: np.ndarray, norm_bound: float) -> np.ndarray
     for c in squares.T:
 
         def excess(log: float, c: np.ndarray = c) -> float:
-            return float((s * c / (s + np.exp(log)) ** 2).sum()) - norm_bound**2
+            return float(np.linalg.norm(np.sqrt(s * c) / (s + np.exp(log)))) - norm_bound
 
         low = np.log(least)
         high = max(low, 0.5 * np.log(s[-1] * c.sum() + 1e-300) - np.log(norm_bound))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,33 +12,42 @@ _NOISE = 0.25
 
 
 class Steps(NamedTuple):
-    """γ_i for i = 0, 1, 2, ...: a number for a number, an array for an array."""
+    """γ_i for i = 0, 1, 2, ..., for all outputs or for each of them.
+
+    Attributes
+    ----------
+    schedule : str
+    first, decay : float or tuple of float
+        A number for each output, where their steps differ.
+    """
 
     schedule: str
-    first: float
-    decay: float
+    first: float | tuple[float, ...]
+    decay: float | tuple[float, ...]
 
-    def __call__(self, i: int | np.ndarray) -> float | np.ndarray:
-        """Size of step i."""
+    def __call__(self, i: int | np.ndarray) -> np.ndarray:
+        """Size of step i, shape (1,) or (n_outputs,), after that of i."""
+        i = np.asarray(i)[..., None]
+        first, decay = np.atleast_1d(self.first), np.atleast_1d(self.decay)
         match self.schedule:
             case "constant":
-                return self.first + 0.0 * i
+                return first + 0.0 * i
             case "inverse":
-                return self.first / (1 + self.decay * i)
+                return first / (1 + decay * i)
             case "theorem":
-                return self.first / (i + 1)  # θ / i, counted from 1
+                return first / (i + 1)  # θ / i, counted from 1
         raise ValueError(f"schedule={self.schedule!r} is not a known schedule")
 
 
 def stable_step(
-    curvature: float,
+    curvature: Any,
     alpha: float,
     eigenvalue: float,
     square: float,
     batch: int,
     k: int,
     n_neurons: int,
-) -> float:
+) -> Any:
     r"""The largest step that is stable and keeps the noise of all steps small.
 
     For a loss of curvature 1, a step on b rows and k fresh neurons multiplies the part of f along
@@ -50,7 +59,7 @@ def stable_step(
 
     Parameters
     ----------
-    curvature : float
+    curvature : float or array of shape (n_outputs,)
         Largest second derivative of the loss.
     alpha : float
         Regularisation strength.
@@ -72,7 +81,7 @@ def stable_step(
     """
     fastest = 1 / (curvature * (eigenvalue + square / batch + square / k) + alpha)
     quiet = np.sqrt(_NOISE * k * batch / max(n_neurons / k, 1)) / (curvature * square)
-    return float(min(fastest, quiet))
+    return np.minimum(fastest, quiet)
 
 
 def check_steps(owner: str, steps: Steps, alpha: float) -> None:
@@ -84,18 +93,19 @@ def check_steps(owner: str, steps: Steps, alpha: float) -> None:
                 f"{name} with alpha=0: its steps θ/i need θ alpha to be in (1, 2) or a positive "
                 "integer. Remedy: an alpha above 0, or another schedule."
             )
-        product = steps.first * alpha
+        theta = float(np.max(steps.first))
+        product = theta * alpha
         if not (1 < product < 2 or (product > 0.5 and np.isclose(product, round(product)))):
             warnings.warn(
-                f"{name}: θ alpha = {product:g}, with θ = step_size = {steps.first:g}, is neither "
+                f"{name}: θ alpha = {product:g}, with θ = step_size = {theta:g}, is neither "
                 "in (1, 2) nor a positive integer, so that the theorem does not hold. Remedy: "
                 f"step_size='auto', or one between {1 / alpha:g} and {2 / alpha:g}.",
                 UserWarning,
                 stacklevel=6,  # the caller of fit or partial_fit
             )
-    elif steps(1) * alpha >= 1:
+    elif (second := steps(1).max()) * alpha >= 1:
         raise ValueError(
-            f"{name}: steps of {steps(1):g} with alpha={alpha!r} decay earlier coefficients by "
-            f"1 - step * alpha = {1 - steps(1) * alpha:g}, which must be above 0. Remedy: a "
+            f"{name}: steps of {second:g} with alpha={alpha!r} decay earlier coefficients by "
+            f"1 - step * alpha = {1 - second * alpha:g}, which must be above 0. Remedy: a "
             f"step_size below {1 / alpha:g}, or a smaller alpha."
         )

@@ -77,6 +77,7 @@ class _DoublyStochastic(NeuronLearner):
     alpha: float
     step_size: float | str
     schedule: str
+    _heaviest: float = 1.0  # in files of earlier versions
     decay: float | str
     preconditioner: str | None
     damping: float
@@ -161,8 +162,8 @@ class _DoublyStochastic(NeuronLearner):
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, in units of their mean. The weights of a batch are scaled down
-            where they sum to more than its number of rows.
+            Weights of the rows, in units of their mean. Where those of some batch sum to more than
+            its number of rows, all steps are shorter by that factor.
         checkpoint : str or path, optional
             A file to keep the state of the fit in, about once a minute. After the end of the
             process, the same call with the same data goes on from there, to the same model. The
@@ -183,6 +184,7 @@ class _DoublyStochastic(NeuronLearner):
         self._begin(lambda rows: take(X, training[rows]), targets[training], some)
         n_outputs = targets.shape[1]
         batches = [_Batch(rows, n_outputs) for rows in self._batches(training)]
+        self._weigh([batch.rows for batch in batches], weight)
         aside = None if held_out is None else _Batch(held_out, n_outputs)
         if (state := checkpoint.take()) is not None:
             self._go_on(state, batches, aside)
@@ -325,6 +327,8 @@ class _DoublyStochastic(NeuronLearner):
         self._coef.append(np.zeros(shape, dtype=self.dtype))
         self.n_iter_ = 0
         self._n_rows, self._weight = 0, 0.0
+        self._heaviest = 1.0
+        self._spread = np.zeros(targets.shape[1])  # mean distance of targets from the intercept
         self._history = []
         self.validation_scores_ = []
         self._largest_loss = 0.0
@@ -341,17 +345,21 @@ class _DoublyStochastic(NeuronLearner):
         """
         if self.n_iter_ == 0:
             self._pilot = self._largest_eigenvalue(pick, len(targets), weight)
-            spread = np.abs(targets - self.intercept_).mean(axis=1)
-            self._spread = float(np.average(spread, weights=weight)) or 1.0
-        first = self._first_step(self._loss(targets.shape[1]))
-        decay = first * self.alpha if isinstance(self.decay, str) else self.decay
-        steps = Steps(self.schedule, first, decay)
+        count = len(targets) if weight is None else weight.sum()
+        spread = np.average(np.abs(targets - self.intercept_), axis=0, weights=weight)
+        spread = self._spread + count / (self._weight + count) * (spread - self._spread)
+        first = self._first_step(self._loss(targets.shape[1]), spread)
+        decay = first * self.alpha if self.alpha else np.zeros_like(first)
+        if not isinstance(self.decay, str):
+            decay = np.full_like(first, self.decay)
+        steps = Steps(self.schedule, _of_outputs(first), _of_outputs(decay))
         if self.n_iter_ == 0 or steps != self._steps:
             check_steps(type(self).__name__, steps, self.alpha)
         self._steps = steps
         with uninterrupted():
+            self._spread = spread
             self._n_rows += len(targets)
-            self._weight += len(targets) if weight is None else weight.sum()
+            self._weight += count
 
     def _has_learned_since(self, before: dict[str, Any]) -> bool:
         history = self.__dict__.get("_history")
@@ -377,20 +385,22 @@ class _DoublyStochastic(NeuronLearner):
             top = linalg.eigvalsh(square, subset_by_index=[size - 1] * 2)
         return float(top[0]) / (len(Z) * _PILOT_NEURONS)
 
-    def _first_step(self, loss: Loss) -> float:
+    def _first_step(self, loss: Loss, spread: np.ndarray) -> np.ndarray:
+        """Step 0 of all outputs, or of each, for targets so far from the intercept."""
         if not isinstance(self.step_size, str):
-            return self.step_size
+            return np.array(self.step_size, dtype=float)
         if self.schedule == "theorem":
-            return 1 / self.alpha if self.alpha else np.inf
-        return self._stable_step(loss)
+            return np.array(1 / self.alpha if self.alpha else np.inf)
+        return np.asarray(self._stable_step(loss, spread))
 
-    def _stable_step(self, loss: Loss) -> float:
-        # A slope that is ±1 for targets of any size moves f by as much in any unit.
-        unit = self._spread if loss.piecewise_linear else 1.0
+    def _stable_step(self, loss: Loss, spread: np.ndarray) -> Any:
+        curvature: Any = loss.curvature
+        if loss.piecewise_linear:  # a slope of ±1 moves f by as much in any unit of an output
+            curvature = curvature / np.where(spread > 0, spread, 1.0)
         if self.preconditioner == "block":
-            return unit / loss.curvature
-        return unit * stable_step(
-            loss.curvature,
+            return 1 / curvature
+        return stable_step(
+            curvature,
             self.alpha,
             self._pilot,
             self.neurons_.bound**2,
@@ -413,7 +423,7 @@ class _DoublyStochastic(NeuronLearner):
 
         A batch of a share ``size`` of the usual rows takes that share of the usual step.
         """
-        gamma = size * float(self._steps(self.n_iter_))
+        gamma = size * self._steps(self.n_iter_)
         self._bring_up_to_date(batch, X)  # Alg. 1, line 4: predict with all earlier neurons
         seen = self._look(self._outcome(batch.f, targets), gamma)
         first = len(self._coef)
@@ -457,7 +467,7 @@ class _DoublyStochastic(NeuronLearner):
         with linear_algebra(self.n_jobs, n_rows * n_columns**2):
             return gradient, root.T @ root
 
-    def _look(self, outcome: np.ndarray, gamma: float) -> tuple[int, float, float]:
+    def _look(self, outcome: np.ndarray, gamma: np.ndarray) -> tuple[int, float, float]:
         """What the history says of a batch; stop if the loss has grown too far."""
         n_rows, value, start, error = outcome / [1, *3 * [outcome[0]]]
         self._check_progress(value, start, gamma)
@@ -468,7 +478,7 @@ class _DoublyStochastic(NeuronLearner):
         gradient: np.ndarray,
         covariance: Any,
         k: int,
-        gamma: float,
+        gamma: np.ndarray,
         seen: tuple[int, float, float],
     ) -> np.ndarray:
         """Append the next k neurons; their coefficients, a row a column of their activations."""
@@ -478,12 +488,13 @@ class _DoublyStochastic(NeuronLearner):
             else self._precondition(gradient, covariance, seen[0])
         )
         with np.errstate(over="ignore"):
-            new = -gamma * direction  # line 5
+            new = -gamma.astype(direction.dtype) * direction  # line 5
             most = self.neurons_.bound * np.abs(new).sum(axis=0)  # that f can change by
         if not np.isfinite(most).all():
             self._check_progress(np.inf, 0.0, gamma)
         with uninterrupted():  # all that a step changes
-            self._coef.rows[:] *= 1 - gamma * self.alpha  # line 6: decay the earlier ones
+            decay = (1 - gamma * self.alpha).astype(self._coef.rows.dtype)
+            self._coef.rows[:] *= decay  # line 6: decay the earlier ones
             self._coef.append(new.reshape(self.neurons_.width, k, -1).transpose(1, 0, 2))
             self._history.append(seen)
             self.n_iter_ += 1
@@ -492,7 +503,7 @@ class _DoublyStochastic(NeuronLearner):
     def _bring_up_to_date(self, batch: _Batch, X: Any) -> None:
         """Apply the decays and add the neurons that the rows of the batch have not met yet."""
         missed = np.arange(batch.n_steps, self.n_iter_)
-        batch.f *= np.prod(1 - self._steps(missed) * self.alpha)
+        batch.f *= np.prod(1 - self._steps(missed) * self.alpha, axis=0)
         missing = Network(
             self.neurons_,
             Later(self.stream_, batch.n_neurons),
@@ -537,15 +548,22 @@ class _DoublyStochastic(NeuronLearner):
     def _shares(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         """Weights of the rows in the mean over a batch.
 
-        They are in units of the mean weight of all rows, so a light batch makes a small step; but
-        they never sum to more than 1, so a heavy one makes no larger step than is stable.
+        They are in units of the mean weight of all rows, so a light batch makes a small step. In a
+        fit all are divided by what those of the heaviest batch sum to, so that no step is larger
+        than is stable. A stream does not know that before: there a heavy batch counts less.
         """
         if weight is None:
             return np.full(len(targets), 1 / len(targets))
         shares = weight / (len(weight) * self._weight / self._n_rows)
-        return shares / max(1.0, shares.sum())
+        return shares / max(self._heaviest, shares.sum())
 
-    def _check_progress(self, value: float, start: float, gamma: float) -> None:
+    def _weigh(self, batches: list[np.ndarray], weight: np.ndarray | None) -> None:
+        """Find the heaviest batch of a fit: shares of one batch are then those of all."""
+        if weight is not None:
+            heaviest = max(float(weight[rows].mean()) for rows in batches)
+            self._heaviest = max(1.0, heaviest * self._n_rows / self._weight)
+
+    def _check_progress(self, value: float, start: float, gamma: np.ndarray) -> None:
         """Stop before a step if the loss has grown far beyond that of predicting nothing.
 
         The theorem's first steps may go that far: they stop only where numbers overflow.
@@ -553,9 +571,11 @@ class _DoublyStochastic(NeuronLearner):
         if self.schedule == "theorem" and np.isfinite(value):
             return
         self._largest_loss = max(self._largest_loss, float(start))
-        stable = min(self._stable_step(self._loss(len(self.intercept_))), gamma / 2)
+        longest = gamma.max()
+        stable = np.min(self._stable_step(self._loss(len(self.intercept_)), self._spread))
+        stable = min(float(stable), longest / 2)
         remedy = (
-            f"step_size={self.step_size!r} gave steps of about {gamma:g}; take one below "
+            f"step_size={self.step_size!r} gave steps of about {longest:g}; take one below "
             f"{stable:g}, or a larger batch_size or neurons_per_step; the bound of the neurons "
             "must hold, too"
         )
@@ -596,6 +616,11 @@ class _DoublyStochastic(NeuronLearner):
 
     def _network(self) -> Network:
         return Network(self.neurons_, self.stream_, self._coef.rows, self.intercept_, self.n_jobs)
+
+
+def _of_outputs(size: Any) -> float | tuple[float, ...]:
+    """A size of all outputs, or of each of them, as plain numbers."""
+    return tuple(size.tolist()) if np.size(size) > 1 else float(np.squeeze(size))
 
 
 class DoublyStochasticRegressor(Regression, _DoublyStochastic):
@@ -782,6 +807,9 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,) or (n_rows, n_outputs)
         sample_weight : array of shape (n_rows,), optional
+            Weights of the rows, in units of their mean so far. A batch whose weights sum to more
+            than its number of rows counts as if they summed to that, since its step would not be
+            stable: heavy rows count less than in ``fit``, the more so the smaller the batches.
 
         Returns
         -------
@@ -974,6 +1002,9 @@ class DoublyStochasticClassifier(Classification, _DoublyStochastic):
         classes : array of shape (n_classes,), optional
             All labels that may occur; used in the first call. Default: those of the first batch.
         sample_weight : array of shape (n_rows,), optional
+            Weights of the rows, in units of their mean so far. A batch whose weights sum to more
+            than its number of rows counts as if they summed to that, since its step would not be
+            stable: heavy rows count less than in ``fit``, the more so the smaller the batches.
 
         Returns
         -------

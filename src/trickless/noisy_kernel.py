@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,8 +24,8 @@ from trickless._validation.rules import anything, integer, positive
 
 #: Estimates of the theorem's rounds that are held at a time, and the most that a round may ask for.
 _ESTIMATES, _MOST_ESTIMATES = 2**16, 10**9
-#: Rows of the first batch whose kernel is estimated twice, to learn how noisy it is.
-_TRIAL_ROWS = 16
+#: Rows whose kernel is estimated twice, to learn how noisy it is, and pairs that say enough.
+_TRIAL_ROWS, _ENOUGH_PAIRS = 16, 100
 
 
 class _NoisyKernel(Expanded, OnlineGradient):
@@ -82,13 +83,43 @@ class _NoisyKernel(Expanded, OnlineGradient):
         check_draws(owner, self.horizon, self.norm_bound, constants, _MOST_ESTIMATES)
 
     def _prepare(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, first: bool) -> None:
-        """Measure, by estimates made twice, the noise that the steps have to allow for."""
+        """Measure the noise that the steps have to allow for, of the first batch and later ones.
+
+        Streams may begin with rows that are alike, whose kernel is nearly certain. So it is
+        measured again when there were twice as many rounds, and the largest variance counts.
+        """
         if first:
-            some = X[:_TRIAL_ROWS]
+            self._largest, self._pairs, self._measured_at = (0.0, 0.0), 0, X.shape[0]
             rng = generator(self.seed_, Purpose.TRIAL)
-            a, b = (check_estimates(self.estimate(some, some, rng), some, some) for _ in range(2))
-            self.noise_variance_ = float(((a - b) ** 2).mean() / 2)
-            self._mean_square = max(0.0, float((a * b).mean()))
+            rows = rng.permutation(X.shape[0])[: 2 * _TRIAL_ROWS]
+            half = len(rows) // 2
+            self._measure(X[rows[half:]], X[rows[:half] if half else rows], rng)
+            return
+        n_rounds = self._coefficients.n_rounds
+        if self._pairs < _ENOUGH_PAIRS or n_rounds >= 2 * self._measured_at:
+            self._measured_at = n_rounds
+            rng = generator(self.seed_, Purpose.TRIAL, n_rounds)
+            points = self._support.rows
+            rows, others = (rng.permutation(A.shape[0])[:_TRIAL_ROWS] for A in (X, points))
+            self._measure(X[rows], points[others], rng)
+
+    def _measure(self, X: Any, Y: Any, rng: np.random.Generator) -> None:
+        """Estimate the kernel of rows of X and of Y twice.
+
+        Pairs of equal rows are left out: k(x, x) may be certain where other values are not.
+        """
+        a, b = (check_estimates(self.estimate(X, Y, rng), X, Y) for _ in range(2))
+        apart = euclidean_distances(X, Y) > 0
+        if apart.any():
+            seen = ((a - b)[apart] ** 2).mean() / 2, (a * b)[apart].mean()
+            self._largest = tuple(np.maximum(self._largest, seen).tolist())
+            self._pairs += int(apart.sum())
+
+    @property
+    def noise_variance_(self) -> float:
+        """Variance of an estimate of the kernel: the largest of those measured along the stream."""
+        check_is_fitted(self)
+        return self._largest[0]
 
     def _square_bound(self) -> float:
         return self.kernel_bound
@@ -109,7 +140,10 @@ class _NoisyKernel(Expanded, OnlineGradient):
         """
         t = self._coefficients.n_rounds + 1
         asked = max(1.0, len(self._coefficients) / self.n_samples)  # points for each that is asked
-        v = asked * self.noise_variance_ + (asked - 1) * self._mean_square
+        noise, square = self._largest
+        if self._pairs < _ENOUGH_PAIRS:  # that of fair coins, until enough is known
+            noise = max(noise, self.kernel_bound**2 / 4)
+        v = asked * noise + (asked - 1) * square
         allowed = 1 / np.sqrt(v * t * (1 + np.log(t))) if v > 0 else np.inf
         return min(super()._largest_step(), allowed)
 
@@ -230,7 +264,8 @@ class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
     kernel_bound_ : float
         The largest k(x, x).
     noise_variance_ : float
-        Variance of an estimate of the kernel, measured on pairs of the first 16 rows.
+        Variance of an estimate of the kernel, measured on pairs of 32 rows of the first batch, and
+        again with support points when there were twice as many rounds; the largest of these.
     y_range_ : tuple of (array, array)
         Lower and upper ends of the targets' range, each of shape (n_outputs,).
     online_error_ : array of shape (n_batches, 2)
@@ -365,7 +400,8 @@ class NoisyKernelClassifier(OnlineClassification, _NoisyKernel):
     kernel_bound_ : float
         The largest k(x, x).
     noise_variance_ : float
-        Variance of an estimate of the kernel, measured on pairs of the first 16 rows.
+        Variance of an estimate of the kernel, measured on pairs of 32 rows of the first batch, and
+        again with support points when there were twice as many rounds; the largest of these.
     online_error_ : array of shape (n_batches, 2)
         Number of rows of each batch and the share misclassified
         before they were learned.

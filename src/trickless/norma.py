@@ -94,7 +94,7 @@ class _NORMA(RegularisedLoss):
         check_no_average(owner, self.average, self.max_support)
         check_forgetting(owner, self.schedule, self.step_size, self.alpha)
         self.kernel_bound_ = 0.0
-        self._spread = float(np.abs(targets - self.intercept_).mean()) or 1.0
+        self._spread = np.zeros(targets.shape[1])
         self.n_rounds_ = 0
         self._support: Any = None
         self._coef = Growing()
@@ -105,6 +105,7 @@ class _NORMA(RegularisedLoss):
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         check_forgetting(type(self).__name__, self.schedule, self.step_size, self.alpha)
         diagonal = self._diagonal(X)
+        self._see(targets)
         if self._support is None:
             self._support = growing_like(X)
             self._append(X[:0], targets[:0], targets[:0])
@@ -118,27 +119,35 @@ class _NORMA(RegularisedLoss):
                 bar.update(rows.stop - start)
                 start = rows.stop
 
+    def _see(self, targets: np.ndarray) -> None:
+        """Keep the mean distance of all targets so far from the intercept, of each output."""
+        spread = np.abs(targets - self.intercept_).mean(axis=0)
+        share = len(targets) / (self.n_rounds_ + len(targets))
+        self._spread = self._spread + share * (spread - self._spread)
+
     def _rounds_at_once(self) -> int:
         """Rounds whose kernel values are worked out at once; truncation then drops old terms."""
         rounds = rows_at_once(len(self._support) + BLOCK_ROWS)
         return rounds if self.max_support is None else min(rounds, self.max_support)
 
     def _steps(self, diagonal: np.ndarray) -> np.ndarray:
-        """η_t for the rounds of rows with these k(x, x)."""
-        t = self.n_rounds_ + 1 + np.arange(len(diagonal))
+        """η_t for the rounds of rows with these k(x, x), of all outputs or each: (n, 1 or more)."""
+        t = self.n_rounds_ + 1 + np.arange(len(diagonal))[:, None]
         first: Any = self.step_size
         if isinstance(first, str):
-            largest = np.maximum.accumulate(np.append(self.kernel_bound_, diagonal))[1:]
-            steepest = self._loss(len(self.intercept_)).curvature * largest + self.alpha
-            first = np.divide(1, steepest, out=np.zeros_like(largest), where=steepest > 0)
-            if self._loss(len(self.intercept_)).piecewise_linear:
-                first = first * self._spread  # a slope of ±1 moves f by as much in any unit of y
+            largest = np.maximum.accumulate(np.append(self.kernel_bound_, diagonal))[1:, None]
+            loss = self._loss(len(self.intercept_))
+            curvature: Any = loss.curvature
+            if loss.piecewise_linear:  # a slope of ±1 moves f by as much in any unit of an output
+                curvature = curvature / np.where(self._spread > 0, self._spread, 1.0)
+            steepest = curvature * largest + self.alpha
+            first = np.divide(1, steepest, out=np.zeros_like(steepest), where=steepest > 0)
         self.kernel_bound_ = max(self.kernel_bound_, float(diagonal.max()))
         if self.schedule == "sqrt":
             return first / np.sqrt(t)
         if self.schedule == "inverse":
             return first / (1 + first * self.alpha * (t - 1))
-        return np.broadcast_to(np.asarray(first, dtype=np.float64), t.shape)
+        return first + 0.0 * t
 
     @np.errstate(over="ignore", invalid="ignore")  # divergence is reported below
     def _rounds(self, X: Any, y: np.ndarray, steps: np.ndarray) -> None:
@@ -251,7 +260,9 @@ class NORMARegressor(Regression, _NORMA):
         Regularisation strength, relative to the mean loss. 0 is allowed, and never forgets.
     step_size : float or "auto", default="auto"
         The first step :math:`\eta`. "auto" is 1 / (curvature of the loss × the largest k(x, x) so
-        far + alpha), with which no step overshoots the row that it is taken on.
+        far + alpha), with which no step overshoots the row that it is taken on. For
+        "epsilon_insensitive", whose slope is ±1 in any unit of y, the curvature is 1 / (mean
+        distance so far of an output from its intercept), and steps may overshoot.
     schedule : {"inverse", "sqrt", "constant"}, default="inverse"
         "inverse" takes :math:`\eta / (1 + \eta \alpha (t - 1))` in round t, which tends to
         :math:`1 / (\alpha t)`. The paper is about "sqrt", :math:`\eta / \sqrt{t}`, and

@@ -117,6 +117,7 @@ def fit_doubly_stochastic(
     model._begin(partial(_picked, model, rows, kept[training]), targets[training], some)
 
     batches = model._batches(training)
+    model._weigh(batches, weight)
     shares = [
         model._shares(targets[batch], None if weight is None else weight[batch])
         for batch in batches
@@ -128,7 +129,7 @@ def fit_doubly_stochastic(
     del rows  # the parts have them
 
     def step(number: int, k: int) -> None:
-        gamma = float(model._steps(model.n_iter_))
+        gamma = model._steps(model.n_iter_)
         outcome, gradient, covariance = workers.sums(number, k)
         seen = model._look(outcome, gamma)
         model._take(gradient, covariance, k, gamma, seen)
@@ -280,10 +281,11 @@ def _up_to_date(
         return f
     # Step i of this fit decays what was there before it and appends coef[i + 1].
     steps = model.n_iter_ + np.arange(max(met - 1, 0), len(coef) - 1)
-    decay = np.append(np.cumprod((1 - model._steps(steps) * model.alpha)[::-1])[::-1], 1.0)
+    factors = np.cumprod((1 - model._steps(steps) * model.alpha)[::-1], axis=0)[::-1]
+    decay = np.append(factors, np.ones_like(factors, shape=(1, factors.shape[1])), axis=0)
     before = decay[0] if met else 0.0
     scales = decay[met - len(coef) :]
-    missed = [c * c.dtype.type(scale) for c, scale in zip(coef[met:], scales, strict=True)]
+    missed = [c * scale.astype(c.dtype) for c, scale in zip(coef[met:], scales, strict=True)]
     first = sum(map(len, coef[:met]))
     stream = Later(model.stream_, first)
     network = Network(model.neurons_, stream, np.concatenate(missed), n_jobs=model.n_jobs)
