@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import naive
 import trickless
-from cases import answers, inputs
+from cases import answers, inputs, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless._blocks import linear_algebra
 from trickless._stream import BLOCK
@@ -658,3 +658,37 @@ def test_other_losses_tell_how_alpha_was_chosen(alpha):
 def test_what_is_no_stream_of_batches_is_refused(batches, message):
     with pytest.raises(TypeError, match=rf"{message}.*\(X, y, sample_weight\). Remedy"):
         KitchenSinksRegressor(n_neurons=20).fit_stream(batches)
+
+
+def test_a_stream_that_breaks_off_keeps_its_batches(tmp_path):
+    """The source fails, or a batch is bad: whole batches stay, in the model and in its file."""
+    X, y = problem(KitchenSinksRegressor(), rows=300)
+    parts = [(X[i : i + 50], y[i : i + 50]) for i in range(0, 300, 50)]
+
+    def source(bad):
+        yield from parts[:4]
+        if bad is None:
+            raise ConnectionError("gone")
+        yield bad
+
+    model = KitchenSinksRegressor(Gaussian(1.0), 30, random_state=0)
+    some = clone(model).fit_stream(parts[:4])
+    whole = clone(model).fit_stream(parts)
+    late = X[:9].copy()
+    late[3, 1] = np.nan
+    for bad in (None, (late, y[:9]), (X[:9, :2], y[:9])):
+        error = ConnectionError if bad is None else ValueError
+        broken, file = clone(model), tmp_path / "state"
+        with pytest.raises(error) as raised:
+            broken.fit_stream(source(bad), checkpoint=file)
+        assert "batch 4" in raised.value.__notes__[0]
+        np.testing.assert_array_equal(broken.predict(X), some.predict(X))
+        again = clone(model).fit_stream(iter(parts), checkpoint=file)
+        np.testing.assert_array_equal(again.predict(X), whole.predict(X))
+        for batch in parts[4:]:
+            broken.partial_fit(*batch)
+        np.testing.assert_array_equal(broken.predict(X), whole.predict(X))
+    never = clone(model)
+    with pytest.raises(ValueError, match="NaN"):
+        never.fit_stream([(late, y[:9])])
+    assert not never.__sklearn_is_fitted__()

@@ -206,7 +206,11 @@ def test_columns_of_other_types_are_refused():
         model.predict(frame.assign(pay="much"))
     with pytest.raises(ValueError, match=r"array that holds text.*Remedy"):
         tabular(LEARNERS[0]).fit(frame.astype(object).where(frame.notna(), "").to_numpy(), y)
-    for value, what in (([1], "cannot be categories"), (date(2020, 1, 1), "holds dates")):
+    for value, what in (
+        ([1], "cannot be categories"),
+        (date(2020, 1, 1), "holds dates"),
+        (pd.Period("2020-01"), "holds dates"),
+    ):
         frame["odd"] = [value] * len(frame)
         with pytest.raises(ValueError, match=rf"column 'odd' of X .*{what}.*Remedy"):
             tabular(LEARNERS[0]).fit(frame, y)

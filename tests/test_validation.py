@@ -29,8 +29,9 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless._tables import why_no_numbers
-from trickless.neurons import Gaussian, Neurons
+from trickless.neurons import Dense, Gaussian, Neurons, Scaled, Stumps
 
+every_classifier = pytest.mark.parametrize("learner", CLASSIFIERS, ids=name_of)
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 with_kernels = pytest.mark.parametrize("learner", LEARNERS + KERNEL_LEARNERS, ids=name_of)
 
@@ -625,3 +626,67 @@ def test_weights_beyond_the_precision_are_refused():
     for learner in REGRESSORS:
         with pytest.raises(ValueError, match=r"not finite for finite rows. Remedy: scale X"):
             clone(learner).set_params(neurons=Gaussian(1e-5), dtype="float64").fit(1e305 * X, y)
+
+
+@pytest.mark.parametrize("neurons", ["tabular", "stumps", "ferns", Scaled(Stumps(), 2.0)], ids=str)
+def test_values_that_single_precision_makes_equal_are_told(neurons):
+    """Times with a value that stands for none, and chances that are next to nothing."""
+    rng = np.random.default_rng(0)
+    times = 1_700_000_000 + rng.integers(0, 100, 500) * 1.0
+    times[:5] = 0
+    model = KitchenSinksRegressor(neurons, 20, random_state=0)
+    for column in (times, 10.0 ** rng.uniform(-200, 0, 500)):
+        X = np.stack([rng.standard_normal(500), column], axis=1)
+        with pytest.warns(UserWarning, match=r"different values of column 1 of X.*Remedy: dtype"):
+            model.fit(X, X[:, 0])
+        clone(model).set_params(dtype="float64").fit(X, X[:, 0])
+    model.fit(np.round(X, 1), X[:, 0])
+
+
+def test_inputs_below_single_precision_are_told():
+    X, y = problem(REGRESSORS[0])
+    for learner in REGRESSORS[:2]:
+        with pytest.warns(UserWarning, match=r"column \d of X reaches .*e-46.*Remedy"):
+            clone(learner).set_params(neurons=Dense()).fit(1e-46 * X, y)
+
+
+@every_classifier
+def test_classes_are_any_collection_of_labels(learner):
+    X, y = problem(learner)
+    for classes in ([0, 1, 2], {0, 1, 2}, {0: "a", 1: "b", 2: "c"}.keys(), np.arange(3)):
+        model = clone(learner).partial_fit(X, y, classes=classes)
+        model.partial_fit(X, y, classes=classes)
+        assert model.classes_.tolist() == [0, 1, 2]
+    for classes, what in ((2, "must hold"), ("ab", "must hold"), ([0, 1, np.nan], "NaN")):
+        with pytest.raises((TypeError, ValueError), match=rf"classes=.*{what}.*Remedy"):
+            clone(learner).partial_fit(X, y, classes=classes)
+        with pytest.raises((TypeError, ValueError), match=rf"classes=.*{what}.*Remedy"):
+            model.partial_fit(X, y, classes=classes)
+
+
+class OldFit(DenseOnly):
+    def fit(self, X, rng):
+        return super().fit(X, rng)
+
+
+def test_families_whose_fit_takes_no_weights_are_told_what_to_take():
+    X, y = problem(REGRESSORS[0])
+    for family in (OldFit(), Scaled(OldFit(), 2.0)):
+        with pytest.raises(TypeError, match=r"OldFit\.fit cannot .*Remedy: def fit\(self"):
+            KitchenSinksRegressor(family, 20).fit(X, y)
+
+
+def test_memory_that_is_too_small_is_told_with_a_remedy(monkeypatch):
+    def full(*_, **__):
+        raise MemoryError("Unable to allocate 15 GiB")
+
+    X, y = problem(REGRESSORS[0])
+    monkeypatch.setattr(KitchenSinksRegressor, "_initialise", full)
+    with pytest.raises(MemoryError, match=r"Sinks.*: memory is too small: .*15 GiB\. Remedy: a sm"):
+        KitchenSinksRegressor().fit(X, y)
+
+
+def test_weights_that_are_no_numbers_are_not_called_zero():
+    X, y = problem(REGRESSORS[0])
+    with pytest.raises((TypeError, ValueError), match="NaN"):
+        KitchenSinksRegressor(n_neurons=20).fit(X, y, sample_weight=[None] * len(y))

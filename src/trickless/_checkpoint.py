@@ -110,6 +110,11 @@ class Checkpoint:
         """Whether the state comes after more batches than have been received."""
         return self._saved is not None and self._n_batches < self._saved.n_batches
 
+    @property
+    def n_batches(self) -> int:
+        """How many batches have been received."""
+        return self._n_batches
+
     def received(self, seed: int, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         """Take note of a batch of rows, and refuse another than the state comes after."""
         if self._path is None:

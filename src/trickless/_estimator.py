@@ -61,6 +61,7 @@ from trickless._validation.inputs import (
 from trickless._validation.models import check_unchanged
 from trickless._validation.neurons import (
     check_family,
+    check_fit_takes_weights,
     check_fitted_family,
     check_rows_alone,
     check_same_draws,
@@ -95,6 +96,8 @@ class Learner(BaseEstimator):
     _on_devices: ClassVar[bool] = False
     #: Where the rows of the first batch were; None if the model comes from a file.
     _place: str | None = None
+    #: What to do where memory is too small.
+    _smaller: ClassVar[str] = "fewer rows at a time"
     #: Whether labels are answered where the rows are, as they were given.
     _labels_beside_rows: bool = False
 
@@ -121,9 +124,9 @@ class Learner(BaseEstimator):
         """The loss that is minimised; its link turns decision values into probabilities."""
         raise NotImplementedError
 
-    def _columns_apart(self) -> bool:
-        """Whether the scale of a column means nothing beside that of another."""
-        return False
+    def _columns_apart(self) -> tuple[bool, bool]:
+        """Whether columns count each by itself, and whether values do by their order."""
+        return False, False
 
     def _targets(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
         """Targets as a matrix, shape (n_rows, n_outputs)."""
@@ -195,20 +198,25 @@ class Learner(BaseEstimator):
         return self
 
     @contextmanager
-    def _begun_or_as_before(self) -> Iterator[None]:
+    def _begun_or_as_before(self, *kept: type[BaseException]) -> Iterator[None]:
         """If beginning a model fails, leave the object as it was.
 
-        A Ctrl-C leaves the steps that have been taken, where these make a model.
+        A Ctrl-C, and errors that are ``kept``, leave the steps that have been taken, where these
+        make a model.
         """
         before = dict(self.__dict__)
         try:
             yield
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) and self._has_learned_since(before):
+            if isinstance(error, (KeyboardInterrupt, *kept)) and self._has_learned_since(before):
                 raise
             with uninterrupted():
                 self.__dict__.clear()
                 self.__dict__.update(before)
+            if isinstance(error, MemoryError):
+                raise MemoryError(
+                    f"{type(self).__name__}: memory is too small: {error}. Remedy: {self._smaller}."
+                ) from error
             raise
 
     def _has_learned_since(self, before: dict[str, Any]) -> bool:
@@ -263,7 +271,7 @@ class Learner(BaseEstimator):
                 return X, targets, weight
         given, X = X, self._in_precision(X)
         if first:
-            warn_of_resolution(owner, given, self.dtype, self._columns_apart())
+            warn_of_resolution(owner, given, self.dtype, *self._columns_apart())
             self.seed_ = as_seed(self.random_state) if seed is None else seed
         self._prepare(X, targets, weight, first)
         if first:
@@ -319,6 +327,7 @@ class NeuronLearner(Learner):
     #: Whether the learner relies on the bound of the neurons.
     _bounded: ClassVar[bool] = True
     _fixed = ("neurons", *Learner._fixed)
+    _smaller = "a smaller n_neurons, or fewer rows at a time"
 
     neurons: Neurons | str
     n_neurons: int
@@ -367,8 +376,9 @@ class NeuronLearner(Learner):
     def _check_kind(self, X: Any) -> None:
         check_sparse(type(self).__name__, make_neurons(self.neurons), X)
 
-    def _columns_apart(self) -> bool:
-        return make_neurons(self.neurons).accepts_tables
+    def _columns_apart(self) -> tuple[bool, bool]:
+        neurons = make_neurons(self.neurons)
+        return neurons.accepts_tables, neurons.by_order
 
     def _prepare(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, first: bool) -> None:
         """Fit the family to the first batch, and try it on a few rows of every batch."""
@@ -376,6 +386,7 @@ class NeuronLearner(Learner):
             inputs, families = inputs_of(self, X), self._families()
             for family in families:
                 family.inputs_ = inputs
+                check_fit_takes_weights(family)
                 family.fit(X, generator(self.seed_, Purpose.FIT), weight)
                 check_fitted_family(family)
             self.__dict__.pop("search_scores_", None)

@@ -99,13 +99,17 @@ def _codes(owner: str, column: Column) -> dict[Any, int] | None:
     numbers = all(isinstance(v, _NUMBERS) for v in values)
     if not column.declared and values and numbers:
         return None
-    if not column.declared and any(isinstance(value, date) for value in values):
+    if not column.declared and any(_is_date(value) for value in values):
         raise ValueError(
             f"{owner}: column {column.name!r} of X holds dates. Remedy: turn it into numbers, such "
             "as days since a date."
         )
     values.sort(key=lambda value: (type(value).__name__, str(value)))
     return {value: code for code, value in enumerate(values)}
+
+
+def _is_date(value: Any) -> bool:
+    return isinstance(value, date) or type(value).__name__ == "Period"  # of pandas
 
 
 def _check_categories(owner: str, column: Column, codes: dict[Any, int]) -> None:

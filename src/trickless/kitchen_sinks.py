@@ -383,12 +383,20 @@ class _KitchenSinks(NeuronLearner):
     ) -> Any:
         check_parameters(self, self._rules)
         kept = Checkpoint(checkpoint, self, "fit_stream")
-        with self._begun_or_as_before():
+        with self._begun_or_as_before(Exception):
             if self.__sklearn_is_fitted__():
                 del self.seed_
             self._check_statistics()
-            for batch in each_batch(type(self).__name__, batches):
-                self._take(kept, *batch, classes)
+            n_learned = 0
+            try:
+                for batch in each_batch(type(self).__name__, batches):
+                    self._take(kept, *batch, classes)
+                    n_learned += 1
+            except Exception as error:
+                error.add_note(f"This was at batch {n_learned}, counted from 0.")
+                if checkpoint is not None and not kept.behind and kept.n_batches == n_learned > 0:
+                    kept.keep({"statistics": self.statistics_})  # the source may not come back
+                raise
             check_stream(self)
             kept.ended()
             if checkpoint is not None:
@@ -724,6 +732,11 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         Returns
         -------
         self
+
+        Notes
+        -----
+        If the source or a batch fails, the model stays that of the whole batches before, and its
+        state is in ``checkpoint``; ``partial_fit`` goes on with others.
         """
         return self._fit_stream(batches, checkpoint=checkpoint)
 

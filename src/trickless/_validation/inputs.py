@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from trickless._blocks import namespace
 from trickless._devices import take, to_host
 
 _RESOLUTION_ROWS = 1000
+#: Share of the different values of a column that rounding has to leave.
+_DISTINCT = 0.9
 #: Targets may be as large as this in double precision.
 _LARGEST_TARGET = 1e100
 
@@ -40,7 +43,7 @@ def check_weights(
     weight = np.asarray(sample_weight)
     if may_be_empty and weight.shape == (X.shape[0],) and not np.any(weight != 0):
         return np.zeros(len(weight))
-    if weight.size and not weight.any():
+    if weight.size and weight.dtype.kind != "O" and not weight.any():
         raise ValueError(
             f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "
             "learn from. Remedy: give at least one row a positive weight."
@@ -109,6 +112,8 @@ def in_precision(owner: str, what: str, values: np.ndarray, dtype: Any) -> np.nd
 
 def distinct_labels(owner: str, source: str, labels: Any) -> np.ndarray:
     """Labels, each once, in order; they must have one."""
+    if source == "classes":
+        labels = _as_list(owner, labels)
     try:
         distinct = np.unique(labels)
         if len(distinct):
@@ -119,6 +124,23 @@ def distinct_labels(owner: str, source: str, labels: Any) -> np.ndarray:
             f"{owner}: {source} holds labels that cannot be classes: {error}. Remedy: labels of "
             "one type, text or integers, and none that is missing."
         ) from error
+
+
+def _as_list(owner: str, classes: Any) -> Any:
+    """Labels as they are given: a sequence, or a set, or the keys of a dictionary."""
+    if isinstance(classes, Set):
+        classes = list(classes)
+    if isinstance(classes, str | bytes) or not hasattr(classes, "__len__"):
+        raise TypeError(
+            f"{owner}: classes={classes!r}, but it must hold all labels. Remedy: a list of them, "
+            "such as classes=[0, 1]."
+        )
+    array = np.asarray(classes)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(
+            f"{owner}: classes={classes!r} holds NaN, which is no label. Remedy: leave it out."
+        )
+    return classes
 
 
 def check_classes(owner: str, source: str, classes: np.ndarray) -> None:
@@ -134,9 +156,12 @@ def check_classes(owner: str, source: str, classes: np.ndarray) -> None:
 
 def check_same_classes(owner: str, classes: Any, fixed: np.ndarray) -> None:
     """The classes given with a later batch must be those of the first."""
-    if classes is not None and not np.array_equal(np.unique(classes), fixed):
+    if classes is None:
+        return
+    classes = distinct_labels(owner, "classes", classes)
+    if not np.array_equal(classes, fixed):
         raise ValueError(
-            f"{owner}: classes={list(classes)!r}, but the first batch fixed the classes "
+            f"{owner}: classes={classes.tolist()!r}, but the first batch fixed the classes "
             f"{fixed.tolist()}. Remedy: pass all labels in the first call of partial_fit, or leave "
             "classes out of later ones."
         )
@@ -221,10 +246,11 @@ def check_overflow(owner: str, X: Any, dtype: Any) -> None:
         )
 
 
-def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool) -> None:
+def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bool) -> None:
     """Warn where a large offset leaves inputs few digits in the precision of the activations.
 
-    ``apart`` says that columns count each by itself, and not by the distances between rows.
+    ``apart`` says that columns count each by itself, and not by the distances between rows, and
+    ``by_order`` that values count by their order, however close they are.
     """
     if scipy.sparse.issparse(X):
         return
@@ -232,6 +258,8 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool) -> None:
     if np.finfo(rows.dtype).eps >= 1e-3:
         return
     rows = np.asarray(rows, dtype=np.float64)
+    if by_order and _warned_of_ties(owner, rows, dtype):
+        return
     known = rows if np.isfinite(rows).all() else np.ma.masked_invalid(rows)
     largest = np.ma.filled(np.abs(known).max(axis=0), 0)
     unit = largest.max() or 1
@@ -239,7 +267,8 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool) -> None:
     spread = np.sqrt(np.ma.filled(shifted.var(axis=0), 0))  # in units of the largest value
     if not apart:
         spread = np.full_like(spread, np.linalg.norm(spread))
-    rounding = np.finfo(dtype).eps * (largest / unit)
+    limits = np.finfo(dtype)
+    rounding = np.maximum(limits.eps * largest, limits.smallest_subnormal) / unit
     column = int((rounding / np.where(spread > 0, spread, np.inf)).argmax())
     if rounding[column] > 1e-3 * spread[column] > 0:
         warnings.warn(
@@ -252,6 +281,26 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool) -> None:
             UserWarning,
             stacklevel=5,  # the caller of fit or partial_fit
         )
+
+
+def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
+    """Warn of a column whose values the precision of the activations makes equal."""
+    with np.errstate(over="ignore", under="ignore"):
+        rounded = np.sort(rows.astype(dtype), axis=0)
+    before, after = (
+        1 + (np.diff(A, axis=0) > 0).sum(axis=0) for A in (np.sort(rows, axis=0), rounded)
+    )
+    column = int((after / before).argmin())
+    if after[column] > _DISTINCT * before[column]:
+        return False
+    warnings.warn(
+        f"{owner}: of {before[column]} different values of column {column} of X, "
+        f"dtype={np.dtype(dtype).name!r} tells {after[column]} apart: predictions will be "
+        "inaccurate. Remedy: dtype='float64'; or subtract an offset, or take logarithms.",
+        UserWarning,
+        stacklevel=6,  # the caller of fit or partial_fit
+    )
+    return True
 
 
 def warn_of_single_row(n_rows: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -210,6 +211,17 @@ def check_independent(owner: str, what: str, neurons: Any) -> None:
             f"of {type(neurons).__name__}{how} are not. Remedy: sampling='iid', or a family whose "
             "attribute independent is True."
         )
+
+
+def check_fit_takes_weights(neurons: Any) -> None:
+    """A family's own ``fit`` must take what learners call it with."""
+    try:
+        inspect.signature(neurons.fit).bind(None, None, None)
+    except TypeError as error:
+        raise TypeError(
+            f"{type(neurons).__name__}.fit cannot be called with rows, a generator and weights "
+            f"({error}). Remedy: def fit(self, X, rng, sample_weight=None)."
+        ) from error
 
 
 def check_fitted_family(neurons: Any) -> None:

@@ -98,6 +98,10 @@ class Neurons(BaseEstimator, ABC):
     accepts_tables : bool
         Whether :meth:`activate` takes missing values (NaN) and categories. The learner then reads
         data frames with columns of any type, a category as its code.
+    by_order : bool
+        Whether the order of a column's values matters, however close they are, as it does to ranks
+        and to thresholds taken from the rows. The learner then warns where its precision cannot
+        tell values apart.
     inputs_ : Inputs or None
         Names and kinds of the columns. The learner sets it before :meth:`fit`; None if a family is
         fitted by hand.
@@ -126,6 +130,7 @@ class Neurons(BaseEstimator, ABC):
     bound: float = 1.0
     accepts_sparse: bool = False
     accepts_tables: bool = False
+    by_order: bool = False
     inputs_: Inputs | None = None
 
     _rules: ClassVar[dict[str, Rule]] = {}

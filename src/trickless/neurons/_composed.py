@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from trickless._blocks import namespace
-from trickless._validation.neurons import check_drawn, check_fitted_family
+from trickless._validation.neurons import check_drawn, check_fit_takes_weights, check_fitted_family
 from trickless._validation.rules import anything, scale
 from trickless.neurons._base import Inputs, Neurons, Relevance, Weights
 
@@ -57,6 +57,7 @@ class Composed(Neurons):
         parts = [clone(part) for part in _as_list(self.neurons)]
         for part in parts:
             part.inputs_ = inputs
+            check_fit_takes_weights(part)
             part.fit(seen, rng, sample_weight)
             check_fitted_family(part)
         return self._with_parts(parts)
@@ -115,6 +116,11 @@ class Composed(Neurons):
     def independent(self) -> bool:
         """Whether the neurons of a draw are independent in all parts."""
         return all(getattr(part, "independent", True) for part in _as_list(self.neurons))
+
+    @property
+    def by_order(self) -> bool:  # type: ignore[override]
+        """Whether the order of a column's values matters to some part."""
+        return any(getattr(part, "by_order", False) for part in _as_list(self.neurons))
 
     @property
     def accepts_tables(self) -> bool:  # type: ignore[override]

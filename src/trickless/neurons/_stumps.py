@@ -77,6 +77,11 @@ class Stumps(Projected):
         self.thresholds = thresholds
         self.feature_weights = feature_weights
 
+    @property
+    def by_order(self) -> bool:  # type: ignore[override]
+        """Whether thresholds are taken from the rows, between values however close they are."""
+        return self.thresholds == "data"
+
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Stumps:
         super().fit(X, rng, sample_weight)
         self.feature_weights_ = None

@@ -27,8 +27,9 @@ class Tabular(Neurons):
 
     Numbers are replaced by their rank :math:`u \in [0, 1)`: the share of the midpoints between
     consecutive distinct values of the training rows that lie below. So no scale and no monotone
-    transformation of a column matters. A neuron sees m variables, m uniform on 1 to ``depth`` and
-    each variable uniform, and is of one of two kinds:
+    transformation of a column matters, as far as the learner's ``dtype`` tells values apart (it
+    warns where it does not). A neuron sees m variables, m uniform on 1 to ``depth`` and each
+    variable uniform, and is of one of two kinds:
 
     - a rule, 1 where m conditions hold, and -1 elsewhere. A condition on a number is
       :math:`u > \theta` or :math:`u < \theta` with :math:`\theta \sim U(0, 1)`; on a category, to
@@ -78,6 +79,7 @@ class Tabular(Neurons):
     """
 
     accepts_tables = True
+    by_order = True
 
     _rules = {
         "depth": integer(1, "depth=3 sees interactions of up to three variables"),
