@@ -11,6 +11,7 @@ from trickless._devices import take, to_host
 from trickless._least_squares import solve_by_gcv
 from trickless._statistics import Moments, Statistics, least_ridge
 from trickless._stream import Purpose, draw, generator
+from trickless._validation.neurons import check_finite_activations
 from trickless.neurons import Neurons, Weights
 
 #: Held at a time.
@@ -98,6 +99,7 @@ class Contest:
         least = least_ridge(len(self.targets))
         for panel in row_blocks(len(self.targets), max(1, _ACTIVATIONS // n_columns)):
             Z, part = self._activations(family, weights, self.X[panel]), self.weight
+            check_finite_activations(type(family).__name__, Z)
             part = None if part is None else part[panel]
             statistics.add(Z, self.targets[panel], part, least, self.n_jobs)
         return statistics.centred()

@@ -15,6 +15,8 @@ from trickless._blocks import namespace
 from trickless._devices import take, to_host
 
 _RESOLUTION_ROWS = 1000
+#: The least median distance between rows: heavy tails reach far beyond its inverse.
+_CLOSEST = 1e-250
 #: Share of the different values of a column that rounding has to leave.
 _DISTINCT = 0.9
 #: Targets may be as large as this in double precision.
@@ -231,6 +233,15 @@ def check_feature_count(
         raise ValueError(
             f"{owner}: sampling={sampling!r} is for {most:,} features at most, but X has "
             f"{n_features:,}. Remedy: sampling='iid'."
+        )
+
+
+def check_distance(owner: str, distance: float) -> None:
+    """Frequencies in units of a distance between rows must be numbers."""
+    if distance < _CLOSEST:
+        raise ValueError(
+            f"{owner}: the median distance between rows of X is {distance:g}, whose inverse is too "
+            "large for the length scale. Remedy: scale X (StandardScaler)."
         )
 
 

@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
 from trickless._blocks import namespace
-from trickless._validation.inputs import check_feature_count, check_one_each
+from trickless._validation.inputs import check_distance, check_feature_count, check_one_each
 from trickless._validation.rules import choice, either, positive, positives
 from trickless.neurons._base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons._points import SAMPLINGS
@@ -73,6 +73,7 @@ class Fourier(Projected):
         if isinstance(self.length_scale, str):
             rows = sample_rows(X, rng, _MEDIAN_ROWS, sample_weight)
             self.length_scale_ = _median_distance(*rows, self.metric)
+            check_distance(name, self.length_scale_)
         elif np.ndim(self.length_scale):
             check_one_each(name, "length_scale", self.length_scale, X.shape[1])
             self.length_scale_ = np.array(self.length_scale, dtype=np.float64)
@@ -139,12 +140,12 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     X = np.asarray(X, dtype=np.float64) if not issparse(X) else X.astype(np.float64)
     # A power of 2, in which no square overflows and not all of them vanish.
     unit = float(np.ldexp(0.5, np.frexp(abs(X).max())[1])) or 1.0
-    X = X / unit
     if issparse(X):
+        X.data /= unit  # whose inverse may be infinite
         distance = sklearn.metrics.pairwise_distances(X, metric=metric)
         distance = distance[np.triu_indices(X.shape[0], k=1)]
     else:
-        distance = pdist(X, metric)
+        distance = pdist(X / unit, metric)
     distinct = distance > 0
     if not distinct.any():
         return 1.0
