@@ -298,9 +298,7 @@ def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
     """Warn of a column whose values the precision of the activations makes equal."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = np.sort(rows.astype(dtype), axis=0)
-    before, after = (
-        1 + (np.diff(A, axis=0) > 0).sum(axis=0) for A in (np.sort(rows, axis=0), rounded)
-    )
+    before, after = (1 + (A[1:] > A[:-1]).sum(axis=0) for A in (np.sort(rows, axis=0), rounded))
     column = int((after / before).argmin())
     if after[column] > _DISTINCT * before[column]:
         return False
