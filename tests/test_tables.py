@@ -7,6 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse
 from sklearn.base import clone, is_regressor
@@ -402,3 +403,12 @@ def test_columns_of_polars_have_codes_for_what_is_missing_or_new():
     for odd in (pl.Series([date(2020, 1, 1)] * 3), pl.Series([[1]] * 3)):
         with pytest.raises(ValueError, match=r"column 'a' of X has the type .*Remedy"):
             TableEncoder("Owner", frame.with_columns(a=odd))
+
+
+def test_tables_of_other_libraries_are_told_how_to_come():
+    words = pa.table({"a": ["x", "y"] * 10, "b": np.arange(20.0)})
+    for X, method in ((words, "to_pandas"), (pl.from_arrow(words).lazy(), "collect")):
+        for neurons in ("tabular", "gaussian"):
+            model = KitchenSinksRegressor(neurons, n_neurons=20)
+            with pytest.raises((TypeError, ValueError), match=rf"Remedy: X\.{method}\(\)"):
+                model.fit(X, np.arange(20.0))

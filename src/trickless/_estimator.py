@@ -257,18 +257,14 @@ class Learner(BaseEstimator):
         check_place(owner, X, self._place)
         may_be_empty = stream and not first
         weight = check_weights(owner, sample_weight, X, may_be_empty)
-        if weight is not None and not weight.any():
-            return take(X, weight > 0), np.empty((0, 1)), weight[:0]
-        if weight is not None and not weight.all():
-            kept = weight > 0
-            X, y, weight = take(X, kept), y[kept], weight[kept]
+        X, y, weight = _that_count(X, y, weight)
+        if not y.shape[0]:
+            return X, np.empty((0, 1)), weight
         targets = self._targets(y, classes, first)
         weight = self._reweighted(y, weight, stream, may_be_empty)
-        if weight is not None and not weight.all():
-            kept = weight > 0
-            X, targets, weight = take(X, kept), targets[kept], weight[kept]
-            if not len(targets):
-                return X, targets, weight
+        X, targets, weight = _that_count(X, targets, weight)
+        if not len(targets):
+            return X, targets, weight
         given, X = X, self._in_precision(X)
         if first:
             warn_of_resolution(owner, given, self.dtype, *self._columns_apart())
@@ -316,6 +312,14 @@ class Learner(BaseEstimator):
 
     def _progress(self, total: int, unit: str) -> tqdm:
         return tqdm(total=total, unit=unit, desc=type(self).__name__, disable=not self.verbose)
+
+
+def _that_count(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
+    """Rows of a positive weight, with their targets and weights."""
+    if weight is None or weight.all():
+        return X, y, weight
+    kept = weight > 0
+    return take(X, kept), y[kept], weight[kept]
 
 
 class NeuronLearner(Learner):

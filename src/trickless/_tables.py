@@ -136,6 +136,8 @@ def _numbers(owner: str, column: Column) -> np.ndarray:
 
 def why_no_table(X: Any) -> str | None:
     """Why rows are no table of numbers, and what to do; None if they are one."""
+    if (why := _why_no_frame(X)) is not None:
+        return why
     if is_frame(X):
         for column, why in _refused_of_frame(X, missing=False):
             return (
@@ -152,8 +154,22 @@ def why_no_table(X: Any) -> str | None:
 
 def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
     """Which column of X is not one of finite numbers, and what to do; None if none is."""
+    if (found := _why_no_frame(X, name)) is not None:
+        return found
     for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
         return f"column {column!r} of {name} {why}, but {remedy}"
+    return None
+
+
+def _why_no_frame(X: Any, name: str = "X") -> str | None:
+    """What to make of tables of other libraries; None if X is none of these."""
+    if not is_frame(X):
+        for method in ("collect", "to_pandas"):  # of lazy frames; of Arrow and others
+            if callable(getattr(X, method, None)):
+                return (
+                    f"{name} is a {type(X).__name__} that cannot be read as it is. Remedy: "
+                    f"{name}.{method}()."
+                )
     return None
 
 

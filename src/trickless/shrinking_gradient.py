@@ -271,6 +271,9 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
     regret against every function of norm up to B is :math:`O(B \sqrt{T})` for all neurons bounded
     by 1. The other schedules take far fewer draws, and are a heuristic.
 
+    f has no offset: what is 0 for it is the middle of ``y_range``. A family that expresses
+    constants badly, such as "coordinates", wants targets that are centred there.
+
     The expansion keeps every row: memory is O(T) rows, and a round costs as many activations as
     there are rows so far, times ``n_samples``. ``max_support`` bounds both.
 
