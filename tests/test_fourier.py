@@ -344,3 +344,10 @@ def test_a_standard_error_would_be_too_small_for_some_orthogonal_neurons():
     claimed = values.var(axis=1, ddof=1).mean() / n
     ratio = values.mean(axis=1).var(ddof=1) / claimed
     assert ratio > f_distribution.ppf(1 - 1e-6, runs - 1, runs * (n - 1))
+
+
+def test_rows_too_close_for_a_length_scale_are_refused():
+    X = 1e-310 * inputs(20, 2)
+    for rows in (X, scipy.sparse.csr_matrix(X)):
+        with pytest.raises(ValueError, match=r"Gaussian: the median distance .*Remedy: scale X"):
+            Gaussian().fit(rows, np.random.default_rng(0))

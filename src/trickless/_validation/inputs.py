@@ -15,8 +15,8 @@ from trickless._blocks import namespace
 from trickless._devices import take, to_host
 
 _RESOLUTION_ROWS = 1000
-#: The least median distance between rows: heavy tails reach far beyond its inverse.
-_CLOSEST = 1e-250
+#: The least median distance between rows, whose inverse leaves room for the tails of frequencies.
+_CLOSEST = 1e-305
 #: Share of the different values of a column that rounding has to leave.
 _DISTINCT = 0.9
 #: Targets may be as large as this in double precision.

@@ -124,7 +124,8 @@ class Fourier(Projected):
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         z, g = SAMPLINGS[self.sampling].draw(rng, n, self.n_features_in_, int(self.mixed))
-        return (self.frequencies(z, g) / self.length_scale_,)
+        with np.errstate(over="ignore"):  # of heavy tails; what is not finite then is refused
+            return (self.frequencies(z, g) / self.length_scale_,)
 
     def respond(self, t: Any) -> Any:
         xp = namespace(t)
