@@ -9,6 +9,8 @@ import numpy as np
 
 #: Share of the noise of the targets that the noise of all steps together may add to the function.
 _NOISE = 0.25
+#: The least unit of targets, which has an inverse.
+_LEAST_UNIT = 1e-300
 
 
 class Steps(NamedTuple):
@@ -37,6 +39,11 @@ class Steps(NamedTuple):
             case "theorem":
                 return first / (i + 1)  # θ / i, counted from 1
         raise ValueError(f"schedule={self.schedule!r} is not a known schedule")
+
+
+def unit_of(spread: np.ndarray) -> np.ndarray:
+    """Units of outputs, for losses whose slope is ±1 in any; 1 where targets do not spread yet."""
+    return np.where(spread > 0, np.maximum(spread, _LEAST_UNIT), 1.0)
 
 
 def stable_step(

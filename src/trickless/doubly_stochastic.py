@@ -32,7 +32,7 @@ from trickless._growing import Growing
 from trickless._interrupts import uninterrupted
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
 from trickless._network import Network
-from trickless._steps import Steps, check_steps, stable_step
+from trickless._steps import Steps, check_steps, stable_step, unit_of
 from trickless._stream import Later, NeuronStream, Purpose, generator
 from trickless._validation.learners import check_more_neurons, check_progress, check_validation_rows
 from trickless._validation.neurons import check_finite_activations, check_independent
@@ -396,7 +396,7 @@ class _DoublyStochastic(NeuronLearner):
     def _stable_step(self, loss: Loss, spread: np.ndarray) -> Any:
         curvature: Any = loss.curvature
         if loss.piecewise_linear:  # a slope of ±1 moves f by as much in any unit of an output
-            curvature = curvature / np.where(spread > 0, spread, 1.0)
+            curvature = curvature / unit_of(spread)
         if self.preconditioner == "block":
             return 1 / curvature
         return stable_step(

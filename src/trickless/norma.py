@@ -18,6 +18,7 @@ from trickless._growing import Growing, growing_like
 from trickless._interrupts import uninterrupted
 from trickless._kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
+from trickless._steps import unit_of
 from trickless._stream import Purpose, generator
 from trickless._validation.learners import check_forgetting, check_no_average, check_progress
 from trickless._validation.rules import (
@@ -139,7 +140,7 @@ class _NORMA(RegularisedLoss):
             loss = self._loss(len(self.intercept_))
             curvature: Any = loss.curvature
             if loss.piecewise_linear:  # a slope of ±1 moves f by as much in any unit of an output
-                curvature = curvature / np.where(self._spread > 0, self._spread, 1.0)
+                curvature = curvature / unit_of(self._spread)
             steepest = curvature * largest + self.alpha
             first = np.divide(1, steepest, out=np.zeros_like(steepest), where=steepest > 0)
         self.kernel_bound_ = max(self.kernel_bound_, float(diagonal.max()))
