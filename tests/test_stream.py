@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from cases import FAMILIES, inputs, suited
 from make_golden_streams import FILE, STREAMS, summary
+from trickless import KitchenSinksRegressor
 from trickless._stream import (
     BLOCK,
     NeuronStream,
@@ -190,3 +191,12 @@ def test_estimates_and_models_of_one_seed_have_neurons_of_their_own():
     assert as_generator(0).random() != generator(0, Purpose.BLOCKS).random()
     rng = np.random.default_rng(0)
     assert as_generator(rng) is rng
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_neurons_of_any_scale_are_known_again(scale):
+    X = inputs(50, 2) / scale
+    model = KitchenSinksRegressor(n_neurons=20, dtype="float64", random_state=0)
+    model.fit(X, scale * X[:, 0])
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))

@@ -272,6 +272,8 @@ def _summary(weights: Weights) -> list[float]:
     for array in weights:
         values = np.asarray(array, dtype=np.float64).ravel()
         direction = np.cos(np.arange(values.size))
+        largest = float(np.abs(values).max(initial=0.0)) or 1.0  # whose square may overflow
+        values = values / largest
         norm = float(np.linalg.norm(values))
-        summary += [values.size, norm, float(direction @ values) / (norm or 1.0) + 2.0]
+        summary += [values.size, largest * norm, float(direction @ values) / (norm or 1.0) + 2.0]
     return summary
