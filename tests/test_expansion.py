@@ -20,8 +20,8 @@ from trickless._expansion import (
     _PILOT_POINTS,
     PILOT_ROWS,
 )
-from trickless._sampling import Strata
 from trickless._stream import draw, pick
+from trickless._support_points import Strata
 from trickless._variances import Variances
 from trickless.neurons import Dense, Gaussian, Stumps
 

@@ -10,7 +10,7 @@ from cases import inputs
 from trickless import KernelGradientRegressor, NORMARegressor
 from trickless import ShrinkingGradientRegressor as Regressor
 from trickless._coefficients import Coefficients
-from trickless._sampling import inclusion
+from trickless._support_points import inclusion
 from trickless.neurons import Gaussian
 
 

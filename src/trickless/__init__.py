@@ -24,7 +24,7 @@ _kernels              what learners of an exact kernel share: its rules, sums, r
 _expansion            support points and coefficients, and estimates of what they predict
 _steps                sizes of doubly stochastic steps
 _variances            what single neurons let such estimates vary by, and its pilot
-_sampling             picking support points by their coefficients
+_support_points       picking support points by their coefficients
 _projection           the nearest function with fewer support points, for long streams
 _curve                errors along a stream, at constant memory
 _certificate          estimates to within a tolerance
@@ -40,7 +40,7 @@ _kernel_estimate      the kernel of a family, estimated from draws, and its disp
 how data reach them
 _estimator            from X, y to targets and batches; from decision values to answers
 _validation/          checks of user input that several modules share
-_tables, _columns     data frames of pandas and polars as matrices of numbers
+_tables, _frames      data frames of pandas and polars as matrices of numbers
 _spelling             categories as text, alike for files and data frames
 _blocks               row blocks, threads, array namespaces
 _devices              arrays of other libraries, on their devices

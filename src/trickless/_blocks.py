@@ -1,4 +1,4 @@
-"""Row blocks, threads and array namespaces: the only file that knows about them.
+"""Row blocks and threads, which no other file knows about, and array namespaces.
 
 Work over many rows is cut into blocks of them, small enough for a block's activations to stay in
 the processor's cache, and large enough for Python not to show. Each block runs on one thread with

@@ -23,7 +23,6 @@ from tqdm.auto import tqdm
 
 from trickless._blocks import linear_algebra, namespace, on_host
 from trickless._checkpoint import Checkpoint
-from trickless._columns import is_frame
 from trickless._devices import (
     beside,
     dispatches,
@@ -33,6 +32,7 @@ from trickless._devices import (
     take,
     to_host,
 )
+from trickless._frames import is_frame
 from trickless._interrupts import uninterrupted
 from trickless._losses import Loss
 from trickless._network import Network

@@ -16,7 +16,6 @@ import numpy as np
 from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
 from trickless._certificate import certified
 from trickless._network import Network
-from trickless._sampling import Strata, by_size
 from trickless._stream import (
     BLOCK,
     StoredNeurons,
@@ -27,6 +26,7 @@ from trickless._stream import (
     draw_blocks,
     pick,
 )
+from trickless._support_points import Strata, by_size
 from trickless._validation.learners import check_finite
 from trickless._validation.models import check_expansion, check_probability, check_tolerance
 from trickless._validation.neurons import check_independent, check_pairs

@@ -26,8 +26,8 @@ from trickless._growing import Growing, growing_like
 from trickless._interrupts import uninterrupted
 from trickless._losses import Loss, Squared
 from trickless._regret import regret_curve
-from trickless._sampling import thin
 from trickless._stream import Purpose, generator
+from trickless._support_points import thin
 from trickless._validation.inputs import check_range, check_targets
 from trickless._validation.learners import check_progress
 from trickless._validation.rules import (

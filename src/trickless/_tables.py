@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless._columns import Column, columns_of, frame_like, is_frame
+from trickless._frames import Column, columns_of, frame_like, is_frame
 from trickless.neurons import Inputs
 
 _NUMBERS = Real, Decimal, np.bool_

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._blocks import row_blocks
 from trickless._kernels import Expanded
 from trickless._online import OnlineClassification, OnlineGradient, OnlineRegression
-from trickless._sampling import by_size, thin
 from trickless._stream import Purpose, generator
+from trickless._support_points import by_size, thin
 from trickless._validation.kernels import check_estimates
 from trickless._validation.learners import check_draws
 from trickless._validation.rules import anything, integer, positive
