@@ -89,6 +89,7 @@ PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 class _KitchenSinks(NeuronLearner):
     """Least squares on activations, from statistics that add up over batches."""
 
+    loss: str = "squared_error"
     alpha: float | str
     weight_bound: float | None
     solver: str
@@ -182,15 +183,20 @@ class _KitchenSinks(NeuronLearner):
             self._learn(X, targets, weight, checkpoint)
         if self.alpha == "loo":
             self._solved = self._bounded_by_weight(self._leave_one_out(X, targets, weight))
+        self._go_on_from_least_squares(X, targets, weight)
         _ = self.network_
+
+    def _go_on_from_least_squares(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None
+    ) -> None:
+        """Solve what is minimised, if that is another loss."""
 
     def _goes_in_passes(self, X: Any) -> bool:
         """Whether least squares is solved in passes over the rows rather than from statistics."""
-        loss = getattr(self, "loss", "squared_error")
         why_not = {
             "alpha": (self.alpha, self.alpha not in ("loo", 0)),
             "weight_bound": (self.weight_bound, self.weight_bound is None),
-            "loss": (loss, loss == "squared_error"),
+            "loss": (self.loss, self.loss == "squared_error"),
         }
         if self.solver == "iterative":
             check_on_host(f"{type(self).__name__}, solver='iterative'", X, "solver='direct'")
@@ -938,9 +944,12 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         if self.loss != "squared_error":
             check_no_weight_bound(type(self).__name__, self.weight_bound, self.loss)
         super()._learn_all(X, targets, weight, checkpoint)
+
+    def _go_on_from_least_squares(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None
+    ) -> None:
         if self.loss != "squared_error":
-            self._solved, self._network = self._least_risk(X, targets, weight), None
-            _ = self.network_
+            self._solved = self._least_risk(X, targets, weight)
 
     def _check_statistics(self) -> None:
         super()._check_statistics()
