@@ -37,7 +37,7 @@ class Network:
     ----------
     neurons : Neurons
         The family that evaluates the weights.
-    source : NeuronStream or StoredNeurons
+    source : NeuronStream, or drawn neurons that are held in its place
         Where the weights come from.
     coef : array of shape (n_neurons, width, n_outputs)
         Coefficients c.
