@@ -405,6 +405,7 @@ def test_columns_of_polars_have_codes_for_what_is_missing_or_new():
             TableEncoder("Owner", frame.with_columns(a=odd))
 
 
+@pytest.mark.filterwarnings("ignore:Determining the data types of a LazyFrame")
 def test_tables_of_other_libraries_are_told_how_to_come():
     words = pa.table({"a": ["x", "y"] * 10, "b": np.arange(20.0)})
     for X, method in ((words, "to_pandas"), (pl.from_arrow(words).lazy(), "collect")):
