@@ -654,9 +654,9 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         largest step that is stable in mean square, by the largest eigenvalue of the kernel operator
         on 1,024 rows of the first batch, limited so that the noise of the steps to come stays small
         against that of the targets;
-        1 / (curvature of the loss) with a preconditioner; for "epsilon_insensitive" both times the
-        mean distance of the targets from their mean; 1 / alpha for ``schedule="theorem"``.
-        With "auto", streams should set ``n_neurons`` to about what they will draw.
+        1 / (curvature of the loss) with a preconditioner; for "epsilon_insensitive" both in
+        units of the mean distance of each output's targets so far from the intercept; 1 / alpha
+        for ``schedule="theorem"``. With "auto", streams should set ``n_neurons`` to about what they will draw.
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
         Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
         :math:`\theta / (i + 1)`. For the last the paper proves that the mean square distance to
