@@ -656,7 +656,8 @@ class DoublyStochasticRegressor(Regression, _DoublyStochastic):
         against that of the targets;
         1 / (curvature of the loss) with a preconditioner; for "epsilon_insensitive" both in
         units of the mean distance of each output's targets so far from the intercept; 1 / alpha
-        for ``schedule="theorem"``. With "auto", streams should set ``n_neurons`` to about what they will draw.
+        for ``schedule="theorem"``. With "auto", streams should set ``n_neurons`` to about what they
+        will draw.
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
         Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
         :math:`\theta / (i + 1)`. For the last the paper proves that the mean square distance to
