@@ -23,7 +23,7 @@ from trickless._stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
 
 #: Steps, and the rows, at most, and neurons of each.
-STEPS, SIZE = 12, (8192, 256)
+STEPS, SIZE = 20, (8192, 160)
 #: What the scales to begin with are chosen from, in medians of the distance.
 MULTIPLES = 1 / 2, 1.0, 2.0
 #: How far the first step goes, in logarithms of length scales; later ones go less far, in

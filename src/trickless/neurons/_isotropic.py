@@ -47,7 +47,7 @@ class Gaussian(Isotropic):
         1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows; where that is little
         beside the fit to come, the better half of them with 512 on 16,384, and so on up to 2,048 on
         32,768. "relevance" gives each feature a scale of its own, for data where some
-        matter more than others: in twelve steps, each with 256 Gaussian neurons, whatever the
+        matter more than others: in twenty steps, each with 160 Gaussian neurons, whatever the
         family, and other 8,192 rows at most, scales go down the gradient of the logarithm of the
         score of generalised cross-validation (automatic relevance determination [3]_). If they do
         no better in the end than one scale for all features, that is told to the family instead,
