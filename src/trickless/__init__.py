@@ -38,7 +38,9 @@ _risk                 regularised risk of other losses, minimised in passes over
 _losses               value, derivative and link
 _kernel_estimate      the kernel of a family, estimated from draws, and its display
 how data reach them
-_estimator            from X, y to targets and batches; from decision values to answers
+_learner              from X, y to validated batches: the path of the data, for all learners
+_neuron_learner       what learners of drawn neurons add: their family, tables, the network
+_tasks                regression and classification: from y to targets, from values to answers
 _validation/          checks of user input that several modules share
 _tables, _frames      data frames of pandas and polars as matrices of numbers
 _spelling             categories as text, alike for files and data frames

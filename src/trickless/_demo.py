@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tqdm.auto import tqdm
 
 from trickless._datasets import ADULT_NUMBERS, FetchError, load_adult
-from trickless._estimator import Learner
+from trickless._learner import Learner
 from trickless._report import circumstances, measured
 from trickless.doubly_stochastic import DoublyStochasticClassifier
 from trickless.kitchen_sinks import KitchenSinksClassifier

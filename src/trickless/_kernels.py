@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import map_blocks, row_blocks
-from trickless._estimator import Learner
+from trickless._learner import Learner
 from trickless._losses import Loss, make_loss
 from trickless._validation.inputs import check_non_negative
 from trickless._validation.kernels import (

@@ -21,13 +21,14 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._coefficients import Coefficients
 from trickless._curve import Curve, extend
-from trickless._estimator import Classification, Learner, Regression
 from trickless._growing import Growing, growing_like
 from trickless._interrupts import uninterrupted
+from trickless._learner import Learner
 from trickless._losses import Loss, Squared
 from trickless._regret import regret_curve
 from trickless._stream import Purpose, generator
 from trickless._support_points import thin
+from trickless._tasks import Classification, Regression
 from trickless._validation.inputs import check_range, check_targets
 from trickless._validation.learners import check_progress
 from trickless._validation.rules import (

@@ -27,13 +27,14 @@ from trickless._devices import (
     take,
     to_host,
 )
-from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._growing import Growing
 from trickless._interrupts import uninterrupted
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
 from trickless._network import Network
+from trickless._neuron_learner import NeuronLearner
 from trickless._steps import Steps, check_steps, stable_step, unit_of
 from trickless._stream import Later, NeuronStream, Purpose, generator
+from trickless._tasks import Classification, Regression
 from trickless._validation.learners import check_more_neurons, check_progress, check_validation_rows
 from trickless._validation.neurons import check_finite_activations, check_independent
 from trickless._validation.rules import (

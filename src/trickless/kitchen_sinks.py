@@ -22,7 +22,6 @@ from trickless._blocks import linear_algebra, map_rows, on_host, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._conjugate import Pilot, solve_in_passes
 from trickless._devices import beside, empty, take
-from trickless._estimator import Classification, NeuronLearner, Regression
 from trickless._interrupts import uninterrupted
 from trickless._least_squares import (
     Posterior,
@@ -36,9 +35,11 @@ from trickless._least_squares import (
 )
 from trickless._losses import CLASSIFICATION_LOSSES, Loss, make_loss
 from trickless._network import Network
+from trickless._neuron_learner import NeuronLearner
 from trickless._risk import minimise
 from trickless._statistics import Moments, Statistics, least_ridge
 from trickless._stream import BLOCK, NeuronStream, Purpose, generator
+from trickless._tasks import Classification, Regression
 from trickless._validation.devices import check_on_host
 from trickless._validation.inputs import in_precision
 from trickless._validation.learners import (

@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless._checkpoint import Checkpoint
 from trickless._curve import Curve, extend
-from trickless._estimator import Classification, Regression
 from trickless._growing import Growing, growing_like
 from trickless._interrupts import uninterrupted
 from trickless._kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 from trickless._steps import unit_of
 from trickless._stream import Purpose, generator
+from trickless._tasks import Classification, Regression
 from trickless._validation.learners import check_forgetting, check_no_average, check_progress
 from trickless._validation.rules import (
     anything,

@@ -21,11 +21,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from trickless._blocks import row_blocks
 from trickless._checkpoint import Checkpoint
-from trickless._estimator import Classification, Regression
 from trickless._growing import growing_like
 from trickless._kernels import KernelRows, RegularisedLoss, rows_at_once
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss
 from trickless._stream import Purpose, generator
+from trickless._tasks import Classification, Regression
 from trickless._validation.kernels import check_positive_semidefinite
 from trickless._validation.rules import CLASS_WEIGHT, choice, integer, non_negative, positive
 

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_rows, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
-from trickless._estimator import NeuronLearner
 from trickless._expansion import METHOD, PILOT_ROWS, Expansion
 from trickless._network import Network
+from trickless._neuron_learner import NeuronLearner
 from trickless._online import OnlineClassification, OnlineRegression
 from trickless._projection import Projecting
 from trickless._stream import Purpose, draw, generator, pick

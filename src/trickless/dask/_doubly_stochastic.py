@@ -18,9 +18,9 @@ import numpy as np
 from distributed import wait
 
 from trickless._blocks import linear_algebra
-from trickless._estimator import Classification
 from trickless._network import Network
 from trickless._stream import Later
+from trickless._tasks import Classification
 from trickless._validation.inputs import check_weights
 from trickless.dask._fit import begun, fit, labels, took_over, with_attributes
 from trickless.dask._rows import (
