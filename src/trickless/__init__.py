@@ -17,6 +17,7 @@ theory                the constants of the theorems, and bounds
 what they are made of
 neurons               families (ψ, μ): what is drawn, and how it is evaluated
 _stream               (neurons, seed) → block b of drawn weights
+_columns              columns of activations, and the neurons that they belong to
 _network              the finite weighted sum of neurons, by which their learners predict
 _online               Algorithm 1 of Shrinking Gradient: the rounds that its file and two more share
 _coefficients         coefficients that shrink as a whole, and their average over rounds

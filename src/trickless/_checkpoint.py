@@ -136,7 +136,7 @@ class Checkpoint:
         if self._n_batches == saved.n_batches:
             self._check(self._data())
 
-    def take(self) -> State | None:
+    def resume(self) -> State | None:
         """The state to go on from, once, if the rows that it comes after have been received."""
         saved = self._saved
         if saved is None or self._n_batches != saved.n_batches:

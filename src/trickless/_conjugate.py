@@ -148,7 +148,7 @@ def solve_in_passes(
     precondition = _preconditioner(sums.chosen, share[chosen], ridges)
     wanted, n_compare = sums.cross[:, which], 0
     coef, grid, scores = np.zeros_like(wanted), None, None
-    kept = checkpoint.take() or {}
+    kept = checkpoint.resume() or {}
     if pilot is not None:
         if "compared" not in kept:
             tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)

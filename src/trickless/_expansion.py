@@ -15,6 +15,7 @@ import numpy as np
 
 from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
 from trickless._certificate import certified
+from trickless._columns import by_neuron
 from trickless._network import Network
 from trickless._stream import (
     BLOCK,
@@ -117,8 +118,7 @@ class Expansion:
 
         def sums(rows: slice) -> np.ndarray:
             parts = [self._columns(pick(weights, some), rows) for some in blocks]
-            parts = [part.reshape(width, -1, part.shape[1]).swapaxes(0, 1) for part in parts]
-            return np.concatenate(parts)
+            return np.concatenate([by_neuron(part, width) for part in parts])
 
         n_rows = self.support.shape[0]
         n_jobs = worthwhile(self.n_jobs, n_rows * n * width)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from trickless._blocks import map_rows, on_host
+from trickless._columns import by_column
 from trickless._devices import beside, matching, n_bytes, take, zeros
 from trickless._validation.devices import check_on_host
 from trickless._validation.learners import check_finite
@@ -92,7 +93,7 @@ class Network:
         total += beside(total, np.asarray(self.intercept, dtype=np.float64))
         n_columns = self.n_neurons * self.neurons.width
         for group in self._groups(X):
-            terms = [(weights, _columns(coef, X)) for weights, coef in group]
+            terms = [(weights, _beside(X, coef)) for weights, coef in group]
 
             def add(rows: slice, terms: list[tuple[Weights, Any]] = terms) -> None:
                 some = take(X, rows)
@@ -164,9 +165,9 @@ class Network:
             yield group
 
 
-def _columns(coef: np.ndarray, X: Any) -> Any:
+def _beside(X: Any, coef: np.ndarray) -> Any:
     """Coefficients (n, width, n_outputs) in the order of a block's columns, beside the rows."""
-    columns = coef.transpose(1, 0, 2).reshape(-1, coef.shape[2])
+    columns = by_column(coef)
     return columns if on_host(X) else matching(X, columns)
 
 

@@ -165,7 +165,7 @@ class OnlineGradient(Learner):
             self._support = growing_like(X)
         X = self._support.like(X)
         start, n_rows = 0, X.shape[0]
-        if (state := checkpoint.take()) is not None:
+        if (state := checkpoint.resume()) is not None:
             start = state["rows"]
             self.__dict__.update({name: state[name] for name in self._changing})
         with self._progress(n_rows, "row") as bar:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trickless._columns import by_column
+
 #: Stratified sampling is taken where it saves work by so many standard errors.
 _SURE = 1.5
 
@@ -122,7 +124,7 @@ def _of_full_sums(one: Drawn, other: Drawn, rows: np.ndarray) -> tuple[np.ndarra
     by_neuron = np.einsum("rno,rno->n", *deviations) / (n_rows * (n - 1))
     noise = 0.0
     for some, sample, beside in zip(psi, (one, other), deviations[::-1], strict=True):
-        said = np.einsum("rno,rkn->kno", beside, rows).reshape(width * n, n_outputs)
+        said = by_column(np.einsum("rno,rkn->nko", beside, rows))
         by_point = ((some @ said) * sample.directions).sum(axis=1) / (n_rows * (n - 1))
         apart = by_point[1:] - by_point[:-1]
         noise += apart @ apart / (2 * len(apart) * n_points)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_rows, namespace
 from trickless._checkpoint import Checkpoint
+from trickless._columns import by_neuron
 from trickless._devices import (
     cho_solve,
     cholesky,
@@ -187,7 +188,7 @@ class _DoublyStochastic(NeuronLearner):
         batches = [_Batch(rows, n_outputs) for rows in self._batches(training)]
         self._weigh([batch.rows for batch in batches], weight)
         aside = None if held_out is None else _Batch(held_out, n_outputs)
-        if (state := checkpoint.take()) is not None:
+        if (state := checkpoint.resume()) is not None:
             self._go_on(state, batches, aside)
 
         def step(number: int, k: int) -> None:
@@ -431,7 +432,7 @@ class _DoublyStochastic(NeuronLearner):
         weights = self.stream_.between(first, first + k, X)  # line 3: neurons from a seed
         Z = self._activations(X, weights)
         shares = self._shares(targets, weight)
-        new = self._take(*self._slopes(Z, batch.f, targets, shares, shares.sum()), k, gamma, seen)
+        new = self._append(*self._slopes(Z, batch.f, targets, shares, shares.sum()), k, gamma, seen)
         batch.f *= 1 - gamma * self.alpha
         with linear_algebra(self.n_jobs, Z.shape[0] * new.size):
             batch.f += to_host(Z @ matching(Z, new))
@@ -474,7 +475,7 @@ class _DoublyStochastic(NeuronLearner):
         self._check_progress(value, start, gamma)
         return int(n_rows), float(error), float(value)
 
-    def _take(
+    def _append(
         self,
         gradient: np.ndarray,
         covariance: Any,
@@ -496,7 +497,7 @@ class _DoublyStochastic(NeuronLearner):
         with uninterrupted():  # all that a step changes
             decay = (1 - gamma * self.alpha).astype(self._coef.rows.dtype)
             self._coef.rows[:] *= decay  # line 6: decay the earlier ones
-            self._coef.append(new.reshape(self.neurons_.width, k, -1).transpose(1, 0, 2))
+            self._coef.append(by_neuron(new, self.neurons_.width))
             self._history.append(seen)
             self.n_iter_ += 1
         return new

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_rows, on_host, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
+from trickless._columns import by_neuron
 from trickless._conjugate import Pilot, solve_in_passes
 from trickless._devices import beside, empty, take
 from trickless._interrupts import uninterrupted
@@ -257,13 +258,13 @@ class _KitchenSinks(NeuronLearner):
             )
 
     def _by_neuron(self, columns: np.ndarray) -> np.ndarray:
-        """What belongs to columns of activations, as an array (n_neurons, width, ...)."""
+        """What belongs to columns of all blocks, as an array (n_neurons, width, ...)."""
         width = self.neurons_.width
         blocks = [
-            columns[b.start * width : b.stop * width].reshape(width, -1, *columns.shape[1:])
+            by_neuron(columns[b.start * width : b.stop * width], width)
             for b in row_blocks(len(columns) // width, BLOCK)
         ]
-        return np.concatenate(blocks, axis=1).swapaxes(0, 1)
+        return np.concatenate(blocks)
 
     def _blocks(self, X: Any, most: int) -> Callable[[], Iterator[tuple[slice, np.ndarray]]]:
         """Begins passes over the activations: kept if they take at most so many bytes."""
@@ -283,7 +284,7 @@ class _KitchenSinks(NeuronLearner):
         statistics.make_room(X.shape[0])
         alpha = np.inf if isinstance(self.alpha, str) else self.alpha
         least = least_ridge(X.shape[0], alpha * self._begun_with["n_neurons"])
-        if (state := checkpoint.take()) is not None:
+        if (state := checkpoint.resume()) is not None:
             place, statistics, done = statistics, state["statistics"], state["rows"]
             if not on_host(X):
                 statistics.gram = beside(place.gram, statistics.gram)
@@ -397,7 +398,7 @@ class _KitchenSinks(NeuronLearner):
             n_learned = 0
             try:
                 for batch in each_batch(type(self).__name__, batches):
-                    self._take(kept, *batch, classes)
+                    self._learn_or_resume(kept, *batch, classes)
                     n_learned += 1
             except Exception as error:
                 error.add_note(f"This was at batch {n_learned}, counted from 0.")
@@ -411,13 +412,13 @@ class _KitchenSinks(NeuronLearner):
         kept.remove()
         return self
 
-    def _take(self, kept: Checkpoint, X: Any, y: Any, weight: Any, classes: Any) -> None:
+    def _learn_or_resume(self, kept: Checkpoint, X: Any, y: Any, weight: Any, classes: Any) -> None:
         """Take a batch of a stream, or come to the state after it."""
         first = not self.__sklearn_is_fitted__()
         with linear_algebra(self.n_jobs):
             rows = self._receive(X, y, weight, first=first, classes=classes, seed=kept.seed)
             kept.received(self.seed_, *rows)
-            if (state := kept.take()) is not None:
+            if (state := kept.resume()) is not None:
                 self.statistics_ = state["statistics"]
             elif not kept.behind and len(rows[1]):
                 self._learn(*rows)

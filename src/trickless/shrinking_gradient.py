@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless._blocks import linear_algebra, map_rows, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
+from trickless._columns import by_column
 from trickless._expansion import METHOD, PILOT_ROWS, Expansion
 from trickless._network import Network
 from trickless._neuron_learner import NeuronLearner
@@ -160,7 +161,7 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
             width = (some.stop - some.start) * family.width
             Z = np.concatenate(map_rows(activations, X, width, self.n_jobs)).astype(np.float64)
             gram += Z @ Z.T
-            products += Z @ f[some].swapaxes(0, 1).reshape(width, -1)
+            products += Z @ by_column(f[some])
         check_finite(type(family).__name__, gram.diagonal())
         check_finite(type(family).__name__, products)
         return gram, products

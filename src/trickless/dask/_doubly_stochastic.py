@@ -132,7 +132,7 @@ def fit_doubly_stochastic(
         gamma = model._steps(model.n_iter_)
         outcome, gradient, covariance = workers.sums(number, k)
         seen = model._look(outcome, gamma)
-        model._take(gradient, covariance, k, gamma, seen)
+        model._append(gradient, covariance, k, gamma, seen)
         workers.new = model._coef.rows[-k:].copy()
 
     score = None
