@@ -1,7 +1,7 @@
 """Which estimate of ⟨f, Φ(x)⟩ reaches an error soonest, and whether "auto" knows.
 
 For every kernel width, sign pattern of the coefficients, size of the support and number of rows,
-each method gets as many neurons as it takes to reach the variance of full sums over 512 neurons;
+each estimator gets as many neurons as it takes to reach the variance of full sums over 512 neurons;
 activations and seconds to get there are compared. "auto" chooses for itself, with a pilot each time
 that one is worth it (as ``Expansion.estimate`` does) and with a pilot's variances at hand (as in
 the rounds of a learner, which measures them anew when the support has grown by a quarter). What it
@@ -31,7 +31,7 @@ SUPPORTS = (100, 1_000, 10_000)
 ROWS = (1, 32, 1_024)
 COLUMNS = 10
 NEURONS = 512
-MOST = 100_000  # a method that needs more neurons is timed with so many, and scaled
+MOST = 100_000  # an estimator that needs more neurons is timed with so many, and scaled
 VARIANCE_RUNS = 200
 SEVERAL = 64  # rows at which variances are measured
 PILOTS = 40  # whose variances are at hand
@@ -62,27 +62,29 @@ def squared_error(f, rows, exact, estimate):
     return float(np.mean(np.square(errors)))
 
 
-def neurons_for(method, target, error_of):
-    """Neurons with which a method reaches a mean squared error."""
+def neurons_for(estimator, target, error_of):
+    """Neurons with which an estimator reaches a mean squared error."""
     n = NEURONS
     for _ in range(3):  # the variance of strata does not fall exactly like 1/n
         tried = int(min(max(n, 16), MOST // 10))
-        n = tried * error_of(method, tried) / target
+        n = tried * error_of(estimator, tried) / target
     return max(1, int(np.ceil(n)))
 
 
 def problem(width, signs, t):
-    """An expansion, the mean squared error to reach, and the neurons that each method needs."""
+    """An expansion, the mean squared error to reach, and the neurons that each estimator needs."""
     rng = np.random.default_rng(0)
     f = expansion(width, signs, t, rng)
     rows = rng.standard_normal((VARIANCE_RUNS * SEVERAL, COLUMNS)).astype("float32")
     exact = exactly(f, rows)
 
-    def error_of(method, n):
-        return squared_error(f, rows, exact, lambda X, run: f.freeze(n, method, run)(X))
+    def error_of(estimator, n):
+        return squared_error(f, rows, exact, lambda X, run: f.freeze(n, estimator, run)(X))
 
     target = error_of("full", NEURONS)
-    needed = {method: neurons_for(method, target, error_of) for method in ("index", "stratified")}
+    needed = {
+        estimator: neurons_for(estimator, target, error_of) for estimator in ("index", "stratified")
+    }
     return f, target, {"full": NEURONS} | needed
 
 
@@ -133,7 +135,7 @@ def chosen(f, rows, exact, target, variances):
 
 
 def cell(f, target, needed, n_rows):
-    """What one number of rows costs by each method, and by "auto"."""
+    """What one number of rows costs by each estimator, and by "auto"."""
     t = len(f.support)
     rng = np.random.default_rng(1)
     rows = rng.standard_normal((VARIANCE_RUNS * n_rows, COLUMNS)).astype("float32")
@@ -146,11 +148,11 @@ def cell(f, target, needed, n_rows):
         f, rows, exact, target, lambda X, rng, run: pilots[run % PILOTS]
     )
     X = rows[:n_rows]
-    timed = {method: min(n, MOST) for method, n in needed.items()}
+    timed = {estimator: min(n, MOST) for estimator, n in needed.items()}
     times = seconds(
         {
-            method: lambda run, n=n, method=method: f.estimate(X, n, method, run)
-            for method, n in timed.items()
+            estimator: lambda run, n=n, estimator=estimator: f.estimate(X, n, estimator, run)
+            for estimator, n in timed.items()
         }
         | {
             "auto": lambda run: f.estimate(X, NEURONS, "auto", run),
@@ -158,8 +160,8 @@ def cell(f, target, needed, n_rows):
         }
     )
     # Time to the error: what is short of the target would take so much longer.
-    for method, n in timed.items():
-        times[method] *= needed[method] / n
+    for estimator, n in timed.items():
+        times[estimator] *= needed[estimator] / n
     times["auto"] *= with_pilots / target
     times["auto, measured"] *= with_measured / target
     activations = {
@@ -167,10 +169,10 @@ def cell(f, target, needed, n_rows):
         "index": needed["index"] * (1 + n_rows),
         "stratified": needed["stratified"] * (1 + n_rows),
     }
-    spent = [n * ((t if method == "full" else 1) + n_rows) for method, n in by_measured]
+    spent = [n * ((t if estimator == "full" else 1) + n_rows) for estimator, n in by_measured]
     activations["auto, measured"] = float(np.mean(spent)) * with_measured / target
-    best = min(times[method] for method in needed)
-    fewest = min(activations[method] for method in needed)
+    best = min(times[estimator] for estimator in needed)
+    fewest = min(activations[estimator] for estimator in needed)
     return {
         "support": t,
         "rows": n_rows,
@@ -183,8 +185,8 @@ def cell(f, target, needed, n_rows):
             "auto, measured": with_measured,
         },
         "full": {
-            "auto": float(np.mean([method == "full" for method, _ in by_pilots])),
-            "auto, measured": float(np.mean([method == "full" for method, _ in by_measured])),
+            "auto": float(np.mean([estimator == "full" for estimator, _ in by_pilots])),
+            "auto, measured": float(np.mean([estimator == "full" for estimator, _ in by_measured])),
         },
         "auto_ratio": times["auto"] / best,
         "measured_ratio": times["auto, measured"] / best,
@@ -200,7 +202,7 @@ def main():
         for n_rows in ROWS:
             c = {"width": width, "signs": signs} | cell(*found, n_rows)
             cells.append(c)
-            ms = {method: 1e3 * value for method, value in c["seconds"].items()}
+            ms = {estimator: 1e3 * value for estimator, value in c["seconds"].items()}
             print(
                 f"{width:>5} {signs:>8} {t:>8} {n_rows:>6} | {ms['index']:>6.3g} "
                 f"{ms['stratified']:>6.3g} {ms['full']:>6.3g}       | {c['full']['auto']:>7.0%} "

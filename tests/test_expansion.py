@@ -31,7 +31,7 @@ ALPHAS = {
     "positive": lambda rng, t: rng.random((t, 2)),
     "sparse": lambda rng, t: rng.standard_normal((t, 2)) * (np.arange(t) % 3 == 0)[:, None],
 }
-METHODS = ("index", "stratified", "full", "auto")
+ESTIMATORS = ("index", "stratified", "full", "auto")
 KNOWN = Variances(
     full=1.0,
     index_within=1.9,
@@ -54,13 +54,13 @@ def exact(f, X):
     return f.neurons.kernel(X, f.support) @ f.alpha
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_estimates_are_unbiased_and_their_errors_honest(family, alpha, method):
+def test_estimates_are_unbiased_and_their_errors_honest(family, alpha, estimator):
     f = expansion(family, alpha)
     X = inputs(3, 3, seed=5)
-    runs = [f.estimate(X, 200, method, s) for s in range(300)]
+    runs = [f.estimate(X, 200, estimator, s) for s in range(300)]
     values, errors = (np.array(array) for array in zip(*runs, strict=True))
     spread = values.std(axis=0, ddof=1)
     assert (np.abs(values.mean(axis=0) - exact(f, X)) < 5 * spread / np.sqrt(300)).all()
@@ -70,7 +70,7 @@ def test_estimates_are_unbiased_and_their_errors_honest(family, alpha, method):
     slack = 5 * np.sqrt(2 / 299)
     assert (ratio > 1 - slack).all()
     # Differences of neighbouring strata hold something of what stratification takes away.
-    assert (ratio < (1.5 if method == "stratified" else 1) + slack).all()
+    assert (ratio < (1.5 if estimator == "stratified" else 1) + slack).all()
 
 
 def test_variance_stays_below_the_bounds_of_the_theory():
@@ -80,16 +80,16 @@ def test_variance_stays_below_the_bounds_of_the_theory():
     one = Expansion(f.neurons, f.support, f.alpha[:, :1])
     norm_1 = np.abs(one.alpha).sum()
     norm_2 = (one.alpha.T @ f.neurons.kernel(f.support) @ one.alpha).item() ** 0.5
-    for method, norm in (("index", norm_1), ("full", norm_2)):
-        errors = [one.estimate(X, m, method, s)[1] for s in range(30)]
+    for estimator, norm in (("index", norm_1), ("full", norm_2)):
+        errors = [one.estimate(X, m, estimator, s)[1] for s in range(30)]
         assert np.sqrt((np.array(errors) ** 2).mean(axis=0)).max() < norm / np.sqrt(m) * 1.1
 
 
 def test_frozen_network_predicts_what_the_expansion_does():
     f = expansion(t=60)
     X = inputs(50, 3, seed=5)
-    for method in ("index", "full"):
-        network = f.freeze(4000, method, random_state=0)
+    for estimator in ("index", "full"):
+        network = f.freeze(4000, estimator, random_state=0)
         assert network.n_neurons == 4000
         value, error = network.estimate(X)
         np.testing.assert_allclose(network(X), value, atol=1e-9)
@@ -125,14 +125,14 @@ def test_a_pilot_knows_the_variances_of_all_methods(width, mixed):
     X, x = inputs(t, 3), inputs(4, 3, seed=1)
     f = Expansion(Gaussian(width).fit(X, rng), X, alpha)
     pilots = [f.variances(x, seed) for seed in range(20)]
-    for method in ("full", "stratified"):
-        runs = [f.estimate(x, m, method, 100 + seed)[0] for seed in range(200)]
+    for estimator in ("full", "stratified"):
+        runs = [f.estimate(x, m, estimator, 100 + seed)[0] for seed in range(200)]
         truth = m * np.var(runs, axis=0, ddof=1).mean()
-        known = [p.full if method == "full" else stratified(p, m, t) for p in pilots]
+        known = [p.full if estimator == "full" else stratified(p, m, t) for p in pilots]
         norm = np.abs(alpha).sum() ** 2
         # A pilot of twice 128 points and 32 neurons cannot tell variances below this from 0, and
         # of the 31 neighbours of its strata two may have different signs: (2 |α|₁)²/2.
-        unseen = norm / 128 / np.sqrt(32) if method == "full" else 2 * norm / 31
+        unseen = norm / 128 / np.sqrt(32) if estimator == "full" else 2 * norm / 31
         assert truth / 2 - unseen < np.mean(known) < 2 * truth + unseen
 
 
@@ -146,16 +146,16 @@ def test_auto_takes_the_cheapest_method_for_one_error():
         (rng.choice([-1.0, 1], (4000, 1)), "full"),
     ):
         f = Expansion(neurons, X, alpha)
-        method, n_neurons = f.cheapest(50, 20, f.variances(x, 0))
-        assert method == winner
+        estimator, n_neurons = f.cheapest(50, 20, f.variances(x, 0))
+        assert estimator == winner
         variance = {
-            (method, n): np.mean([f.estimate(x, n, method, s)[1] ** 2 for s in range(60)])
-            for method, n in (("full", 50), ("stratified", 50), (method, n_neurons))
+            (estimator, n): np.mean([f.estimate(x, n, estimator, s)[1] ** 2 for s in range(60)])
+            for estimator, n in (("full", 50), ("stratified", 50), (estimator, n_neurons))
         }
         work = {m: variance[m, 50] * (45 + 20 + n) for m, n in (("stratified", 1), ("full", 4000))}
         assert min(work, key=work.get) == winner
         # It aims at the variance that full sums have, by a pilot of 32 neurons.
-        assert 0.3 < variance[method, n_neurons] / variance["full", 50] < 3
+        assert 0.3 < variance[estimator, n_neurons] / variance["full", 50] < 3
 
 
 def test_strata_are_as_many_as_reach_a_variance():
@@ -171,9 +171,9 @@ def test_variances_at_hand_are_not_measured_again(monkeypatch):
     f, X = expansion(t=2000), inputs(4, 3, seed=1)
     known = f.variances(X, 0)
     monkeypatch.setattr(Expansion, "variances", None)
-    method, n = f.cheapest(500, 4, known)
+    estimator, n = f.cheapest(500, 4, known)
     value, error = f.estimate(X, 500, random_state=1, variances=known)
-    again = f.estimate(X, n, method, random_state=1)
+    again = f.estimate(X, n, estimator, random_state=1)
     np.testing.assert_array_equal(value, again[0])
     np.testing.assert_array_equal(error, again[1])
 
@@ -274,13 +274,13 @@ def test_strata_are_taken_where_they_are_less_work(t, n_rows, between):
     f, n = expansion(t=t), 50
     drawn = _NEURON + _NUMBER * KNOWN.numbers
     work = (drawn + t + n_rows) * n, drawn + 1 + n_rows
-    methods = set()
+    estimators = set()
     for within in np.geomspace(0.1, 100, 61):
         v = KNOWN._replace(index_within=within, index_between=between)
         less = v.strata(v.full / n, t) * work[1] < work[0]
-        methods.add(f.cheapest(n, n_rows, v)[0])
+        estimators.add(f.cheapest(n, n_rows, v)[0])
         assert f.cheapest(n, n_rows, v)[0] == ("stratified" if less else "full")
-    assert len(methods) == 2
+    assert len(estimators) == 2
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.9])
@@ -325,8 +325,8 @@ def test_no_method_is_worse_than_index_sampling(family, alpha):
     f = expansion(family, alpha)
     x = inputs(3, 3, seed=5)
     variance = {
-        method: np.var([f.estimate(x, 60, method, s)[0] for s in range(300)], axis=0).mean()
-        for method in ("index", "stratified", "full")
+        estimator: np.var([f.estimate(x, 60, estimator, s)[0] for s in range(300)], axis=0).mean()
+        for estimator in ("index", "stratified", "full")
     }
     slack = 1 + 5 * np.sqrt(2 / 299)  # of a ratio of two variances of 300 runs, means of six
     assert variance["full"] < variance["stratified"] * slack
@@ -336,8 +336,8 @@ def test_no_method_is_worse_than_index_sampling(family, alpha):
 def test_an_expansion_of_zeros_is_zero():
     f = expansion()
     zero = Expansion(f.neurons, f.support, np.zeros_like(f.alpha))
-    for method in METHODS:
-        value, error = zero.estimate(f.support[:3], 50, method, 0)
+    for estimator in ESTIMATORS:
+        value, error = zero.estimate(f.support[:3], 50, estimator, 0)
         assert not value.any()
         assert not error.any()
 
@@ -346,7 +346,7 @@ def test_wrong_arguments_are_named():
     f = expansion()
     with pytest.raises(ValueError, match="Expansion: n_neurons=0"):
         f.estimate(f.support, 0)
-    with pytest.raises(ValueError, match=r"Expansion: method='best'.*'index'"):
+    with pytest.raises(ValueError, match=r"Expansion: estimator='best'.*'index'"):
         f.freeze(10, "best")
 
 

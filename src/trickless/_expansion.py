@@ -49,9 +49,9 @@ _WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 4
 _MOST_HELD = 2**16
 _PAIRS = 4096
 
-METHODS = "full", "index", "stratified"
-METHOD = choice("auto", *METHODS, remedy="'auto' takes the cheapest for the same error")
-FROZEN = choice(*METHODS, remedy="'full' gives the smallest standard error")
+ESTIMATORS = "full", "index", "stratified"
+ESTIMATOR = choice("auto", *ESTIMATORS, remedy="'auto' takes the cheapest for the same error")
+FROZEN = choice(*ESTIMATORS, remedy="'full' gives the smallest standard error")
 N_NEURONS = integer(1, "more neurons give a smaller standard error, for example n_neurons=1000")
 
 
@@ -92,7 +92,7 @@ class Expansion:
     >>> X = rng.standard_normal((50, 3))
     >>> neurons = Gaussian(length_scale=1.0).fit(X, rng)
     >>> f = Expansion(neurons, X, rng.standard_normal((50, 1)))
-    >>> value, error = f.estimate(X[:2], n_neurons=4000, method="full", random_state=0)
+    >>> value, error = f.estimate(X[:2], n_neurons=4000, estimator="full", random_state=0)
     >>> exact = neurons.kernel(X[:2], X) @ f.alpha
     >>> bool((np.abs(value - exact) < 5 * error).all())
     True
@@ -132,7 +132,7 @@ class Expansion:
         alpha = self.alpha[rows].astype(self.support.dtype, copy=False)
         return self.neurons(self.support[rows], weights).T @ alpha
 
-    def freeze(self, n_neurons: int, method: str = "full", random_state: Any = None) -> Network:
+    def freeze(self, n_neurons: int, estimator: str = "full", random_state: Any = None) -> Network:
         """Sample an ordinary finite network whose expectation is this expansion.
 
         Parameters
@@ -140,7 +140,7 @@ class Expansion:
         n_neurons : int
             How many neurons the network gets. Its standard error falls like 1/√n_neurons, and its
             cost for a row does not depend on the size of the support.
-        method : {"full", "index", "stratified"}, default="full"
+        estimator : {"full", "index", "stratified"}, default="full"
             Full sums give the smallest standard error, index sampling is sooner done.
         random_state : int, Generator, RandomState or None, default=None
             Source of the neurons.
@@ -150,14 +150,14 @@ class Expansion:
         Network
         """
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
-        check_value("Expansion", "method", method, FROZEN)
-        return self._sample(n_neurons, as_generator(random_state), method)
+        check_value("Expansion", "estimator", estimator, FROZEN)
+        return self._sample(n_neurons, as_generator(random_state), estimator)
 
     def estimate(
         self,
         X: Any,
         n_neurons: int,
-        method: str = "auto",
+        estimator: str = "auto",
         random_state: Any = None,
         variances: Variances | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -171,7 +171,7 @@ class Expansion:
         X : array or CSR matrix of shape (n_rows, n_features)
         n_neurons : int
             How many neurons to draw.
-        method : {"auto", "full", "index", "stratified"}, default="auto"
+        estimator : {"auto", "full", "index", "stratified"}, default="auto"
             "auto" aims at the standard error of full sums over ``n_neurons`` neurons, and takes
             stratified index sampling with as many more as that needs where this is less work, by
             the variances that a few neurons of a pilot have.
@@ -192,13 +192,13 @@ class Expansion:
         """
         check_independent("Expansion", "a standard error", self.neurons)
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
-        check_value("Expansion", "method", method, METHOD)
+        check_value("Expansion", "estimator", estimator, ESTIMATOR)
         rng, support = as_generator(random_state), _Weighed(self.alpha)
-        if method == "auto":
+        if estimator == "auto":
             if variances is None and self._worth_a_pilot(X.shape[0], n_neurons):
                 variances = self._variances(X, rng, support)
-            method, n_neurons = self.cheapest(n_neurons, X.shape[0], variances)
-        return self._sample(n_neurons, rng, method, support).estimate(X)
+            estimator, n_neurons = self.cheapest(n_neurons, X.shape[0], variances)
+        return self._sample(n_neurons, rng, estimator, support).estimate(X)
 
     def full_sums(self, X: Any, n_neurons: int, rng: np.random.Generator) -> np.ndarray:
         """What ``freeze(n_neurons, "full", rng)(X)`` returns, for when it is wanted once.
@@ -271,30 +271,30 @@ class Expansion:
         tolerance = check_tolerance("Expansion", tolerance, self.alpha, self.support.dtype)
         check_probability("Expansion", "confidence", confidence)
         half_range = np.abs(self.alpha).sum(axis=0) * self.neurons.bound**2
-        fresh = partial(self.freeze, method="full", random_state=as_generator(random_state))
+        fresh = partial(self.freeze, estimator="full", random_state=as_generator(random_state))
         return certified(fresh, X, half_range, tolerance, 1 - confidence)
 
     def _sample(
         self,
         n_neurons: int,
         rng: np.random.Generator,
-        method: str,
+        estimator: str,
         support: _Weighed | None = None,
     ) -> Network:
         support = support or _Weighed(self.alpha)
-        if method == "full":  # as full_sums draws them, on threads
+        if estimator == "full":  # as full_sums draws them, on threads
             weights = draw_blocks(self.neurons, as_seed(rng), n_neurons, self.support.dtype)
         else:
             weights = draw(self.neurons, rng, n_neurons, self.support.dtype)
         if not support.total:
             coef = np.zeros((n_neurons, self.neurons.width, self.alpha.shape[1]))
-        elif method == "full":
+        elif estimator == "full":
             coef = self.values(weights) / n_neurons
         else:
-            index = support.draw(n_neurons, rng, method)
+            index = support.draw(n_neurons, rng, estimator)
             coef = self._index_values(weights, index, support.directions(index)) / n_neurons
         coef = coef.astype(self.support.dtype)
-        source, strata = StoredNeurons(weights), method == "stratified"
+        source, strata = StoredNeurons(weights), estimator == "stratified"
         return Network(self.neurons, source, coef, n_jobs=self.n_jobs, stratified=strata)
 
     def _index_values(
@@ -311,7 +311,7 @@ class Expansion:
         return psi[:, :, None] * directions[:, None, :]  # Alg. 2, line 4
 
     def variances(self, X: Any, random_state: Any = None) -> Variances:
-        """Estimate the variances of all methods at some rows, from a few neurons.
+        """Estimate the variances of all estimators at some rows, from a few neurons.
 
         The neurons are not those of an estimate, so that a choice by these variances leaves the
         estimate unbiased.
@@ -380,7 +380,7 @@ class Expansion:
         return min(max(_PILOT_LEAST, share), _PILOT_MOST)
 
     def cheapest(self, n_neurons: int, n_rows: int, variances: Variances | None) -> tuple[str, int]:
-        """The method with the least work for the error of full sums, and how many neurons it needs.
+        """The estimator with the least work for the error of full sums, and its neurons.
 
         Work is counted in activations. Where index sampling would have to hold very many neurons,
         full sums are taken.
@@ -396,7 +396,7 @@ class Expansion:
 
         Returns
         -------
-        method : {"full", "stratified"}
+        estimator : {"full", "stratified"}
         n_neurons : int
         """
         t = self.support.shape[0]
@@ -426,9 +426,9 @@ class _Weighed:
     def _strata(self) -> Strata:
         return Strata(self.size, self.alpha > 0)
 
-    def draw(self, n: int, rng: np.random.Generator, method: str) -> np.ndarray:
+    def draw(self, n: int, rng: np.random.Generator, estimator: str) -> np.ndarray:
         """A support point for each of n neurons."""
-        if method == "index":
+        if estimator == "index":
             return by_size(self.size, n, rng)  # Alg. 2, line 2
         return self._strata.draw(n, rng)
 

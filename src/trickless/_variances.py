@@ -15,7 +15,7 @@ _SURE = 1.5
 class Variances(NamedTuple):
     """Variances that single neurons give to estimates of ⟨f, Φ(x)⟩, and what a neuron costs.
 
-    The variance of an estimate from n neurons is that of its method divided by n.
+    The variance of an estimate from n neurons is its estimator's divided by n.
     """
 
     full: float

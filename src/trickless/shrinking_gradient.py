@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._blocks import linear_algebra, map_rows, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._columns import by_column
-from trickless._expansion import METHOD, PILOT_ROWS, Expansion
+from trickless._expansion import ESTIMATOR, PILOT_ROWS, Expansion
 from trickless._network import Network
 from trickless._neuron_learner import NeuronLearner
 from trickless._online import OnlineClassification, OnlineRegression
@@ -52,7 +52,7 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
         | Projecting._rules
         | {
             "n_samples": integer(1, "n_samples=512 draws of w a round is the default"),
-            "estimator": METHOD,
+            "estimator": ESTIMATOR,
         }
     )
 
@@ -171,16 +171,16 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
         rng = generator(self.seed_, Purpose.ROUNDS, self._coefficients.n_rounds)
         f = self._expansion(self._coefficients.last())
         theorem = self.schedule == "theorem"
-        method, m = self.estimator, self._constants().n_samples if theorem else self.n_samples
-        if method == "auto":
-            method, m = f.cheapest(m, X.shape[0], self._variances(f, X, m, rng))
+        estimator, m = self.estimator, self._constants().n_samples if theorem else self.n_samples
+        if estimator == "auto":
+            estimator, m = f.cheapest(m, X.shape[0], self._variances(f, X, m, rng))
         total: Any = 0.0
         for start in range(0, m, _DRAWS):
             some = min(_DRAWS, m - start)
-            if method == "full":
+            if estimator == "full":
                 total += some / m * f.full_sums(X, some, rng)
             else:
-                total += some / m * f.freeze(some, method, rng)(X)
+                total += some / m * f.freeze(some, estimator, rng)(X)
         return total
 
     def _variances(
