@@ -326,7 +326,8 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
         is lost. "unbiased" keeps half of ``max_support``, each point with a probability in
         proportion to its coefficient and counting inversely more: f keeps its expectation, at the
         price of a variance of about :math:`\|\alpha\|_1^2` / ``max_support`` each time, which
-        feeds itself on long streams. The average is then over the rounds since.
+        feeds itself on long streams: with hundreds of points it can be larger than f itself. The
+        average is then over the rounds since, so that ``average=True`` smooths little of it.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
@@ -539,7 +540,8 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
         is lost. "unbiased" keeps half of ``max_support``, each point with a probability in
         proportion to its coefficient and counting inversely more: f keeps its expectation, at the
         price of a variance of about :math:`\|\alpha\|_1^2` / ``max_support`` each time, which
-        feeds itself on long streams. The average is then over the rounds since.
+        feeds itself on long streams: with hundreds of points it can be larger than f itself. The
+        average is then over the rounds since, so that ``average=True`` smooths little of it.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
