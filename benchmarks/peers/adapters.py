@@ -32,7 +32,10 @@ class Rfflearn:
 
 
 class XRFM:
-    """xRFM as its README sets it, on processors; a fifth of the rows is its validation set."""
+    """xRFM as its README sets it, on processors; a fifth of the rows is its validation set.
+
+    It asks not to standardise codes of categories, so columns of two values are 0 and 1 again.
+    """
 
     def __init__(self, n_classes: int, bandwidth: float, reg: float) -> None:
         import torch
@@ -50,6 +53,11 @@ class XRFM:
         )
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        least, largest = X.min(axis=0), X.max(axis=0)
+        codes = ((least == X) | (largest == X)).all(axis=0) & (largest > least)
+        self.origin = np.where(codes, least, 0.0).astype(X.dtype)
+        self.unit = np.where(codes, largest - least, 1.0).astype(X.dtype)
+        X = self._coded(X)
         if not self.n_classes:
             y = y.astype(np.float32)[:, None]
         n = int((1 - VALIDATION) * len(X))
@@ -57,7 +65,10 @@ class XRFM:
         self.model.fit(*(self.tensor(np.ascontiguousarray(part)) for part in parts))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(self.model.predict(self.tensor(X))).ravel()
+        return np.asarray(self.model.predict(self.tensor(self._coded(X)))).ravel()
+
+    def _coded(self, X: np.ndarray) -> np.ndarray:
+        return (X - self.origin) / self.unit
 
 
 def torchkm(n_classes: int, scale: float | None, **options: Any) -> Any:

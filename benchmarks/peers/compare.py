@@ -7,6 +7,7 @@ import sys
 import time
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -59,25 +60,28 @@ def fitted(task: Task, method: Method, size: int, parameters: dict[str, Any]) ->
     }
 
 
-def tuned(task: Task, method: Method) -> tuple[dict[str, Any], list[str]]:
-    """The best parameters, one after the other, and why fits of the grid failed."""
+def tuned(task: Task, method: Method) -> tuple[dict[str, Any], int, list[str]]:
+    """The best parameters of the whole grid, the rows to learn from, and why fits failed.
+
+    Where the first fit takes too long, a method that is sized by rows gets half of them.
+    """
     task, failures = task.tuning(), []
-    best = {name: values[0] for name, values in method.grid.items()}
-    size = min(method.pilot, len(task.X)) if method.unit == "rows" else method.pilot
-    errors: dict[Any, float] = {}
-    for name, values in method.grid.items():
-        for value in values:
-            trial = best | {name: value}
-            if tuple(trial.values()) in errors:
-                continue
-            result, why = isolated(fitted, task, method, size, trial, limit=TUNING_SECONDS)
-            errors[tuple(trial.values())] = result["error"] if result else np.inf
-            if why:
-                failures.append(f"{trial}: {why}")
-            if why and len(errors) == 1:
-                return best, failures  # the others would take as long
-        best[name] = min(values, key=lambda v: errors[tuple((best | {name: v}).values())])
-    return best, failures
+    names, size = list(method.grid), method.pilot
+    trials = [dict(zip(names, values, strict=True)) for values in product(*method.grid.values())]
+    errors: list[float] = []
+    while len(errors) < len(trials):
+        trial = trials[len(errors)]
+        result, why = isolated(fitted, task, method, size, trial, limit=TUNING_SECONDS)
+        if why and not errors and method.unit == "rows" and size > method.sizes[0]:
+            size //= 2
+            continue
+        errors.append(result["error"] if result else np.inf)
+        if why:
+            failures.append(f"{trial}: {why}")
+        if why and len(errors) == 1:
+            break  # the others would take as long
+    best = trials[int(np.argmin(errors))]
+    return best, min(size, len(task.X)) if method.unit == "rows" else len(task.X), failures
 
 
 def at_edge(parameters: dict[str, Any], method: Method) -> list[str]:
@@ -149,7 +153,7 @@ def describe(name: str, method: Method, task: Task, quick: bool) -> dict[str, An
     if quick:
         grid = {key: values[:QUICK_VALUES] for key, values in method.grid.items()}
         method = method._replace(grid=grid, pilot=min(method.pilot, method.sizes[1]))
-    entry["parameters"], entry["failed_in_tuning"] = tuned(task, method)
+    entry["parameters"], entry["tuning_rows"], entry["failed_in_tuning"] = tuned(task, method)
     entry["at_edge"] = at_edge(entry["parameters"], method)
     print(f"{name:<34}{entry['parameters']}", flush=True)
     return entry
