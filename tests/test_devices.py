@@ -1,6 +1,7 @@
 """Arrays of other libraries, on devices that NumPy cannot read: array-api-strict has such."""
 
 import pickle
+from types import SimpleNamespace
 
 import array_api_strict as xp
 import numpy as np
@@ -27,6 +28,7 @@ from trickless import (
     KitchenSinksRegressor,
     Network,
     NeuronStream,
+    _devices,
 )
 from trickless._devices import (
     beside,
@@ -39,7 +41,7 @@ from trickless._devices import (
     solve_lower,
     to_host,
 )
-from trickless.neurons import Gaussian, Neurons
+from trickless.neurons import Gaussian, Neurons, make_neurons
 
 HERE, FAR, SINGLE = (xp.Device(name) for name in ("CPU_DEVICE", "device1", "no_float64"))
 WORKING = [m for m in LEARNERS if not name_of(m).startswith("Shrinking")]
@@ -265,6 +267,34 @@ def test_models_fitted_on_devices_merge():
     one, other = clone(learner).fit(put(X[:70]), y[:70]), clone(learner).fit(X[70:], y[70:])
     expected = clone(learner).fit(X, y).predict(X)
     np.testing.assert_allclose(host(one.merge(other).predict(put(X))), expected, atol=1e-7)
+    assert place(one.statistics_.gram) == place(put(X))
+
+
+def test_devices_need_no_hash(monkeypatch):
+    """Those of CuPy have none, and cannot be keys."""
+    X = put(np.ones(1))
+    info = SimpleNamespace(dtypes=lambda device, kind: {"float64": float})
+    library = SimpleNamespace(__name__="library", __array_namespace_info__=lambda: info)
+    monkeypatch.setattr(_devices, "namespace", lambda X: library)
+    monkeypatch.setattr(_devices, "device", lambda X: ["a list has no hash"])
+    assert [_devices.has_double(X), _devices.has_double(X)] == [True, True]
+
+
+def test_a_factor_beyond_a_negative_pivot_is_refused(monkeypatch):
+    """Some libraries go on without a word, and what they give is finite."""
+    monkeypatch.setattr(xp.linalg, "cholesky", lambda matrix: matrix)
+    with pytest.raises(LinAlgError, match="not positive definite"):
+        cholesky(put(np.diag([1.0, -1e-16])))
+    assert place(cholesky(put(np.eye(2)))) == place(put(np.eye(2)))
+
+
+@pytest.mark.parametrize("family", ["chi2", "intersection", "tabular"])
+def test_families_leave_most_rows_where_they_are(family, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = put(rng.random((20_000, 16)).astype(np.float32))
+    sizes = moves(monkeypatch)
+    make(WORKING[0], neurons=make_neurons(family), n_neurons=8).fit(X, rng.random(20_000))
+    assert max(sizes) <= 16_384 * 16  # what ranks are taken from
 
 
 @pytest.mark.parametrize("learner", WORKING, ids=name_of)

@@ -106,6 +106,9 @@ def compare(device, small, path, finish):
         except ImportError as error:
             results[name] = f"not installed: {error}"
             continue
+        except Exception as error:  # theirs, which is to cost nobody else's figures
+            results[name] = f"failed: {error!r}"
+            continue
         results[name] = {
             "fit": fitted - begin,
             "predict": time.perf_counter() - fitted,

@@ -55,7 +55,7 @@ STEPS = {
 ALPHA, DAMPING, LENGTH_SCALE = 1e-6, 1e-4, 10.0
 
 
-def in_turn(actions, repeats):
+def in_turn(actions, repeats, finish):
     """Median seconds of each action, the device's work included; the first turn does not count."""
     times = {name: [] for name in actions}
     for _ in range(repeats + 1):
@@ -66,11 +66,6 @@ def in_turn(actions, repeats):
             finish()
             times[name].append(time.perf_counter() - start)
     return {name: float(np.median(values[1:])) for name, values in times.items()}
-
-
-def finish():
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
 
 
 def rows_of(n_rows, n_inputs, n_outputs, device):
@@ -86,7 +81,7 @@ def weights_of(model, n_neurons, X):
     return W
 
 
-def kitchen_sinks(device, small, repeats):
+def kitchen_sinks(device, small, repeats, finish):
     """Activations and fits, their bare parts, and what they come to."""
     n_rows, n_inputs, n_columns, n_panel = FIT[small]
     X, Y = rows_of(n_rows, n_inputs, 1, device)
@@ -123,6 +118,7 @@ def kitchen_sinks(device, small, repeats):
             "predict": lambda: fixed.predict(X),
         },
         repeats,
+        finish,
     )
     return {
         "rows": n_rows,
@@ -137,7 +133,7 @@ def kitchen_sinks(device, small, repeats):
     }
 
 
-def step(shape, device, repeats):
+def step(shape, device, repeats, finish):
     """A step of a stream, and its bare products."""
     n_rows, n_inputs, before, k, n_outputs, preconditioner = shape
     X, Y = rows_of(n_rows, n_inputs, n_outputs, device)
@@ -176,7 +172,7 @@ def step(shape, device, repeats):
         model._history = []
         model.partial_fit(X, Y)
 
-    seconds = in_turn({"step": ours, "bare step": bare}, repeats)
+    seconds = in_turn({"step": ours, "bare step": bare}, repeats, finish)
     names = "rows", "inputs", "neurons before", "neurons drawn", "outputs", "preconditioner"
     return {
         **dict(zip(names, shape, strict=True)),
@@ -215,12 +211,22 @@ def main():
             "torch": torch.__version__,
             "device": torch.cuda.get_device_name(device) if device.type == "cuda" else str(device),
         },
-        "kitchen_sinks": kitchen_sinks(device, arguments.small, repeats),
-        "steps": [step(shape, device, repeats) for shape in STEPS[arguments.small]],
-        "published": published.compare(device, arguments.small, arguments.susy, finish),
     }
+
+    def finish():
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+
+    small, shapes = arguments.small, STEPS[arguments.small]
+    parts = {
+        "kitchen_sinks": lambda: kitchen_sinks(device, small, repeats, finish),
+        "steps": lambda: [step(shape, device, repeats, finish) for shape in shapes],
+        "published": lambda: published.compare(device, small, arguments.susy, finish),
+    }
+    for name, measure in parts.items():
+        result[name] = measure()
+        arguments.out.write_text(json.dumps(result, indent=1) + "\n")  # what there is so far
     print(json.dumps(result, indent=1))
-    arguments.out.write_text(json.dumps(result, indent=1) + "\n")
     return 0
 
 

@@ -9,7 +9,6 @@ drawn, targets, coefficients. Two functions go from one to the other, :func:`bes
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,8 @@ from trickless._blocks import namespace, on_host
 
 #: Columns of a triangular factor that are solved for at a time on a device.
 _COLUMNS = 1024
+#: Places that have been asked for double precision, and whether they have it.
+_DOUBLE: dict[str, bool] = {}
 
 
 def dispatches() -> bool:
@@ -73,12 +74,15 @@ def matching(Z: Any, array: np.ndarray) -> Any:
 
 def has_double(X: Any) -> bool:
     """Whether the device of X works in double precision."""
-    return on_host(X) or _has_double(namespace(X), device(X))
-
-
-@lru_cache
-def _has_double(xp: Any, where: Any) -> bool:
-    return "float64" in xp.__array_namespace_info__().dtypes(device=where, kind="real floating")
+    if on_host(X):
+        return True
+    known = place(X)  # in words, since not every library's devices have a hash
+    if known not in _DOUBLE:
+        kinds = (
+            namespace(X).__array_namespace_info__().dtypes(device=device(X), kind="real floating")
+        )
+        _DOUBLE[known] = "float64" in kinds
+    return _DOUBLE[known]
 
 
 def double(Z: Any) -> Any:
@@ -113,6 +117,18 @@ def take(X: Any, where: Any) -> Any:
     if where.dtype == bool:
         where = np.flatnonzero(where)
     return namespace(X).take(X, beside(X, where), axis=0)
+
+
+def eye(size: int, X: Any) -> Any:
+    """The identity matrix in double precision, where a matrix in double precision is."""
+    if on_host(X):
+        return np.eye(size)
+    return namespace(X).eye(size, dtype=X.dtype, device=device(X))
+
+
+def duplicate(array: Any) -> Any:
+    """A copy, where the array is."""
+    return array.copy() if on_host(array) else namespace(array).asarray(array, copy=True)
 
 
 def join(arrays: list[Any]) -> Any:
@@ -161,7 +177,8 @@ def cholesky(matrix: Any) -> Any:
         if "LinAlgError" in type(error).__name__:
             raise linalg.LinAlgError(str(error)) from error
         raise
-    if not bool(xp.all(xp.isfinite(factor))):  # which some libraries say in this way
+    # Some libraries say so by numbers that are not finite, or go on beyond a pivot below 0.
+    if not bool(xp.all(xp.isfinite(factor)) & xp.all(xp.linalg.diagonal(factor) > 0)):
         raise linalg.LinAlgError("the matrix is not positive definite")
     return factor
 

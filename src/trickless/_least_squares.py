@@ -20,6 +20,7 @@ from trickless._devices import (
     cholesky,
     double,
     eigh,
+    eye,
     plus_ridge,
     solve_lower,
     times,
@@ -199,7 +200,7 @@ def residual_freedom(moments: Moments, ridge: float) -> float:
     if moments.rows is None:
         factor = _factor(moments, ridge)
         size = factor.shape[0]
-        inverse = solve_lower(factor, np.eye(size))
+        inverse = solve_lower(factor, eye(size, factor))
         return moments.n - 1 - size + ridge * float(namespace(inverse).sum(inverse**2))
     Z = moments.rows.Z
     eigenvalues = np.maximum(linalg.eigvalsh(Z @ Z.T)[1:], 0)  # without that of the centre, 0

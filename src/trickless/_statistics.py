@@ -8,6 +8,7 @@ for.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless._blocks import linear_algebra, namespace, on_host, row_blocks
-from trickless._devices import beside, to_host, zeros
+from trickless._devices import beside, duplicate, to_host, zeros
 from trickless._gram import FLOOR, add_products
 
 #: Rows in a batch from which products may be made in single precision: there it pays.
@@ -170,6 +171,14 @@ class Statistics:
         self.weight += other.weight
         self.weight_square += other.weight_square
         self.rounded += other.rounded
+
+    def copy(self) -> Statistics:
+        """The same sums, to be changed apart; the Gram matrix stays where it is."""
+        other = object.__new__(Statistics)
+        for name, value in vars(self).items():
+            array = hasattr(value, "shape")
+            other.__dict__[name] = duplicate(value) if array else copy(value)
+        return other
 
     def centred(self) -> Moments:
         """Means, and covariances about them."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -361,7 +360,7 @@ class _KitchenSinks(NeuronLearner):
         check_mergeable(self, other)
         self._check_statistics()
         check_statistics(other)
-        statistics = deepcopy(self.statistics_)
+        statistics = self.statistics_.copy()
         with linear_algebra(self.n_jobs):
             statistics.merge(other.statistics_)
         with uninterrupted():

@@ -117,6 +117,14 @@ def test_tensors_that_require_a_gradient_are_refused():
     X, y = problem(WORKING[0])
     with pytest.raises(ValueError, match=r"requires a gradient.*Remedy: X.detach\(\)"):
         make(WORKING[0]).fit(put(X, "cpu").requires_grad_(), y)
+    with pytest.raises(ValueError, match=r"y is .*requires a gradient.*Remedy: y.detach\(\)"):
+        make(WORKING[0]).fit(X, put(y.astype(float), "cpu").requires_grad_())
+
+
+def test_sparse_tensors_are_refused():
+    X, y = problem(WORKING[0])
+    with pytest.raises(TypeError, match=r"X is a sparse array .*Remedy: .*csr_matrix"):
+        make(WORKING[0]).fit(put(X, "cpu").to_sparse(), y)
 
 
 def test_tools_of_scikit_learn_go_with_tensors():

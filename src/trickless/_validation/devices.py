@@ -40,15 +40,26 @@ def check_readable(owner: str, X: Any, on_devices: bool) -> None:
             f"{owner}: X is an array of JAX, which cannot be written to, as sums over rows are. "
             "Remedy: pass a NumPy array, numpy.asarray(X)."
         )
-    if getattr(X, "requires_grad", False):
+    if "sparse" in str(getattr(X, "layout", "")):
+        raise TypeError(
+            f"{owner}: X is a sparse array of {place(X)}, but sparse rows are worked on as SciPy's "
+            "only. Remedy: pass a scipy.sparse.csr_matrix, or X.to_dense()."
+        )
+    _check_no_gradient(owner, "X", X)
+
+
+def _check_no_gradient(owner: str, name: str, array: Any) -> None:
+    if getattr(array, "requires_grad", False):
         raise ValueError(
-            f"{owner}: X is an array of {place(X)} that requires a gradient, and nothing here is "
-            "differentiated. Remedy: X.detach()."
+            f"{owner}: {name} is an array of {place(array)} that requires a gradient, and nothing "
+            f"here is differentiated. Remedy: {name}.detach()."
         )
 
 
 def check_together(owner: str, X: Any, **others: Any) -> None:
     """What comes with rows must be NumPy's, or be where the rows are."""
+    for name, array in others.items():
+        _check_no_gradient(owner, name, array)
     if not dispatches():
         return
     for name, array in others.items():

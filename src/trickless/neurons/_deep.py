@@ -9,14 +9,14 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import binom
 
-from trickless._blocks import namespace
+from trickless._blocks import namespace, on_host
 from trickless._validation.rules import anything, is_integer
 from trickless.neurons._base import Neurons, Weights
 from trickless.neurons._dense import Dense
 from trickless.neurons._rows import angles
 
-#: Hidden activations at a time.
-_CELLS = 2**19
+#: Hidden activations at a time: in a cache, or on a device.
+_CELLS, _CELLS_ON_DEVICE = 2**19, 2**27
 
 
 class Deep(Dense):
@@ -94,7 +94,8 @@ class Deep(Dense):
 
     def activate(self, X: Any, weights: Weights) -> Any:
         U, n = self.prepare(X), weights[0].shape[0]
-        at_once = _CELLS // max(1, X.shape[0] * max(self.hidden, default=1)) or 1
+        most = _CELLS if on_host(X) else _CELLS_ON_DEVICE
+        at_once = most // max(1, X.shape[0] * max(self.hidden, default=1)) or 1
         groups = [slice(i, min(i + at_once, n)) for i in range(0, max(1, n), at_once)]
         parts = [self._networks(U, *(W[some, ...] for W in weights)) for some in groups]
         return namespace(X).concat(parts, axis=1)

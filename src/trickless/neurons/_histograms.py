@@ -27,7 +27,8 @@ class Histograms(Projected):
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Histograms:
         super().fit(X, rng, sample_weight)
         self.prepare(X)
-        largest = X.max(axis=0).toarray().ravel() if issparse(X) else to_host(X).max(axis=0)
+        largest = X.max(axis=0).toarray() if issparse(X) else to_host(namespace(X).max(X, axis=0))
+        largest = largest.ravel()
         self.largest_ = largest.astype(np.float64) if largest.any() else np.ones(len(largest))
         return self
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless._blocks import namespace
+from trickless._blocks import namespace, on_host
 from trickless._validation.rules import anything, choice, integer, is_integer, non_negative
 from trickless.neurons._base import Neurons, Weights, sample_rows
 
@@ -16,8 +16,8 @@ from trickless.neurons._base import Neurons, Weights, sample_rows
 _FLOOR = 0.01
 #: Training images that filters are taken from, and patches taken of them.
 _POOL_IMAGES, _POOL_PATCHES = 1024, 4096
-#: Bytes of patches and responses that are held at a time.
-_BYTES = 3 * 2**20
+#: Bytes of patches and responses that are held at a time: in a cache, or on a device.
+_BYTES, _BYTES_ON_DEVICE = 3 * 2**20, 2**29
 
 
 def _is_shape(value: Any) -> bool:
@@ -164,7 +164,8 @@ class Patches(Neurons):
         """Pooled responses of n filters, for a few rows at a time."""
         xp = namespace(X)
         numbers = prod(self._positions) * (self._size + 1 + n)
-        step = max(1, 8 * _BYTES // (xp.finfo(X.dtype).bits * numbers))
+        most = _BYTES if on_host(X) else _BYTES_ON_DEVICE
+        step = max(1, 8 * most // (xp.finfo(X.dtype).bits * numbers))
         parts = []
         for start in range(0, max(X.shape[0], 1), step):
             rows = slice(start, min(start + step, X.shape[0]))

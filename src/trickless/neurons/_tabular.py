@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless._blocks import namespace
+from trickless._blocks import namespace, on_host
 from trickless._devices import to_host
 from trickless._validation.rules import Rule, integer, is_real
 from trickless.neurons._base import Neurons, Weights, sample_rows
@@ -149,11 +149,11 @@ class _Terms(Neurons):
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> _Terms:
         super().fit(X, rng, sample_weight)
-        X = to_host(X)
         self.is_category_ = self.known_inputs(X).n_categories > 0
-        first = X[:1]
-        differs = (first != X) & ~(np.isnan(X) & np.isnan(first))
-        self.variables_ = np.flatnonzero(differs.any(axis=0) | ~differs.any())
+        xp, first = namespace(X), X[:1, :]
+        differs = (first != X) & ~(xp.isnan(X) & xp.isnan(first))
+        varies = to_host(xp.any(differs, axis=0))
+        self.variables_ = np.flatnonzero(varies | ~varies.any())
         return self
 
     def terms(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
@@ -197,7 +197,9 @@ def _term(x: Any, slope: Any, offset: Any, missing: Any) -> Any:
     xp = namespace(x)
     t = x * slope[:, None] + offset[:, None]
     gaps = xp.isnan(t)
-    return xp.where(gaps, missing[:, None], t) if xp.any(gaps) else t
+    if on_host(t) and not gaps.any():  # a device would have to be waited for
+        return t
+    return xp.where(gaps, missing[:, None], t)
 
 
 class _Rules(_Terms):

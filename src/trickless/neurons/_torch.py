@@ -121,7 +121,7 @@ class FromTorch(Foreign):
     def _build(self, seed: int, n: int) -> list[Any]:
         """Modules initialised from a seed; torch's own generator stays as it was."""
         torch = _torch()
-        with _GENERATOR, torch.random.fork_rng(devices=[]):
+        with _GENERATOR, torch.random.fork_rng(devices=[]), torch.device("cpu"):
             torch.default_generator.manual_seed(seed)
             modules = [self.module_factory() for _ in range(n)]
         check_module(modules[0], torch.nn.Module, called=True)
@@ -142,7 +142,7 @@ class FromTorch(Foreign):
         sizes = []
         for part in module.modules():
             part.register_forward_hook(lambda part, given, out: sizes.extend(_sizes(out)))
-        with torch.no_grad():
+        with torch.no_grad(), torch.device("cpu"):
             out = module(torch.zeros(1, *self._shape))
         return _sizes(out), max(sizes, default=0)
 
