@@ -358,6 +358,17 @@ def test_what_cannot_be_merged():
     np.testing.assert_array_equal(model.predict(X), before)
 
 
+@pytest.mark.parametrize("weights", [("balanced", "balanced"), ({1: 2.0}, None)])
+def test_parts_that_weigh_classes_apart_are_not_merged(weights):
+    X, y = problem(KitchenSinksClassifier())
+    one, other = (
+        KitchenSinksClassifier(Gaussian(1.0), 20, class_weight=given, random_state=0).fit(X, y)
+        for given in weights
+    )
+    with pytest.raises(ValueError, match=r"class_weight=.* here and .* Remedy: the same dict"):
+        one.merge(other)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_stream_of_batches_is_one_fit(weighted):
     X, y = smooth_problem(90)

@@ -797,7 +797,7 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, by which those of the rows are multiplied: {label: weight}, where
         a class that is not named has weight 1, or inversely proportional to their frequencies.
-        "balanced" needs all rows, and so is for ``fit`` only.
+        "balanced" needs all rows, and so is for ``fit`` only, and not to be merged.
     alpha : float, "auto" or "loo", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
         cross-validation from the same statistics, for each output apart; "loo" by leaving each row

@@ -25,6 +25,14 @@ def check_mergeable(model: Any, other: Any) -> None:
         raise ValueError(f"{owner}: other={other!r} is not fitted. Remedy: fit it first.")
     for name, mine in model._begun_with.items():
         check_unchanged(owner, name, other._begun_with[name], mine)
+    here, there = getattr(model, "class_weight", None), getattr(other, "class_weight", None)
+    if isinstance(here, str) or here != there:
+        raise ValueError(
+            f"{owner}: class_weight={here!r} here and {there!r} in other, but parts that are "
+            "merged must weigh their rows alike, and 'balanced' goes by the rows of each part. "
+            "Remedy: the same dictionary of weights in all parts, such as "
+            "class_weight={0: 1.0, 1: 5.0}, or None."
+        )
     for name in ("classes_", "n_outputs_", "n_features_in_", "feature_names_in_"):
         here, there = getattr(model, name, 0), getattr(other, name, 0)
         if not np.array_equal(here, there):
