@@ -28,16 +28,31 @@ def blocks(n, size):
 
 
 def network(X, W, coef, pool):
-    """Sum of neurons by blocks on threads; columns of ``coef`` are cosines, sines, ... by block."""
+    """Sum of neurons by blocks on threads; columns of ``coef`` are cosines, sines, ... by block.
+
+    Threads share the blocks of rows, or where there is only one, the blocks of neurons.
+    """
+
+    def part(rows, some):
+        both = slice(2 * some.start, 2 * some.stop)
+        return activations(X[rows], W[some]) @ coef[both]
+
+    def all_neurons(rows):
+        return sum(part(rows, some) for some in blocks(len(W), NEURONS))
+
+    rows = blocks(len(X), ROWS)
+    if len(rows) == 1:
+        return sum(pool.map(lambda some: part(rows[0], some), blocks(len(W), NEURONS)))
+    return np.concatenate(list(pool.map(all_neurons, rows)))
+
+
+def product(X, W, pool):
+    """Projections by blocks on threads, each in memory that stays in the cache, and is not kept."""
 
     def part(rows):
-        total = 0.0
-        for some in blocks(len(W), NEURONS):
-            both = slice(2 * some.start, 2 * some.stop)
-            total = total + activations(X[rows], W[some]) @ coef[both]
-        return total
+        X[rows] @ W.T
 
-    return np.concatenate(list(pool.map(part, blocks(len(X), ROWS))))
+    list(pool.map(part, blocks(len(X), ROWS)))
 
 
 @cache

@@ -3,10 +3,11 @@
 A step of a stream on b rows and k neurons, after n neurons, needs the activations of the rows by
 all n + k neurons, their products with the coefficients, and the products of the new activations
 with the slopes of the loss; with the block preconditioner also their Gram matrix and its Cholesky
-factor. The bare version does these with NumPy and SciPy, by blocks of 512 rows on as many threads
-as BLAS would use, or on whole matrices with BLAS on all threads; the faster one counts. Weights are
-drawn and cached beforehand for both. Ours is the step that ``fit`` takes, and ``partial_fit`` as a
-user calls it, with checks of its input. All are timed in turn in one process, medians of 9.
+factor. The bare version does these with NumPy and SciPy, by blocks of 512 rows (of 256 neurons,
+where there is one such block) on as many threads as BLAS would use, or on whole matrices with BLAS
+on all threads; the faster one counts. Weights are drawn and cached beforehand for both. Ours is the
+step that ``fit`` takes, and ``partial_fit`` as a user calls it, with checks of its input. All are
+timed in turn in one process, medians of 9.
 
 The second part is what keeping f at the training rows saves: seconds of ``fit`` against the same
 steps by ``partial_fit``, which predicts every batch from scratch.

@@ -100,9 +100,14 @@ AIMS = {"time": 3, "memory": 5}
 BESIDE = {"the same kernel": "ratios_alike", "any of ours": "ratios"}
 
 
+def tuned_by_whole_grids():
+    """Data sets on which parameters were the best of whole grids, and not one after the other."""
+    return [one for one in peers()["data"] if "tuning_rows" in one["methods"][0]]
+
+
 def ratios(rival, which):
-    """A rival's seconds and memory over ours at its errors, on all data, where ours reach them."""
-    lines = [line for one in peers()["data"] for line in one["summary"][which][rival]]
+    """A rival's seconds and memory over ours at its errors, where it was tuned by a whole grid."""
+    lines = [line for one in tuned_by_whole_grids() for line in one["summary"][which][rival]]
     return {key: np.array([line[key] for line in lines if line["ours"]]) for key in AIMS}
 
 
@@ -114,8 +119,8 @@ def mean_ratio(values):
 def peers_ratio_table():
     """What the same least squares on the same features take in scikit-learn, over ours."""
     result, rows, said = peers(), [], []
+    names = " and ".join(one["name"] for one in tuned_by_whole_grids())
     for rival in result["data"][0]["summary"]["ratios"]:
-        n = 0
         for one in result["data"]:
             of_all = [one["summary"][which][rival] for which in BESIDE.values()]
             for lines in zip(*of_all, strict=True):
@@ -128,15 +133,16 @@ def peers_ratio_table():
                         more = [times(found[key]) for key in AIMS]
                     cells += [ours, *more]
                 rows.append([one["name"], rival, *at, *cells])
-                n += 1
+        n = sum(len(one["summary"]["ratios"][rival]) for one in tuned_by_whole_grids())
         for name, which in BESIDE.items():
             for key, values in ratios(rival, which).items():
                 if len(values):
                     least, most, mean = map(times, (min(values), max(values), mean_ratio(values)))
                     said.append(
-                        f"{rival} and {name}, {key}: geometric mean {mean}, {least} to {most} "
-                        f"times, at least {AIMS[key]} times for {np.sum(values >= AIMS[key])} of "
-                        f"{n} points ({n - len(values)} not reached)"
+                        f"On {names}, {rival} and {name}, {key}: geometric mean {mean}, {least} "
+                        f"to {most} times, at least {AIMS[key]} times for "
+                        f"{np.sum(values >= AIMS[key])} of {n} points "
+                        f"({n - len(values)} not reached)"
                     )
     head = ["data", "peer", "columns", "error", "fit"]
     head += [cell for name in BESIDE for cell in (name, "time", "memory")]
@@ -167,7 +173,21 @@ def peers_front_table():
     return "\n".join(grid(head, rows))
 
 
+def peers_edges_table():
+    """Parameters whose best value is the least or the largest of the grid."""
+    rows = []
+    for one in peers()["data"]:
+        edges = [
+            f"{method['name']} ({', '.join(method['at_edge'])})"
+            for method in one["methods"]
+            if method.get("at_edge")
+        ]
+        rows.append([one["name"], "; ".join(edges) or "none"])
+    return "\n".join(grid(["data", "at the edge of its grid"], rows))
+
+
 TABLES = {
+    "peers-edges": peers_edges_table,
     "peers-winners": peers_winners_table,
     "peers-best": peers_best_table,
     "peers-ratio": peers_ratio_table,

@@ -7,11 +7,11 @@ molecules, here those of QM9 by Coulomb matrices.
 
 All methods on a data set have the same kernel. The rest is chosen here:
 
-- Doubly Stochastic: as in the paper, with the defaults; and ``preconditioner="block"``, with the
-  settings of ``PROBLEMS``. They and the length scales were found by hand with an eye on the test
-  error. On Adult also with stumps, a kernel that the others cannot use. The clock is read after
-  every step of one fit. A model keeps all its coefficients, so what it was after each step is put
-  together and tested when the fit is over.
+- Doubly Stochastic: with the defaults of this package, which are not all the paper's; and
+  ``preconditioner="block"``, with the settings of ``PROBLEMS``. They and the length scales were
+  found by hand with an eye on the test error. On Adult also with stumps, a kernel that the others
+  cannot use. The clock is read after every step of one fit. A model keeps all its coefficients, so
+  what it was after each step is put together and tested when the fit is over.
 - Fixed features, SGD: the paper's baseline. As many neurons as ``block`` draws, or ``FEW``, drawn
   once, and stochastic gradients of the same loss on batches of 512 rows, with the largest step that
   is stable on average. They do not fit into memory and are evaluated again at each visit.
