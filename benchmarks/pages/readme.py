@@ -47,8 +47,9 @@ def peers_table():
         f"Errors of regression are 1 − R². On {names}, at equal error, {rival} takes "
         f"{alike['time']} times the seconds and {alike['memory']} times the memory of Kitchen "
         f"Sinks with the same kernel and {any_['time']} and {any_['memory']} times those of the "
-        "fastest of ours, its neurons chosen by the test error: geometric means over its sizes. On the other data, methods were "
-        "[tuned in another way](docs/peers.md#what-may-be-unfair) so far."
+        "fastest of ours, its neurons chosen by the test error: geometric means over its sizes. "
+        "On the other data, methods were tuned "
+        "[in another way](docs/peers.md#what-may-be-unfair) so far."
     )
     return "\n".join([*grid(["data", *KINDS.values()], rows), "", said])
 
