@@ -9,7 +9,7 @@ from scipy.stats import binom
 from cases import inputs
 from trickless import Expansion, ShrinkingGradientClassifier, ShrinkingGradientRegressor
 from trickless._certificate import _pieces
-from trickless.neurons import Dense, Gaussian, Stumps
+from trickless.neurons import Dense, Gaussian, Scaled, Stumps
 from trickless.theory import empirical_bernstein_radius, hoeffding_radius
 
 FAMILIES = {"gaussian": Gaussian(length_scale=1.5), "stumps": Stumps(), "erf": Dense("erf")}
@@ -183,3 +183,15 @@ def test_the_chance_to_fail_is_shared_between_the_two_radii():
         np.testing.assert_allclose(radius, np.minimum(hoeffding, bernstein))
         taken |= set((hoeffding < bernstein).ravel().tolist())
     assert taken == {True, False}
+
+
+def test_radii_are_in_units_of_the_kernel():
+    """Four times the kernel, of twice the bound, has four times the radius on the same neurons."""
+    X = inputs(60, 3)
+    alpha = np.random.default_rng(0).standard_normal((60, 1)) / 60
+    plain, fourfold = (
+        Expansion(family.fit(X, None), X, alpha).certify(X[:4], 100.0, 0.9, 0)
+        for family in (Gaussian(1.0), Scaled(Gaussian(1.0), 4.0))
+    )
+    for one, four in zip(plain, fourfold, strict=True):
+        np.testing.assert_allclose(four, 4 * one)

@@ -100,12 +100,14 @@ def test_panels_change_nothing(monkeypatch):
     np.testing.assert_allclose(model.coef_, expected, atol=1e-5 * np.abs(expected).max())
 
 
-def brute_force_scores(X, y, activations, ridge):
+def brute_force_scores(y, activations, ridge, weight=None):
     """Generalised cross-validation scores of outputs at a ridge, from the hat matrix."""
-    n = len(X)
-    Z = activations - activations.mean(axis=0)
-    hat = Z @ np.linalg.solve(Z.T @ Z / n + ridge * np.eye(Z.shape[1]), Z.T) / n + 1 / n
-    return ((y - hat @ y) ** 2).mean(axis=0) / (1 - np.trace(hat) / n) ** 2
+    weight = np.ones(len(y)) if weight is None else weight
+    n, share = weight.sum(), weight / weight.sum()
+    Z = activations - share @ activations
+    beside = Z.T * share
+    hat = Z @ np.linalg.solve(beside @ Z + ridge * np.eye(Z.shape[1]), beside) + share
+    return share @ (y - hat @ y) ** 2 / (1 - np.trace(hat) / n) ** 2
 
 
 def test_alpha_is_chosen_by_cross_validation(monkeypatch):
@@ -122,10 +124,24 @@ def test_alpha_is_chosen_by_cross_validation(monkeypatch):
         begin = few.alpha_[output] * 15
         np.testing.assert_allclose(ridges, np.geomspace(begin, 10 * begin, 3))  # ten times as many
         for ridge, score in zip(ridges, scores[tried], strict=True):
-            exact = brute_force_scores(X, Y, np.hstack(blocks), ridge)[output]
+            exact = brute_force_scores(Y, np.hstack(blocks), ridge)[output]
             # At most 300 degrees of freedom of 900, to 5 standard errors of 50 signs.
             assert abs(score / exact - 1) < 2 * 5 * np.sqrt(2 * 300 / 50) / 600
         assert model.alpha_[output] == model.cv_alphas_[np.argmin(scores)]
+
+
+def test_cross_validation_counts_weights():
+    """Heavy rows are fitted most closely, and take more degrees of freedom than others."""
+    weight = np.where(np.arange(N_ROWS) % 4, 1.0, 16.0)[:400]
+    y = Y[:400] + 0.5 * inputs(400, 2, seed=2)
+    model = make(alpha="auto", solver="iterative").set_params(n_neurons=60)
+    model.fit(X[:400], y, weight)
+    blocks = [model.neurons_.activate(X[:400], w) for _, w in model.stream_.pieces(0, 60)]
+    for output, alpha in enumerate(model.alpha_):
+        exact = brute_force_scores(y, np.hstack(blocks), 60 * alpha, weight)[output]
+        # At most 120 degrees of freedom of 1,900, to 5 standard errors of two signs.
+        error = 2 * 5 * np.sqrt(2 * 120 / 2) / 1780
+        assert model.cv_values_[output].min() == pytest.approx(exact, rel=error)
 
 
 def test_more_neurons_do_not_fit_more_noise():

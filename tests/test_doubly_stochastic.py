@@ -134,6 +134,16 @@ def test_first_step_goes_by_the_largest_eigenvalue():
     assert steps[0.2] > 1.8
 
 
+def test_the_largest_eigenvalue_counts_weights():
+    X = inputs(90, 3)
+    y = np.sin(2 * X[:, 0])
+    weight = np.arange(90) % 3
+    repeat = np.repeat(np.arange(90), weight)
+    model = DoublyStochasticRegressor(Gaussian(1.0), 32, random_state=0, dtype="float64")
+    weighted = clone(model).fit(X, y, weight)._pilot
+    assert weighted == pytest.approx(clone(model).fit(X[repeat], y[repeat])._pilot)
+
+
 def test_first_step_is_small_where_many_are_to_come():
     few = stable_step(1.0, 0.0, 0.01, 1.0, batch=8, k=8, n_neurons=80)
     many = stable_step(1.0, 0.0, 0.01, 1.0, batch=8, k=8, n_neurons=80 * 10_000)
@@ -317,6 +327,27 @@ def test_early_stopping_looks_twenty_times_in_a_long_pass():
     assert model.validation_scores_[-1] == pytest.approx(model.score(X[held_out], y[held_out]))
 
 
+@pytest.mark.parametrize("learner", [DoublyStochasticRegressor, DoublyStochasticClassifier])
+def test_scores_of_rows_held_out_count_weights(learner):
+    X = inputs(200, 3)
+    f = np.sin(2 * X[:, 0])
+    y = f if learner is DoublyStochasticRegressor else f > 0.5
+    weight = np.random.default_rng(0).random(200) ** 3
+    options = {"batch_size": 50, "neurons_per_step": 16, "random_state": 0, "dtype": "float64"}
+    model = learner(Gaussian(1.0), 64, early_stopping=True, **options).fit(X, y, weight)
+    held_out, _ = model._split(200)
+    rows, targets = X[held_out], y[held_out]
+    expected = model.score(rows, targets, sample_weight=weight[held_out])
+    assert model.validation_scores_[-1] == pytest.approx(expected)
+    assert model.score(rows, targets) != pytest.approx(expected, rel=0.01)
+
+
+def test_early_stopping_compares_with_the_best_score_of_all():
+    model = DoublyStochasticRegressor(n_iter_no_change=2, tol=0.0)
+    assert model._stalled([0.9, 0.1, 0.5, 0.5])
+    assert not model._stalled([0.1, 0.4, 0.5, 0.5])
+
+
 def test_early_stopping_needs_rows():
     model = DoublyStochasticRegressor(early_stopping=True)
     with pytest.raises(ValueError, match=r"validation_fraction=0.1 of 9 rows is 1, .*Remedy"):
@@ -450,6 +481,45 @@ def test_heavy_rows_do_not_change_what_a_fit_minimises():
         model.set_params(random_state=seed).fit(X, y, weight).predict(X[:1])[0] for seed in range(5)
     ]
     assert np.mean(values) == pytest.approx(99 / 198, abs=0.06)
+
+
+def test_all_batches_are_shorter_by_the_heaviest():
+    """So that a fit minimises the same whichever batches its rows fall into."""
+    X = inputs(120, 3)
+    y = np.sin(2 * X[:, 0])
+    weight = np.random.default_rng(0).random(120) ** 4
+    options = {"schedule": "constant", "step_size": 0.5, "alpha": 0.0, "dtype": "float64"}
+    model = DoublyStochasticRegressor(
+        Gaussian(1.0), 16, neurons_per_step=16, batch_size=30, random_state=6, **options
+    ).fit(X, y, weight)
+    unit = weight / weight.mean()
+    heaviest = max(unit[rows].mean() for rows in model._batches(np.arange(120)))
+    [rows] = visits_of(model, np.arange(120))
+    assert heaviest > max(1, 1.1 * unit[rows].mean())  # the step is on another batch
+    Z = model.neurons_(X[rows], model.stream_.between(0, 16))
+    slopes = unit[rows] * (model.intercept_ - y[rows]) / 30
+    expected = -0.5 / 16 * Z.T @ slopes / heaviest
+    np.testing.assert_allclose(model.coef_[:, :, 0].T.ravel(), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("learner", "weighted"),
+    [  # NORMA takes no weights
+        (NORMARegressor, False),
+        (DoublyStochasticRegressor, False),
+        (DoublyStochasticRegressor, True),
+    ],
+)
+def test_the_unit_of_steps_is_that_of_all_rows_of_a_stream(learner, weighted):
+    X = inputs(90, 3)
+    y = np.sin(2 * X[:, 0]) + np.arange(90) / 30
+    weight = np.random.default_rng(0).random(90) if weighted else None
+    given = (X, y, weight) if weighted else (X, y)
+    model = learner(loss="epsilon_insensitive", random_state=0)
+    for rows in np.split(np.arange(90), [30, 50]):
+        model.partial_fit(*(array[rows] for array in given))
+    expected = np.average(np.abs(y - model.intercept_), weights=weight)
+    assert model._spread == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("learner", [DoublyStochasticRegressor, NORMARegressor])

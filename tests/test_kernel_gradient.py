@@ -61,6 +61,26 @@ def test_coefficients_shrink_as_in_algorithm_1():
     np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-12)
 
 
+def test_one_large_estimate_of_a_batch_shrinks_all_coefficients():
+    """f is 0.8 at one row of the second batch, above 16 times the norm bound, and else 0."""
+    X = np.array([[0.0], [0.0], [0.0], [0.0], [0.0], [50.0]])
+    options = {"schedule": "constant", "step_size": 0.2, "norm_bound": 0.01, "average": False}
+    model = gaussian(gamma=1.0, batch_size=4, **options).partial_fit(X[:4], np.ones(4))
+    before = model.dual_coef_
+    np.testing.assert_allclose(before, 0.2)
+    model.set_params(batch_size=2).partial_fit(X[4:], np.ones(2))
+    np.testing.assert_allclose(model.dual_coef_[:4], before / 4)
+    np.testing.assert_allclose(model.dual_coef_[4:, 0], [0, 0.2])
+
+
+def test_the_summed_step_of_a_batch_may_be_one_but_no_more():
+    X = inputs(20, 2)
+    model = gaussian(y_range="auto", schedule="constant", step_size=0.05, batch_size=21)
+    with pytest.raises(ValueError, match=r"reach 1.05, and above 1 it may diverge.*Remedy"):
+        model.fit(X, X[:, 0])
+    model.set_params(batch_size=20).fit(X, X[:, 0])
+
+
 def test_shrinking_gradient_approaches_it_with_more_draws():
     X = inputs(300, 2)
     y = np.sin(X[:, 0])

@@ -264,6 +264,13 @@ def test_loo_is_brute_force(weighted):
     assert model.alpha_ == pytest.approx(model.cv_alphas_[np.argmin(scores)])
 
 
+def test_loo_does_not_depend_on_the_unit_of_weights():
+    X, y = smooth_problem(60)
+    model = KitchenSinksRegressor(Gaussian(1.0), 20, alpha="loo", random_state=0, dtype="float64")
+    plain, shares = model.fit(X, y), clone(model).fit(X, y, np.full(60, 1 / 60))
+    np.testing.assert_allclose(shares.cv_values_, plain.cv_values_)
+
+
 def test_loo_needs_the_rows_and_scores_need_a_choice():
     X, y = smooth_problem(40)
     model = KitchenSinksRegressor(Gaussian(1.0), 15, alpha="loo", random_state=0)
@@ -654,6 +661,17 @@ def test_other_losses_tell_how_alpha_was_chosen(alpha):
     np.testing.assert_array_equal(logistic.cv_values_, squared.cv_values_)
     np.testing.assert_allclose(logistic.cv_alphas_, squared.cv_alphas_ / 4)
     assert np.isclose(logistic.alpha_, logistic.cv_alphas_[logistic.cv_values_[0].argmin()])
+
+
+def test_alpha_is_lowered_for_flat_losses_and_not_raised_for_curved_ones():
+    """Their curvatures are 1, 2 and 1/4."""
+    X, y = smooth_problem(100)
+    squared, curved, flat = (
+        KitchenSinksClassifier(Gaussian(1.0), 20, loss=loss, random_state=0).fit(X, y > 0).alpha_
+        for loss in ("squared_error", "squared_hinge", "log_loss")
+    )
+    assert curved == squared
+    assert flat == pytest.approx(squared / 4)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from scipy.optimize import lsq_linear
 
 import naive
-from trickless._least_squares import Path, _Tridiagonal, solve, solve_by_gcv
+from trickless._least_squares import Path, _Tridiagonal, solve, solve_by_gcv, solve_within
 from trickless._statistics import Moments, Statistics
 
 
@@ -81,6 +82,24 @@ def test_pure_noise_is_shrunk_strongly():
     assert solve_by_gcv(statistics(Z, Y).centred()).ridge > 0.5
 
 
+def test_outputs_within_a_bound_have_ridges_of_their_own():
+    """Against rows of the ridge below those of the problem, written out for each output."""
+    Z, Y, _ = problem()
+    Y[:, 1] *= 5
+    moments, bound, ridges = statistics(Z, Y).centred(), 0.1, [1e-3, 5.0]
+    each = [solve(deepcopy(moments), ridge) for ridge in ridges]
+    free = np.column_stack([solution.coef[:, i] for i, solution in enumerate(each)])
+    solution = each[0]._replace(coef=free, ridge=np.array(ridges))
+    found = solve_within(moments, solution, bound).coef
+    centred = (Z - Z.mean(axis=0)) / np.sqrt(80)
+    for output, ridge in enumerate(ridges):
+        y = (Y[:, output] - Y[:, output].mean()) / np.sqrt(80)
+        rows, wanted = np.vstack([centred, np.sqrt(ridge) * np.eye(12)]), np.append(y, np.zeros(12))
+        best = lsq_linear(rows, wanted, (-bound, bound), method="bvls", tol=1e-12).x
+        assert 0 < (np.abs(best) < bound).sum() < 12
+        np.testing.assert_allclose(found[:, output], best, atol=1e-8)
+
+
 def test_grouping_and_merging_change_nothing():
     Z, Y, weight = problem()
     whole = statistics(Z, Y, weight)
@@ -149,6 +168,37 @@ def test_rows_are_kept_until_they_are_no_longer_few():
     assert_same(grown.centred(), a.centred())
     c.merge(copied)
     assert_same(c.centred(), a.centred())
+
+
+def test_kept_rows_with_weights_merge_whatever_their_origins():
+    Z, Y, weight = problem(20, 40)
+    whole = statistics(Z, Y, weight).centred().rows
+    a, b = (
+        statistics(Z[some], Y[some], weight[some], origin=np.array(origin))
+        for some, origin in ((slice(0, 8), [7.0, -3.0]), (slice(8, 20), [-60.0, 1.0]))
+    )
+    a.merge(b)
+    merged = a.centred().rows
+    np.testing.assert_allclose(merged.Z, whole.Z, atol=1e-12)
+    np.testing.assert_allclose(merged.Y, whole.Y, atol=1e-12)
+
+
+def test_what_was_rounded_adds_up_when_sums_are_merged():
+    """A model of two merged parts must not go below the ridge that one of all rows may go to."""
+    rng = np.random.default_rng(0)
+    Z, y = rng.standard_normal((11_000, 3)).astype("float32") + 2, rng.standard_normal((11_000, 1))
+
+    def summed(some):
+        sums = Statistics(3, np.zeros(1))
+        sums.add(Z[some].copy(), y[some], least_ridge=np.inf)
+        return sums
+
+    a, b, whole = summed(slice(0, 5000)), summed(slice(5000, None)), summed(slice(None))
+    expected = a.rounded + b.rounded
+    assert min(a.rounded, b.rounded) > 0
+    a.merge(b)
+    assert a.rounded == expected
+    assert a.centred().least_ridge == pytest.approx(whole.centred().least_ridge, rel=1e-2)
 
 
 def test_targets_far_from_zero_keep_their_digits():

@@ -9,7 +9,7 @@ from cases import FAMILIES, inputs, suited
 from trickless import Expansion, Network, NeuronStream
 from trickless._blocks import ROWS_PER_BLOCK
 from trickless._stream import BLOCK, StoredNeurons
-from trickless.neurons import Gaussian
+from trickless.neurons import FromFunction, Gaussian
 
 
 def random_network(neurons, n_neurons, n_outputs, seed=0, **options):
@@ -79,6 +79,17 @@ def test_standard_error_is_that_of_a_sum_of_independent_terms():
     each = np.einsum("rkn,nko->rno", Z, network.coef)
     _, error = network.estimate(X)
     np.testing.assert_allclose(error, each.std(axis=1, ddof=1) * np.sqrt(300), rtol=1e-9)
+
+
+def test_standard_error_of_draws_from_strata_by_hand():
+    """Neighbours differ by 1, also the last of an odd number and the draw before its block."""
+    ones = FromFunction(lambda rng, n, d: np.zeros((n, 1)), lambda X, w: np.ones((len(X), len(w))))
+    source, coef = StoredNeurons((np.zeros((BLOCK + 1, 1)),)), np.arange(BLOCK + 1.0)
+    neurons = ones.fit(inputs(3, 1), np.random.default_rng(0))
+    network = Network(neurons, source, coef[:, None, None], stratified=True)
+    value, error = network.estimate(inputs(2, 1))
+    np.testing.assert_allclose(value, coef.sum())
+    np.testing.assert_allclose(error, np.sqrt((BLOCK + 1) / 2))  # 1 apart is a variance of 1/2
 
 
 def test_one_neuron_has_no_known_error():

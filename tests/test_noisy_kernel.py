@@ -151,6 +151,39 @@ def test_the_noise_is_measured_and_limits_decaying_steps():
     assert noiseless._step_size() == pytest.approx(5 / np.sqrt(401))
 
 
+def noisy(deviation):
+    """A Gaussian kernel with normal noise; its deviation may be set later on."""
+
+    def estimate(X, Y, rng):
+        return rbf_kernel(X, Y, gamma=0.5) + rng.normal(0, estimate.deviation, (len(X), len(Y)))
+
+    estimate.deviation = deviation
+    return estimate
+
+
+def test_the_largest_noise_of_a_stream_counts():
+    """256 pairs know a variance to 9 %, as a standard error."""
+    X = inputs(200, 2)
+    y = np.sin(X[:, 0])
+    estimate = noisy(1.0)
+    model = learner(estimate, batch_size="auto").partial_fit(X[:40], y[:40])
+    before = model.noise_variance_
+    assert before == pytest.approx(1, rel=5 * 0.09)
+    estimate.deviation = 0.1
+    model.partial_fit(X[40:90], y[40:90]).partial_fit(X[90:], y[90:])
+    assert model.noise_variance_ == before
+    estimate.deviation = 3.0
+    model.partial_fit(X, y).partial_fit(X, y)
+    assert model.noise_variance_ == pytest.approx(9, rel=5 * 0.09)
+
+
+def test_noise_is_found_in_rows_with_a_constant_column():
+    """Two rows are the same only where all their columns are."""
+    X = np.column_stack([inputs(200, 2), np.ones(200)])
+    model = NoisyKernelRegressor(noisy(0.5), random_state=0).fit(X, X[:, 0] / 9)
+    assert model.noise_variance_ == pytest.approx(0.25, rel=5 * 0.09)
+
+
 def test_noise_is_found_in_streams_that_begin_with_rows_that_are_alike():
     """The kernel of neighbours is nearly certain, and that of a row with itself is."""
 

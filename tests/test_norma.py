@@ -24,11 +24,12 @@ def norma(task=NORMARegressor, **options):
     return task(**options)
 
 
-def transcribed(X, y, loss, steps, most=None, alpha=ALPHA):
+def transcribed(X, y, loss, steps, most=None, alpha=ALPHA, K=None):
     def slope(f, target):
         return loss.derivative(f[None], target[None])[0]
 
-    return naive.norma(rbf_kernel(X, gamma=GAMMA), y, slope, steps, alpha, most)
+    K = rbf_kernel(X, gamma=GAMMA) if K is None else K
+    return naive.norma(K, y, slope, steps, alpha, most)
 
 
 def expansion(model, X):
@@ -169,6 +170,21 @@ def test_sparse_rows_give_the_model_of_dense_rows():
     dense = norma(random_state=0, max_support=40).fit(X, y)
     sparse = norma(random_state=0, max_support=40).fit(scipy.sparse.csr_matrix(X), y)
     np.testing.assert_allclose(sparse.predict(X), dense.predict(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "epsilon_insensitive"])
+def test_automatic_steps_allow_for_the_curvature_the_kernel_and_alpha(loss):
+    """A loss of slopes ±1 is as curved as the inverse of the targets' mean distance from b."""
+    X = inputs(40, 3)
+    y = 100 * np.sin(2 * X[:, :1])
+    model = NORMARegressor("linear", loss=loss, alpha=0.7).partial_fit(X, y[:, 0])
+    centred = y - y.mean()
+    curvature = 1 / np.abs(centred).mean() if loss == "epsilon_insensitive" else 1.0
+    K = X @ X.T
+    first = 1 / (curvature * np.maximum.accumulate(np.diag(K)) + 0.7)
+    steps = first / (1 + first * 0.7 * np.arange(40))
+    alpha, _, _ = transcribed(X, centred, make_loss(loss, 1, 0.1), steps, alpha=0.7, K=K)
+    np.testing.assert_allclose(expansion(model, X), alpha, atol=1e-10)
 
 
 def test_automatic_steps_follow_the_kernel():

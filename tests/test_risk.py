@@ -45,7 +45,20 @@ def solution(Z, y, weight, loss, ridge, blocks=1, max_iter=2000, tol=1e-8):
 
 def risk(Z, y, weight, loss, ridge, coef, intercept):
     share = weight / weight.sum()
-    return share @ loss.value(Z @ coef + intercept, y) + ridge / 2 * (coef**2).sum()
+    return share @ loss.value(Z @ coef + intercept, y) + (ridge / 2 * coef**2).sum()
+
+
+def assert_minimised(found, Z, y, weight, loss, ridge):
+    """Against BFGS on the risk."""
+
+    def objective(v):
+        both = v.reshape(-1, y.shape[1])
+        return risk(Z, y, weight, loss, ridge, both[:-1], both[-1])
+
+    start = np.vstack([found.coef, found.intercept]).ravel()
+    least = minimize(objective, np.zeros_like(start), method="BFGS", options={"gtol": 1e-6})
+    assert objective(start) <= least.fun + 1e-9
+    np.testing.assert_allclose(start, least.x, atol=1e-3)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -65,15 +78,14 @@ def test_smooth_risks_are_minimised(loss, outputs, weighted):
     Z, y, weight = problem(outputs=outputs)
     weight = weight if weighted else np.ones(len(Z))
     found = solution(Z, y, weight if weighted else None, loss, 0.05)
+    assert_minimised(found, Z, y, weight, loss, 0.05)
 
-    def objective(v):
-        both = v.reshape(-1, outputs)
-        return risk(Z, y, weight, loss, 0.05, both[:-1], both[-1])
 
-    start = np.vstack([found.coef, found.intercept]).ravel()
-    least = minimize(objective, np.zeros_like(start), method="BFGS", options={"gtol": 1e-6})
-    assert objective(start) <= least.fun + 1e-9
-    np.testing.assert_allclose(start, least.x, atol=1e-3)
+def test_outputs_have_ridges_of_their_own():
+    Z, y, weight = problem(outputs=3)
+    ridges = np.array([0.01, 0.1, 1.0])
+    found = solution(Z, y, weight, SquaredHinge(), ridges)
+    assert_minimised(found, Z, y, weight, SquaredHinge(), ridges)
 
 
 def test_the_hinge_is_minimised_up_to_its_width():

@@ -1,5 +1,7 @@
 """Dual coordinate ascent, against a literal transcription and the optima of other solvers."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -252,3 +254,11 @@ def test_a_gap_that_stays_open_is_warned_of_at_the_line_of_the_user():
     with pytest.warns(ConvergenceWarning, match="after max_iter=1 epochs") as caught:
         learner("hinge", max_iter=1, tol=1e-9).fit(X, LABELS)
     assert caught[0].filename == __file__
+
+
+def test_the_warning_names_the_gap_in_units_of_the_objective():
+    y = 1000 * TARGETS
+    with pytest.warns(ConvergenceWarning) as caught:
+        model = learner("squared_error", max_iter=1, tol=1e-9).fit(X, y)
+    gap = float(re.search(r"the duality gap is (\S+) of the objective", str(caught[0].message))[1])
+    assert gap == pytest.approx(model.dual_gap_[0] / (y.var() / 2), rel=0.06)  # two digits

@@ -387,6 +387,23 @@ def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
     assert np.abs(model._coefficients.last()[:, 0] - alpha).max() < 0.1
 
 
+@pytest.mark.parametrize("estimator", ["index", "stratified", "full"])
+def test_draws_in_parts_are_weighed_by_their_numbers(estimator, monkeypatch):
+    """2,500 draws are two parts of a thousand and half a one."""
+    monkeypatch.setattr("trickless.shrinking_gradient._DRAWS", 1000)
+    X = inputs(60, 2)
+    model = learned(X, np.sin(X[:, 0]), 2500, neurons=Gaussian(1.0), estimator=estimator)
+    x = inputs(3, 2, seed=1)
+    exact = model.neurons_.kernel(x, X) @ model._coefficients.last()
+    runs = []
+    for seed in range(50):
+        model.seed_ = seed
+        runs.append(model._estimate(x))
+    error = np.std(runs, axis=0) / np.sqrt(50)
+    assert (np.abs(np.mean(runs, axis=0) - exact) < 5 * error).all()
+    assert (5 * error < 0.1 * np.abs(exact)).any()  # half the weight of the last part
+
+
 def test_a_stream_that_leaves_the_bound_is_noticed():
     class Line(Neurons):
         def activate(self, X, weights):
