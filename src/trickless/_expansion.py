@@ -42,7 +42,7 @@ _PILOT_SHARE, _PILOT_LEAST, _PILOT_MOST = 1 / 128, 64, 1024
 #: Work of a neuron beside its activations, in units of one: a number of its weights, and the rest.
 _NUMBER, _NEURON = 1.5, 100
 #: Work of a pilot beside its activations, in units of one.
-_PILOT = 120_000
+_PILOT = 180_000
 #: A pilot is worth it where a neuron can save so much work, and full sums cost so many pilots.
 _WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 4
 #: Index sampling may hold so many neurons, or as many as there are support points.
