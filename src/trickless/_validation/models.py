@@ -28,8 +28,8 @@ def check_mergeable(model: Any, other: Any) -> None:
     by_class, in_other = getattr(model, "class_weight", None), getattr(other, "class_weight", None)
     if isinstance(by_class, str) or by_class != in_other:
         raise ValueError(
-            f"{owner}: class_weight={by_class!r} here and {in_other!r} in other, but parts that are "
-            "merged must weigh their rows alike, and 'balanced' goes by the rows of each part. "
+            f"{owner}: class_weight={by_class!r} here and {in_other!r} in other, but parts that "
+            "are merged must weigh their rows alike, and 'balanced' goes by the rows of each part. "
             "Remedy: the same dictionary of weights in all parts, such as "
             "class_weight={0: 1.0, 1: 5.0}, or None."
         )
