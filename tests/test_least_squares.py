@@ -198,7 +198,7 @@ def test_what_was_rounded_adds_up_when_sums_are_merged():
     assert min(a.rounded, b.rounded) > 0
     a.merge(b)
     assert a.rounded == expected
-    assert a.centred().least_ridge == pytest.approx(whole.centred().least_ridge, rel=1e-2)
+    assert a.centred().least_ridge == pytest.approx(whole.centred().least_ridge, rel=1e-7)
 
 
 def test_targets_far_from_zero_keep_their_digits():

@@ -120,9 +120,9 @@ def take(X: Any, where: Any) -> Any:
 
 
 def eye(size: int, X: Any) -> Any:
-    """The identity matrix in double precision, where a matrix in double precision is."""
+    """The identity matrix, where another is and in its precision."""
     if on_host(X):
-        return np.eye(size)
+        return np.eye(size, dtype=X.dtype)
     return namespace(X).eye(size, dtype=X.dtype, device=device(X))
 
 
@@ -153,8 +153,7 @@ def plus_ridge(matrix: Any, ridge: float, in_place: bool = False) -> Any:
         result = matrix if in_place else matrix.copy()
         result.flat[:: len(result) + 1] += ridge
         return result
-    xp = namespace(matrix)
-    copy = xp.eye(matrix.shape[0], dtype=matrix.dtype, device=device(matrix))
+    copy = eye(matrix.shape[0], matrix)
     copy *= float(ridge)
     copy += matrix
     return copy

@@ -176,8 +176,7 @@ class Statistics:
         """The same sums, to be changed apart; the Gram matrix stays where it is."""
         other = object.__new__(Statistics)
         for name, value in vars(self).items():
-            array = hasattr(value, "shape")
-            other.__dict__[name] = duplicate(value) if array else copy(value)
+            other.__dict__[name] = duplicate(value) if name == "gram" else copy(value)
         return other
 
     def centred(self) -> Moments:
