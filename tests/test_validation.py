@@ -622,7 +622,7 @@ def test_weights_beyond_the_precision_are_refused():
     with pytest.raises(ValueError, match=r"Gaussian: weights .*float32.*Remedy: scale X"):
         KitchenSinksRegressor(n_neurons=20).fit(1e-42 * X, y)
     with pytest.raises(ValueError, match=r"Sinks.*: coefficients .*float32.*Remedy: scale X"):
-        KitchenSinksRegressor("coordinates", 20).fit(1e-40 * X, X[:, 0])
+        KitchenSinksRegressor("coordinates", 20, random_state=0).fit(1e-40 * X, X[:, 0])
     for learner in REGRESSORS:
         with pytest.raises(ValueError, match=r"not finite for finite rows. Remedy: scale X"):
             clone(learner).set_params(neurons=Gaussian(1e-5), dtype="float64").fit(1e305 * X, y)
