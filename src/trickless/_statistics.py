@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import blas
 
 from trickless._blocks import linear_algebra, namespace, on_host, row_blocks
 from trickless._devices import beside, duplicate, to_host, zeros
@@ -191,13 +192,14 @@ class Statistics:
             least_ridge=FLOOR * self.rounded / self.weight,
         )
         if self.kept:
-            Z, Y = (np.concatenate(parts) for parts in zip(*self.kept, strict=True))
-            moments.mean_square = float(np.vdot(Z, Z)) / self.weight
-            for some in row_blocks(len(Z)):
-                Z[some] -= np.outer(Y[some, -1], z_mean)
-            Z /= self.weight**0.5
-            Y = Y[:, :-1] - np.outer(Y[:, -1], y_mean)
-            moments.rows = Rows(Z, Y / self.weight**0.5)
+            scale = 1 / self.weight**0.5
+            Z = np.concatenate([rows.Z for rows in self.kept])
+            Y = np.concatenate([rows.Y for rows in self.kept]) * scale
+            with linear_algebra(None, Z.size):  # in place, as new memory takes longer than this
+                Z = blas.dscal(scale, Z.ravel()).reshape(Z.shape)
+                moments.mean_square = float(np.vdot(Z, Z))
+                Z = blas.dger(-1.0, z_mean, Y[:, -1], a=Z.T, overwrite_a=1).T  # Z − √ω z_meanᵀ
+            moments.rows = Rows(Z, Y[:, :-1] - np.outer(Y[:, -1], y_mean))
             return moments
         trace = namespace(self.gram).linalg.trace(self.gram)
         moments.mean_square = float(trace) / self.weight
