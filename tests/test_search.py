@@ -77,14 +77,17 @@ def test_relevance_finds_the_features_that_matter(family, sparse):
 
 @pytest.mark.parametrize("n", [25, 300])  # fewer rows than columns, and more
 @pytest.mark.parametrize("sparse", [False, True])
-def test_length_scales_go_down_the_gradient_of_the_score(sparse, n):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_length_scales_go_down_the_gradient_of_the_score(weighted, sparse, n):
     rng = np.random.default_rng(0)
-    X, weight = rng.standard_normal((n, 3)) * [1.0, 10.0, 0.1] + [0, 3, 1], rng.random(n) + 0.5
+    X = rng.standard_normal((n, 3)) * [1.0, 10.0, 0.1] + [0, 3, 1]
+    weight = rng.random(n) + 0.5 if weighted else np.ones(n)
     Y = np.stack([np.sin(X[:, 0]) * X[:, 1], 5 * np.cos(10 * X[:, 2]), np.ones(n)], axis=1)
     Y[:, :2] += 0.1 * rng.standard_normal((n, 2))
     family = Gaussian().fit(X, rng)
     rows = scipy.sparse.csr_array(X) if sparse else X
-    contest = Contest(rows, Y, weight, 0, Purpose.RELEVANCE, 0, n, 20, 1)
+    given = weight if weighted else None
+    contest = Contest(rows, Y, given, 0, Purpose.RELEVANCE, 0, n, 20, 1)
     share, n_effective = (
         weight / weight.sum(),
         max(weight.sum(), weight.sum() ** 2 / (weight @ weight)),
