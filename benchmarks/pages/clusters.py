@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pages.common import grid, results, where
+from pages.common import grid, listed, results, where
 
 
 def kilobytes(n):
@@ -27,7 +27,7 @@ def clusters_table():
     ):
         one, two = (job["medians"][n]["seconds"] for n in "12")
         rows.append([name, size, f"{one:.1f} s", f"{two:.1f} s", f"{job['speed_up']:.2f}"])
-    bare = " and ".join(f"{factor:.2f} ({what})" for what, factor in result["possible"].items())
+    bare = listed(f"{factor:.2f} ({what})" for what, factor in result["possible"].items())
     lines = grid(["learner", "fit", "one worker", "two", "speed-up"], rows)
     small = "**Sizes too small to say much (`--small`).** " if result["small"] else ""
     said = (

@@ -27,3 +27,9 @@ def grid(head, rows):
     """A table in Markdown."""
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows)]
+
+
+def listed(names):
+    """One, two and three."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from pages.common import grid, results, where
+from pages.common import grid, listed, results, where
 from peers.summary import beating, summarise
 
 #: What groups of methods are called in the tables of the peers.
@@ -119,7 +119,7 @@ def mean_ratio(values):
 def peers_ratio_table():
     """What the same least squares on the same features take in scikit-learn, over ours."""
     result, rows, said = peers(), [], []
-    names = " and ".join(one["name"] for one in tuned_by_whole_grids())
+    names = listed(one["name"] for one in tuned_by_whole_grids())
     for rival in result["data"][0]["summary"]["ratios"]:
         for one in result["data"]:
             of_all = [one["summary"][which][rival] for which in BESIDE.values()]

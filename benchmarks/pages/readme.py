@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import grid, results, where
+from pages.common import grid, listed, results, where
 from pages.peers import BESIDE, KINDS, mean_ratio, peers, ratios, times, tuned_by_whole_grids
 from trickless._demo import Row, table
 
@@ -42,7 +42,7 @@ def peers_table():
         {key: times(mean_ratio(values)) for key, values in ratios(rival, which).items()}
         for which in BESIDE.values()
     )
-    names = " and ".join(DATA[one["name"]] for one in tuned_by_whole_grids())
+    names = listed(DATA[one["name"]] for one in tuned_by_whole_grids())
     said = (
         f"Errors of regression are 1 − R². On {names}, at equal error, {rival} takes "
         f"{alike['time']} times the seconds and {alike['memory']} times the memory of Kitchen "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pages.common import grid, results, where
+from pages.common import grid, listed, results, where
 
 
 def estimators_table():
@@ -66,8 +66,8 @@ def regret_table():
         )
     head = ["targets", "neurons", "B", "T", "draws a round", "regret / (B √T)", "bound / (B √T)"]
     text = (
-        f"Means over {result['seeds']} seeds of the neurons, on one sequence of rows and targets "
-        f"each, ± standard error. {where(result)}."
+        f"Means over {result['seeds']} seeds, each with rows, targets and draws of its own, ± "
+        f"standard error. {where(result)}."
     )
     return "\n".join([*grid(head, rows), "", text])
 
@@ -121,7 +121,7 @@ def prediction_table():
         "ratio",
     ]
     paper = [run["algorithm_2"]["counted"] for run in result["runs"]]
-    errors = " and ".join(f"{one['standard_error']:.2f}" for one in paper)
+    errors = listed(f"{one['standard_error']:.2f}" for one in paper)
     text = (
         f"Algorithm 2 was run for {paper[0]['rows']} of the rows with {paper[0]['draws']:,} draws "
         f"each, which gave standard errors of {errors}; its draws for 0.01 follow from the law "

@@ -14,7 +14,7 @@ import numpy as np
 
 from isolated import isolated, measured
 from methods import Method, methods
-from summary import ALL_ROWS
+from summary import ALL_ROWS, SOME_ROWS
 from tasks import Task, prepare
 from trickless._report import circumstances
 
@@ -113,7 +113,9 @@ def compare(name: str, quick: bool, full: bool, limit: float) -> dict[str, Any]:
     rows = {"rows": len(task.X), "test_rows": len(task.X_test), "columns": task.X.shape[1]}
     print(f"\n{name}: {rows}, median distance {task.median:.3g}", flush=True)
     all_ = methods(task)
-    entries = {key: describe(key, method, task, quick) for key, method in all_.items()}
+    entries: dict[str, dict[str, Any]] = {}
+    for key, method in all_.items():
+        entries[key] = describe(key, method, task, quick, entries.get(key.removesuffix(SOME_ROWS)))
     runs: Runs = {}
     for repeat in range(1 if quick else REPEATS):
         for key, method in all_.items():
@@ -142,8 +144,13 @@ def compare(name: str, quick: bool, full: bool, limit: float) -> dict[str, Any]:
     }
 
 
-def describe(name: str, method: Method, task: Task, quick: bool) -> dict[str, Any]:
-    """What a method is, with parameters chosen, or why it is not there."""
+def describe(
+    name: str, method: Method, task: Task, quick: bool, same: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What a method is, with parameters chosen, or why it is not there.
+
+    Those of ``same``, the method with all rows, are chosen on the same rows, so they are taken.
+    """
     entry: dict[str, Any] = {"name": name, "kind": method.kind, "unit": method.unit}
     entry |= {"threads": method.threads, "missing": None, "points": [], "left_out": []}
     if method.package and find_spec(method.package) is None:
@@ -153,7 +160,10 @@ def describe(name: str, method: Method, task: Task, quick: bool) -> dict[str, An
     if quick:
         grid = {key: values[:QUICK_VALUES] for key, values in method.grid.items()}
         method = method._replace(grid=grid, pilot=min(method.pilot, method.sizes[1]))
-    entry["parameters"], entry["tuning_rows"], entry["failed_in_tuning"] = tuned(task, method)
+    if same is None:
+        entry["parameters"], entry["tuning_rows"], entry["failed_in_tuning"] = tuned(task, method)
+    else:
+        entry |= {key: same[key] for key in ("parameters", "tuning_rows", "failed_in_tuning")}
     entry["at_edge"] = at_edge(entry["parameters"], method)
     print(f"{name:<34}{entry['parameters']}", flush=True)
     return entry

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+#: Seconds after which threads of linear algebra no longer keep a core busy waiting for more work.
+REST = 0.3
 
 
 class Measurement:
@@ -28,7 +30,8 @@ class Measurement:
 def measured(warm_up: Callable[[], Any] = lambda: None) -> Iterator[Measurement]:
     """Measure a block of code; the peak is the kernel's own count, so that nothing has to watch.
 
-    The memory of ``warm_up``, which comes first, counts, and its seconds do not.
+    The memory of ``warm_up``, which comes first, counts, and its seconds do not; nor do threads
+    that it has left waiting.
     """
     result = Measurement()
     gc.collect()
@@ -36,6 +39,7 @@ def measured(warm_up: Callable[[], Any] = lambda: None) -> Iterator[Measurement]
         CLEAR.write_text("5")  # resets the peak
     memory = resident("VmRSS")
     warm_up()
+    time.sleep(REST)
     start = time.perf_counter()
     yield result
     result.seconds = time.perf_counter() - start

@@ -53,8 +53,8 @@ ROUNDS = (10, 30, 100, 300, 1000)
 GROWING = (2048, 8192, 32_768)
 #: Parameters of families that may be "relevance".
 RELEVANCE = {"length_scale", "feature_weights"}
-#: Where there are more rows than this, also fits of so many for each column.
-MANY_ROWS, ROWS_A_COLUMN = 50_000, 16
+#: Linear models are fitted to all rows, and to so many for each column.
+ROWS_A_COLUMN = 16
 STREAM = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
 
 
@@ -175,7 +175,6 @@ def methods(task: Task) -> dict[str, Method]:
     scales = {"scale": tuple(multiple * task.median for multiple in MULTIPLES)}
     alphas, cs = {"alpha": ALPHAS}, {"C": CS}
     binary, classes = task.n_classes == 2, task.n_classes > 0
-    many = len(task.X) > MANY_ROWS
     all_: dict[str, Method] = {}
     grids = {"length_scale": scales["scale"], "depth": DEPTHS}
     for family in families(task.name):
@@ -193,11 +192,10 @@ def methods(task: Task) -> dict[str, Method]:
                 partial(make, **{option: "relevance"}),
                 *(OURS, "neurons", NEURONS, rest, 500, 1.5, "all"),
             )
-    if many:
-        for name, method in list(all_.items()):
-            if "ferns" not in name:  # whose columns a neuron are chosen
-                width = make_family(name.split(", ")[1]).width
-                all_[name + SOME_ROWS] = some_rows(method, width * ROWS_A_COLUMN)
+    for name, method in list(all_.items()):
+        if "ferns" not in name:  # whose columns a neuron are chosen
+            width = make_family(name.split(", ")[1]).width
+            all_[name + SOME_ROWS] = some_rows(method, width * ROWS_A_COLUMN)
     if len(task.X) > 2 * 16_384 or task.n_classes > 2:
         grid = scales | {"step_size": ("auto", 0.5)}
         all_["Doubly Stochastic, block"] = Method(
@@ -209,7 +207,7 @@ def methods(task: Task) -> dict[str, Method]:
         make = partial(features, sampler=sampler, head=head)
         unit = "columns" if sampler is RBFSampler else "landmarks"
         all_[name] = Method(make, KERNEL, unit, some, scales | grid, 1000, 1.5, threads)
-        if many and head is ridge:
+        if head is ridge:
             all_[name + SOME_ROWS] = some_rows(all_[name], ROWS_A_COLUMN)
 
     mapped("RBFSampler + Ridge", RBFSampler, ridge, alphas)

@@ -24,10 +24,10 @@ their documentation recommends (``methods.py``, ``adapters.py``):
   what, as no peer does; with "relevance", they find which features matter too, in their seconds;
   and Doubly Stochastic with ``preconditioner="block"`` where there are many rows or classes.
 
-Support vectors, xRFM and the like take some of the rows. With many of them and little time, fewer
-rows and more columns are better for linear models too; so with more than 50,000 rows, Kitchen
-Sinks, and Ridge after ``RBFSampler`` and ``Nystroem``, are also fitted to 16 rows for each column,
-"some rows"; but not ferns, since how many columns a neuron of theirs has is chosen.
+Support vectors, xRFM and the like take some of the rows. With little time, fewer rows and more
+columns are better for linear models too; so Kitchen Sinks, and Ridge after ``RBFSampler`` and
+``Nystroem``, are fitted to all rows and to 16 for each column, "some rows", with the same
+parameters; but ferns to all alone, since how many columns a neuron of theirs has is chosen.
 
 Length scales, alpha and the like are chosen for each method by itself, outside its seconds and by
 the same rule for all: the best of all combinations of a grid of 2 to 9 values a parameter
@@ -41,7 +41,8 @@ more than ``TUNING_SECONDS`` lose; where the first of them does, it is taken as 
 Each fit has a process of its own. Seconds and peak memory above the start are those of ``fit``; the
 peak is the system's own count. Data are in memory and packages imported before, and a fit of the
 smallest size on 500 rows comes before the clock starts, so that what a process does once (starting
-threads, compiling) is not in the seconds; its memory is in the peak. Where the first
+threads, compiling) is not in the seconds, and a rest, so that threads of linear algebra no longer
+wait for more work on the cores that are measured; its memory is in the peak. Where the first
 fit and prediction take less than ``REPEATED`` seconds, seconds are medians of three, in turn with
 those of the other methods. A size is left out, and said so, where it should take more than
 ``--limit`` seconds by the times of the two before; a fit is ended at twice the limit.
