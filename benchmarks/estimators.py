@@ -2,11 +2,11 @@
 
 For every kernel width, sign pattern of the coefficients, size of the support and number of rows,
 each estimator gets as many neurons as it takes to reach the variance of full sums over 512 neurons;
-activations and seconds to get there are compared. "auto" chooses for itself, with a pilot each time
-that one is worth it (as ``Expansion.estimate`` does) and with a pilot's variances at hand (as in
-the rounds of a learner, which measures them anew when the support has grown by a quarter). What it
-chooses depends on its pilot, so its runs have pilots and rows of their own, and what counts is its
-mean squared error over them, times its seconds.
+activations and seconds to get there are compared. "auto" chooses for itself, by a pilot at support
+points, which the first estimate of an expansion runs ("first") and later ones share ("auto"), or by
+one at rows ("rounds", as in the rounds of a learner, which measures anew when the support has grown
+by a quarter). What it chooses depends on its pilot, so its runs have pilots and rows of their own,
+and what counts is its mean squared error over them, times its seconds.
 
 Run as ``make bench-estimators``; writes ``benchmarks/results/estimators.json``.
 """
@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from trickless import Expansion
-from trickless._expansion import PILOT_ROWS
+from trickless._expansion import PILOT_ROWS, SHARED_BY
 from trickless._report import circumstances
 from trickless.neurons import Gaussian
 
@@ -115,21 +116,21 @@ def seconds(actions):
     return {name: float(np.median(values[1:])) for name, values in times.items()}
 
 
-def chosen(f, rows, exact, target, variances):
-    """What "auto" takes in each run, by variances(X, rng, run), and its mean squared error.
+def chosen(f, rows, exact, target, pilots):
+    """What "auto" takes in each run, by variances of one of the pilots, and its mean squared error.
 
     That of the runs which take full sums is known: the target.
     """
     n_rows = len(rows) // VARIANCE_RUNS
     choices, errors = [], []
     for run in range(VARIANCE_RUNS):
-        some, rng = slice(run * n_rows, (run + 1) * n_rows), np.random.default_rng(run)
-        choice = f.cheapest(NEURONS, n_rows, variances(rows[some], rng, run))
+        some = slice(run * n_rows, (run + 1) * n_rows)
+        choice = f.cheapest(NEURONS, n_rows, pilots[run % PILOTS])
         choices.append(choice)
         if choice[0] == "full":
             errors.append(target)
         else:
-            error = f.freeze(choice[1], choice[0], rng)(rows[some]) - exact[some]
+            error = f.freeze(choice[1], choice[0], run)(rows[some]) - exact[some]
             errors.append(np.square(error).mean())
     return choices, float(np.mean(errors))
 
@@ -140,37 +141,41 @@ def cell(f, target, needed, n_rows):
     rng = np.random.default_rng(1)
     rows = rng.standard_normal((VARIANCE_RUNS * n_rows, COLUMNS)).astype("float32")
     exact = exactly(f, rows)
-    pilots = [f.variances(rows[i * n_rows :][:PILOT_ROWS], 1000 + i) for i in range(PILOTS)]
-    by_pilots, with_pilots = chosen(
-        f, rows, exact, target, lambda X, rng, run: f.variances_if_worth(X, NEURONS, rng)
-    )
-    by_measured, with_measured = chosen(
-        f, rows, exact, target, lambda X, rng, run: pilots[run % PILOTS]
-    )
+    at_rows = [f.variances(rows[i * n_rows :][:PILOT_ROWS], 1000 + i) for i in range(PILOTS)]
+    at_support: list = [None] * PILOTS  # "auto" takes full sums then, and "first" runs no pilot
+    if f._worth_a_pilot(n_rows, NEURONS, SHARED_BY):
+        some = f.support[:PILOT_ROWS]
+        at_support = [f.variances(some, 2000 + i) for i in range(PILOTS)]
+    shared, with_shared = chosen(f, rows, exact, target, at_support)
+    rounds, with_rounds = chosen(f, rows, exact, target, at_rows)
     X = rows[:n_rows]
     timed = {estimator: min(n, MOST) for estimator, n in needed.items()}
+
+    fresh = partial(Expansion, f.neurons, f.support, f.alpha)
     times = seconds(
         {
             estimator: lambda run, n=n, estimator=estimator: f.estimate(X, n, estimator, run)
             for estimator, n in timed.items()
         }
         | {
-            "auto": lambda run: f.estimate(X, NEURONS, "auto", run),
-            "auto, measured": lambda run: f.estimate(X, NEURONS, "auto", run, pilots[run % PILOTS]),
+            "first": lambda run: fresh().estimate(X, NEURONS, "auto", run),
+            "auto": lambda run: f.estimate(X, NEURONS, "auto", run, at_support[run % PILOTS]),
+            "rounds": lambda run: f.estimate(X, NEURONS, "auto", run, at_rows[run % PILOTS]),
         }
     )
     # Time to the error: what is short of the target would take so much longer.
     for estimator, n in timed.items():
         times[estimator] *= needed[estimator] / n
-    times["auto"] *= with_pilots / target
-    times["auto, measured"] *= with_measured / target
+    times["first"] *= with_shared / target
+    times["auto"] *= with_shared / target
+    times["rounds"] *= with_rounds / target
     activations = {
         "full": NEURONS * (t + n_rows),
         "index": needed["index"] * (1 + n_rows),
         "stratified": needed["stratified"] * (1 + n_rows),
     }
-    spent = [n * ((t if estimator == "full" else 1) + n_rows) for estimator, n in by_measured]
-    activations["auto, measured"] = float(np.mean(spent)) * with_measured / target
+    spent = [n * ((t if estimator == "full" else 1) + n_rows) for estimator, n in shared]
+    activations["auto"] = float(np.mean(spent)) * with_shared / target
     best = min(times[estimator] for estimator in needed)
     fewest = min(activations[estimator] for estimator in needed)
     return {
@@ -179,24 +184,23 @@ def cell(f, target, needed, n_rows):
         "neurons": needed,
         "seconds": times,
         "activations": activations,
-        "squared_error": {
-            "target": target,
-            "auto": with_pilots,
-            "auto, measured": with_measured,
-        },
+        "squared_error": {"target": target, "auto": with_shared, "rounds": with_rounds},
         "full": {
-            "auto": float(np.mean([estimator == "full" for estimator, _ in by_pilots])),
-            "auto, measured": float(np.mean([estimator == "full" for estimator, _ in by_measured])),
+            "auto": float(np.mean([estimator == "full" for estimator, _ in shared])),
+            "rounds": float(np.mean([estimator == "full" for estimator, _ in rounds])),
         },
+        "first_ratio": times["first"] / best,
         "auto_ratio": times["auto"] / best,
-        "measured_ratio": times["auto, measured"] / best,
-        "activation_ratio": activations["auto, measured"] / fewest,
+        "rounds_ratio": times["rounds"] / best,
+        "activation_ratio": activations["auto"] / fewest,
     }
 
 
 def main():
     cells = []
-    print("width  signs    support   rows |  index strat.   full  (ms) | full by   auto  measured")
+    print(
+        "width  signs    support   rows |  index strat.   full  (ms) | full by  first   auto rounds"
+    )
     for width, signs, t in product(WIDTHS, SIGNS, SUPPORTS):
         found = problem(width, signs, t)
         for n_rows in ROWS:
@@ -205,11 +209,11 @@ def main():
             ms = {estimator: 1e3 * value for estimator, value in c["seconds"].items()}
             print(
                 f"{width:>5} {signs:>8} {t:>8} {n_rows:>6} | {ms['index']:>6.3g} "
-                f"{ms['stratified']:>6.3g} {ms['full']:>6.3g}       | {c['full']['auto']:>7.0%} "
-                f"{c['auto_ratio']:>6.2f} {c['measured_ratio']:>6.2f}",
+                f"{ms['stratified']:>6.3g} {ms['full']:>6.3g}       | {c['full']['auto']:>4.0%} "
+                f"{c['first_ratio']:>6.2f} {c['auto_ratio']:>6.2f} {c['rounds_ratio']:>6.2f}",
                 flush=True,
             )
-    for key in ("auto_ratio", "measured_ratio", "activation_ratio"):
+    for key in ("first_ratio", "auto_ratio", "rounds_ratio", "activation_ratio"):
         ratios = np.array([c[key] for c in cells])
         print(
             f"{key}: median {np.median(ratios):.2f}, largest {ratios.max():.2f}, "

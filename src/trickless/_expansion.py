@@ -19,12 +19,14 @@ from trickless._columns import by_neuron
 from trickless._network import Network
 from trickless._stream import (
     BLOCK,
+    Purpose,
     StoredNeurons,
     as_generator,
     as_seed,
     draw,
     draw_block,
     draw_blocks,
+    generator,
     pick,
 )
 from trickless._support_points import Strata, by_size
@@ -45,6 +47,8 @@ _NUMBER, _NEURON = 1.5, 100
 _PILOT = 180_000
 #: A pilot is worth it where a neuron can save so much work, and full sums cost so many pilots.
 _WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 4
+#: Estimates of an expansion that are taken to share its pilot.
+SHARED_BY = 2
 #: Index sampling may hold so many neurons, or as many as there are support points.
 _MOST_HELD = 2**16
 _PAIRS = 4096
@@ -111,6 +115,10 @@ class Expansion:
         self.alpha = alpha
         self.n_jobs = n_jobs
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy or a file measures anew what was measured."""
+        return {name: value for name, value in vars(self).items() if name != "_at_support"}
+
     def values(self, weights: Weights) -> np.ndarray:
         """f(w) = Σ_i α_i ψ(x_i; w) for each of n neurons, shape (n, width, n_outputs)."""
         n, width = len(weights[0]), self.neurons.width
@@ -174,12 +182,13 @@ class Expansion:
         estimator : {"auto", "full", "index", "stratified"}, default="auto"
             "auto" aims at the standard error of full sums over ``n_neurons`` neurons, and takes
             stratified index sampling with as many more as that needs where this is less work, by
-            the variances that a few neurons of a pilot have.
+            the variances that a few neurons of a pilot have. The pilot is run once, at some of the
+            support points, by the first estimate that it is worth it for.
         random_state : int, Generator, RandomState or None, default=None
             Source of the neurons.
         variances : Variances, optional
-            What :meth:`variances` found at rows of the same kind. By default "auto" measures them
-            in every call, which can take as long as a small estimate.
+            What :meth:`variances` found at rows of the same kind, where these are unlike the
+            support points.
 
         Returns
         -------
@@ -193,12 +202,11 @@ class Expansion:
         check_independent("Expansion", "a standard error", self.neurons)
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
         check_value("Expansion", "estimator", estimator, ESTIMATOR)
-        rng, support = as_generator(random_state), _Weighed(self.alpha)
         if estimator == "auto":
-            if variances is None and self._worth_a_pilot(X.shape[0], n_neurons):
-                variances = self._variances(X, rng, support)
+            if variances is None and self._worth_a_pilot(X.shape[0], n_neurons, SHARED_BY):
+                variances = self._at_support
             estimator, n_neurons = self.cheapest(n_neurons, X.shape[0], variances)
-        return self._sample(n_neurons, rng, estimator, support).estimate(X)
+        return self._sample(n_neurons, as_generator(random_state), estimator).estimate(X)
 
     def full_sums(self, X: Any, n_neurons: int, rng: np.random.Generator) -> np.ndarray:
         """What ``freeze(n_neurons, "full", rng)(X)`` returns, for when it is wanted once.
@@ -274,14 +282,8 @@ class Expansion:
         fresh = partial(self.freeze, estimator="full", random_state=as_generator(random_state))
         return certified(fresh, X, half_range, tolerance, 1 - confidence)
 
-    def _sample(
-        self,
-        n_neurons: int,
-        rng: np.random.Generator,
-        estimator: str,
-        support: _Weighed | None = None,
-    ) -> Network:
-        support = support or _Weighed(self.alpha)
+    def _sample(self, n_neurons: int, rng: np.random.Generator, estimator: str) -> Network:
+        support = _Weighed(self.alpha)
         if estimator == "full":  # as full_sums draws them, on threads
             weights = draw_blocks(self.neurons, as_seed(rng), n_neurons, self.support.dtype)
         else:
@@ -310,6 +312,7 @@ class Expansion:
         psi = np.concatenate(map_blocks(pairs, row_blocks(len(index), _PAIRS), self.n_jobs))
         return psi[:, :, None] * directions[:, None, :]  # Alg. 2, line 4
 
+    @linear_algebra(1)  # too little for more threads
     def variances(self, X: Any, random_state: Any = None) -> Variances:
         """Estimate the variances of all estimators at some rows, from a few neurons.
 
@@ -327,10 +330,7 @@ class Expansion:
         Variances
             Summed over the outputs, means over the rows.
         """
-        return self._variances(X, as_generator(random_state), _Weighed(self.alpha))
-
-    @linear_algebra(1)  # too little for more threads
-    def _variances(self, X: Any, rng: np.random.Generator, support: _Weighed) -> Variances:
+        rng, support = as_generator(random_state), _Weighed(self.alpha)
         weights = draw(self.neurons, rng, _PILOT_NEURONS, self.support.dtype)
         numbers = sum(array.size for array in weights) / _PILOT_NEURONS
         if not support.total:
@@ -344,6 +344,16 @@ class Expansion:
         directions, ends = support.directions(index), np.cumsum((0, *sizes))
         one, other, neighbours = (Drawn(psi[i:j], directions[i:j]) for i, j in pairwise(ends))
         return measured(one, other, neighbours, rows, numbers)
+
+    @cached_property
+    def _at_support(self) -> Variances:
+        """The variances at some of the support points, by neurons of a seed of their own.
+
+        So what "auto" takes depends neither on the seed of an estimate nor on those before.
+        """
+        t = self.support.shape[0]
+        some = np.linspace(0, t - 1, min(t, PILOT_ROWS)).astype(int)
+        return self.variances(self.support[some], generator(0, Purpose.PILOT))
 
     def variances_if_worth(
         self, X: Any, n_neurons: int, random_state: Any = None, n_estimates: float = 1

@@ -8,8 +8,9 @@ import numpy as np
 
 from trickless._columns import by_column
 
-#: Stratified sampling is taken where it saves work by so many standard errors.
-_SURE = 1.5
+#: Stratified sampling is taken where it saves work by so many standard errors. Where it only seems
+#: to, by chance, its neurons are too few for the error as well; full sums have no such risk.
+_SURE = 2.5
 
 
 class Variances(NamedTuple):
@@ -34,8 +35,8 @@ class Variances(NamedTuple):
     def strata(self, variance: float, t: int) -> float:
         """Neurons with which stratified sampling of t support points reaches a variance.
 
-        With n of them, it is ``index_within`` + ``index_between`` max(0, 1 - n / t), over n: with
-        as many strata as support points, none holds two of them.
+        With n of them, it is about ``index_within`` + ``index_between`` max(0, 1 - n / t), over n:
+        with as many strata as support points, few hold much of two of them.
         """
         n = (self.index_within + self.index_between) / (variance + self.index_between / t)
         return n if n < t else max(t, self.index_within / variance)
