@@ -144,8 +144,9 @@ def cell(f, target, needed, n_rows):
     at_rows = [f.variances(rows[i * n_rows :][:PILOT_ROWS], 1000 + i) for i in range(PILOTS)]
     at_support: list = [None] * PILOTS  # "auto" takes full sums then, and "first" runs no pilot
     if f._worth_a_pilot(n_rows, NEURONS, SHARED_BY):
-        some = f.support[:PILOT_ROWS]
-        at_support = [f.variances(some, 2000 + i) for i in range(PILOTS)]
+        for i in range(PILOTS):
+            first = i * PILOT_ROWS % (t - PILOT_ROWS)
+            at_support[i] = f.variances(f.support[first:][:PILOT_ROWS], 2000 + i)
     shared, with_shared = chosen(f, rows, exact, target, at_support)
     rounds, with_rounds = chosen(f, rows, exact, target, at_rows)
     X = rows[:n_rows]
