@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from cases import FAMILIES, HISTOGRAMS
 from trickless import KitchenSinksRegressor, _gram
-from trickless._gram import FLOOR, add_products
+from trickless._gram import FLOOR, add_products, inner_products
 from trickless._least_squares import solve, solve_by_gcv
 from trickless._statistics import Statistics
 from trickless._stream import draw
@@ -285,3 +285,11 @@ def test_what_is_not_finite_shows_in_the_sums(wrong):
     gram, cross, _ = products(Z, np.ones((1000, 1)))
     assert not np.isfinite(gram[3]).any() and not np.isfinite(cross[3]).any()
     assert np.isfinite(np.delete(cross, 3)).all()
+
+
+@pytest.mark.parametrize("shape", [(200, 1100), (600, 700), (5, 2000)])
+def test_inner_products_of_rows_are_the_same_on_any_threads(shape):
+    Z = np.random.default_rng(0).standard_normal(shape)
+    found = inner_products(Z, 2)
+    np.testing.assert_allclose(found, np.einsum("ik,jk->ij", Z, Z), rtol=1e-12, atol=1e-10)
+    np.testing.assert_array_equal(found, inner_products(Z, 1))

@@ -81,7 +81,7 @@ class Contest:
     def _score(self, family: Neurons) -> float:
         moments = self.moments(family, self.draw(family))
         with linear_algebra(self.n_jobs, moments.n_products):
-            scores = solve_by_gcv(moments).scores
+            scores = solve_by_gcv(moments, self.n_jobs).scores
         assert scores is not None
         varies = moments.y_variance > 0
         return float((scores.min(axis=1)[varies] / moments.y_variance[varies]).sum())

@@ -24,6 +24,8 @@ FLOOR = float(np.finfo(np.float32).eps)
 
 #: Rows of a product, and columns of a tile, which stay in the processor's cache.
 _ROWS, _COLUMNS = 512, 256
+#: No more rows than these are few; products of theirs, and columns, from which threads are worth it.
+_FEW_ROWS, _WORTH_PRODUCTS, _WORTH_COLUMNS = 512, 2**24, 512
 #: Roots of weights, and squares of rows less their mean, that may be multiplied in single
 #: precision; and how large the latter may be next to the mean square of the rows as they were,
 #: which is what ridges are in proportion to.
@@ -105,6 +107,19 @@ def add_products(
         parts = row_blocks(Z.shape[1], _COLUMNS)
         map_blocks(add, [(a, b) for i, a in enumerate(parts) for b in parts[i:]], n_jobs)
     return sum(block.rounded for block in blocks)
+
+
+def inner_products(Z: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
+    """Z Zᵀ for rows that are no more than columns, in double precision.
+
+    Of few rows, BLAS makes it more slowly on two threads than on one. So threads of ours share out
+    the columns there.
+    """
+    if len(Z) > _FEW_ROWS or len(Z) * Z.size < _WORTH_PRODUCTS:
+        return Z @ Z.T
+    parts = row_blocks(Z.shape[1], _WORTH_COLUMNS)
+    products = map_blocks(lambda some: Z[:, some] @ Z[:, some].T, parts, n_jobs)
+    return np.sum(products, axis=0)
 
 
 def _groups(n_rows: int, n_columns: int) -> list[slice]:

@@ -26,7 +26,7 @@ from trickless._devices import (
     times,
     to_host,
 )
-from trickless._gram import FLOOR
+from trickless._gram import FLOOR, inner_products
 from trickless._statistics import Moments
 
 GRID_PER_DECADE = 4
@@ -54,8 +54,10 @@ class Solution(NamedTuple):
     n_iter: int = 1
 
 
-def solve(moments: Moments, ridge: float) -> Solution:
+def solve(moments: Moments, ridge: float, n_jobs: int | None = 1) -> Solution:
     """Minimise mean (y − b − ⟨z, β⟩)² + ridge · |β|² at a given ridge; the covariance is spent.
+
+    Where rows are few, their products take ``n_jobs`` threads.
 
     Raises
     ------
@@ -67,7 +69,8 @@ def solve(moments: Moments, ridge: float) -> Solution:
         coef = cho_solve(cholesky(matrix), moments.cross)
     else:  # see _OfRows
         Z, Y = moments.rows
-        coef = Z.T @ cho_solve(cholesky(plus_ridge(Z @ Z.T, ridge, in_place=True)), Y)
+        matrix = plus_ridge(inner_products(Z, n_jobs), ridge, in_place=True)
+        coef = Z.T @ cho_solve(cholesky(matrix), Y)
     return _with_intercept(moments, coef, np.full(coef.shape[1], ridge))
 
 
@@ -84,10 +87,11 @@ def solve_within(moments: Moments, solution: Solution, bound: float) -> Solution
     )
 
 
-def solve_by_gcv(moments: Moments) -> Solution:
+def solve_by_gcv(moments: Moments, n_jobs: int | None = 1) -> Solution:
     r"""The same at the ridge that minimises the generalised cross-validation score.
 
-    On the host, the covariance is spent.
+    On the host, the covariance is spent. Where rows are few, their products take ``n_jobs``
+    threads.
 
     .. math:: GCV(ρ) = \frac{RSS(ρ) / n}{(1 - df(ρ) / n)^2}, \qquad
         df(ρ) = 1 + \sum_j λ_j / (λ_j + ρ)
@@ -114,7 +118,7 @@ def solve_by_gcv(moments: Moments) -> Solution:
     """
     path: Path | _Tridiagonal
     if moments.rows is not None:
-        path = _OfRows(moments)
+        path = _OfRows(moments, n_jobs)
     else:
         path = _Tridiagonal(moments) if on_host(moments.covariance) else Path(moments)
     return path.best(path_scores(path))
@@ -309,10 +313,10 @@ class _OfRows(_Tridiagonal):
     With the targets y of the rows, c = Rᵀ y and (A + ρ)⁻¹ c = Rᵀ (R Rᵀ + ρ)⁻¹ y.
     """
 
-    def __init__(self, moments: Moments) -> None:
+    def __init__(self, moments: Moments, n_jobs: int | None) -> None:
         assert moments.rows is not None
         self.moments, self._rows = moments, moments.rows.Z
-        self._reduce(self._rows @ self._rows.T, moments.rows.Y)
+        self._reduce(inner_products(self._rows, n_jobs), moments.rows.Y)
 
     def residual(self) -> np.ndarray:
         """Variance that is left at each ridge, shape (n_outputs, n_grid)."""

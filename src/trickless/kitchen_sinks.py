@@ -433,7 +433,7 @@ class _KitchenSinks(NeuronLearner):
             moments = self.statistics_.centred()
             auto = isinstance(self.alpha, str)
             with linear_algebra(self.n_jobs, moments.n_products):
-                solution = solve_by_gcv(moments) if auto else self._solve_at(moments)
+                solution = solve_by_gcv(moments, self.n_jobs) if auto else self._solve_at(moments)
             self._solved = self._bounded_by_weight(solution)
         return self._solved
 
@@ -441,7 +441,7 @@ class _KitchenSinks(NeuronLearner):
         ridge = self.alpha * self._begun_with["n_neurons"]
         check_resolved(type(self).__name__, self.alpha, ridge >= moments.least_ridge)
         with self._dependent_columns():
-            return solve(moments, ridge)
+            return solve(moments, ridge, self.n_jobs)
 
     def _bounded_by_weight(self, solution: Solution) -> Solution:
         """The solution with every weight at most C / K, as in Algorithm 1 of the paper."""
