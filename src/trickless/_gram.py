@@ -24,7 +24,7 @@ FLOOR = float(np.finfo(np.float32).eps)
 
 #: Rows of a product, and columns of a tile, which stay in the processor's cache.
 _ROWS, _COLUMNS = 512, 256
-#: No more rows than these are few; products of theirs, and columns, from which threads are worth it.
+#: Rows that are few, at most; and products of theirs, and columns, from which threads are worth it.
 _FEW_ROWS, _WORTH_PRODUCTS, _WORTH_COLUMNS = 512, 2**24, 512
 #: Roots of weights, and squares of rows less their mean, that may be multiplied in single
 #: precision; and how large the latter may be next to the mean square of the rows as they were,
