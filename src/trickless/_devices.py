@@ -65,6 +65,18 @@ def beside(X: Any, array: Any) -> Any:
     return xp.asarray(array, device=where)
 
 
+def cosines_and_sines(t: Any) -> Any:
+    """Cosines of a matrix, and sines on their right; NumPy's are written into their place."""
+    if not isinstance(t, np.ndarray):
+        xp = namespace(t)
+        return xp.concat((xp.cos(t), xp.sin(t)), axis=1)
+    n_rows, n = t.shape
+    both = np.empty((n_rows, 2 * n), t.dtype)
+    np.cos(t, out=both[:, :n])
+    np.sin(t, out=both[:, n:])
+    return both
+
+
 def matching(Z: Any, array: np.ndarray) -> Any:
     """A thin array beside another, in its precision."""
     if on_host(Z):

@@ -15,7 +15,7 @@ import sklearn
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
-from trickless._blocks import namespace
+from trickless._devices import cosines_and_sines
 from trickless._validation.inputs import check_distance, check_feature_count, check_one_each
 from trickless._validation.rules import choice, either, positive, positives
 from trickless.neurons._base import Neurons, Relevance, Weights, sample_rows
@@ -128,8 +128,7 @@ class Fourier(Projected):
             return (self.frequencies(z, g) / self.length_scale_,)
 
     def respond(self, t: Any) -> Any:
-        xp = namespace(t)
-        return xp.concat((xp.cos(t), xp.sin(t)), axis=1)
+        return cosines_and_sines(t)
 
 
 def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
