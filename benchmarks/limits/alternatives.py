@@ -3,7 +3,7 @@
 All on one thread, in seconds of the processor, minima of ``REPEATS`` repeats made in turn; a block
 is 512 rows of 100 features by 256 Gaussian neurons in single precision, a panel 4,096 rows.
 
-- cosines and sines written into their place among the activations, without arrays in between;
+- cosines and sines written straight into the panel, without arrays of a block in between;
 - weights drawn while the block before is multiplied: what a draw takes beside the activations;
 - blocks of other numbers of rows;
 - the Gram matrix in products of other numbers of rows than 512, and tiles of other numbers of

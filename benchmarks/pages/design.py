@@ -44,7 +44,7 @@ def engine_text():
         if name != "numpy"
     )
     lines = [
-        f"- Cosines and sines written into their place: "
+        f"- Cosines and sines written straight into the panel: "
         f"{100 * (blocks['in place'] / ours - 1):+.0f} % of the time of activations.",
         f"- Weights drawn while the block before is multiplied: at most "
         f"{100 * blocks['draw'] / ours:.0f} % on 4,096 rows, once, since they are kept.",
