@@ -205,6 +205,15 @@ def test_what_auto_takes_depends_on_neither_the_seed_nor_estimates_before(monkey
     np.testing.assert_array_equal(first, f.estimate(x, n, estimator, random_state=1))
 
 
+def test_a_pilot_that_later_estimates_share_is_run_for_a_smaller_one():
+    X = inputs(1000, 3)
+    f = Expansion(Gaussian(50.0).fit(X, np.random.default_rng(0)), X, np.ones((1000, 1)))
+    for n_neurons, pilot in ((200, False), (512, True)):
+        assert f.variances_if_worth(X[:1], n_neurons, 0) is None
+        f.estimate(X[:1], n_neurons, random_state=0)
+        assert ("_at_support" in vars(f)) == pilot
+
+
 def test_few_support_points_need_no_pilot():
     f = expansion(t=40)
     assert f.variances_if_worth(inputs(200, 3), 10_000) is None
