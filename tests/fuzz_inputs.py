@@ -36,7 +36,7 @@ from odd_inputs import (
     values,
 )
 from trickless import estimate_kernel, theory
-from trickless.neurons import Dense, Gaussian, Stumps
+from trickless.neurons import Dense, Gaussian, Landmarks, Stumps
 
 #: Errors that scikit-learn, or NumPy for it, raises for the rows and targets of any estimator.
 STANDARD = """
@@ -75,7 +75,7 @@ STANDARD_WARNINGS = "A column-vector y was passed", "feature names", "The number
 #: Families by name; the first suits every row.
 FAMILIES = (
     "gaussian", "stumps", "dense", "ferns", "tabular", "laplace", "polynomial", "coordinates",
-    "deep", Dense("relu"), Gaussian(2.0), Stumps("normal"),
+    "deep", Dense("relu"), Gaussian(2.0), Stumps("normal"), Landmarks(Gaussian()),
 )  # fmt: skip
 OPTIONS = {
     "KitchenSinks": [

@@ -19,6 +19,7 @@ from trickless.neurons import (
     Ferns,
     Gaussian,
     Intersection,
+    Landmarks,
     Laplace,
     Laplace1,
     Matern,
@@ -65,6 +66,8 @@ WITH_KERNEL = {
     "product": lambda s: Product([Gaussian(2 * s), On([0], Laplace(s)), Stumps()]),
     "on": lambda s: On([-1], Gaussian(s)),
     "scaled": lambda s: Scaled(Gaussian(s), 1.5),
+    "landmarks": lambda s: Landmarks(Laplace1(s)),
+    "landmarks-signed": lambda s: Landmarks(Polynomial(degree=1, coef0=0.0)),
     "tabular": lambda s: Tabular(smooth=0.4),
 }
 

@@ -233,6 +233,17 @@ def check_fitted_family(neurons: Any) -> None:
         )
 
 
+def check_closed_form(owner: str, part: Any, rows: np.ndarray) -> None:
+    """A family whose kernel is evaluated must have one in closed form; tried on some rows."""
+    try:
+        part.closed_form(rows, rows)
+    except NotImplementedError as error:
+        raise ValueError(
+            f"{owner}: neurons={part!r} has no closed-form kernel, and a landmark is compared with "
+            "rows by it. Remedy: a family that has one, such as Laplace1() or Gaussian()."
+        ) from error
+
+
 def check_same_draws(name: str, weights: Any, again: Any) -> None:
     """Weights that were drawn twice from one seed must be the same."""
     if not _same_weights(weights, again):

@@ -32,6 +32,7 @@ made of other families    one neuron                                            
 :class:`Product`          product of one of each                                 product
 :class:`On`               one that sees some of the columns                      on these columns
 :class:`Scaled`           one times a number                                     times a number
+:class:`Landmarks`        kernel of a family at a training row that is drawn     of its features
 ========================  =====================================================  ==================
 
 ``a + b``, ``a * b`` and ``2 * a`` are short for the sum, the product and the multiple. Subclass
@@ -50,6 +51,7 @@ from trickless.neurons._function import FromFunction, FromPoint
 from trickless.neurons._histograms import Chi2, Intersection
 from trickless.neurons._isotropic import Gaussian, Laplace, Matern, RationalQuadratic
 from trickless.neurons._jax import FromJax
+from trickless.neurons._landmarks import Landmarks
 from trickless.neurons._mixture import Mixture
 from trickless.neurons._on import On
 from trickless.neurons._patches import Patches
@@ -93,6 +95,7 @@ __all__ = [
     "Gaussian",
     "Inputs",
     "Intersection",
+    "Landmarks",
     "Laplace",
     "Laplace1",
     "Matern",

@@ -6,7 +6,7 @@ The coordinates of a frequency are independent, each with the spectrum of the fa
 from __future__ import annotations
 
 import numpy as np
-import sklearn
+from scipy.spatial.distance import cdist
 from scipy.special import log_ndtr, ndtr
 
 from trickless._validation.rules import choice
@@ -126,4 +126,4 @@ class Laplace1(Separable):
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         X, Y = X / self.length_scale_, Y / self.length_scale_
-        return np.exp(-sklearn.metrics.pairwise.manhattan_distances(X, Y))
+        return np.exp(-cdist(X, Y, self.metric))

@@ -1,0 +1,121 @@
+"""Landmarks: how near a row is to a row of the training data, by the kernel of another family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless._devices import beside, to_host
+from trickless._validation.neurons import check_closed_form
+from trickless.neurons._base import Neurons, Weights, sample_rows
+from trickless.neurons._composed import FAMILY, Composed
+
+#: The most rows, and numbers in them, that landmarks are drawn from.
+_ROWS, _VALUES = 16_384, 4_000_000
+#: Rows, at most, between which the mean of the kernel is taken.
+_MEAN_ROWS = 100
+
+
+class Landmarks(Composed):
+    r"""The kernel of a family at a training row that is drawn, its landmark, less a constant.
+
+    .. math:: \psi(x; z) = k_1(x, z) - c, \quad z \sim \hat{P}, \qquad
+        k(x, x') = \sum_i p_i \, (k_1(x, z_i) - c) \, (k_1(x', z_i) - c)
+
+    with the distribution :math:`\hat{P}` of the training rows :math:`z_i`, in proportion
+    :math:`p_i` to their weights, and c, the mean of :math:`k_1` between them. A fit of n neurons is
+    a sum of kernels at n landmarks, as that of Nyström's method [1]_ is; it is here the sum of
+    squares of the coefficients that is kept small, and not the norm in the space of the kernel.
+    Landmarks lie where the data do, so a few hundred of them say more than as many cosines. They
+    are compared with rows feature by feature, so thousands of them take longer than cosines.
+
+    Parameters
+    ----------
+    neurons : Neurons
+        The family of the kernel :math:`k_1`, which must have a closed form. Neurons of it are never
+        drawn.
+
+    Attributes
+    ----------
+    parts_ : list of Neurons
+        The fitted family.
+    rows_ : array of shape (n_rows, n_features)
+        Training rows that landmarks are drawn from, with replacement: up to 16,384 of them, and
+        4,000,000 numbers.
+    row_weights_ : array of shape (n_rows,)
+        How likely each is.
+    mean_ : float
+        The constant c, over up to 100 of these rows. A sum of neurons and an intercept is the same
+        function without it. But where a kernel is nearly constant, as with a long length scale,
+        single precision would not tell what is learned from; and descent would be slow.
+    bound : float
+        The square of the family's, which bounds its kernel, and c.
+
+    References
+    ----------
+    .. [1] C. K. I. Williams and M. Seeger, "Using the Nyström method to speed up kernel machines",
+       NIPS 2000.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from trickless import KitchenSinksClassifier
+    >>> from trickless.neurons import Landmarks, Laplace1
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = KitchenSinksClassifier(Landmarks(Laplace1()), n_neurons=30, random_state=0)
+    >>> bool(model.fit(X, y).score(X, y) > 0.95)
+    True
+    """
+
+    _rules = {"neurons": FAMILY}
+
+    def __init__(self, neurons: Neurons) -> None:
+        self.neurons = neurons
+
+    @property
+    def accepts_sparse(self) -> bool:  # type: ignore[override]
+        """False: a landmark is a whole row, and rows are compared in dense form."""
+        return False
+
+    @property
+    def independent(self) -> bool:
+        """True: landmarks are drawn independently, however neurons of the family would be."""
+        return True
+
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Landmarks:
+        n_rows = max(1, min(_ROWS, _VALUES // X.shape[1]))
+        rows, weight = sample_rows(X, rng, n_rows, sample_weight)
+        self.rows_, self.row_weights_ = np.array(rows), weight / weight.sum()
+        super().fit(X, rng, sample_weight)
+        return self
+
+    def _measure(self) -> None:
+        (part,) = self.parts_
+        check_closed_form(type(self).__name__, part, self.rows_[:1])
+        some = slice(None, None, -(-len(self.rows_) // _MEAN_ROWS))
+        rows, weight = self.rows_[some].astype(np.float64), self.row_weights_[some]
+        self.mean_ = float(weight @ part.closed_form(rows, rows) @ weight / weight.sum() ** 2)
+        self.bound = float(part.bound**2 + abs(self.mean_))
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        # By inversion, so that a row of weight 2 and two equal rows give the same.
+        cumulated = np.cumsum(self.row_weights_)
+        index = np.searchsorted(cumulated, rng.random(n) * cumulated[-1], side="right")
+        return (self.rows_[np.minimum(index, len(cumulated) - 1)],)
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        (landmarks,) = weights
+        rows, landmarks = to_host(X), to_host(landmarks)
+        values = self._values(rows.astype(np.float64), landmarks.astype(np.float64))
+        return beside(X, values.astype(rows.dtype, copy=False))
+
+    def _values(self, X: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
+        """In double precision, of which the constant takes some digits."""
+        return self.parts_[0].closed_form(X, landmarks) - self.mean_
+
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        rows = self.rows_.astype(np.float64)
+        return (self._values(X, rows) * self.row_weights_) @ self._values(Y, rows).T

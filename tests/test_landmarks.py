@@ -1,0 +1,137 @@
+"""Landmarks: kernels at training rows that are drawn."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chisquare
+from sklearn.base import clone
+
+import trickless.neurons._landmarks
+from cases import inputs
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.neurons import (
+    Dense,
+    Gaussian,
+    Landmarks,
+    Laplace1,
+    Mixture,
+    On,
+    Patches,
+    Stumps,
+    Tabular,
+)
+
+
+def fitted(family, X, weight=None):
+    return family.fit(X, np.random.default_rng(0), weight)
+
+
+def test_activations_are_the_docstring_row_by_row():
+    X, new = inputs(30, 3), inputs(5, 3, seed=1)
+    family = fitted(Landmarks(Laplace1(1.7)), X)
+    (landmarks,) = family.draw(np.random.default_rng(1), 8)
+
+    def kernel(a, b):
+        return np.exp(-sum(abs(a[j] - b[j]) for j in range(3)) / 1.7)
+
+    c = np.mean([[kernel(a, b) for a in X] for b in X])
+    assert family.mean_ == pytest.approx(c)
+    expected = [[kernel(x, z) - c for z in landmarks] for x in new]
+    np.testing.assert_allclose(family(new, (landmarks,)), expected, atol=1e-12)
+
+
+def test_landmarks_are_training_rows_in_proportion_to_their_weights():
+    X, weight = inputs(5, 2), np.array([1.0, 2.0, 3.0, 4.0, 0.5])
+    family = fitted(Landmarks(Gaussian()), X, weight)
+    (landmarks,) = family.draw(np.random.default_rng(1), 20_000)
+    same = (landmarks[:, None] == X).all(axis=2)
+    assert (same.sum(axis=1) == 1).all()
+    expected = weight / weight.sum() * len(landmarks)
+    assert chisquare(same.sum(axis=0), expected).pvalue > 1e-4
+
+
+def test_a_row_of_weight_two_is_two_rows():
+    X, counts = inputs(40, 2), np.random.default_rng(0).integers(1, 4, 40)
+    weighted = fitted(Landmarks(Laplace1(1.0)), X, counts)
+    repeated = fitted(Landmarks(Laplace1(1.0)), np.repeat(X, counts, axis=0))
+    assert weighted.mean_ == pytest.approx(repeated.mean_)
+    (a,), (b,) = (f.draw(np.random.default_rng(1), 500) for f in (weighted, repeated))
+    np.testing.assert_array_equal(a, b)
+
+
+def test_the_constant_keeps_single_precision_from_deciding():
+    """With a long length scale all values are nearly 1, and what differs is lost in rounding."""
+
+    class Plain(Landmarks):
+        def _measure(self):
+            super()._measure()
+            self.mean_ = 0.0
+
+    X, new = inputs(600, 3), inputs(500, 3, seed=1)
+
+    def truth(X):
+        return np.abs(X[:, 0]) + np.sin(2 * X[:, 1])
+
+    errors = {}
+    for cls in (Landmarks, Plain):
+        model = KitchenSinksRegressor(cls(Laplace1(300.0)), n_neurons=300, random_state=0)
+        errors[cls] = 1 - model.fit(X, truth(X)).score(new, truth(new))
+    assert errors[Landmarks] < 0.01
+    assert errors[Plain] > 0.1
+
+
+@pytest.mark.parametrize("part", [Dense("tanh"), Patches((2, 2), patch=2, pool=1)], ids=repr)
+def test_a_family_without_a_closed_form_is_refused(part):
+    with pytest.raises(ValueError, match=r"Landmarks: neurons=.* no closed-form.*Remedy"):
+        KitchenSinksRegressor(Landmarks(part)).fit(inputs(20, 4), inputs(20, 1)[:, 0])
+
+
+@pytest.mark.parametrize("part", ["gaussian", Gaussian, None], ids=repr)
+def test_what_is_no_family_is_refused(part):
+    with pytest.raises(ValueError, match=r"neurons=.*an instance"):
+        KitchenSinksRegressor(Landmarks(part)).fit(inputs(20, 4), inputs(20, 1)[:, 0])
+
+
+@pytest.mark.parametrize("length_scale", ["auto", "relevance"])
+def test_length_scales_are_chosen_as_those_of_the_family(length_scale):
+    X = inputs(400, 6)
+    y = np.sin(2 * X[:, 0])
+    family = Landmarks(Gaussian(length_scale))
+    model = KitchenSinksRegressor(family, n_neurons=60, random_state=0).fit(X, y)
+    part = model.neurons_.parts_[0]
+    if length_scale == "relevance":
+        assert model.score(X, y) > 0.9
+        assert part.length_scale_[1:].min() > 3 * part.length_scale_[0]
+    else:
+        candidates = fitted(clone(family), X).candidates()
+        scales = [one.parts_[0].length_scale_ for one in candidates]
+        assert len(set(scales)) == 6
+        assert np.isclose(part.length_scale_, scales).any()
+        # Each has the constant of its own kernel.
+        assert np.all(np.diff([one.mean_ for one in candidates]) > 0)
+        assert model.score(X, y) > 0.5
+
+
+def test_rows_with_gaps_and_categories_may_be_landmarks():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"colour": rng.choice(["red", "blue", "green"], 300), "size": rng.standard_normal(300)}
+    )
+    y = (X["colour"] == "red") & (X["size"] > 0)
+    X.loc[rng.random(300) < 0.1, "size"] = np.nan
+    model = KitchenSinksClassifier(Landmarks(Tabular()), n_neurons=100, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.85
+
+
+def test_they_are_parts_of_other_families():
+    X = inputs(200, 3)
+    y = np.abs(X[:, 0]) + X[:, 2]
+    family = Mixture([Landmarks(Stumps()), On([0], Landmarks(Laplace1()))])
+    assert KitchenSinksRegressor(family, n_neurons=80, random_state=0).fit(X, y).score(X, y) > 0.9
+
+
+def test_they_are_drawn_from_so_many_rows_and_numbers(monkeypatch):
+    monkeypatch.setattr(trickless.neurons._landmarks, "_ROWS", 50)
+    assert len(fitted(Landmarks(Laplace1(1.0)), inputs(80, 4)).rows_) == 50
+    monkeypatch.setattr(trickless.neurons._landmarks, "_VALUES", 40)
+    assert fitted(Landmarks(Laplace1(1.0)), inputs(80, 4)).rows_.shape == (10, 4)
