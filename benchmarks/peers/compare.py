@@ -23,6 +23,8 @@ TUNING_SECONDS, REPEATED, REPEATS = 10.0, 3.0, 3
 QUICK_SIZES, QUICK_VALUES = 2, 2
 #: Rows of the fit that comes before the clock starts.
 WARM_UP_ROWS = 500
+#: What is known of a method once its parameters are chosen.
+CHOSEN = ("parameters", "tuning_rows", "failed_in_tuning")
 PACKAGES = ("rfflearn", "xrfm", "torch", "torchkm", "river")
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -104,8 +106,10 @@ def sizes(task: Task, method: Method) -> list[int]:
     return [size for size in method.sizes if size <= most]
 
 
-def compare(name: str, quick: bool, full: bool, limit: float) -> dict[str, Any]:
-    """All methods on a data set."""
+def compare(
+    name: str, quick: bool, full: bool, limit: float, kept: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """All methods on a data set; parameters of those that are ``kept`` are not chosen anew."""
     start, made = time.perf_counter(), conditions()
     task, why = isolated(prepare, name, quick, full, limit=900)
     if why:
@@ -115,7 +119,8 @@ def compare(name: str, quick: bool, full: bool, limit: float) -> dict[str, Any]:
     all_ = methods(task)
     entries: dict[str, dict[str, Any]] = {}
     for key, method in all_.items():
-        entries[key] = describe(key, method, task, quick, entries.get(key.removesuffix(SOME_ROWS)))
+        same = kept.get(key) or entries.get(key.removesuffix(SOME_ROWS))
+        entries[key] = describe(key, method, task, quick, same)
     runs: Runs = {}
     for repeat in range(1 if quick else REPEATS):
         for key, method in all_.items():
@@ -149,7 +154,8 @@ def describe(
 ) -> dict[str, Any]:
     """What a method is, with parameters chosen, or why it is not there.
 
-    Those of ``same``, the method with all rows, are chosen on the same rows, so they are taken.
+    Those of ``same``, the method with all rows or of a run before, are chosen on the same rows, so
+    they are taken.
     """
     entry: dict[str, Any] = {"name": name, "kind": method.kind, "unit": method.unit}
     entry |= {"threads": method.threads, "missing": None, "points": [], "left_out": []}
@@ -163,7 +169,7 @@ def describe(
     if same is None:
         entry["parameters"], entry["tuning_rows"], entry["failed_in_tuning"] = tuned(task, method)
     else:
-        entry |= {key: same[key] for key in ("parameters", "tuning_rows", "failed_in_tuning")}
+        entry |= {key: same[key] for key in CHOSEN}
     entry["at_edge"] = at_edge(entry["parameters"], method)
     print(f"{name:<34}{entry['parameters']}", flush=True)
     return entry

@@ -37,7 +37,7 @@ import trickless
 from adapters import XRFM, Rfflearn, River, torchkm
 from summary import SOME_ROWS
 from tasks import Task, families
-from trickless.neurons import Neurons, Patches, make_neurons
+from trickless.neurons import Landmarks, Laplace1, Neurons, Patches, make_neurons
 
 OURS, KERNEL, TREES = "ours", "kernel", "trees"
 MULTIPLES = (1 / 2, 1 / 8, 1 / 4, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -45,14 +45,14 @@ ALPHAS = (1.0, 0.001, 0.01, 0.1, 10.0, 100.0)
 CS = (1.0, 0.1, 10.0, 100.0)
 DEPTHS = (3, 1, 2, 4, 6)
 #: As many columns, if a neuron has two.
-NEURONS = (25, 50, 100, 200, 500, 1000, 1400, 2000, 4000)
-COLUMNS = (50, 100, 200, 400, 1000, 2000, 2800, 4000, 8000)
-LANDMARKS = (50, 100, 200, 400, 1000, 2000, 2800, 4000)
+NEURONS = (12, 25, 50, 100, 200, 500, 1000, 1400, 2000, 4000)
+COLUMNS = (25, 50, 100, 200, 400, 1000, 2000, 2800, 4000, 8000)
+LANDMARKS = (25, 50, 100, 200, 400, 1000, 2000, 2800, 4000)
 SUBSETS = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
 ROUNDS = (10, 30, 100, 300, 1000)
 GROWING = (2048, 8192, 32_768)
 #: Parameters of families that may be "relevance".
-RELEVANCE = {"length_scale", "feature_weights"}
+RELEVANCE = {"length_scale", "feature_weights", "neurons__length_scale"}
 #: Linear models are fitted to all rows, and to so many for each column.
 ROWS_A_COLUMN = 16
 STREAM = (500, 1000, 2000, 4000, 8000, 16_000, 32_000)
@@ -88,6 +88,8 @@ def gamma(scale: float) -> float:
 
 
 def make_family(name: str) -> Neurons:
+    if name == "landmarks":
+        return Landmarks(Laplace1())
     return Patches() if name == "patches" else make_neurons(name)  # images of 28 by 28 pixels
 
 
@@ -177,6 +179,7 @@ def methods(task: Task) -> dict[str, Method]:
     binary, classes = task.n_classes == 2, task.n_classes > 0
     all_: dict[str, Method] = {}
     grids = {"length_scale": scales["scale"], "depth": DEPTHS}
+    grids["neurons__length_scale"] = grids["length_scale"]
     for family in families(task.name):
         known = make_family(family).get_params()
         grid = {name: values for name, values in grids.items() if name in known}

@@ -51,7 +51,9 @@ Run as ``make bench-peers`` or ``python benchmarks/peers/run.py``; writes
 ``benchmarks/results/peers.json`` after each data set, and ``peers.png``. ``--data adult`` does only
 Adult and leaves the others in the file as they are; ``--full`` does only Covertype with all its
 rows, beside the one with 100,000; ``--quick`` is a trial on few rows and sizes, whose figures mean
-nothing. Packages that are not installed are reported as such.
+nothing; ``--keep`` takes the parameters of methods that are in the file from there, for when their
+grids are as they were: choosing them takes half of the time. Packages that are not installed are
+reported as such.
 """
 
 from __future__ import annotations
@@ -103,6 +105,7 @@ def main() -> None:
     )
     parser.add_argument("--full", action="store_true", help="only Covertype, with all rows")
     parser.add_argument("--quick", action="store_true", help="a trial on few rows and sizes")
+    parser.add_argument("--keep", action="store_true", help="take parameters that were chosen")
     parser.add_argument("--limit", type=float, help=f"seconds of a fit; default: {LIMIT:g}")
     parser.add_argument("--out", type=Path, help="the JSON file to write, with a picture beside it")
     args = parser.parse_args()
@@ -113,7 +116,10 @@ def main() -> None:
     before = json.loads(path.read_text())["data"] if path.exists() else []
     done = {one["name"]: one for one in before}
     for name in args.data or (["covertype"] if args.full else ERRORS):
-        one = compare(name, args.quick, args.full, limit)
+        old = done.get(name + ALL_ROWS * args.full) if args.keep else None
+        known = old["methods"] if old else []
+        kept = {method["name"]: method for method in known if "tuning_rows" in method}
+        one = compare(name, args.quick, args.full, limit, kept)
         done[one["name"]] = one
         report(one)
         ordered = [done[key] for key in labels() if key in done]

@@ -26,7 +26,9 @@ def families(name: str) -> tuple[str, ...]:
 
     Patches are for images: they see which numbers are next to each other, as no peer does.
     """
-    return ("gaussian", "patches") if name == "mnist" else ("gaussian", "laplace1", "ferns")
+    if name == "mnist":
+        return "gaussian", "patches"
+    return "gaussian", "laplace1", "ferns", "landmarks"
 
 
 class Task(NamedTuple):
