@@ -35,7 +35,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import trickless
 from adapters import XRFM, Rfflearn, River, torchkm
-from summary import SOME_ROWS
+from summary import ALIKE_GIVEN, SOME_ROWS
 from tasks import Task, families
 from trickless.neurons import Landmarks, Laplace1, Neurons, Patches, make_neurons
 
@@ -93,9 +93,12 @@ def make_family(name: str) -> Neurons:
     return Patches() if name == "patches" else make_neurons(name)  # images of 28 by 28 pixels
 
 
-def kitchen_sinks(task: Task, size: int, *, family: str, **parameters: Any) -> Any:
+def kitchen_sinks(
+    task: Task, size: int, *, family: str, alpha: float | None = None, **parameters: Any
+) -> Any:
     neurons = make_family(family).set_params(**parameters)
-    return learner(task, "KitchenSinks")(neurons, size, random_state=0)
+    given = {} if alpha is None else {"alpha": alpha / len(task.X)}  # theirs is of a mean
+    return learner(task, "KitchenSinks")(neurons, size, random_state=0, **given)
 
 
 def doubly_stochastic(task: Task, size: int, *, scale: float, step_size: Any) -> Any:
@@ -185,6 +188,10 @@ def methods(task: Task) -> dict[str, Method]:
         grid = {name: values for name, values in grids.items() if name in known}
         if family == "gaussian":
             grid["sampling"] = ("iid", "orthogonal")
+            make = partial(kitchen_sinks, family=family)
+            all_[ALIKE_GIVEN] = Method(
+                make, *(OURS, "neurons", NEURONS, grid | alphas, 500, 1.5, "all")
+            )
         make = partial(kitchen_sinks, family=family)
         all_[f"Kitchen Sinks, {family}"] = Method(
             make, *(OURS, "neurons", NEURONS, grid, 500, 1.5, "all")

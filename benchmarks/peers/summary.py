@@ -12,8 +12,11 @@ ERRORS: dict[str, tuple[float, ...]] = {
     "flights": (0.94, 0.92, 0.90, 0.88, 0.86, 0.82, 0.78),
     "puma32h": (0.9, 0.84, 0.8, 0.5, 0.2, 0.1, 0.07, 0.05),
 }
-#: Peers that ratios are asked for: the same least squares on the same features as ``ALIKE``.
-RIVALS, ALIKE = ("RBFSampler + Ridge", "RBFSampler + RidgeCV"), "Kitchen Sinks, gaussian"
+#: The same least squares on the same features: they choose alpha as ``RidgeCV`` does, or are given
+#: it as ``Ridge`` is (in older results not).
+ALIKE, ALIKE_GIVEN = "Kitchen Sinks, gaussian", "Kitchen Sinks, gaussian, alpha given"
+#: Peers that ratios are asked for, and their like.
+RIVALS = {"RBFSampler + Ridge": ALIKE_GIVEN, "RBFSampler + RidgeCV": ALIKE}
 #: Ends the names of data sets of which all rows are learned from where others have fewer.
 ALL_ROWS = ", all rows"
 #: Ends the names of methods that are fitted to some of the rows where others get all.
@@ -53,7 +56,7 @@ def summarise(one: dict[str, Any]) -> dict[str, Any]:
         peak memory of any that is no worse; ``winners``: the fastest point of each kind;
         ``best``: the point of least error of each kind; ``ratios``: for each point of a rival the
         seconds, and the peak memory, that it takes in units of those of the fastest of ours, of all
-        rows as well, that is no worse; ``ratios_alike``: of the fastest of ``ALIKE``;
+        rows as well, that is no worse; ``ratios_alike``: of the fastest of its like in ``RIVALS``;
         ``dominated``: which points of ours have a kernel or random-feature peer, or trees, both
         faster and more accurate; ``front``: the points of all kinds that no point beats in both.
     """
@@ -75,7 +78,10 @@ def summarise(one: dict[str, Any]) -> dict[str, Any]:
         },
         "ratios": {rival: ratios(of_all_rows, points_of(kernel, rival)) for rival in RIVALS},
         "ratios_alike": {
-            rival: ratios(points_of(ours, ALIKE), points_of(kernel, rival)) for rival in RIVALS
+            rival: ratios(
+                points_of(ours, alike) or points_of(ours, ALIKE), points_of(kernel, rival)
+            )
+            for rival, alike in RIVALS.items()
         },
         "dominated": [
             brief(point) | {"by": by, "by_trees": by_trees}
