@@ -16,6 +16,11 @@ DATA = {
 }
 
 
+def title(name):
+    """What a data set is called."""
+    return DATA.get(name, name[:1].upper() + name[1:])
+
+
 def demo_table():
     result = results("trickless-demo")
     text = table([Row(**row) for row in result["table"]]).strip()
@@ -42,15 +47,18 @@ def peers_table():
         {key: times(mean_ratio(values)) for key, values in ratios(rival, which).items()}
         for which in BESIDE.values()
     )
-    names = listed(DATA[one["name"]] for one in tuned_by_whole_grids())
+    tuned = [one["name"] for one in tuned_by_whole_grids()]
+    others = [one["name"] for one in peers()["data"] if one["name"] not in tuned]
     said = (
-        f"Errors of regression are 1 − R². On {names}, at equal error, {rival} takes "
-        f"{alike['time']} times the seconds and {alike['memory']} times the memory of Kitchen "
-        f"Sinks with the same kernel and {any_['time']} and {any_['memory']} times those of the "
-        "fastest of ours, its neurons chosen by the test error: geometric means over its sizes. "
-        "On the other data, methods were tuned "
-        "[in another way](docs/peers.md#what-may-be-unfair) so far."
+        f"Errors of regression are 1 − R². On {listed(map(title, tuned))}, at equal error, {rival} "
+        f"takes {alike['time']} times the seconds and {alike['memory']} times the memory of "
+        f"Kitchen Sinks with the same kernel, and {any_['time']} and {any_['memory']} times those "
+        "of the fastest of ours, its neurons chosen by the test error: geometric means over its "
+        "sizes."
     )
+    if others:
+        how = "[in another way](docs/peers.md#what-may-be-unfair)"
+        said += f" On {listed(map(title, others))}, methods were tuned {how} so far."
     return "\n".join([*grid(["data", *KINDS.values()], rows), "", said])
 
 
