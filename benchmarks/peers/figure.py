@@ -20,7 +20,9 @@ def draw(results: list[dict[str, Any]]) -> Figure:
     panels = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
     looks = {
         "trees": iter([("0.6", "--"), ("k", "--")]),
-        "ours": ((f"C{i}", line) for line, i in product(("-", "--"), (3, 1, 0, 2, 4, 6, 8, 5, 9))),
+        "ours": (
+            (f"C{i}", line) for line, i in product(("-", "--", ":"), (3, 1, 0, 2, 4, 6, 8, 5, 9))
+        ),
         "kernel": ((f"C{i}", line) for line, i in product((":", "-.", "--"), range(10))),
     }
     chosen: dict[str, tuple[str, str]] = {}
