@@ -44,5 +44,5 @@ def draw(results: list[dict[str, Any]]) -> Figure:
         axes.grid(which="both", alpha=0.2)
     for axes in panels[len(results) :]:
         axes.set_visible(False)
-    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=2 * n_columns)
+    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=2 * n_columns - 1)
     return figure
