@@ -27,7 +27,7 @@ def fitted(family, X, weight=None):
 
 
 def test_activations_are_the_docstring_row_by_row():
-    X, new = inputs(30, 3), inputs(5, 3, seed=1)
+    X, new = inputs(100, 3), inputs(5, 3, seed=1)
     family = fitted(Landmarks(Laplace1(1.7)), X)
     (landmarks,) = family.draw(np.random.default_rng(1), 8)
 

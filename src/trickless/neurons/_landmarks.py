@@ -13,8 +13,9 @@ from trickless.neurons._composed import FAMILY, Composed
 
 #: The most rows, and numbers in them, that landmarks are drawn from.
 _ROWS, _VALUES = 16_384, 4_000_000
-#: Rows, at most, between which the mean of the kernel is taken.
-_MEAN_ROWS = 100
+#: Where, in the distribution of the rows, those are between which the mean of the kernel is taken:
+#: evenly, and on no border between two rows for a number of rows that one is likely to have.
+_EVENLY = (np.arange(100) + 0.381966) / 100
 
 
 class Landmarks(Composed):
@@ -46,7 +47,7 @@ class Landmarks(Composed):
     row_weights_ : array of shape (n_rows,)
         How likely each is.
     mean_ : float
-        The constant c, over up to 100 of these rows. A sum of neurons and an intercept is the same
+        The constant c, over 100 of these rows. A sum of neurons and an intercept is the same
         function without it. But where a kernel is nearly constant, as with a long length scale,
         single precision would not tell what is learned from; and descent would be slow.
     bound : float
@@ -95,16 +96,21 @@ class Landmarks(Composed):
     def _measure(self) -> None:
         (part,) = self.parts_
         check_closed_form(type(self).__name__, part, self.rows_[:1])
-        some = slice(None, None, -(-len(self.rows_) // _MEAN_ROWS))
-        rows, weight = self.rows_[some].astype(np.float64), self.row_weights_[some]
-        self.mean_ = float(weight @ part.closed_form(rows, rows) @ weight / weight.sum() ** 2)
+        rows = self._at(_EVENLY).astype(np.float64)
+        self.mean_ = float(part.closed_form(rows, rows).mean())
         self.bound = float(part.bound**2 + abs(self.mean_))
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        # By inversion, so that a row of weight 2 and two equal rows give the same.
+        return (self._at(rng.random(n)),)
+
+    def _at(self, shares: np.ndarray) -> np.ndarray:
+        """Rows below which these shares of the weights are.
+
+        A row of weight 2 is two equal rows.
+        """
         cumulated = np.cumsum(self.row_weights_)
-        index = np.searchsorted(cumulated, rng.random(n) * cumulated[-1], side="right")
-        return (self.rows_[np.minimum(index, len(cumulated) - 1)],)
+        index = np.searchsorted(cumulated, shares * cumulated[-1], side="right")
+        return self.rows_[np.minimum(index, len(cumulated) - 1)]
 
     def activate(self, X: Any, weights: Weights) -> Any:
         (landmarks,) = weights
