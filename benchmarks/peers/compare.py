@@ -143,6 +143,7 @@ def compare(
         **rows,
         "classes": task.n_classes,
         "median_distance": task.median,
+        "kept": sorted(kept),
         "circumstances": made,
         "methods": list(entries.values()),
         "minutes": (time.perf_counter() - start) / 60,

@@ -28,8 +28,8 @@ class Landmarks(Composed):
     :math:`p_i` to their weights, and c, the mean of :math:`k_1` between them. A fit of n neurons is
     a sum of kernels at n landmarks, as that of Nyström's method [1]_ is; it is here the sum of
     squares of the coefficients that is kept small, and not the norm in the space of the kernel.
-    Landmarks lie where the data do, so a few hundred of them say more than as many cosines. They
-    are compared with rows feature by feature, so thousands of them take longer than cosines.
+    Landmarks lie where the data do, so a few hundred of them often say more than as many cosines.
+    They are compared with rows feature by feature, so thousands of them take longer than cosines.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Landmarks(Composed):
     def activate(self, X: Any, weights: Weights) -> Any:
         (landmarks,) = weights
         rows, landmarks = to_host(X), to_host(landmarks)
-        values = self._values(rows.astype(np.float64), landmarks.astype(np.float64))
+        values = self._values(np.asarray(rows, np.float64), np.asarray(landmarks, np.float64))
         return beside(X, values.astype(rows.dtype, copy=False))
 
     def _values(self, X: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
