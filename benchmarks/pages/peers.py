@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from pages.common import grid, listed, results, where
+from pages.common import grid, results, where
 from peers.summary import beating, summarise
 
 #: What groups of methods are called in the tables of the peers.
@@ -100,14 +100,9 @@ AIMS = {"time": 3, "memory": 5}
 BESIDE = {"the same kernel": "ratios_alike", "any of ours": "ratios"}
 
 
-def tuned_by_whole_grids():
-    """Data sets on which parameters were the best of whole grids, and not one after the other."""
-    return [one for one in peers()["data"] if "tuning_rows" in one["methods"][0]]
-
-
 def ratios(rival, which):
-    """A rival's seconds and memory over ours at its errors, where it was tuned by a whole grid."""
-    lines = [line for one in tuned_by_whole_grids() for line in one["summary"][which][rival]]
+    """A rival's seconds and memory over ours at its errors."""
+    lines = [line for one in peers()["data"] for line in one["summary"][which][rival]]
     return {key: np.array([line[key] for line in lines if line["ours"]]) for key in AIMS}
 
 
@@ -119,7 +114,6 @@ def mean_ratio(values):
 def peers_ratio_table():
     """What the same least squares on the same features take in scikit-learn, over ours."""
     result, rows, said = peers(), [], []
-    names = listed(one["name"] for one in tuned_by_whole_grids())
     for rival in result["data"][0]["summary"]["ratios"]:
         for one in result["data"]:
             of_all = [one["summary"][which][rival] for which in BESIDE.values()]
@@ -133,13 +127,13 @@ def peers_ratio_table():
                         more = [times(found[key]) for key in AIMS]
                     cells += [ours, *more]
                 rows.append([one["name"], rival, *at, *cells])
-        n = sum(len(one["summary"]["ratios"][rival]) for one in tuned_by_whole_grids())
+        n = sum(len(one["summary"]["ratios"][rival]) for one in peers()["data"])
         for name, which in BESIDE.items():
             for key, values in ratios(rival, which).items():
                 if len(values):
                     least, most, mean = map(times, (min(values), max(values), mean_ratio(values)))
                     said.append(
-                        f"On {names}, {rival} and {name}, {key}: geometric mean {mean}, {least} "
+                        f"{rival} and {name}, {key}: geometric mean {mean}, {least} "
                         f"to {most} times, at least {AIMS[key]} times for "
                         f"{np.sum(values >= AIMS[key])} of {n} points "
                         f"({n - len(values)} not reached)"

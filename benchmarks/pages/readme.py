@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pages.common import grid, listed, results, where
-from pages.peers import BESIDE, KINDS, mean_ratio, peers, ratios, times, tuned_by_whole_grids
+from pages.common import grid, results, where
+from pages.peers import BESIDE, KINDS, mean_ratio, peers, ratios, times
 from trickless._demo import Row, table
 
 #: Names of data sets in peers.json, and in the README.
@@ -47,18 +47,13 @@ def peers_table():
         {key: times(mean_ratio(values)) for key, values in ratios(rival, which).items()}
         for which in BESIDE.values()
     )
-    tuned = [one["name"] for one in tuned_by_whole_grids()]
-    others = [one["name"] for one in peers()["data"] if one["name"] not in tuned]
     said = (
-        f"Errors of regression are 1 − R². On {listed(map(title, tuned))}, at equal error, {rival} "
+        f"Errors of regression are 1 − R². At equal error, {rival} "
         f"takes {alike['time']} times the seconds and {alike['memory']} times the memory of "
         f"Kitchen Sinks with the same kernel, and {any_['time']} and {any_['memory']} times those "
         "of the fastest of ours, its neurons chosen by the test error: geometric means over its "
         "sizes."
     )
-    if others:
-        how = "[in another way](docs/peers.md#what-may-be-unfair)"
-        said += f" On {listed(map(title, others))}, methods were tuned {how} so far."
     return "\n".join([*grid(["data", *KINDS.values()], rows), "", said])
 
 
