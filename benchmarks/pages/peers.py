@@ -100,9 +100,9 @@ AIMS = {"time": 3, "memory": 5}
 BESIDE = {"the same kernel": "ratios_alike", "any of ours": "ratios"}
 
 
-def ratios(rival, which):
-    """A rival's seconds and memory over ours at its errors."""
-    lines = [line for one in peers()["data"] for line in one["summary"][which][rival]]
+def ratios(data, rival, which):
+    """A rival's seconds and memory over ours at its errors on data sets, where ours reach them."""
+    lines = [line for one in data for line in one["summary"][which][rival]]
     return {key: np.array([line[key] for line in lines if line["ours"]]) for key in AIMS}
 
 
@@ -127,9 +127,9 @@ def peers_ratio_table():
                         more = [times(found[key]) for key in AIMS]
                     cells += [ours, *more]
                 rows.append([one["name"], rival, *at, *cells])
-        n = sum(len(one["summary"]["ratios"][rival]) for one in peers()["data"])
+        n = sum(len(one["summary"]["ratios"][rival]) for one in result["data"])
         for name, which in BESIDE.items():
-            for key, values in ratios(rival, which).items():
+            for key, values in ratios(result["data"], rival, which).items():
                 if len(values):
                     least, most, mean = map(times, (min(values), max(values), mean_ratio(values)))
                     said.append(
