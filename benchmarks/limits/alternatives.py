@@ -7,7 +7,7 @@ is 512 rows of 100 features by 256 Gaussian neurons in single precision, a panel
 - weights drawn while the block before is multiplied: what a draw takes beside the activations;
 - blocks of other numbers of rows;
 - the Gram matrix in products of other numbers of rows than 512, and tiles of other numbers of
-  columns than 256; as one product a panel in double precision, which is exact, or in single;
+  columns than 500; as one product a panel in double precision, which is exact, or in single;
 - cosines by numexpr and torch, where they are installed.
 
 Run as ``make bench-limits``; writes ``benchmarks/results/engine_alternatives.json``.
@@ -74,18 +74,18 @@ def gram(rng):
     """Our way with several sizes of tiles, and one product in either precision."""
     Z = rng.standard_normal((PANEL, COLUMNS), dtype="float32")
     total, cross, ones = np.zeros((COLUMNS, COLUMNS)), np.zeros((COLUMNS, 1)), np.ones((PANEL, 1))
-    ours = _gram._ROWS, _gram._COLUMNS
+    ours = _gram._ROWS, _gram._TILE
 
     def tiles(*size):
-        _gram._ROWS, _gram._COLUMNS = size
+        _gram._ROWS, _gram._TILE = size
         _gram.add_products(total, cross, Z, ones, np.inf, 1)
-        _gram._ROWS, _gram._COLUMNS = ours
+        _gram._ROWS, _gram._TILE = ours
 
     def product(dtype):
         part = Z.astype(dtype, copy=False)
         np.add(total, part.T @ part, out=total)
 
-    sizes = [ours, (256, 256), (1024, 256), (512, 128), (512, 512)]
+    sizes = [ours, (256, 500), (1024, 500), (512, 250), (512, 1000)]
     actions = {f"{r:,} rows, {c} columns": lambda r=r, c=c: tiles(r, c) for r, c in sizes}
     actions["double"] = lambda: product("float64")
     actions["single"] = lambda: product("float32")

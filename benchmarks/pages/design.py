@@ -27,7 +27,7 @@ def exact_table():
 def engine_text():
     result = results("engine_alternatives")
     blocks, gram, cosines = (result[key] for key in ("activations", "gram", "cosines"))
-    ours, tiles = blocks["blocks of 512 rows"], gram["512 rows, 256 columns"]
+    ours, tiles = blocks["blocks of 512 rows"], gram["512 rows, 500 columns"]
     sizes = "; ".join(
         f"{name.removeprefix('blocks of ')} {100 * (seconds / ours - 1):+.0f} %"
         for name, seconds in sorted(blocks.items(), key=lambda item: len(item[0]))
@@ -49,7 +49,7 @@ def engine_text():
         f"- Weights drawn while the block before is multiplied: at most "
         f"{100 * blocks['draw'] / ours:.0f} % on 4,096 rows, once, since they are kept.",
         f"- Blocks of other sizes than 512 rows: {sizes}.",
-        f"- The Gram matrix in other tiles than of 512 rows and 256 columns: {of_tiles}; in one "
+        f"- The Gram matrix in other tiles than of 512 rows and 500 columns: {of_tiles}; in one "
         f"product of 4,096 rows in double precision {100 * (gram['double'] / tiles - 1):+.0f} %; "
         f"in single, whose rounding shows, {100 * (gram['single'] / tiles - 1):+.0f} %.",
     ]

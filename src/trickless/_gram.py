@@ -22,8 +22,11 @@ from trickless._devices import beside, double, times
 #: Ridges from this times the mean square of a row of activations on are what rounding leaves alone.
 FLOOR = float(np.finfo(np.float32).eps)
 
-#: Rows of a product, and columns of a tile, which stay in the processor's cache.
+#: Rows of a product, and columns that are taken together, which stay in the processor's cache.
 _ROWS, _COLUMNS = 512, 256
+#: Parts of columns for tiles, which threads share out, and where there are more of them, how wide
+#: they are at most. Not 512: rows as long as a power of two share lines of the cache.
+_PARTS, _TILE = 4, 500
 #: Rows that are few, at most; and products of theirs, and columns, from which threads are worth it.
 _FEW_ROWS, _WORTH_PRODUCTS, _WORTH_COLUMNS = 512, 2**24, 512
 #: Roots of weights, and squares of rows less their mean, that may be multiplied in single
@@ -104,8 +107,7 @@ def add_products(
             if left != right:
                 gram[right, left] += total.T
 
-        parts = row_blocks(Z.shape[1], _COLUMNS)
-        map_blocks(add, [(a, b) for i, a in enumerate(parts) for b in parts[i:]], n_jobs)
+        map_blocks(add, _tiles(Z.shape[1]), n_jobs)
     return sum(block.rounded for block in blocks)
 
 
@@ -129,6 +131,19 @@ def _groups(n_rows: int, n_columns: int) -> list[slice]:
     return [*groups, slice(whole, n_rows)] if whole < n_rows else groups
 
 
+def _tiles(n_columns: int) -> list[tuple[slice, slice]]:
+    """Tiles of the upper triangle, those on the diagonal last, as each is half the work.
+
+    An even number of parts comes to whole tiles for each of two threads.
+    """
+    n_parts = -(-n_columns // _COLUMNS)
+    if n_parts > _PARTS:
+        n_parts = 2 * -(-n_columns // (2 * _TILE))
+    parts = row_blocks(n_columns, -(-n_columns // n_parts))
+    above = [(a, b) for i, a in enumerate(parts) for b in parts[i + 1 :]]
+    return above + [(part, part) for part in parts]
+
+
 @np.errstate(all="ignore")
 def _centred(
     rows: slice, Z: np.ndarray, Y: np.ndarray, weighted: bool, least_ridge: float
@@ -142,11 +157,10 @@ def _centred(
     if weighted:
         Z *= Y[:, :, -1:].astype(Z.dtype)
     squares = np.einsum("bij,bij->bi", Z, Z)
-    m, transposed = mean.astype(np.float64), Y.transpose(0, 2, 1)
-    columns = row_blocks(Z.shape[2], _COLUMNS)
-    parts = [transposed @ Z[:, :, some].astype(np.float64) for some in columns]
-    sums = np.concatenate(parts, axis=2)
-    s, weight = sums[:, -1].copy(), (transposed @ Y[:, :, -1:])[:, :, 0]  # the last are Σ w
+    m, columns = mean.astype(np.float64), row_blocks(Z.shape[2], _COLUMNS)
+    parts = [Z[:, :, some].astype(np.float64).transpose(0, 2, 1) @ Y for some in columns]
+    sums = np.concatenate(parts, axis=1).transpose(0, 2, 1)
+    s, weight = sums[:, -1].copy(), (Y.transpose(0, 2, 1) @ Y[:, :, -1:])[:, :, 0]  # last: Σ w
     sums += weight[:, :, None] * m[:, None]
     square = squares.sum(axis=1, dtype=np.float64)
     square += (m * (2 * s + weight[:, -1:] * m)).sum(axis=1)

@@ -73,7 +73,8 @@ from trickless._validation.rules import (
 from trickless.neurons import Neurons, make_neurons
 
 #: Bytes of activations, in double precision, held at a time while statistics are summed, and rows,
-#: of which more do not make sums faster.
+#: of which more do not make sums faster. Rows may be as many as columns, too, since the Gram matrix
+#: is as large as that.
 PANEL_BYTES, PANEL_ROWS = 2**26, 8192
 #: Bytes on a device, where the sums of few rows would wait for its memory.
 PANEL_BYTES_ON_DEVICE = 2**30
@@ -321,7 +322,8 @@ class _KitchenSinks(NeuronLearner):
         """
         n_neurons, width = self._begun_with["n_neurons"], self.neurons_.width
         if on_host(X):
-            most = min(PANEL_ROWS, PANEL_BYTES // (8 * n_neurons * width))
+            n_columns = n_neurons * width
+            most = min(PANEL_ROWS, max(PANEL_BYTES // (8 * n_columns), n_columns))
         else:
             most = PANEL_BYTES_ON_DEVICE // (8 * n_neurons * width)
         n_rows, size = X.shape[0], BLOCK * max(1, most // BLOCK)
