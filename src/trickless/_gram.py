@@ -166,7 +166,7 @@ def _centred(
     square += (m * (2 * s + weight[:, -1:] * m)).sum(axis=1)
     largest, of_mean = squares.max(axis=1), _MOST_OF_MEAN * square / n
     even = (largest > _LEAST) & (largest < np.minimum(_MOST, of_mean))
-    good = even & (least_ridge * weight[:, -1] >= 2 * FLOOR * square)
+    good = even & (least_ridge * weight[:, -1] >= FLOOR * square)
     rounded, beside_mean = np.where(good, square, 0.0), s + weight[:, -1:] / 2 * m
     starts = range(rows.start, rows.stop, n)
     blocks = [slice(start, start + n) for start in starts]
