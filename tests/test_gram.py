@@ -27,7 +27,7 @@ def products(Z, Y, least_ridge=np.inf, n_jobs=None):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
-    "shape", [(1, 1), (700, 3), (9000, 30), (514, 256), (512, 257), (1100, 700)]
+    "shape", [(1, 1), (700, 3), (9000, 30), (514, 256), (512, 257), (1100, 700), (520, 2100)]
 )
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 3e-7), ("float64", 1e-12)])
 def test_tiles_come_to_the_product(shape, weighted, dtype, tolerance):
