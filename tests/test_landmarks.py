@@ -135,3 +135,10 @@ def test_they_are_drawn_from_so_many_rows_and_numbers(monkeypatch):
     assert len(fitted(Landmarks(Laplace1(1.0)), inputs(80, 4)).rows_) == 50
     monkeypatch.setattr(trickless.neurons._landmarks, "_VALUES", 40)
     assert fitted(Landmarks(Laplace1(1.0)), inputs(80, 4)).rows_.shape == (10, 4)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Laplace1(1.0)])
+@pytest.mark.filterwarnings("ignore:X has one row")
+def test_a_single_row_will_do(kernel):
+    model = KitchenSinksRegressor(Landmarks(kernel), 5, random_state=0).fit([[1.0]], [2.0])
+    np.testing.assert_allclose(model.predict([[1.0], [3.0]]), 2.0)
