@@ -721,3 +721,26 @@ def test_a_stream_that_breaks_off_keeps_its_batches(tmp_path):
     with pytest.raises(ValueError, match="NaN"):
         never.fit_stream([(late, y[:9])])
     assert not never.__sklearn_is_fitted__()
+
+
+def test_rows_come_together_where_a_gram_matrix_is_as_large(monkeypatch):
+    """Passes without one hold no more than ``PANEL_BYTES``, however many columns there are."""
+    monkeypatch.setattr(trickless.kitchen_sinks, "PANEL_BYTES", 8 * 600 * BLOCK)
+    model = KitchenSinksRegressor(Gaussian(1.0), 300, random_state=0)
+    X, y = problem(model, 2000)
+    seen = []
+    panels = model._panels
+
+    def watched(*args, **options):
+        for rows, Z in panels(*args, **options):
+            seen.append(len(Z))
+            yield rows, Z
+
+    monkeypatch.setattr(model, "_panels", watched)
+    model.fit(X, y)
+    assert max(seen) == 2 * BLOCK  # of 600 columns
+    seen.clear()
+    model.set_params(solver="iterative", cache_bytes=0, alpha=1e-2)
+    monkeypatch.setattr(model, "_bytes", lambda n_rows: 2**60)  # too much to be kept
+    model.fit(X, y)
+    assert max(seen) == BLOCK

@@ -73,8 +73,7 @@ from trickless._validation.rules import (
 from trickless.neurons import Neurons, make_neurons
 
 #: Bytes of activations, in double precision, held at a time while statistics are summed, and rows,
-#: of which more do not make sums faster. Rows may be as many as columns, too, since the Gram matrix
-#: is as large as that.
+#: of which more do not make sums faster.
 PANEL_BYTES, PANEL_ROWS = 2**26, 8192
 #: Bytes on a device, where the sums of few rows would wait for its memory.
 PANEL_BYTES_ON_DEVICE = 2**30
@@ -290,7 +289,8 @@ class _KitchenSinks(NeuronLearner):
                 statistics.gram = beside(place.gram, statistics.gram)
         with self._progress(X.shape[0], "row") as bar:
             bar.update(done)
-            for rows, Z in self._panels(X, done):
+            # As many rows as columns take no more memory than the Gram matrix they are added to.
+            for rows, Z in self._panels(X, done, n_together=len(statistics.z_sum)):
                 part = None if weight is None else weight[rows]
                 statistics.add(Z, targets[rows], part, least, self.n_jobs)
                 bar.update(Z.shape[0])
@@ -314,16 +314,18 @@ class _KitchenSinks(NeuronLearner):
         self._solved = None
         self._network = None
 
-    def _panels(self, X: Any, start: int = 0, kept: bool = False) -> Iterator[tuple[slice, Any]]:
+    def _panels(
+        self, X: Any, start: int = 0, kept: bool = False, n_together: int = 0
+    ) -> Iterator[tuple[slice, Any]]:
         """Activations of some rows at a time by all neurons, and which rows they are.
 
         Rows before ``start`` are left out. Unless they are to be kept, activations last until the
-        next ones take their place: memory that is new takes time of its own.
+        next ones take their place: memory that is new takes time of its own. ``n_together`` rows
+        may come at a time even if they take more than ``PANEL_BYTES``.
         """
         n_neurons, width = self._begun_with["n_neurons"], self.neurons_.width
         if on_host(X):
-            n_columns = n_neurons * width
-            most = min(PANEL_ROWS, max(PANEL_BYTES // (8 * n_columns), n_columns))
+            most = min(PANEL_ROWS, max(PANEL_BYTES // (8 * n_neurons * width), n_together))
         else:
             most = PANEL_BYTES_ON_DEVICE // (8 * n_neurons * width)
         n_rows, size = X.shape[0], BLOCK * max(1, most // BLOCK)
