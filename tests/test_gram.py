@@ -221,6 +221,7 @@ def fitted(alpha, n_rows=5000, neurons=None, weight=None, **options):
         ("auto", 5000, "float32", True),
         ("loo", 5000, "float32", True),
         (1e-6, 5000, "float32", True),
+        (1.5e-7, 5000, "float32", True),
         (1e-7, 5000, "float32", False),
         (0.0, 5000, "float32", False),
         ("auto", 4000, "float32", False),

@@ -100,10 +100,21 @@ AIMS = {"time": 3, "memory": 5}
 BESIDE = {"the same kernel": "ratios_alike", "any of ours": "ratios"}
 
 
+def worthwhile(data, rival, which):
+    """Lines of a rival's fits on data sets, but for those that another of its own beats in both."""
+    of_all = [one["summary"][which][rival] for one in data]
+    return [
+        line
+        for lines in of_all
+        for line in lines
+        if not any(o["seconds"] < line["seconds"] and o["error"] <= line["error"] for o in lines)
+    ]
+
+
 def ratios(data, rival, which):
     """A rival's seconds and memory over ours at its errors on data sets, where ours reach them."""
-    lines = [line for one in data for line in one["summary"][which][rival]]
-    return {key: np.array([line[key] for line in lines if line["ours"]]) for key in AIMS}
+    lines = [line for line in worthwhile(data, rival, which) if line["ours"]]
+    return {key: np.array([line[key] for line in lines]) for key in AIMS}
 
 
 def mean_ratio(values):
@@ -127,8 +138,8 @@ def peers_ratio_table():
                         more = [times(found[key]) for key in AIMS]
                     cells += [ours, *more]
                 rows.append([one["name"], rival, *at, *cells])
-        n = sum(len(one["summary"]["ratios"][rival]) for one in result["data"])
         for name, which in BESIDE.items():
+            n = len(worthwhile(result["data"], rival, which))
             for key, values in ratios(result["data"], rival, which).items():
                 if len(values):
                     least, most, mean = map(times, (min(values), max(values), mean_ratio(values)))
