@@ -33,10 +33,10 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
-from trickless._blocks import _WORTH_SHARING, ROWS_PER_BLOCK
 from trickless._report import circumstances
 from trickless._statistics import ROUNDED_FROM
 from trickless._stream import BLOCK
+from trickless.arrays.threads import _WORTH_SHARING, ROWS_PER_BLOCK
 from trickless.kitchen_sinks import PANEL_ROWS, PASSES_ABOVE
 from trickless.neurons import Gaussian
 

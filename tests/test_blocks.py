@@ -11,7 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import trickless
-from trickless._blocks import (
+from trickless.arrays.threads import (
     _blas,
     _cores,
     cholesky,
@@ -178,7 +178,7 @@ def test_all_blocks_are_done_even_without_results():
 
 
 def test_counts_below_zero_leave_cores_free(monkeypatch):
-    monkeypatch.setattr("trickless._blocks.os.cpu_count", lambda: 8)
+    monkeypatch.setattr("trickless.arrays.threads.os.cpu_count", lambda: 8)
     assert [n_threads(n) for n in (-1, -2, -99)] == [8, 7, 1]
 
 
@@ -225,10 +225,10 @@ def test_large_matrices_are_factorised_on_one_thread(monkeypatch):
         return np.linalg.cholesky(matrix)
 
     np.testing.assert_allclose(cholesky(A.copy()), np.linalg.cholesky(A), atol=1e-12)
-    monkeypatch.setattr(trickless._blocks.linalg, "cholesky", spy)
+    monkeypatch.setattr(trickless.arrays.threads.linalg, "cholesky", spy)
     with threadpool_limits(2, "blas"):
         cholesky(A.copy())
-        monkeypatch.setattr(trickless._blocks, "_PARALLEL_CHOLESKY", 49)
+        monkeypatch.setattr(trickless.arrays.threads, "_PARALLEL_CHOLESKY", 49)
         cholesky(A.copy())
     assert seen == [2, 1]
 
@@ -265,7 +265,7 @@ def test_no_block_is_begun_after_an_error_and_helpers_are_done_when_it_arrives()
 
 
 def test_a_block_may_have_blocks_of_its_own(monkeypatch):
-    monkeypatch.setattr("trickless._blocks.os.cpu_count", lambda: 200)  # more than helpers
+    monkeypatch.setattr("trickless.arrays.threads.os.cpu_count", lambda: 200)  # more than helpers
 
     def outer(block):
         return sum(map_blocks(lambda inner: inner.start, row_blocks(20, 1), 20))

@@ -30,7 +30,7 @@ from trickless import (
     NeuronStream,
     _devices,
 )
-from trickless._devices import (
+from trickless.arrays.devices import (
     beside,
     cho_solve,
     cholesky,
@@ -391,7 +391,7 @@ def test_integers_and_overflow():
 
 @pytest.mark.parametrize("columns", [3, 1024])
 def test_linear_algebra_on_a_device(columns, monkeypatch):
-    monkeypatch.setattr(trickless._devices, "_COLUMNS", columns)
+    monkeypatch.setattr(trickless.arrays.devices, "_COLUMNS", columns)
     A, B = inputs(20, 8), inputs(8, 3, seed=1)
     matrix = plus_ridge(put(A.T @ A), np.float64(0.5))
     expected = A.T @ A + 0.5 * np.eye(8)

@@ -10,7 +10,6 @@ import scipy.sparse
 import naive
 from cases import inputs
 from trickless import Expansion
-from trickless._blocks import worthwhile
 from trickless._certificate import certified
 from trickless._expansion import (
     _NEURON,
@@ -24,6 +23,7 @@ from trickless._expansion import (
 from trickless._stream import draw, pick
 from trickless._support_points import Strata
 from trickless._variances import Variances
+from trickless.arrays.threads import worthwhile
 from trickless.neurons import Dense, Gaussian, Stumps
 
 FAMILIES = {"gaussian": Gaussian(length_scale=1.5), "stumps": Stumps(), "erf": Dense("erf")}

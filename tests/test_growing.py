@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from cases import inputs
-from trickless._growing import Growing, growing_like
+from trickless.arrays.growing import Growing, growing_like
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -18,8 +18,8 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
-from trickless._interrupts import uninterrupted
 from trickless._online import OnlineGradient
+from trickless.arrays.interrupts import uninterrupted
 from trickless.doubly_stochastic import _DoublyStochastic
 from trickless.neurons import Gaussian
 

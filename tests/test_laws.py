@@ -14,8 +14,8 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone, is_regressor
 
-import trickless._blocks
 import trickless._network
+import trickless.arrays.threads
 import trickless.kitchen_sinks
 from cases import (
     FAMILIES,

@@ -7,8 +7,8 @@ from sklearn.base import clone
 import trickless
 from cases import FAMILIES, inputs, suited
 from trickless import Expansion, Network, NeuronStream
-from trickless._blocks import ROWS_PER_BLOCK
 from trickless._stream import BLOCK, StoredNeurons
+from trickless.arrays.threads import ROWS_PER_BLOCK
 from trickless.neurons import FromFunction, Gaussian
 
 

@@ -21,9 +21,9 @@ import numpy as np
 import scipy.sparse
 
 import trickless
-from trickless._blocks import row_blocks
-from trickless._devices import take, to_host
 from trickless._files import check_place, digest, load, write
+from trickless.arrays.devices import take, to_host
+from trickless.arrays.threads import row_blocks
 
 #: The state is written after so many seconds, and takes at most this share of the time.
 SECONDS, SHARE = 60.0, 0.05

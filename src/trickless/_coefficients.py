@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless._growing import Growing
+from trickless.arrays.growing import Growing
 
 #: What a shrink divides coefficients by.
 SHRINK_BY = 4

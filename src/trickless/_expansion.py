@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from trickless._blocks import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
 from trickless._certificate import certified
 from trickless._columns import by_neuron
 from trickless._network import Network
@@ -35,6 +34,7 @@ from trickless._validation.models import check_expansion, check_probability, che
 from trickless._validation.neurons import check_independent, check_pairs
 from trickless._validation.rules import check_value, choice, integer
 from trickless._variances import Drawn, Variances, measured
+from trickless.arrays.threads import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
 from trickless.neurons import Neurons, Weights
 
 #: A pilot looks at so many neurons and rows, for full sums twice at a share of the support,

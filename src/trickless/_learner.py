@@ -17,10 +17,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
-from trickless._blocks import linear_algebra, namespace, on_host
 from trickless._checkpoint import Checkpoint
-from trickless._devices import beside, dispatches, has_double, is_foreign, place, take, to_host
-from trickless._interrupts import uninterrupted
 from trickless._losses import Loss
 from trickless._stream import as_seed
 from trickless._tables import why_no_numbers
@@ -33,6 +30,17 @@ from trickless._validation.devices import (
 from trickless._validation.inputs import check_overflow, check_weights, warn_of_resolution
 from trickless._validation.models import check_unchanged
 from trickless._validation.rules import DTYPE, N_JOBS, Rule, anything, check_parameters
+from trickless.arrays.devices import (
+    beside,
+    dispatches,
+    has_double,
+    is_foreign,
+    place,
+    take,
+    to_host,
+)
+from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.threads import linear_algebra, namespace, on_host
 
 _FLOATS = (np.float64, np.float32)
 NO_TARGETS = "no_validation"

@@ -13,8 +13,9 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.linalg import lapack
 
-from trickless._blocks import namespace, on_host
-from trickless._devices import (
+from trickless._gram import FLOOR, inner_products
+from trickless._statistics import Moments
+from trickless.arrays.devices import (
     beside,
     cho_solve,
     cholesky,
@@ -26,8 +27,7 @@ from trickless._devices import (
     times,
     to_host,
 )
-from trickless._gram import FLOOR, inner_products
-from trickless._statistics import Moments
+from trickless.arrays.threads import namespace, on_host
 
 GRID_PER_DECADE = 4
 

@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from trickless._devices import take
 from trickless._frames import is_frame
 from trickless._learner import NO_TARGETS, Learner
 from trickless._network import Network
@@ -25,6 +24,7 @@ from trickless._validation.neurons import (
     check_same_draws,
 )
 from trickless._validation.rules import integer
+from trickless.arrays.devices import take
 from trickless.neurons import Neurons, Weights, make_neurons
 
 #: Rows and neurons on which a family is tried.

@@ -21,8 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._coefficients import Coefficients
 from trickless._curve import Curve, extend
-from trickless._growing import Growing, growing_like
-from trickless._interrupts import uninterrupted
 from trickless._learner import Learner
 from trickless._losses import Loss, Squared
 from trickless._regret import regret_curve
@@ -40,6 +38,8 @@ from trickless._validation.rules import (
     is_range,
     positive,
 )
+from trickless.arrays.growing import Growing, growing_like
+from trickless.arrays.interrupts import uninterrupted
 from trickless.theory import ShrinkingGradientConstants, shrinking_gradient_constants
 
 #: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.

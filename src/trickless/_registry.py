@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from trickless._checkpoint import Progress
 from trickless._coefficients import Coefficients
 from trickless._expansion import Expansion
-from trickless._growing import Growing, GrowingSparse
 from trickless._least_squares import Solution
 from trickless._network import Network
 from trickless._recorder import CLASSES
@@ -22,6 +21,7 @@ from trickless._steps import Steps
 from trickless._stream import NeuronStream, StoredNeurons
 from trickless._tables import TableEncoder
 from trickless._variances import Variances
+from trickless.arrays.growing import Growing, GrowingSparse
 from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor

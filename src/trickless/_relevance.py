@@ -16,10 +16,10 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from trickless._blocks import linear_algebra, map_rows
 from trickless._contest import Contest, best
 from trickless._least_squares import Path, path_scores
 from trickless._stream import Purpose, generator
+from trickless.arrays.threads import linear_algebra, map_rows
 from trickless.neurons import Gaussian, Relevance
 
 #: Steps, and the rows, at most, and neurons of each.

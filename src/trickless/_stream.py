@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from trickless._blocks import linear_algebra, on_host, row_blocks
-from trickless._devices import beside, join, n_bytes, place
 from trickless._validation.inputs import in_precision
 from trickless._validation.neurons import check_drawn
 from trickless._validation.rules import is_integer
+from trickless.arrays.devices import beside, join, n_bytes, place
+from trickless.arrays.threads import linear_algebra, on_host, row_blocks
 from trickless.neurons import Neurons, Weights
 
 #: Neurons per block of a stream: the unit of randomness.

@@ -15,21 +15,8 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import linear_algebra, map_rows, namespace
 from trickless._checkpoint import Checkpoint
 from trickless._columns import by_neuron
-from trickless._devices import (
-    cho_solve,
-    cholesky,
-    double,
-    empty,
-    matching,
-    plus_ridge,
-    take,
-    to_host,
-)
-from trickless._growing import Growing
-from trickless._interrupts import uninterrupted
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
 from trickless._network import Network
 from trickless._neuron_learner import NeuronLearner
@@ -49,6 +36,19 @@ from trickless._validation.rules import (
     non_negative,
     positive,
 )
+from trickless.arrays.devices import (
+    cho_solve,
+    cholesky,
+    double,
+    empty,
+    matching,
+    plus_ridge,
+    take,
+    to_host,
+)
+from trickless.arrays.growing import Growing
+from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.threads import linear_algebra, map_rows, namespace
 from trickless.neurons import Neurons
 
 #: Rows and neurons from which the largest stable step is estimated.

@@ -17,12 +17,9 @@ from scipy.linalg import LinAlgError
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import linear_algebra, map_rows, on_host, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._columns import by_neuron
 from trickless._conjugate import Pilot, solve_in_passes
-from trickless._devices import beside, empty, take
-from trickless._interrupts import uninterrupted
 from trickless._least_squares import (
     Posterior,
     Solution,
@@ -70,6 +67,9 @@ from trickless._validation.rules import (
     non_negative,
     positive,
 )
+from trickless.arrays.devices import beside, empty, take
+from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.threads import linear_algebra, map_rows, on_host, row_blocks
 from trickless.neurons import Neurons, make_neurons
 
 #: Bytes of activations, in double precision, held at a time while statistics are summed, and rows,

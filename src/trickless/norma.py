@@ -13,8 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless._checkpoint import Checkpoint
 from trickless._curve import Curve, extend
-from trickless._growing import Growing, growing_like
-from trickless._interrupts import uninterrupted
 from trickless._kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 from trickless._steps import unit_of
@@ -30,6 +28,8 @@ from trickless._validation.rules import (
     non_negative,
     positive,
 )
+from trickless.arrays.growing import Growing, growing_like
+from trickless.arrays.interrupts import uninterrupted
 
 
 class _NORMA(RegularisedLoss):

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._blocks import linear_algebra, map_rows, row_blocks
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._columns import by_column
 from trickless._expansion import ESTIMATOR, PILOT_ROWS, Expansion
@@ -27,6 +26,7 @@ from trickless._validation.models import check_certificate
 from trickless._validation.neurons import check_independent
 from trickless._validation.rules import integer
 from trickless._variances import Variances
+from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
 from trickless.neurons import Neurons
 
 #: Draws of a round that are held at a time.

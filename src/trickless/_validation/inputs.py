@@ -11,8 +11,8 @@ import scipy.sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from trickless._blocks import namespace
-from trickless._devices import take, to_host
+from trickless.arrays.devices import take, to_host
+from trickless.arrays.threads import namespace
 
 _RESOLUTION_ROWS = 1000
 #: The least median distance between rows, whose inverse leaves room for the tails of frequencies.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from trickless._blocks import namespace
+from trickless.arrays.threads import namespace
 
 #: A mean loss this many times that of a constant is taken for divergence.
 _DIVERGED = 1e3

@@ -17,11 +17,11 @@ import dask
 import numpy as np
 from distributed import wait
 
-from trickless._blocks import linear_algebra
 from trickless._network import Network
 from trickless._stream import Later
 from trickless._tasks import Classification
 from trickless._validation.inputs import check_weights
+from trickless.arrays.threads import linear_algebra
 from trickless.dask._fit import begun, fit, labels, took_over, with_attributes
 from trickless.dask._rows import (
     Pieces,

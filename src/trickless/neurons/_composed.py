@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from trickless._blocks import namespace
 from trickless._validation.neurons import check_drawn, check_fit_takes_weights, check_fitted_family
 from trickless._validation.rules import anything, scale
+from trickless.arrays.threads import namespace
 from trickless.neurons._base import Inputs, Neurons, Relevance, Weights
 
 FAMILY = anything(

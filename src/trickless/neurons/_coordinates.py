@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless._blocks import namespace
 from trickless._validation.rules import positive
+from trickless.arrays.threads import namespace
 from trickless.neurons._base import Weights
 from trickless.neurons._projected import Projected
 

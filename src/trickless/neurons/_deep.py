@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import binom
 
-from trickless._blocks import namespace, on_host
 from trickless._validation.rules import anything, is_integer
+from trickless.arrays.threads import namespace, on_host
 from trickless.neurons._base import Neurons, Weights
 from trickless.neurons._dense import Dense
 from trickless.neurons._rows import angles

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.special
 from scipy.sparse import issparse
 
-from trickless._blocks import namespace
 from trickless._validation.rules import choice, non_negative, positive
+from trickless.arrays.threads import namespace
 from trickless.neurons._base import Weights
 from trickless.neurons._projected import Projected
 from trickless.neurons._rows import angles, append_constant, unit_rows

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless._blocks import namespace
 from trickless._validation.rules import Rule, is_integer
+from trickless.arrays.threads import namespace
 from trickless.neurons._base import Weights
 from trickless.neurons._projected import project, project_pairs
 from trickless.neurons._stumps import Stumps

@@ -15,9 +15,9 @@ import sklearn
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
-from trickless._devices import cosines_and_sines
 from trickless._validation.inputs import check_distance, check_feature_count, check_one_each
 from trickless._validation.rules import choice, either, positive, positives
+from trickless.arrays.devices import cosines_and_sines
 from trickless.neurons._base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons._points import SAMPLINGS
 from trickless.neurons._projected import Projected

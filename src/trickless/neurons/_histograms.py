@@ -8,9 +8,9 @@ import numpy as np
 import sklearn
 from scipy.sparse import issparse
 
-from trickless._blocks import namespace
-from trickless._devices import to_host
 from trickless._validation.inputs import check_non_negative
+from trickless.arrays.devices import to_host
+from trickless.arrays.threads import namespace
 from trickless.neurons._base import Weights
 from trickless.neurons._projected import Projected
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless._blocks import namespace
 from trickless._validation.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
+from trickless.arrays.threads import namespace
 from trickless.neurons._base import Neurons, Weights
 from trickless.neurons._composed import FAMILY_LIST, Composed, draw_part
 

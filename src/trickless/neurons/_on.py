@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import device
 from scipy.sparse import issparse
 
-from trickless._blocks import namespace
+from trickless.arrays.threads import namespace
 from trickless.neurons._base import Inputs, Neurons, Weights
 from trickless.neurons._composed import FAMILY, Composed, draw_part
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless._blocks import namespace, on_host
 from trickless._validation.rules import anything, choice, integer, is_integer, non_negative
+from trickless.arrays.threads import namespace, on_host
 from trickless.neurons._base import Neurons, Weights, sample_rows
 
 #: Standard deviation within a patch that counts as little, in units of the range of the image.

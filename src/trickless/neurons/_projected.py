@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless._blocks import namespace
+from trickless.arrays.threads import namespace
 from trickless.neurons._base import Neurons, Weights
 
 

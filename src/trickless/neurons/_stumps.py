@@ -9,9 +9,9 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import ndtr
 
-from trickless._blocks import namespace
 from trickless._validation.inputs import check_one_each
 from trickless._validation.rules import anything, choice, either, is_none, shares
+from trickless.arrays.threads import namespace
 from trickless.neurons._base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons._projected import Projected
 

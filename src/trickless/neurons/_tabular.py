@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from trickless._blocks import namespace, on_host
-from trickless._devices import to_host
 from trickless._validation.rules import Rule, integer, is_real
+from trickless.arrays.devices import to_host
+from trickless.arrays.threads import namespace, on_host
 from trickless.neurons._base import Neurons, Weights, sample_rows
 from trickless.neurons._mixture import Mixture
 from trickless.neurons._stumps import _midpoints

@@ -16,8 +16,8 @@ from array_api_compat import device, is_array_api_obj, to_device
 from scipy import linalg
 from sklearn import get_config
 
-from trickless._blocks import cholesky as host_cholesky
-from trickless._blocks import namespace, on_host
+from trickless.arrays.threads import cholesky as host_cholesky
+from trickless.arrays.threads import namespace, on_host
 
 #: Columns of a triangular factor that are solved for at a time on a device.
 _COLUMNS = 1024
