@@ -49,7 +49,7 @@ MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_files.py
 	tests/test_cli.py tests/test_cli_errors.py
 
 # What needs torch, JAX and River, and what needs Dask.
-FRAMEWORKS = tests/frameworks src/trickless/neurons/_torch.py src/trickless/neurons/_jax.py
+FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/neurons/from_jax.py
 CLUSTERS = tests/clusters src/trickless/dask
 
 PYTHON ?= python3

@@ -5,8 +5,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent
 NEEDS_MORE = {
     ROOT / "tests/frameworks",
-    ROOT / "src/trickless/neurons/_torch.py",
-    ROOT / "src/trickless/neurons/_jax.py",
+    ROOT / "src/trickless/neurons/from_torch.py",
+    ROOT / "src/trickless/neurons/from_jax.py",
     ROOT / "tests/clusters",
     ROOT / "src/trickless/dask",
 }

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import erf
 from scipy.stats import kstest
 
-import trickless.neurons._deep as module
+import trickless.neurons.deep as module
 from cases import ACTIVATIONS, inputs
 from trickless.neurons import Deep, Dense
 

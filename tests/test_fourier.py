@@ -27,7 +27,7 @@ from trickless.neurons import (
     Matern,
     RationalQuadratic,
 )
-from trickless.neurons._points import SAMPLINGS
+from trickless.neurons.points import SAMPLINGS
 
 ISOTROPIC = {
     "gaussian": Gaussian,

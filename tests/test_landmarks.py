@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import chisquare
 from sklearn.base import clone
 
-import trickless.neurons._landmarks
+import trickless.neurons.landmarks
 from cases import inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import (
@@ -131,9 +131,9 @@ def test_they_are_parts_of_other_families():
 
 
 def test_they_are_drawn_from_so_many_rows_and_numbers(monkeypatch):
-    monkeypatch.setattr(trickless.neurons._landmarks, "_ROWS", 50)
+    monkeypatch.setattr(trickless.neurons.landmarks, "_ROWS", 50)
     assert len(fitted(Landmarks(Laplace1(1.0)), inputs(80, 4)).rows_) == 50
-    monkeypatch.setattr(trickless.neurons._landmarks, "_VALUES", 40)
+    monkeypatch.setattr(trickless.neurons.landmarks, "_VALUES", 40)
     assert fitted(Landmarks(Laplace1(1.0)), inputs(80, 4)).rows_.shape == (10, 4)
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-import trickless.neurons._patches
+import trickless.neurons.patches
 from cases import inputs
 from trickless import KitchenSinksClassifier
 from trickless.neurons import Gaussian, Neurons, Patches
@@ -124,7 +124,7 @@ def test_rows_at_a_time_change_nothing(monkeypatch):
     expected = neurons(X, weights)
     assert neurons(X[:0], weights).shape == (0, 9 * 9)
     for size in (1, 10**5, 10**9):
-        monkeypatch.setattr(trickless.neurons._patches, "_BYTES", size)
+        monkeypatch.setattr(trickless.neurons.patches, "_BYTES", size)
         np.testing.assert_allclose(neurons(X, weights), expected, atol=1e-14)
         pairs = neurons.activate_pairs(X[:9], weights)
         np.testing.assert_allclose(pairs, Neurons.activate_pairs(neurons, X[:9], weights))

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 
 from trickless._spelling import spelled
 from trickless.neurons import make_neurons
-from trickless.neurons._histograms import Histograms
+from trickless.neurons.histograms import Histograms
 
 _MICROSECONDS_A_DAY = 86_400e6
 #: Rows with at most this share of numbers other than 0 are sparse, as scikit-learn has it.

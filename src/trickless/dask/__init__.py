@@ -29,7 +29,7 @@ KitchenSinksRegressor(n_neurons=100, random_state=0)
 True
 """
 
-from trickless.neurons._foreign import library
+from trickless.neurons.foreign import library
 
 library("trickless.dask", "dask.array", "dask")
 

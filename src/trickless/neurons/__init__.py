@@ -41,25 +41,25 @@ made of other families    one neuron                                            
 
 from __future__ import annotations
 
-from trickless.neurons._base import Inputs, Neurons, Relevance, Weights
-from trickless.neurons._composed import Product, Scaled
-from trickless.neurons._coordinates import Coordinates
-from trickless.neurons._deep import Deep
-from trickless.neurons._dense import Dense
-from trickless.neurons._ferns import Ferns
-from trickless.neurons._function import FromFunction, FromPoint
-from trickless.neurons._histograms import Chi2, Intersection
-from trickless.neurons._isotropic import Gaussian, Laplace, Matern, RationalQuadratic
-from trickless.neurons._jax import FromJax
-from trickless.neurons._landmarks import Landmarks
-from trickless.neurons._mixture import Mixture
-from trickless.neurons._on import On
-from trickless.neurons._patches import Patches
-from trickless.neurons._polynomial import Polynomial
-from trickless.neurons._separable import Cauchy, Laplace1
-from trickless.neurons._stumps import Stumps
-from trickless.neurons._tabular import Tabular
-from trickless.neurons._torch import FromTorch
+from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
+from trickless.neurons.composed import Product, Scaled
+from trickless.neurons.coordinates import Coordinates
+from trickless.neurons.deep import Deep
+from trickless.neurons.dense import Dense
+from trickless.neurons.ferns import Ferns
+from trickless.neurons.from_function import FromFunction, FromPoint
+from trickless.neurons.from_jax import FromJax
+from trickless.neurons.from_torch import FromTorch
+from trickless.neurons.histograms import Chi2, Intersection
+from trickless.neurons.isotropic import Gaussian, Laplace, Matern, RationalQuadratic
+from trickless.neurons.landmarks import Landmarks
+from trickless.neurons.mixture import Mixture
+from trickless.neurons.on import On
+from trickless.neurons.patches import Patches
+from trickless.neurons.polynomial import Polynomial
+from trickless.neurons.separable import Cauchy, Laplace1
+from trickless.neurons.stumps import Stumps
+from trickless.neurons.tabular import Tabular
 
 #: Families that can be asked for by name, with their default parameters.
 FAMILIES: dict[str, type[Neurons]] = {

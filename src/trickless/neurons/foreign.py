@@ -16,7 +16,7 @@ from trickless._validation.neurons import (
     check_varied,
 )
 from trickless._validation.rules import anything, is_integer, positive
-from trickless.neurons._base import Neurons, Weights
+from trickless.neurons.base import Neurons, Weights
 
 #: Numbers of one intermediate result that are held at a time, as far as one neuron and a few rows
 #: allow; what fits into a processor's cache is fastest.

@@ -11,9 +11,9 @@ from scipy.stats import binom
 
 from trickless._validation.rules import anything, is_integer
 from trickless.arrays.threads import namespace, on_host
-from trickless.neurons._base import Neurons, Weights
-from trickless.neurons._dense import Dense
-from trickless.neurons._rows import angles
+from trickless.neurons.base import Neurons, Weights
+from trickless.neurons.dense import Dense
+from trickless.neurons.row_lengths import angles
 
 #: Hidden activations at a time: in a cache, or on a device.
 _CELLS, _CELLS_ON_DEVICE = 2**19, 2**27

@@ -15,7 +15,7 @@ from trickless._validation.neurons import (
     check_stackable,
 )
 from trickless._validation.rules import anything, integer, positive
-from trickless.neurons._base import Neurons, Weights
+from trickless.neurons.base import Neurons, Weights
 
 _SIZES = {
     "width": integer(1, "width counts the numbers that psi gives for one row and one neuron"),

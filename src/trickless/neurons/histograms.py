@@ -11,8 +11,8 @@ from scipy.sparse import issparse
 from trickless._validation.inputs import check_non_negative
 from trickless.arrays.devices import to_host
 from trickless.arrays.threads import namespace
-from trickless.neurons._base import Weights
-from trickless.neurons._projected import Projected
+from trickless.neurons.base import Weights
+from trickless.neurons.projected import Projected
 
 
 class Histograms(Projected):

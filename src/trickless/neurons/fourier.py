@@ -18,9 +18,9 @@ from scipy.spatial.distance import pdist
 from trickless._validation.inputs import check_distance, check_feature_count, check_one_each
 from trickless._validation.rules import choice, either, positive, positives
 from trickless.arrays.devices import cosines_and_sines
-from trickless.neurons._base import Neurons, Relevance, Weights, sample_rows
-from trickless.neurons._points import SAMPLINGS
-from trickless.neurons._projected import Projected
+from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
+from trickless.neurons.points import SAMPLINGS
+from trickless.neurons.projected import Projected
 
 _MEDIAN_ROWS = 1000
 #: Length scales that are chosen from, in units of the median distance.

@@ -8,8 +8,8 @@ import numpy as np
 
 from trickless._validation.rules import positive
 from trickless.arrays.threads import namespace
-from trickless.neurons._base import Weights
-from trickless.neurons._projected import Projected
+from trickless.neurons.base import Weights
+from trickless.neurons.projected import Projected
 
 
 class Coordinates(Projected):

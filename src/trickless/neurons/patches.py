@@ -10,7 +10,7 @@ import numpy as np
 
 from trickless._validation.rules import anything, choice, integer, is_integer, non_negative
 from trickless.arrays.threads import namespace, on_host
-from trickless.neurons._base import Neurons, Weights, sample_rows
+from trickless.neurons.base import Neurons, Weights, sample_rows
 
 #: Standard deviation within a patch that counts as little, in units of the range of the image.
 _FLOOR = 0.01

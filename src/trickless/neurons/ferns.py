@@ -9,9 +9,9 @@ import numpy as np
 
 from trickless._validation.rules import Rule, is_integer
 from trickless.arrays.threads import namespace
-from trickless.neurons._base import Weights
-from trickless.neurons._projected import project, project_pairs
-from trickless.neurons._stumps import Stumps
+from trickless.neurons.base import Weights
+from trickless.neurons.projected import project, project_pairs
+from trickless.neurons.stumps import Stumps
 
 _DEEPEST = 8
 

@@ -9,8 +9,8 @@ from array_api_compat import device
 from scipy.sparse import issparse
 
 from trickless.arrays.threads import namespace
-from trickless.neurons._base import Inputs, Neurons, Weights
-from trickless.neurons._composed import FAMILY, Composed, draw_part
+from trickless.neurons.base import Inputs, Neurons, Weights
+from trickless.neurons.composed import FAMILY, Composed, draw_part
 
 
 class On(Composed):

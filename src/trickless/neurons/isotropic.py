@@ -15,7 +15,7 @@ import sklearn
 from scipy.special import gammaincinv, gammaln, kve, ndtr
 
 from trickless._validation.rules import Rule, is_real, positive
-from trickless.neurons._fourier import LARGEST_FREQUENCY, Fourier
+from trickless.neurons.fourier import LARGEST_FREQUENCY, Fourier
 
 _LARGEST_NU = 50
 #: Beyond it, every kernel of Matérn with such a nu is 0.

@@ -13,8 +13,8 @@ from threadpoolctl import ThreadpoolController
 
 from trickless._validation.neurons import check_module
 from trickless._validation.rules import anything
-from trickless.neurons._base import Weights
-from trickless.neurons._foreign import NUMBERS_AT_ONCE, Foreign, library
+from trickless.neurons.base import Weights
+from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
 
 #: Torch initialises modules from one generator for the whole process.
 _GENERATOR = threading.Lock()

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from trickless.arrays.threads import namespace
-from trickless.neurons._base import Neurons, Weights
+from trickless.neurons.base import Neurons, Weights
 
 
 class Projected(Neurons):

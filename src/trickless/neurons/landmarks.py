@@ -8,8 +8,8 @@ import numpy as np
 
 from trickless._validation.neurons import check_closed_form
 from trickless.arrays.devices import beside, to_host
-from trickless.neurons._base import Neurons, Weights, sample_rows
-from trickless.neurons._composed import FAMILY, Composed
+from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.neurons.composed import FAMILY, Composed
 
 #: The most rows, and numbers in them, that landmarks are drawn from.
 _ROWS, _VALUES = 16_384, 4_000_000

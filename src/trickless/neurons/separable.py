@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import log_ndtr, ndtr
 
 from trickless._validation.rules import choice
-from trickless.neurons._fourier import LARGEST_FREQUENCY, Fourier
+from trickless.neurons.fourier import LARGEST_FREQUENCY, Fourier
 
 
 class Separable(Fourier):

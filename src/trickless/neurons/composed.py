@@ -13,7 +13,7 @@ from sklearn.base import clone
 from trickless._validation.neurons import check_drawn, check_fit_takes_weights, check_fitted_family
 from trickless._validation.rules import anything, scale
 from trickless.arrays.threads import namespace
-from trickless.neurons._base import Inputs, Neurons, Relevance, Weights
+from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
 
 FAMILY = anything(
     "an instance of a subclass of trickless.neurons.Neurons",

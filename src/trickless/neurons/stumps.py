@@ -12,8 +12,8 @@ from scipy.special import ndtr
 from trickless._validation.inputs import check_one_each
 from trickless._validation.rules import anything, choice, either, is_none, shares
 from trickless.arrays.threads import namespace
-from trickless.neurons._base import Neurons, Relevance, Weights, sample_rows
-from trickless.neurons._projected import Projected
+from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
+from trickless.neurons.projected import Projected
 
 _THRESHOLD_ROWS = 1024
 _THRESHOLD_VALUES = 4_000_000

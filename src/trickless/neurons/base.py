@@ -301,13 +301,13 @@ class Neurons(BaseEstimator, ABC):
 
     def __add__(self, other: Any) -> Neurons:
         """A family whose kernel is the sum of the kernels."""
-        from trickless.neurons._mixture import Mixture
+        from trickless.neurons.mixture import Mixture
 
         return Mixture([self, other], [1, 1]) if isinstance(other, Neurons) else NotImplemented
 
     def __mul__(self, other: Any) -> Neurons:
         """A family whose kernel is the product of the kernels, or of the kernel and a number."""
-        from trickless.neurons._composed import Product, Scaled
+        from trickless.neurons.composed import Product, Scaled
 
         if is_real(other):
             return Scaled(self, other)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from trickless._validation.rules import anything, either, integer, is_none, non_negative, positive
-from trickless.neurons._base import Neurons, Weights
-from trickless.neurons._rows import append_constant, unit_rows
+from trickless.neurons.base import Neurons, Weights
+from trickless.neurons.row_lengths import append_constant, unit_rows
 
 
 class Polynomial(Neurons):
