@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from trickless import Expansion
-from trickless._expansion import PILOT_ROWS, SHARED_BY
 from trickless._report import circumstances
+from trickless.functions.expansion import PILOT_ROWS, SHARED_BY
 from trickless.neurons import Gaussian
 
 WIDTHS = (0.5, 4.0, 32.0)  # for standard normal inputs of 10 columns

@@ -35,8 +35,8 @@ from trickless import (
 )
 from trickless._report import circumstances
 from trickless._statistics import ROUNDED_FROM
-from trickless._stream import BLOCK
 from trickless.arrays.threads import _WORTH_SHARING, ROWS_PER_BLOCK
+from trickless.functions.stream import BLOCK
 from trickless.kitchen_sinks import PANEL_ROWS, PASSES_ABOVE
 from trickless.neurons import Gaussian
 

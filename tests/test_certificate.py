@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from cases import inputs
 from trickless import Expansion, ShrinkingGradientClassifier, ShrinkingGradientRegressor
-from trickless._certificate import _pieces
+from trickless.functions.certificate import _pieces
 from trickless.neurons import Dense, Gaussian, Scaled, Stumps
 from trickless.theory import empirical_bernstein_radius, hoeffding_radius
 

@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_limits
 import trickless.arrays.threads
 from cases import KERNEL_LEARNERS, LEARNERS, answers, inputs, name_of, problem
 from trickless import KitchenSinksRegressor
-from trickless._network import Network
-from trickless._stream import StoredNeurons
+from trickless.functions.network import Network
+from trickless.functions.stream import StoredNeurons
 from witness import Witness, fitted_answers, predicted_and_fitted, seen
 
 #: Seconds after which something has locked up.

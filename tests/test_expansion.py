@@ -10,8 +10,9 @@ import scipy.sparse
 import naive
 from cases import inputs
 from trickless import Expansion
-from trickless._certificate import certified
-from trickless._expansion import (
+from trickless.arrays.threads import worthwhile
+from trickless.functions.certificate import certified
+from trickless.functions.expansion import (
     _NEURON,
     _NUMBER,
     _PILOT,
@@ -20,10 +21,9 @@ from trickless._expansion import (
     _PILOT_POINTS,
     PILOT_ROWS,
 )
-from trickless._stream import draw, pick
-from trickless._support_points import Strata
-from trickless._variances import Variances
-from trickless.arrays.threads import worthwhile
+from trickless.functions.pilot import Variances
+from trickless.functions.sampling import Strata
+from trickless.functions.stream import draw, pick
 from trickless.neurons import Dense, Gaussian, Stumps
 
 FAMILIES = {"gaussian": Gaussian(length_scale=1.5), "stumps": Stumps(), "erf": Dense("erf")}
@@ -288,7 +288,7 @@ def test_threads_are_told_how_many_activations_there_are(monkeypatch):
         told.append(n_activations)
         return worthwhile(n_jobs, n_activations)
 
-    monkeypatch.setattr("trickless._expansion.worthwhile", recorded)
+    monkeypatch.setattr("trickless.functions.expansion.worthwhile", recorded)
     f = expansion(t=50)
     f.freeze(30)
     assert told == [50 * 30 * f.neurons.width]
@@ -299,7 +299,7 @@ def test_index_sampling_holds_no_more_neurons_than_it_may(monkeypatch):
     v = KNOWN._replace(full_noise=0.01)
     assert f.cheapest(300, 1, v) == ("stratified", 570)
     assert f.cheapest(200, 1, v._replace(full_noise=1.0)) == ("full", 200)
-    monkeypatch.setattr("trickless._expansion._MOST_HELD", 450)
+    monkeypatch.setattr("trickless.functions.expansion._MOST_HELD", 450)
     assert f.cheapest(200, 1, v) == ("stratified", 380)
     assert f.cheapest(300, 1, v) == ("full", 300)
 

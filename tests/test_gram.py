@@ -11,7 +11,7 @@ from trickless import KitchenSinksRegressor, _gram
 from trickless._gram import FLOOR, add_products, inner_products
 from trickless._least_squares import solve, solve_by_gcv
 from trickless._statistics import Statistics
-from trickless._stream import draw
+from trickless.functions.stream import draw
 from trickless.neurons import FromFunction, Gaussian
 
 

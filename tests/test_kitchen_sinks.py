@@ -13,8 +13,8 @@ import naive
 import trickless
 from cases import answers, inputs, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless._stream import BLOCK
 from trickless.arrays.threads import linear_algebra
+from trickless.functions.stream import BLOCK
 from trickless.neurons import Dense, Gaussian
 
 

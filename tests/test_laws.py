@@ -14,8 +14,8 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone, is_regressor
 
-import trickless._network
 import trickless.arrays.threads
+import trickless.functions.network
 import trickless.kitchen_sinks
 from cases import (
     FAMILIES,
@@ -30,7 +30,7 @@ from cases import (
     suited,
 )
 from fit_everything import coefficients, make
-from trickless._stream import BLOCK
+from trickless.functions.stream import BLOCK
 
 EVERY = LEARNERS + KERNEL_LEARNERS
 REGRESSORS = [learner for learner in EVERY if is_regressor(learner)]
@@ -77,7 +77,7 @@ def test_threads_row_blocks_and_byte_budgets_change_nothing(
     for n_jobs, rows, n_bytes in ((1, 100, 5000), (3, 37, 0)):
         small_blocks(rows)
         monkeypatch.setattr(trickless.kitchen_sinks, "PANEL_BYTES", n_bytes)
-        monkeypatch.setattr(trickless._network, "_GROUP_BYTES", n_bytes)
+        monkeypatch.setattr(trickless.functions.network, "_GROUP_BYTES", n_bytes)
         options = {"n_jobs": n_jobs}
         if "cache_bytes" in learner.get_params():
             options["cache_bytes"] = n_bytes

@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import naive
 from cases import inputs
 from trickless import KernelGradientRegressor, NoisyKernelClassifier, NoisyKernelRegressor
-from trickless._stream import Purpose, generator
+from trickless.functions.stream import Purpose, generator
 
 
 def exactly(X, Y, rng):

@@ -10,7 +10,7 @@ from cases import inputs
 from trickless import KernelGradientRegressor, NORMARegressor
 from trickless import ShrinkingGradientRegressor as Regressor
 from trickless._coefficients import Coefficients
-from trickless._support_points import inclusion
+from trickless.functions.sampling import inclusion
 from trickless.neurons import Gaussian
 
 
@@ -176,7 +176,7 @@ def test_measured_variances_are_used_until_the_support_has_grown(monkeypatch):
         measured.append(self.support.shape[0])
         return original(self, X, random_state)
 
-    monkeypatch.setattr("trickless._expansion.Expansion.variances", variances)
+    monkeypatch.setattr("trickless.functions.expansion.Expansion.variances", variances)
     model.partial_fit(X[1:], y[1:])
     assert 5 < len(measured) < 30
     assert (np.diff(measured) > 0.25 * np.array(measured[:-1])).all()

@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 import naive
 from cases import inputs
 from trickless import PegasosClassifier
-from trickless._stream import Purpose, generator
+from trickless.functions.stream import Purpose, generator
 
 ALPHA = 0.1
 

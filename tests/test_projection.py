@@ -14,7 +14,7 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless._projection import nearest, reservoir
-from trickless._stream import Purpose, draw, generator
+from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import FromFunction, Gaussian
 
 GAUSSIAN = {"neurons": Gaussian(1.0), "n_neurons": 4000}

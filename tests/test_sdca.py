@@ -16,7 +16,7 @@ import naive
 from cases import inputs
 from trickless import SDCAClassifier, SDCARegressor
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, make_loss
-from trickless._stream import Purpose, generator
+from trickless.functions.stream import Purpose, generator
 from trickless.sdca import _logistic, _make_dual
 
 N, ALPHA, EPSILON = 80, 0.02, 0.15

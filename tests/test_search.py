@@ -11,7 +11,7 @@ from trickless import KitchenSinksClassifier, KitchenSinksRegressor, _relevance,
 from trickless._contest import Contest
 from trickless._least_squares import Path
 from trickless._relevance import _Descent, slopes_of_score
-from trickless._stream import Purpose
+from trickless.functions.stream import Purpose
 from trickless.neurons import (
     Dense,
     Ferns,

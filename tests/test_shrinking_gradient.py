@@ -9,7 +9,7 @@ import scipy.sparse
 import naive
 from cases import inputs
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
-from trickless._stream import Purpose, as_seed, generator
+from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.neurons import Gaussian, Neurons, Stumps
 
 M = 20

@@ -26,7 +26,7 @@ from bare import blocks, one_blas_thread
 
 from trickless import _gram
 from trickless._report import circumstances
-from trickless._stream import BLOCK, NeuronStream
+from trickless.functions.stream import BLOCK, NeuronStream
 from trickless.neurons import Gaussian
 
 PATH = Path(__file__).parents[1] / "results" / "engine_alternatives.json"

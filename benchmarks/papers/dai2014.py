@@ -50,10 +50,10 @@ from sklearn.model_selection import ParameterGrid
 
 import trickless
 from trickless._losses import make_loss
-from trickless._network import Network
 from trickless._report import circumstances
-from trickless._stream import Later, NeuronStream
 from trickless.arrays.threads import map_blocks, row_blocks
+from trickless.functions.network import Network
+from trickless.functions.stream import Later, NeuronStream
 from trickless.neurons import Gaussian, Laplace1, Neurons, Stumps
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -66,13 +66,13 @@ _report               measured runs, and where they were made
 """
 
 from trickless import _registry  # noqa: F401
-from trickless._expansion import Expansion
 from trickless._files import load, save
-from trickless._kernel_estimate import KernelDisplay, estimate_kernel
-from trickless._network import Network
 from trickless._regret import RegretDisplay
-from trickless._stream import NeuronStream
 from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.functions.expansion import Expansion
+from trickless.functions.kernel import KernelDisplay, estimate_kernel
+from trickless.functions.network import Network
+from trickless.functions.stream import NeuronStream
 from trickless.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor

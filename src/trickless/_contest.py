@@ -8,10 +8,10 @@ import numpy as np
 
 from trickless._least_squares import solve_by_gcv
 from trickless._statistics import Moments, Statistics, least_ridge
-from trickless._stream import Purpose, draw, generator
 from trickless._validation.neurons import check_finite_activations
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
+from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
 
 #: Held at a time.

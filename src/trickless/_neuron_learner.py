@@ -11,9 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from trickless._frames import is_frame
 from trickless._learner import NO_TARGETS, Learner
-from trickless._network import Network
 from trickless._search import choose
-from trickless._stream import Purpose, draw, generator, moved
 from trickless._tables import TableEncoder, inputs_of, why_no_numbers, why_no_table
 from trickless._validation.inputs import check_sparse
 from trickless._validation.neurons import (
@@ -25,6 +23,8 @@ from trickless._validation.neurons import (
 )
 from trickless._validation.rules import integer
 from trickless.arrays.devices import take
+from trickless.functions.network import Network
+from trickless.functions.stream import Purpose, draw, generator, moved
 from trickless.neurons import Neurons, Weights, make_neurons
 
 #: Rows and neurons on which a family is tried.

@@ -24,8 +24,6 @@ from trickless._curve import Curve, extend
 from trickless._learner import Learner
 from trickless._losses import Loss, Squared
 from trickless._regret import regret_curve
-from trickless._stream import Purpose, generator
-from trickless._support_points import thin
 from trickless._tasks import Classification, Regression
 from trickless._validation.inputs import check_range, check_targets
 from trickless._validation.learners import check_progress
@@ -40,6 +38,8 @@ from trickless._validation.rules import (
 )
 from trickless.arrays.growing import Growing, growing_like
 from trickless.arrays.interrupts import uninterrupted
+from trickless.functions.sampling import thin
+from trickless.functions.stream import Purpose, generator
 from trickless.theory import ShrinkingGradientConstants, shrinking_gradient_constants
 
 #: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.

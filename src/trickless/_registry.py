@@ -12,17 +12,17 @@ from collections.abc import Iterator
 
 from trickless._checkpoint import Progress
 from trickless._coefficients import Coefficients
-from trickless._expansion import Expansion
 from trickless._least_squares import Solution
-from trickless._network import Network
 from trickless._recorder import CLASSES
 from trickless._statistics import Rows, Statistics
 from trickless._steps import Steps
-from trickless._stream import NeuronStream, StoredNeurons
 from trickless._tables import TableEncoder
-from trickless._variances import Variances
 from trickless.arrays.growing import Growing, GrowingSparse
 from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.functions.expansion import Expansion
+from trickless.functions.network import Network
+from trickless.functions.pilot import Variances
+from trickless.functions.stream import NeuronStream, StoredNeurons
 from trickless.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import Inputs, Neurons

@@ -18,8 +18,8 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from trickless._contest import Contest, best
 from trickless._least_squares import Path, path_scores
-from trickless._stream import Purpose, generator
 from trickless.arrays.threads import linear_algebra, map_rows
+from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
 
 #: Steps, and the rows, at most, and neurons of each.

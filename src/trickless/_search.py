@@ -8,7 +8,7 @@ import numpy as np
 
 from trickless._contest import Contest
 from trickless._relevance import find_relevance
-from trickless._stream import Purpose
+from trickless.functions.stream import Purpose
 from trickless.neurons import Neurons
 
 #: Rows, at most, and neurons on which families are compared, in the rounds.

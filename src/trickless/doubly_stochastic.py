@@ -16,12 +16,9 @@ from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._checkpoint import Checkpoint
-from trickless._columns import by_neuron
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
-from trickless._network import Network
 from trickless._neuron_learner import NeuronLearner
 from trickless._steps import Steps, check_steps, stable_step, unit_of
-from trickless._stream import Later, NeuronStream, Purpose, generator
 from trickless._tasks import Classification, Regression
 from trickless._validation.learners import check_more_neurons, check_progress, check_validation_rows
 from trickless._validation.neurons import check_finite_activations, check_independent
@@ -49,6 +46,9 @@ from trickless.arrays.devices import (
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.threads import linear_algebra, map_rows, namespace
+from trickless.functions.columns import by_neuron
+from trickless.functions.network import Network
+from trickless.functions.stream import Later, NeuronStream, Purpose, generator
 from trickless.neurons import Neurons
 
 #: Rows and neurons from which the largest stable step is estimated.

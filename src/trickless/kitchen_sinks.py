@@ -18,7 +18,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._checkpoint import NOWHERE, Checkpoint
-from trickless._columns import by_neuron
 from trickless._conjugate import Pilot, solve_in_passes
 from trickless._least_squares import (
     Posterior,
@@ -31,11 +30,9 @@ from trickless._least_squares import (
     solve_within,
 )
 from trickless._losses import CLASSIFICATION_LOSSES, Loss, make_loss
-from trickless._network import Network
 from trickless._neuron_learner import NeuronLearner
 from trickless._risk import minimise
 from trickless._statistics import Moments, Statistics, least_ridge
-from trickless._stream import BLOCK, NeuronStream, Purpose, generator
 from trickless._tasks import Classification, Regression
 from trickless._validation.devices import check_on_host
 from trickless._validation.inputs import in_precision
@@ -70,6 +67,9 @@ from trickless._validation.rules import (
 from trickless.arrays.devices import beside, empty, take
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.threads import linear_algebra, map_rows, on_host, row_blocks
+from trickless.functions.columns import by_neuron
+from trickless.functions.network import Network
+from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator
 from trickless.neurons import Neurons, make_neurons
 
 #: Bytes of activations, in double precision, held at a time while statistics are summed, and rows,

@@ -16,7 +16,6 @@ from trickless._curve import Curve, extend
 from trickless._kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
 from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 from trickless._steps import unit_of
-from trickless._stream import Purpose, generator
 from trickless._tasks import Classification, Regression
 from trickless._validation.learners import check_forgetting, check_no_average, check_progress
 from trickless._validation.rules import (
@@ -30,6 +29,7 @@ from trickless._validation.rules import (
 )
 from trickless.arrays.growing import Growing, growing_like
 from trickless.arrays.interrupts import uninterrupted
+from trickless.functions.stream import Purpose, generator
 
 
 class _NORMA(RegularisedLoss):

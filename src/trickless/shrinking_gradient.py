@@ -13,20 +13,20 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._checkpoint import NOWHERE, Checkpoint
-from trickless._columns import by_column
-from trickless._expansion import ESTIMATOR, PILOT_ROWS, Expansion
-from trickless._network import Network
 from trickless._neuron_learner import NeuronLearner
 from trickless._online import OnlineClassification, OnlineRegression
 from trickless._projection import Projecting
-from trickless._stream import Purpose, draw, generator, pick
 from trickless._validation.kernels import check_kernel_values
 from trickless._validation.learners import check_draws, check_finite
 from trickless._validation.models import check_certificate
 from trickless._validation.neurons import check_independent
 from trickless._validation.rules import integer
-from trickless._variances import Variances
 from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
+from trickless.functions.columns import by_column
+from trickless.functions.expansion import ESTIMATOR, PILOT_ROWS, Expansion
+from trickless.functions.network import Network
+from trickless.functions.pilot import Variances
+from trickless.functions.stream import Purpose, draw, generator, pick
 from trickless.neurons import Neurons
 
 #: Draws of a round that are held at a time.

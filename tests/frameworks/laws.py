@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from cases import CLASSIFIERS, answers, name_of
 from trickless import KitchenSinksClassifier
-from trickless._stream import BLOCK, NeuronStream
+from trickless.functions.stream import BLOCK, NeuronStream
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X / 16, Y % 3

@@ -17,8 +17,6 @@ import dask
 import numpy as np
 from distributed import wait
 
-from trickless._network import Network
-from trickless._stream import Later
 from trickless._tasks import Classification
 from trickless._validation.inputs import check_weights
 from trickless.arrays.threads import linear_algebra
@@ -34,6 +32,8 @@ from trickless.dask._rows import (
     tree,
 )
 from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.functions.network import Network
+from trickless.functions.stream import Later
 
 #: What rows say about a step: their outcome, gradient and covariance.
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray | None]

@@ -14,7 +14,7 @@ from dask.delayed import Delayed
 from dask.optimization import cull
 from distributed import Future, default_client, futures_of
 
-from trickless._stream import Purpose, generator
+from trickless.functions.stream import Purpose, generator
 
 #: Rows on which a model is begun: what its neurons take from the data, they take from these.
 SAMPLE = 2**14

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless._network import Network
+from trickless.functions.network import Network
 from trickless.theory import empirical_bernstein_radius, hoeffding_radius
 
 _FIRST_STAGE = 256

@@ -13,10 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from trickless._certificate import certified
-from trickless._columns import by_neuron
-from trickless._network import Network
-from trickless._stream import (
+from trickless._validation.learners import check_finite
+from trickless._validation.models import check_expansion, check_probability, check_tolerance
+from trickless._validation.neurons import check_independent, check_pairs
+from trickless._validation.rules import check_value, choice, integer
+from trickless.arrays.threads import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
+from trickless.functions.certificate import certified
+from trickless.functions.columns import by_neuron
+from trickless.functions.network import Network
+from trickless.functions.pilot import Drawn, Variances, measured
+from trickless.functions.sampling import Strata, by_size
+from trickless.functions.stream import (
     BLOCK,
     Purpose,
     StoredNeurons,
@@ -28,13 +35,6 @@ from trickless._stream import (
     generator,
     pick,
 )
-from trickless._support_points import Strata, by_size
-from trickless._validation.learners import check_finite
-from trickless._validation.models import check_expansion, check_probability, check_tolerance
-from trickless._validation.neurons import check_independent, check_pairs
-from trickless._validation.rules import check_value, choice, integer
-from trickless._variances import Drawn, Variances, measured
-from trickless.arrays.threads import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
 from trickless.neurons import Neurons, Weights
 
 #: A pilot looks at so many neurons and rows, for full sums twice at a share of the support,

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from trickless._columns import by_column
 from trickless._validation.devices import check_on_host
 from trickless._validation.learners import check_finite
 from trickless._validation.neurons import check_independent
 from trickless.arrays.devices import beside, matching, n_bytes, take, zeros
 from trickless.arrays.threads import map_rows, on_host
+from trickless.functions.columns import by_column
 from trickless.neurons import Neurons, Weights
 
 #: Bytes of weights, or one block, that all rows are shown before the next.
