@@ -17,8 +17,8 @@ import numpy as np
 
 from trickless import ShrinkingGradientClassifier
 from trickless._demo import load
-from trickless._online import LARGEST_STEP
 from trickless._report import circumstances
+from trickless.solvers.rounds import LARGEST_STEP
 
 SEEDS = (0, 1, 2)
 FAMILIES = ("gaussian", "stumps")

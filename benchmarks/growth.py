@@ -34,11 +34,11 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless._report import circumstances
-from trickless._statistics import ROUNDED_FROM
 from trickless.arrays.threads import _WORTH_SHARING, ROWS_PER_BLOCK
 from trickless.functions.stream import BLOCK
 from trickless.kitchen_sinks import PANEL_ROWS, PASSES_ABOVE
 from trickless.neurons import Gaussian
+from trickless.solvers.statistics import ROUNDED_FROM
 
 PATH = Path(__file__).parent / "results" / "growth.json"
 #: Repeats that count, and seconds after which a size is not repeated; pairs at a boundary.

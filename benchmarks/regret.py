@@ -26,9 +26,9 @@ import matplotlib as mpl
 import numpy as np
 
 from trickless import ShrinkingGradientRegressor
-from trickless._regret import played_losses, smallest_loss
 from trickless._report import circumstances
 from trickless.neurons import Gaussian, Stumps
+from trickless.solvers.regret import played_losses, smallest_loss
 from trickless.theory import shrinking_gradient_regret
 
 PARTS = (

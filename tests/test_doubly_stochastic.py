@@ -13,9 +13,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 import naive
 from cases import inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor, NORMARegressor
-from trickless._losses import make_loss
-from trickless._steps import Steps, stable_step
 from trickless.neurons import FromFunction, Gaussian, Stumps
+from trickless.solvers.losses import make_loss
+from trickless.solvers.step_sizes import Steps, stable_step
 
 
 def blocks_of(model, sizes):

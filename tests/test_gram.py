@@ -8,11 +8,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from cases import FAMILIES, HISTOGRAMS
 from trickless import KitchenSinksRegressor, _gram
-from trickless._gram import FLOOR, add_products, inner_products
-from trickless._least_squares import solve, solve_by_gcv
-from trickless._statistics import Statistics
 from trickless.functions.stream import draw
 from trickless.neurons import FromFunction, Gaussian
+from trickless.solvers.gram import FLOOR, add_products, inner_products
+from trickless.solvers.ridge import solve, solve_by_gcv
+from trickless.solvers.statistics import Statistics
 
 
 def rows(n, k, dtype="float32", seed=0):

@@ -18,10 +18,10 @@ from trickless import (
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
-from trickless._online import OnlineGradient
 from trickless.arrays.interrupts import uninterrupted
 from trickless.doubly_stochastic import _DoublyStochastic
 from trickless.neurons import Gaussian
+from trickless.solvers.rounds import OnlineGradient
 
 #: Learners whose fits are of several steps.
 STEPS = {

@@ -8,8 +8,8 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import naive
-from trickless._least_squares import Path, _Tridiagonal, solve, solve_by_gcv, solve_within
-from trickless._statistics import Moments, Statistics
+from trickless.solvers.ridge import Path, _Tridiagonal, solve, solve_by_gcv, solve_within
+from trickless.solvers.statistics import Moments, Statistics
 
 
 def problem(n=80, k=12, outputs=2, seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from trickless._losses import (
+from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
     EpsilonInsensitive,

@@ -9,7 +9,7 @@ import naive
 import trickless._kernels
 from cases import inputs
 from trickless import KernelGradientRegressor, NORMAClassifier, NORMARegressor
-from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, make_loss
+from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, make_loss
 
 ALPHA, GAMMA = 0.05, 0.5
 STEPS = {

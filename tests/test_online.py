@@ -9,9 +9,9 @@ import scipy.sparse
 from cases import inputs
 from trickless import KernelGradientRegressor, NORMARegressor
 from trickless import ShrinkingGradientRegressor as Regressor
-from trickless._coefficients import Coefficients
 from trickless.functions.sampling import inclusion
 from trickless.neurons import Gaussian
+from trickless.solvers.coefficients import Coefficients
 
 
 def kernel_learner(**options):
@@ -152,7 +152,7 @@ def test_the_curve_of_errors_is_merged_when_it_is_long(learner, monkeypatch):
         every.y_range = merged.y_range = (-1, 1)
     for row in range(100):
         every.partial_fit(X[row : row + 1], y[row : row + 1])
-    monkeypatch.setattr("trickless._curve.STRETCHES", 8)
+    monkeypatch.setattr("trickless.solvers.error_curve.STRETCHES", 8)
     for row in range(100):
         merged.partial_fit(X[row : row + 1], y[row : row + 1])
     every, merged = every.online_error_, merged.online_error_

@@ -13,9 +13,9 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless._projection import nearest, reservoir
 from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import FromFunction, Gaussian
+from trickless.solvers.compression import nearest, reservoir
 
 GAUSSIAN = {"neurons": Gaussian(1.0), "n_neurons": 4000}
 RBF = {"kernel_params": {"gamma": 0.5}}

@@ -16,9 +16,9 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless._online import OnlineGradient
-from trickless._regret import played_losses, smallest_loss
 from trickless.neurons import Dense, Gaussian, Stumps
+from trickless.solvers.regret import played_losses, smallest_loss
+from trickless.solvers.rounds import OnlineGradient
 from trickless.theory import shrinking_gradient_regret
 
 mpl.use("Agg")
@@ -179,7 +179,7 @@ def test_regret_needs_the_kernel_and_every_row():
 
 
 def test_regret_of_very_long_streams_is_refused(monkeypatch):
-    monkeypatch.setattr("trickless._regret._MOST_ROWS", 50)
+    monkeypatch.setattr("trickless.solvers.regret._MOST_ROWS", 50)
     X = inputs(60, 2)
     with pytest.raises(ValueError, match=r"regret_ of 60 rows.*at most 50.*Remedy"):
         _ = learned(X, X[:, 0] / 10).regret_

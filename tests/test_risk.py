@@ -6,7 +6,7 @@ from scipy.optimize import linprog, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from trickless import KitchenSinksClassifier
-from trickless._losses import (
+from trickless.solvers.losses import (
     Exponential,
     Hinge,
     Logistic,
@@ -15,8 +15,8 @@ from trickless._losses import (
     Squared,
     SquaredHinge,
 )
-from trickless._risk import _WIDTHS, minimise
-from trickless._statistics import Statistics
+from trickless.solvers.risk import _WIDTHS, minimise
+from trickless.solvers.statistics import Statistics
 
 
 def problem(n=90, k=8, outputs=1, seed=0):

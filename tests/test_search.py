@@ -9,7 +9,6 @@ from sklearn.base import clone
 from cases import LEARNERS, inputs, name_of, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, _relevance, _search
 from trickless._contest import Contest
-from trickless._least_squares import Path
 from trickless._relevance import _Descent, slopes_of_score
 from trickless.functions.stream import Purpose
 from trickless.neurons import (
@@ -23,6 +22,7 @@ from trickless.neurons import (
     Relevance,
     Stumps,
 )
+from trickless.solvers.ridge import Path
 
 
 def wiggly(scale, n=600):

@@ -24,10 +24,10 @@ from pathlib import Path
 import numpy as np
 from bare import blocks, one_blas_thread
 
-from trickless import _gram
 from trickless._report import circumstances
 from trickless.functions.stream import BLOCK, NeuronStream
 from trickless.neurons import Gaussian
+from trickless.solvers import gram
 
 PATH = Path(__file__).parents[1] / "results" / "engine_alternatives.json"
 PANEL, ROWS, INPUTS, COLUMNS, REPEATS = 4096, 512, 100, 2000, 7

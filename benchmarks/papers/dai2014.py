@@ -49,12 +49,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid
 
 import trickless
-from trickless._losses import make_loss
 from trickless._report import circumstances
 from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream
 from trickless.neurons import Gaussian, Laplace1, Neurons, Stumps
+from trickless.solvers.losses import make_loss
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import data

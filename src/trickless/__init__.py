@@ -67,7 +67,6 @@ _report               measured runs, and where they were made
 
 from trickless import _registry  # noqa: F401
 from trickless._files import load, save
-from trickless._regret import RegretDisplay
 from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.functions.expansion import Expansion
 from trickless.functions.kernel import KernelDisplay, estimate_kernel
@@ -80,6 +79,7 @@ from trickless.norma import NORMAClassifier, NORMARegressor
 from trickless.pegasos import PegasosClassifier
 from trickless.sdca import SDCAClassifier, SDCARegressor
 from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless.solvers.regret import RegretDisplay
 from trickless.table_model import TableColumn, TableModel
 
 __version__ = "0.1.0"

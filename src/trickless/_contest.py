@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless._least_squares import solve_by_gcv
-from trickless._statistics import Moments, Statistics, least_ridge
 from trickless._validation.neurons import check_finite_activations
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
 from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
+from trickless.solvers.ridge import solve_by_gcv
+from trickless.solvers.statistics import Moments, Statistics, least_ridge
 
 #: Held at a time.
 _ACTIVATIONS = 2**23

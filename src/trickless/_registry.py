@@ -11,11 +11,7 @@ import inspect
 from collections.abc import Iterator
 
 from trickless._checkpoint import Progress
-from trickless._coefficients import Coefficients
-from trickless._least_squares import Solution
 from trickless._recorder import CLASSES
-from trickless._statistics import Rows, Statistics
-from trickless._steps import Steps
 from trickless._tables import TableEncoder
 from trickless.arrays.growing import Growing, GrowingSparse
 from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
@@ -31,6 +27,10 @@ from trickless.norma import NORMAClassifier, NORMARegressor
 from trickless.pegasos import PegasosClassifier
 from trickless.sdca import SDCAClassifier, SDCARegressor
 from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless.solvers.coefficients import Coefficients
+from trickless.solvers.ridge import Solution
+from trickless.solvers.statistics import Rows, Statistics
+from trickless.solvers.step_sizes import Steps
 from trickless.table_model import TableColumn, TableModel
 
 _LEARNERS = (

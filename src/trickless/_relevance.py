@@ -17,10 +17,10 @@ from scipy.sparse import issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from trickless._contest import Contest, best
-from trickless._least_squares import Path, path_scores
 from trickless.arrays.threads import linear_algebra, map_rows
 from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
+from trickless.solvers.ridge import Path, path_scores
 
 #: Steps, and the rows, at most, and neurons of each.
 STEPS, SIZE = 20, (8192, 160)

@@ -16,9 +16,7 @@ from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._checkpoint import Checkpoint
-from trickless._losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
 from trickless._neuron_learner import NeuronLearner
-from trickless._steps import Steps, check_steps, stable_step, unit_of
 from trickless._tasks import Classification, Regression
 from trickless._validation.learners import check_more_neurons, check_progress, check_validation_rows
 from trickless._validation.neurons import check_finite_activations, check_independent
@@ -50,6 +48,8 @@ from trickless.functions.columns import by_neuron
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream, Purpose, generator
 from trickless.neurons import Neurons
+from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
+from trickless.solvers.step_sizes import Steps, check_steps, stable_step, unit_of
 
 #: Rows and neurons from which the largest stable step is estimated.
 _PILOT_ROWS, _PILOT_NEURONS = 1024, 256

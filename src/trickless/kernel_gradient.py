@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from trickless._kernels import KernelLearner
-from trickless._online import OnlineClassification, OnlineRegression
-from trickless._projection import Projecting
 from trickless._validation.kernels import check_kernel_bound
 from trickless._validation.rules import choice, either, positive
+from trickless.solvers.compression import Projecting
+from trickless.solvers.rounds import OnlineClassification, OnlineRegression
 
 
 class _KernelGradient(KernelLearner, Projecting):

@@ -18,21 +18,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._checkpoint import NOWHERE, Checkpoint
-from trickless._conjugate import Pilot, solve_in_passes
-from trickless._least_squares import (
-    Posterior,
-    Solution,
-    residual_freedom,
-    residual_variance,
-    solve,
-    solve_by_gcv,
-    solve_by_loo,
-    solve_within,
-)
-from trickless._losses import CLASSIFICATION_LOSSES, Loss, make_loss
 from trickless._neuron_learner import NeuronLearner
-from trickless._risk import minimise
-from trickless._statistics import Moments, Statistics, least_ridge
 from trickless._tasks import Classification, Regression
 from trickless._validation.devices import check_on_host
 from trickless._validation.inputs import in_precision
@@ -71,6 +57,20 @@ from trickless.functions.columns import by_neuron
 from trickless.functions.network import Network
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator
 from trickless.neurons import Neurons, make_neurons
+from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
+from trickless.solvers.losses import CLASSIFICATION_LOSSES, Loss, make_loss
+from trickless.solvers.ridge import (
+    Posterior,
+    Solution,
+    residual_freedom,
+    residual_variance,
+    solve,
+    solve_by_gcv,
+    solve_by_loo,
+    solve_within,
+)
+from trickless.solvers.risk import minimise
+from trickless.solvers.statistics import Moments, Statistics, least_ridge
 
 #: Bytes of activations, in double precision, held at a time while statistics are summed, and rows,
 #: of which more do not make sums faster.

@@ -14,8 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._neuron_learner import NeuronLearner
-from trickless._online import OnlineClassification, OnlineRegression
-from trickless._projection import Projecting
 from trickless._validation.kernels import check_kernel_values
 from trickless._validation.learners import check_draws, check_finite
 from trickless._validation.models import check_certificate
@@ -28,6 +26,8 @@ from trickless.functions.network import Network
 from trickless.functions.pilot import Variances
 from trickless.functions.stream import Purpose, draw, generator, pick
 from trickless.neurons import Neurons
+from trickless.solvers.compression import Projecting
+from trickless.solvers.rounds import OnlineClassification, OnlineRegression
 
 #: Draws of a round that are held at a time.
 _DRAWS = 2**20

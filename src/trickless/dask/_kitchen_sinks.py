@@ -9,11 +9,11 @@ import dask
 import numpy as np
 from dask.sizeof import sizeof
 
-from trickless._statistics import Statistics
 from trickless.arrays.threads import linear_algebra
 from trickless.dask._fit import begun, fit, labels, took_over
 from trickless.dask._rows import Pieces, at_home, by_thread, current_client, pieces, tree
 from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.solvers.statistics import Statistics
 
 
 # Dask places tasks by the sizes of what they need.

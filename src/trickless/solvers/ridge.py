@@ -13,8 +13,6 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.linalg import lapack
 
-from trickless._gram import FLOOR, inner_products
-from trickless._statistics import Moments
 from trickless.arrays.devices import (
     beside,
     cho_solve,
@@ -28,6 +26,8 @@ from trickless.arrays.devices import (
     to_host,
 )
 from trickless.arrays.threads import namespace, on_host
+from trickless.solvers.gram import FLOOR, inner_products
+from trickless.solvers.statistics import Moments
 
 GRID_PER_DECADE = 4
 

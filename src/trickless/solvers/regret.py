@@ -8,8 +8,8 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
-from trickless._coefficients import SHRINK_BY
 from trickless._validation.models import check_regret
+from trickless.solvers.coefficients import SHRINK_BY
 from trickless.theory import shrinking_gradient_regret
 
 _MOST_ROWS = 10_000

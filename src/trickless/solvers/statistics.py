@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import blas
 
-from trickless._gram import FLOOR, add_products
 from trickless.arrays.devices import beside, duplicate, to_host, zeros
 from trickless.arrays.threads import linear_algebra, namespace, on_host, row_blocks
+from trickless.solvers.gram import FLOOR, add_products
 
 #: Rows in a batch from which products may be made in single precision: there it pays.
 ROUNDED_FROM = 4096

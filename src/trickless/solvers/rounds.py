@@ -19,11 +19,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trickless._checkpoint import NOWHERE, Checkpoint
-from trickless._coefficients import Coefficients
-from trickless._curve import Curve, extend
 from trickless._learner import Learner
-from trickless._losses import Loss, Squared
-from trickless._regret import regret_curve
 from trickless._tasks import Classification, Regression
 from trickless._validation.inputs import check_range, check_targets
 from trickless._validation.learners import check_progress
@@ -40,6 +36,10 @@ from trickless.arrays.growing import Growing, growing_like
 from trickless.arrays.interrupts import uninterrupted
 from trickless.functions.sampling import thin
 from trickless.functions.stream import Purpose, generator
+from trickless.solvers.coefficients import Coefficients
+from trickless.solvers.error_curve import Curve, extend
+from trickless.solvers.losses import Loss, Squared
+from trickless.solvers.regret import regret_curve
 from trickless.theory import ShrinkingGradientConstants, shrinking_gradient_constants
 
 #: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.

@@ -26,11 +26,11 @@ import numpy as np
 from scipy import linalg
 
 from trickless._checkpoint import NOWHERE, Checkpoint
-from trickless._least_squares import Solution, least, solve_by_gcv
-from trickless._risk import Blocks
-from trickless._statistics import Statistics, least_ridge
 from trickless._validation.learners import check_finite, warn_of_convergence
 from trickless.arrays.threads import cholesky, map_blocks, row_blocks
+from trickless.solvers.ridge import Solution, least, solve_by_gcv
+from trickless.solvers.risk import Blocks
+from trickless.solvers.statistics import Statistics, least_ridge
 
 #: Rows that a thread multiplies at a time: they stay in cache between their two products.
 _ROWS = 64

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import linalg, optimize
 
-from trickless._least_squares import Solution
-from trickless._losses import Hinge, Loss, SmoothHinge
-from trickless._statistics import Moments
 from trickless._validation.learners import warn_of_convergence
 from trickless.arrays.devices import cholesky, matching, plus_ridge, to_host
+from trickless.solvers.losses import Hinge, Loss, SmoothHinge
+from trickless.solvers.ridge import Solution
+from trickless.solvers.statistics import Moments
 
 #: Rows of activations, and which rows they are.
 Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]

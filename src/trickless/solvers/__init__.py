@@ -1,0 +1,1 @@
+"""How coefficients are found: plain classes and functions that know no estimator."""
