@@ -8,8 +8,6 @@ from sklearn.base import clone
 
 from cases import LEARNERS, inputs, name_of, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, _relevance, _search
-from trickless._contest import Contest
-from trickless._relevance import _Descent, slopes_of_score
 from trickless.functions.stream import Purpose
 from trickless.neurons import (
     Dense,
@@ -22,6 +20,8 @@ from trickless.neurons import (
     Relevance,
     Stumps,
 )
+from trickless.selection.relevance import _Descent, slopes_of_score
+from trickless.selection.scores import Contest
 from trickless.solvers.ridge import Path
 
 

@@ -11,7 +11,6 @@ from sklearn.utils.validation import validate_data
 
 from trickless._frames import is_frame
 from trickless._learner import NO_TARGETS, Learner
-from trickless._search import choose
 from trickless._tables import TableEncoder, inputs_of, why_no_numbers, why_no_table
 from trickless._validation.inputs import check_sparse
 from trickless._validation.neurons import (
@@ -26,6 +25,7 @@ from trickless.arrays.devices import take
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, draw, generator, moved
 from trickless.neurons import Neurons, Weights, make_neurons
+from trickless.selection.halving import choose
 
 #: Rows and neurons on which a family is tried.
 _TRIAL_ROWS, _TRIAL_NEURONS = 64, 16

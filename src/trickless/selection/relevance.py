@@ -16,10 +16,10 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from trickless._contest import Contest, best
 from trickless.arrays.threads import linear_algebra, map_rows
 from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
+from trickless.selection.scores import Contest, best
 from trickless.solvers.ridge import Path, path_scores
 
 #: Steps, and the rows, at most, and neurons of each.

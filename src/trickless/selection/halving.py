@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from trickless._contest import Contest
-from trickless._relevance import find_relevance
 from trickless.functions.stream import Purpose
 from trickless.neurons import Neurons
+from trickless.selection.relevance import find_relevance
+from trickless.selection.scores import Contest
 
 #: Rows, at most, and neurons on which families are compared, in the rounds.
 ROUNDS = (4096, 256), (16_384, 512), (16_384, 1024), (32_768, 2048)

@@ -1,0 +1,1 @@
+"""Choosing a family of neurons by the data."""
