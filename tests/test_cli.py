@@ -491,7 +491,7 @@ def test_many_categories_are_sparse(tmp_path, small_batches, monkeypatch):
     model, _ = fit(data, tmp_path, "--neurons", "gaussian")
     assert scipy.sparse.issparse(model._prepared(table))
     sparse = model.predict_proba(table)
-    monkeypatch.setattr("trickless.table_model._SPARSE", 0)
+    monkeypatch.setattr("trickless.tables.model._SPARSE", 0)
     assert not scipy.sparse.issparse(model._prepared(table))
     np.testing.assert_allclose(model.predict_proba(table), sparse, atol=1e-5)
     np.testing.assert_allclose(

@@ -15,8 +15,8 @@ from sklearn.model_selection import cross_val_score
 
 from cases import LEARNERS, answers, inputs, name_of, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, PegasosClassifier
-from trickless._tables import TableEncoder
 from trickless.neurons import Gaussian, Inputs, Neurons, On, Product, Stumps, Tabular
+from trickless.tables.encoder import TableEncoder
 
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 

@@ -28,8 +28,8 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless._tables import why_no_numbers
 from trickless.neurons import Dense, Gaussian, Neurons, Scaled, Stumps
+from trickless.tables.encoder import why_no_numbers
 
 every_classifier = pytest.mark.parametrize("learner", CLASSIFIERS, ids=name_of)
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)

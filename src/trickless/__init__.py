@@ -80,7 +80,7 @@ from trickless.pegasos import PegasosClassifier
 from trickless.sdca import SDCAClassifier, SDCARegressor
 from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
 from trickless.solvers.regret import RegretDisplay
-from trickless.table_model import TableColumn, TableModel
+from trickless.tables.model import TableColumn, TableModel
 
 __version__ = "0.1.0"
 

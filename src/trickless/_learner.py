@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
 from trickless._checkpoint import Checkpoint
-from trickless._tables import why_no_numbers
 from trickless._validation.devices import (
     check_double,
     check_place,
@@ -41,6 +40,7 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.threads import linear_algebra, namespace, on_host
 from trickless.functions.stream import as_seed
 from trickless.solvers.losses import Loss
+from trickless.tables.encoder import why_no_numbers
 
 _FLOATS = (np.float64, np.float32)
 NO_TARGETS = "no_validation"

@@ -9,9 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from trickless._frames import is_frame
 from trickless._learner import NO_TARGETS, Learner
-from trickless._tables import TableEncoder, inputs_of, why_no_numbers, why_no_table
 from trickless._validation.inputs import check_sparse
 from trickless._validation.neurons import (
     check_family,
@@ -26,6 +24,8 @@ from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, draw, generator, moved
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.selection.halving import choose
+from trickless.tables.encoder import TableEncoder, inputs_of, why_no_numbers, why_no_table
+from trickless.tables.frames import is_frame
 
 #: Rows and neurons on which a family is tried.
 _TRIAL_ROWS, _TRIAL_NEURONS = 64, 16

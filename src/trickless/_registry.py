@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from trickless._checkpoint import Progress
 from trickless._recorder import CLASSES
-from trickless._tables import TableEncoder
 from trickless.arrays.growing import Growing, GrowingSparse
 from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.functions.expansion import Expansion
@@ -31,7 +30,8 @@ from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.ridge import Solution
 from trickless.solvers.statistics import Rows, Statistics
 from trickless.solvers.step_sizes import Steps
-from trickless.table_model import TableColumn, TableModel
+from trickless.tables.encoder import TableEncoder
+from trickless.tables.model import TableColumn, TableModel
 
 _LEARNERS = (
     DoublyStochasticClassifier,

@@ -10,7 +10,7 @@ import typer
 
 from trickless.cli._models import any_model
 from trickless.cli._screen import Json, result, table
-from trickless.table_model import TableModel
+from trickless.tables.model import TableModel
 
 _SHOWN = 8
 #: Parameters that people are shown; machines get all.

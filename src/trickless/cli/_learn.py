@@ -19,7 +19,7 @@ from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStocha
 from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import make_neurons
 from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
-from trickless.table_model import TableModel
+from trickless.tables.model import TableModel
 
 LEARNERS: dict[str, dict[str, type]] = {
     "kitchen-sinks": {

@@ -7,7 +7,7 @@ from typing import Any
 
 from trickless import load
 from trickless.cli._errors import CommandError
-from trickless.table_model import TableColumn, TableModel
+from trickless.tables.model import TableColumn, TableModel
 
 
 def any_model(path: Path) -> Any:

@@ -15,7 +15,7 @@ from trickless.cli._errors import CommandError
 from trickless.cli._models import kinds_of, table_model, unknown_told
 from trickless.cli._output import check_format, check_out, table_writer
 from trickless.cli._screen import Json, progress, result, say
-from trickless.table_model import TableModel
+from trickless.tables.model import TableModel
 
 
 def predict(

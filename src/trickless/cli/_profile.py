@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from trickless.cli._dataset import Batch, Dataset
 from trickless.cli._errors import CommandError, place
 from trickless.cli._moments import Moments
-from trickless.table_model import TableColumn, as_numbers
+from trickless.tables.model import TableColumn, as_numbers
 
 #: Rows of the sample that a model begins with: as many as neurons take ranks and scales from.
 SAMPLE_ROWS = 2**14

@@ -14,9 +14,9 @@ import scipy.sparse
 import sklearn
 from sklearn.base import is_classifier
 
-from trickless._spelling import spelled
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
+from trickless.tables.categories import spelled
 
 _MICROSECONDS_A_DAY = 86_400e6
 #: Rows with at most this share of numbers other than 0 are sparse, as scikit-learn has it.

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless._frames import Column, columns_of, frame_like, is_frame
 from trickless.neurons import Inputs
+from trickless.tables.frames import Column, columns_of, frame_like, is_frame
 
 _NUMBERS = Real, Decimal, np.bool_
 

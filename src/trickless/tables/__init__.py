@@ -1,0 +1,1 @@
+"""Data frames: their columns, their categories, and models of whole tables."""
