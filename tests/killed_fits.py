@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import clone
 
-import trickless._checkpoint
-import trickless._files
+import trickless.files.checkpoint
+import trickless.files.format
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -89,7 +89,7 @@ def fit(name, share, checkpoint=None):
 
 def at_every_step():
     """Keep a state after every step, and take small panels of rows."""
-    trickless._checkpoint.SECONDS, trickless._checkpoint.SHARE = 0.0, np.inf
+    trickless.files.checkpoint.SECONDS, trickless.files.checkpoint.SHARE = 0.0, np.inf
     trickless.kitchen_sinks.PANEL_BYTES = 1
 
 
@@ -108,7 +108,7 @@ def _child(name, share, path, answer, fatal, n):
 def _die_at(fatal, n):
     """Let the process end itself at the n-th time that it comes to a point."""
     owner, attribute = {
-        "array": (trickless._files, "_raw"),  # amid the arrays of a file
+        "array": (trickless.files.format, "_raw"),  # amid the arrays of a file
         "flush": (os, "fsync"),  # before the file is on the disk
         "replace": (Path, "replace"),  # before it takes its place, or that before it the other
         "unlink": (Path, "unlink"),  # before it is removed

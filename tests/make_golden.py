@@ -12,7 +12,7 @@ from sklearn.base import is_regressor
 
 import trickless
 from cases import KERNEL_LEARNERS, LEARNERS, answers, name_of
-from trickless._files import VERSION
+from trickless.files.format import VERSION
 from trickless.neurons import Dense, Gaussian, Stumps
 
 FOLDER = Path(__file__).parent / "golden"

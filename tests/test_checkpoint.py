@@ -20,7 +20,7 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless._checkpoint import Checkpoint
+from trickless.files.checkpoint import Checkpoint
 from trickless.neurons import FromFunction, Gaussian, Stumps
 
 STEPS = {"neurons_per_step": 8, "batch_size": 40}
@@ -49,10 +49,10 @@ class Ended(Exception):  # noqa: N818
 
 @pytest.fixture(autouse=True)
 def at_every_step(monkeypatch):
-    monkeypatch.setattr("trickless._checkpoint.SECONDS", 0.0)
-    monkeypatch.setattr("trickless._checkpoint.SHARE", np.inf)
+    monkeypatch.setattr("trickless.files.checkpoint.SECONDS", 0.0)
+    monkeypatch.setattr("trickless.files.checkpoint.SHARE", np.inf)
     monkeypatch.setattr("trickless.kitchen_sinks.PANEL_BYTES", 1)
-    monkeypatch.setattr("trickless._files.os.fsync", lambda file: None)  # for the disk's sake
+    monkeypatch.setattr("trickless.files.format.os.fsync", lambda file: None)  # for the disk's sake
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def rows(name):
 
 def everything(model):
     """All that a model holds."""
-    return trickless._files.digest(model)
+    return trickless.files.format.digest(model)
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -347,7 +347,7 @@ def test_a_full_disk_does_not_end_a_fit(path, ending, monkeypatch):
         plain(self, state)
         assert path.read_bytes() == content
 
-    monkeypatch.setattr("trickless._files.os.fsync", full)
+    monkeypatch.setattr("trickless.files.format.os.fsync", full)
     monkeypatch.setattr(Checkpoint, "keep", keep)
     with pytest.warns(UserWarning, match=r"No space left on device.*Remedy: make room"):
         assert everything(fresh("steps").fit(X, y, checkpoint=path)) == expected
@@ -355,9 +355,9 @@ def test_a_full_disk_does_not_end_a_fit(path, ending, monkeypatch):
 
 def test_states_are_kept_once_a_minute_and_take_little_of_the_time(path, monkeypatch):
     clock, kept, step, writing = [0.0], [], 1.0, 10.0
-    monkeypatch.setattr("trickless._checkpoint.SECONDS", 60.0)
-    monkeypatch.setattr("trickless._checkpoint.SHARE", 0.05)
-    monkeypatch.setattr("trickless._checkpoint.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("trickless.files.checkpoint.SECONDS", 60.0)
+    monkeypatch.setattr("trickless.files.checkpoint.SHARE", 0.05)
+    monkeypatch.setattr("trickless.files.checkpoint.time.monotonic", lambda: clock[0])
 
     def write(self, progress):
         kept.append(clock[0])
@@ -398,7 +398,7 @@ def test_ctrl_c_leaves_a_model_and_a_file(path, monkeypatch):
 
 def test_a_fit_without_a_checkpoint_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("trickless._files.write", lambda *_: pytest.fail("it was written"))
+    monkeypatch.setattr("trickless.files.format.write", lambda *_: pytest.fail("it was written"))
     fresh("steps").fit(*rows("steps"))
     assert not list(tmp_path.iterdir())
 

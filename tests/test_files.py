@@ -34,7 +34,7 @@ from trickless import (
     NORMARegressor,
     ShrinkingGradientRegressor,
 )
-from trickless._recorder import CLASSES
+from trickless.files.recorder import CLASSES
 from trickless.neurons import (
     FromFunction,
     Gaussian,
@@ -669,7 +669,7 @@ def test_all_bytes_of_a_file_belong_to_something(path):
 
 def test_a_header_has_a_largest_size(path, monkeypatch):
     trickless.save(Gaussian(), path)
-    monkeypatch.setattr(trickless._files, "_LARGEST_HEADER", 50)
+    monkeypatch.setattr(trickless.files.format, "_LARGEST_HEADER", 50)
     with pytest.raises(ValueError, match="cut short or damaged"):
         trickless.load(path)
     with pytest.raises(ValueError, match=r"save: the model has .* a file may hold 50. Remedy"):

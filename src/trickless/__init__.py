@@ -65,9 +65,9 @@ _report               measured runs, and where they were made
 ====================  =========================================================================
 """
 
-from trickless import _registry  # noqa: F401
-from trickless._files import load, save
 from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.files import registry  # noqa: F401
+from trickless.files.format import load, save
 from trickless.functions.expansion import Expansion
 from trickless.functions.kernel import KernelDisplay, estimate_kernel
 from trickless.functions.network import Network

@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
-from trickless._checkpoint import Checkpoint
 from trickless._validation.devices import (
     check_double,
     check_place,
@@ -38,6 +37,7 @@ from trickless.arrays.devices import (
 )
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.threads import linear_algebra, namespace, on_host
+from trickless.files.checkpoint import Checkpoint
 from trickless.functions.stream import as_seed
 from trickless.solvers.losses import Loss
 from trickless.tables.encoder import why_no_numbers

@@ -15,7 +15,6 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._checkpoint import Checkpoint
 from trickless._neuron_learner import NeuronLearner
 from trickless._tasks import Classification, Regression
 from trickless._validation.learners import check_more_neurons, check_progress, check_validation_rows
@@ -44,6 +43,7 @@ from trickless.arrays.devices import (
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.threads import linear_algebra, map_rows, namespace
+from trickless.files.checkpoint import Checkpoint
 from trickless.functions.columns import by_neuron
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream, Purpose, generator

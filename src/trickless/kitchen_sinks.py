@@ -17,7 +17,6 @@ from scipy.linalg import LinAlgError
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._neuron_learner import NeuronLearner
 from trickless._tasks import Classification, Regression
 from trickless._validation.devices import check_on_host
@@ -53,6 +52,7 @@ from trickless._validation.rules import (
 from trickless.arrays.devices import beside, empty, take
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.threads import linear_algebra, map_rows, on_host, row_blocks
+from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.columns import by_neuron
 from trickless.functions.network import Network
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator

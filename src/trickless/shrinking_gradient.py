@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._neuron_learner import NeuronLearner
 from trickless._validation.kernels import check_kernel_values
 from trickless._validation.learners import check_draws, check_finite
@@ -20,6 +19,7 @@ from trickless._validation.models import check_certificate
 from trickless._validation.neurons import check_independent
 from trickless._validation.rules import integer
 from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
+from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.columns import by_column
 from trickless.functions.expansion import ESTIMATOR, PILOT_ROWS, Expansion
 from trickless.functions.network import Network

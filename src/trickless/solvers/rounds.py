@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._checkpoint import NOWHERE, Checkpoint
 from trickless._learner import Learner
 from trickless._tasks import Classification, Regression
 from trickless._validation.inputs import check_range, check_targets
@@ -34,6 +33,7 @@ from trickless._validation.rules import (
 )
 from trickless.arrays.growing import Growing, growing_like
 from trickless.arrays.interrupts import uninterrupted
+from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.sampling import thin
 from trickless.functions.stream import Purpose, generator
 from trickless.solvers.coefficients import Coefficients

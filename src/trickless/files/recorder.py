@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless._random_states import state_of
+from trickless.files.random_states import state_of
 
 #: The classes of this package that a record may name, by the names that stand for them there:
 #: ``_registry``, which knows them all, puts them here.

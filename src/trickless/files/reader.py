@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from trickless._random_states import from_state
-from trickless._recorder import CLASSES, PLAIN, SPARSE, TYPES
 from trickless.arrays.growing import Growing, GrowingSparse
+from trickless.files.random_states import from_state
+from trickless.files.recorder import CLASSES, PLAIN, SPARSE, TYPES
 
 
 class Reader:

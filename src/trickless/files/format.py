@@ -18,8 +18,8 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 import trickless
-from trickless._reader import Reader, dtype_of, parse, unique
-from trickless._recorder import Recorder, little, name_of
+from trickless.files.reader import Reader, dtype_of, parse, unique
+from trickless.files.recorder import Recorder, little, name_of
 
 #: The layout of a file. A file of a later version is refused.
 VERSION = 1

@@ -1,6 +1,6 @@
 """Fits that go on where they were when their process ended.
 
-A checkpoint is a file of :mod:`trickless._files` with the state of a fit, and with what it is a fit
+A checkpoint is a file of :mod:`trickless.files.format` with the state of a fit, and with what it is a fit
 of: class, parameters, data and versions. Neurons come back from the seed, so the state is what
 learning has changed. When a state is written does not show in the model: a fit that goes on from it
 takes the steps that it would have taken.
@@ -21,9 +21,9 @@ import numpy as np
 import scipy.sparse
 
 import trickless
-from trickless._files import check_place, digest, load, write
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import row_blocks
+from trickless.files.format import check_place, digest, load, write
 
 #: The state is written after so many seconds, and takes at most this share of the time.
 SECONDS, SHARE = 60.0, 0.05

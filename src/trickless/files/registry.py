@@ -10,10 +10,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
-from trickless._checkpoint import Progress
-from trickless._recorder import CLASSES
 from trickless.arrays.growing import Growing, GrowingSparse
 from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.files.checkpoint import Progress
+from trickless.files.recorder import CLASSES
 from trickless.functions.expansion import Expansion
 from trickless.functions.network import Network
 from trickless.functions.pilot import Variances

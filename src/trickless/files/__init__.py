@@ -1,0 +1,1 @@
+"""Files of models and checkpoints: what is written, and what is refused."""
