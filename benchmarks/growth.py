@@ -36,7 +36,7 @@ from trickless import (
 from trickless._report import circumstances
 from trickless.arrays.threads import _WORTH_SHARING, ROWS_PER_BLOCK
 from trickless.functions.stream import BLOCK
-from trickless.kitchen_sinks import PANEL_ROWS, PASSES_ABOVE
+from trickless.learners.kitchen_sinks import PANEL_ROWS, PASSES_ABOVE
 from trickless.neurons import Gaussian
 from trickless.solvers.statistics import ROUNDED_FROM
 

@@ -16,7 +16,7 @@ import naive
 from cases import inputs
 from trickless import SDCAClassifier, SDCARegressor
 from trickless.functions.stream import Purpose, generator
-from trickless.sdca import _logistic, _make_dual
+from trickless.learners.sdca import _logistic, _make_dual
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, make_loss
 
 N, ALPHA, EPSILON = 80, 0.02, 0.15

@@ -28,7 +28,7 @@ from scipy import linalg
 from trickless import DoublyStochasticRegressor
 from trickless._report import circumstances
 from trickless.arrays.threads import n_threads
-from trickless.doubly_stochastic import _Batch
+from trickless.learners.doubly_stochastic import _Batch
 from trickless.neurons import Gaussian
 
 #: Rows b, new neurons k, earlier neurons n, features, outputs, preconditioner.

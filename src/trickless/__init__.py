@@ -65,20 +65,26 @@ _report               measured runs, and where they were made
 ====================  =========================================================================
 """
 
-from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.files import registry  # noqa: F401
 from trickless.files.format import load, save
 from trickless.functions.expansion import Expansion
 from trickless.functions.kernel import KernelDisplay, estimate_kernel
 from trickless.functions.network import Network
 from trickless.functions.stream import NeuronStream
-from trickless.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
-from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
-from trickless.norma import NORMAClassifier, NORMARegressor
-from trickless.pegasos import PegasosClassifier
-from trickless.sdca import SDCAClassifier, SDCARegressor
-from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless.learners.doubly_stochastic import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+)
+from trickless.learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
+from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.learners.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
+from trickless.learners.norma import NORMAClassifier, NORMARegressor
+from trickless.learners.pegasos import PegasosClassifier
+from trickless.learners.sdca import SDCAClassifier, SDCARegressor
+from trickless.learners.shrinking_gradient import (
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
 from trickless.solvers.regret import RegretDisplay
 from trickless.tables.model import TableColumn, TableModel
 

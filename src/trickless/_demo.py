@@ -26,12 +26,12 @@ from sklearn.tree import DecisionTreeClassifier
 from tqdm.auto import tqdm
 
 from trickless._datasets import ADULT_NUMBERS, FetchError, load_adult
-from trickless._learner import Learner
 from trickless._report import circumstances, measured
-from trickless.doubly_stochastic import DoublyStochasticClassifier
-from trickless.kitchen_sinks import KitchenSinksClassifier
+from trickless.learners.base import Learner
+from trickless.learners.doubly_stochastic import DoublyStochasticClassifier
+from trickless.learners.kitchen_sinks import KitchenSinksClassifier
+from trickless.learners.shrinking_gradient import ShrinkingGradientClassifier
 from trickless.neurons import Ferns
-from trickless.shrinking_gradient import ShrinkingGradientClassifier
 
 SEEDS = (0, 1, 2)
 FIRST_ROWS = 100

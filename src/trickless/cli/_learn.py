@@ -15,10 +15,16 @@ from trickless.cli._errors import CommandError, place
 from trickless.cli._order import PART_CELLS, others, shuffled
 from trickless.cli._profile import Profile, profile, task_of
 from trickless.cli._screen import is_shown, progress, say
-from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
-from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.learners.doubly_stochastic import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+)
+from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.learners.shrinking_gradient import (
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
 from trickless.neurons import make_neurons
-from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
 from trickless.tables.model import TableModel
 
 LEARNERS: dict[str, dict[str, type]] = {

@@ -17,7 +17,6 @@ import dask
 import numpy as np
 from distributed import wait
 
-from trickless._tasks import Classification
 from trickless._validation.inputs import check_weights
 from trickless.arrays.threads import linear_algebra
 from trickless.dask._fit import begun, fit, labels, took_over, with_attributes
@@ -31,9 +30,13 @@ from trickless.dask._rows import (
     stacked,
     tree,
 )
-from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.functions.network import Network
 from trickless.functions.stream import Later
+from trickless.learners.doubly_stochastic import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+)
+from trickless.learners.tasks import Classification
 
 #: What rows say about a step: their outcome, gradient and covariance.
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray | None]

@@ -11,21 +11,27 @@ import inspect
 from collections.abc import Iterator
 
 from trickless.arrays.growing import Growing, GrowingSparse
-from trickless.doubly_stochastic import DoublyStochasticClassifier, DoublyStochasticRegressor
 from trickless.files.checkpoint import Progress
 from trickless.files.recorder import CLASSES
 from trickless.functions.expansion import Expansion
 from trickless.functions.network import Network
 from trickless.functions.pilot import Variances
 from trickless.functions.stream import NeuronStream, StoredNeurons
-from trickless.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
-from trickless.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.learners.doubly_stochastic import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+)
+from trickless.learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
+from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.learners.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
+from trickless.learners.norma import NORMAClassifier, NORMARegressor
+from trickless.learners.pegasos import PegasosClassifier
+from trickless.learners.sdca import SDCAClassifier, SDCARegressor
+from trickless.learners.shrinking_gradient import (
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
 from trickless.neurons import Inputs, Neurons
-from trickless.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
-from trickless.norma import NORMAClassifier, NORMARegressor
-from trickless.pegasos import PegasosClassifier
-from trickless.sdca import SDCAClassifier, SDCARegressor
-from trickless.shrinking_gradient import ShrinkingGradientClassifier, ShrinkingGradientRegressor
 from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.ridge import Solution
 from trickless.solvers.statistics import Rows, Statistics

@@ -18,8 +18,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._learner import Learner
-from trickless._tasks import Classification, Regression
 from trickless._validation.inputs import check_range, check_targets
 from trickless._validation.learners import check_progress
 from trickless._validation.rules import (
@@ -36,6 +34,8 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.sampling import thin
 from trickless.functions.stream import Purpose, generator
+from trickless.learners.base import Learner
+from trickless.learners.tasks import Classification, Regression
 from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.error_curve import Curve, extend
 from trickless.solvers.losses import Loss, Squared

@@ -15,8 +15,6 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._neuron_learner import NeuronLearner
-from trickless._tasks import Classification, Regression
 from trickless._validation.learners import check_more_neurons, check_progress, check_validation_rows
 from trickless._validation.neurons import check_finite_activations, check_independent
 from trickless._validation.rules import (
@@ -47,6 +45,8 @@ from trickless.files.checkpoint import Checkpoint
 from trickless.functions.columns import by_neuron
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream, Purpose, generator
+from trickless.learners.neuron_learner import NeuronLearner
+from trickless.learners.tasks import Classification, Regression
 from trickless.neurons import Neurons
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
 from trickless.solvers.step_sizes import Steps, check_steps, stable_step, unit_of

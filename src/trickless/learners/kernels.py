@@ -18,7 +18,6 @@ from sklearn.base import is_regressor
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._learner import Learner
 from trickless._validation.inputs import check_non_negative
 from trickless._validation.kernels import (
     check_diagonal,
@@ -28,6 +27,7 @@ from trickless._validation.kernels import (
 )
 from trickless._validation.rules import anything, either, is_none, positive
 from trickless.arrays.threads import map_blocks, row_blocks
+from trickless.learners.base import Learner
 from trickless.solvers.losses import Loss, make_loss
 
 #: The most rows of kernel values, and bytes of them, that are worked out at once.

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._neuron_learner import NeuronLearner
 from trickless._validation.kernels import check_kernel_values
 from trickless._validation.learners import check_draws, check_finite
 from trickless._validation.models import check_certificate
@@ -25,6 +24,7 @@ from trickless.functions.expansion import ESTIMATOR, PILOT_ROWS, Expansion
 from trickless.functions.network import Network
 from trickless.functions.pilot import Variances
 from trickless.functions.stream import Purpose, draw, generator, pick
+from trickless.learners.neuron_learner import NeuronLearner
 from trickless.neurons import Neurons
 from trickless.solvers.compression import Projecting
 from trickless.solvers.rounds import OnlineClassification, OnlineRegression

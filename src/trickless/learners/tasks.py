@@ -11,7 +11,6 @@ from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 
-from trickless._learner import Learner
 from trickless._validation.inputs import (
     check_class_weight,
     check_classes,
@@ -22,6 +21,7 @@ from trickless._validation.inputs import (
     distinct_labels,
 )
 from trickless.arrays.devices import beside, to_host
+from trickless.learners.base import Learner
 
 
 class Regression(RegressorMixin, Learner):

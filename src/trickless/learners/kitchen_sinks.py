@@ -17,8 +17,6 @@ from scipy.linalg import LinAlgError
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._neuron_learner import NeuronLearner
-from trickless._tasks import Classification, Regression
 from trickless._validation.devices import check_on_host
 from trickless._validation.inputs import in_precision
 from trickless._validation.learners import (
@@ -56,6 +54,8 @@ from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.columns import by_neuron
 from trickless.functions.network import Network
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator
+from trickless.learners.neuron_learner import NeuronLearner
+from trickless.learners.tasks import Classification, Regression
 from trickless.neurons import Neurons, make_neurons
 from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, Loss, make_loss

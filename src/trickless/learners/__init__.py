@@ -1,0 +1,1 @@
+"""What users call: a paper a file, a regressor and a classifier in each."""
