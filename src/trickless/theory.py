@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from trickless._validation.models import check_probability
-from trickless._validation.rules import (
+from trickless.checks.models import check_probability
+from trickless.rules import (
     anything,
     check_value,
     fraction,

@@ -17,8 +17,8 @@ import dask
 import numpy as np
 from distributed import wait
 
-from trickless._validation.inputs import check_weights
 from trickless.arrays.threads import linear_algebra
+from trickless.checks.inputs import check_weights
 from trickless.dask._fit import begun, fit, labels, took_over, with_attributes
 from trickless.dask._rows import (
     Pieces,

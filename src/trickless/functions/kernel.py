@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from trickless._validation.kernels import check_kernel_values
-from trickless._validation.neurons import check_family
-from trickless._validation.rules import Rule, check_value, integer, is_integer
 from trickless.arrays.threads import row_blocks
+from trickless.checks.kernels import check_kernel_values
+from trickless.checks.neurons import check_family
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, generator
 from trickless.neurons import Neurons, Weights, make_neurons
+from trickless.rules import Rule, check_value, integer, is_integer
 from trickless.tables.encoder import why_no_numbers
 
 #: Products of single neurons held at a time, if no pair of rows needs more.

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from trickless._validation.devices import check_on_host
-from trickless._validation.learners import check_finite
-from trickless._validation.neurons import check_independent
 from trickless.arrays.devices import beside, matching, n_bytes, take, zeros
 from trickless.arrays.threads import map_rows, on_host
+from trickless.checks.devices import check_on_host
+from trickless.checks.learners import check_finite
+from trickless.checks.neurons import check_independent
 from trickless.functions.columns import by_column
 from trickless.neurons import Neurons, Weights
 

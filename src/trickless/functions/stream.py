@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation.inputs import in_precision
-from trickless._validation.neurons import check_drawn
-from trickless._validation.rules import is_integer
 from trickless.arrays.devices import beside, join, n_bytes, place
 from trickless.arrays.threads import linear_algebra, on_host, row_blocks
+from trickless.checks.inputs import in_precision
+from trickless.checks.neurons import check_drawn
 from trickless.neurons import Neurons, Weights
+from trickless.rules import is_integer
 
 #: Neurons per block of a stream: the unit of randomness.
 BLOCK = 256

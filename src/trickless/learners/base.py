@@ -17,15 +17,6 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from tqdm.auto import tqdm
 
-from trickless._validation.devices import (
-    check_double,
-    check_place,
-    check_readable,
-    check_together,
-)
-from trickless._validation.inputs import check_overflow, check_weights, warn_of_resolution
-from trickless._validation.models import check_unchanged
-from trickless._validation.rules import DTYPE, N_JOBS, Rule, anything, check_parameters
 from trickless.arrays.devices import (
     beside,
     dispatches,
@@ -37,8 +28,17 @@ from trickless.arrays.devices import (
 )
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.threads import linear_algebra, namespace, on_host
+from trickless.checks.devices import (
+    check_double,
+    check_place,
+    check_readable,
+    check_together,
+)
+from trickless.checks.inputs import check_overflow, check_weights, warn_of_resolution
+from trickless.checks.models import check_unchanged
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.stream import as_seed
+from trickless.rules import DTYPE, N_JOBS, Rule, anything, check_parameters
 from trickless.solvers.losses import Loss
 from trickless.tables.encoder import why_no_numbers
 

@@ -15,19 +15,6 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._validation.learners import check_more_neurons, check_progress, check_validation_rows
-from trickless._validation.neurons import check_finite_activations, check_independent
-from trickless._validation.rules import (
-    CLASS_WEIGHT,
-    anything,
-    choice,
-    either,
-    fraction,
-    integer,
-    is_none,
-    non_negative,
-    positive,
-)
 from trickless.arrays.devices import (
     cho_solve,
     cholesky,
@@ -41,6 +28,8 @@ from trickless.arrays.devices import (
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.threads import linear_algebra, map_rows, namespace
+from trickless.checks.learners import check_more_neurons, check_progress, check_validation_rows
+from trickless.checks.neurons import check_finite_activations, check_independent
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.columns import by_neuron
 from trickless.functions.network import Network
@@ -48,6 +37,17 @@ from trickless.functions.stream import Later, NeuronStream, Purpose, generator
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.learners.tasks import Classification, Regression
 from trickless.neurons import Neurons
+from trickless.rules import (
+    CLASS_WEIGHT,
+    anything,
+    choice,
+    either,
+    fraction,
+    integer,
+    is_none,
+    non_negative,
+    positive,
+)
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss, make_loss
 from trickless.solvers.step_sizes import Steps, check_steps, stable_step, unit_of
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation.kernels import check_kernel_bound
-from trickless._validation.rules import choice, either, positive
+from trickless.checks.kernels import check_kernel_bound
 from trickless.learners.kernels import KernelLearner
+from trickless.rules import choice, either, positive
 from trickless.solvers.compression import Projecting
 from trickless.solvers.rounds import OnlineClassification, OnlineRegression
 

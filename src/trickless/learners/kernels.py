@@ -18,16 +18,16 @@ from sklearn.base import is_regressor
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._validation.inputs import check_non_negative
-from trickless._validation.kernels import (
+from trickless.arrays.threads import map_blocks, row_blocks
+from trickless.checks.inputs import check_non_negative
+from trickless.checks.kernels import (
     check_diagonal,
     check_kernel_function,
     check_kernel_params,
     check_kernel_values,
 )
-from trickless._validation.rules import anything, either, is_none, positive
-from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.learners.base import Learner
+from trickless.rules import anything, either, is_none, positive
 from trickless.solvers.losses import Loss, make_loss
 
 #: The most rows of kernel values, and bytes of them, that are worked out at once.

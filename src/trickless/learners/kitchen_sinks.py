@@ -17,9 +17,12 @@ from scipy.linalg import LinAlgError
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._validation.devices import check_on_host
-from trickless._validation.inputs import in_precision
-from trickless._validation.learners import (
+from trickless.arrays.devices import beside, empty, take
+from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.threads import linear_algebra, map_rows, on_host, row_blocks
+from trickless.checks.devices import check_on_host
+from trickless.checks.inputs import in_precision
+from trickless.checks.learners import (
     check_alpha,
     check_finite,
     check_freedom,
@@ -29,13 +32,20 @@ from trickless._validation.learners import (
     check_search,
     check_streamable,
 )
-from trickless._validation.models import (
+from trickless.checks.models import (
     check_mergeable,
     check_statistics,
     check_stream,
     each_batch,
 )
-from trickless._validation.rules import (
+from trickless.files.checkpoint import NOWHERE, Checkpoint
+from trickless.functions.columns import by_neuron
+from trickless.functions.network import Network
+from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator
+from trickless.learners.neuron_learner import NeuronLearner
+from trickless.learners.tasks import Classification, Regression
+from trickless.neurons import Neurons, make_neurons
+from trickless.rules import (
     CLASS_WEIGHT,
     anything,
     check_parameters,
@@ -47,16 +57,6 @@ from trickless._validation.rules import (
     non_negative,
     positive,
 )
-from trickless.arrays.devices import beside, empty, take
-from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.threads import linear_algebra, map_rows, on_host, row_blocks
-from trickless.files.checkpoint import NOWHERE, Checkpoint
-from trickless.functions.columns import by_neuron
-from trickless.functions.network import Network
-from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator
-from trickless.learners.neuron_learner import NeuronLearner
-from trickless.learners.tasks import Classification, Regression
-from trickless.neurons import Neurons, make_neurons
 from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, Loss, make_loss
 from trickless.solvers.ridge import (

@@ -9,20 +9,20 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from trickless._validation.inputs import check_sparse
-from trickless._validation.neurons import (
+from trickless.arrays.devices import take
+from trickless.checks.inputs import check_sparse
+from trickless.checks.neurons import (
     check_family,
     check_fit_takes_weights,
     check_fitted_family,
     check_rows_alone,
     check_same_draws,
 )
-from trickless._validation.rules import integer
-from trickless.arrays.devices import take
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, draw, generator, moved
 from trickless.learners.base import NO_TARGETS, Learner
 from trickless.neurons import Neurons, Weights, make_neurons
+from trickless.rules import integer
 from trickless.selection.halving import choose
 from trickless.tables.encoder import TableEncoder, inputs_of, why_no_numbers, why_no_table
 from trickless.tables.frames import is_frame

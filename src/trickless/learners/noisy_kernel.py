@@ -13,13 +13,13 @@ from scipy.sparse import issparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._validation.kernels import check_estimates
-from trickless._validation.learners import check_draws
-from trickless._validation.rules import anything, integer, positive
 from trickless.arrays.threads import row_blocks
+from trickless.checks.kernels import check_estimates
+from trickless.checks.learners import check_draws
 from trickless.functions.sampling import by_size, thin
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.kernels import Expanded
+from trickless.rules import anything, integer, positive
 from trickless.solvers.rounds import OnlineClassification, OnlineGradient, OnlineRegression
 
 #: Estimates of the theorem's rounds that are held at a time, and the most that a round may ask for.

@@ -11,8 +11,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._validation.learners import check_forgetting, check_no_average, check_progress
-from trickless._validation.rules import (
+from trickless.arrays.growing import Growing, growing_like
+from trickless.arrays.interrupts import uninterrupted
+from trickless.checks.learners import check_forgetting, check_no_average, check_progress
+from trickless.files.checkpoint import Checkpoint
+from trickless.functions.stream import Purpose, generator
+from trickless.learners.kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
+from trickless.learners.tasks import Classification, Regression
+from trickless.rules import (
     anything,
     choice,
     either,
@@ -21,12 +27,6 @@ from trickless._validation.rules import (
     non_negative,
     positive,
 )
-from trickless.arrays.growing import Growing, growing_like
-from trickless.arrays.interrupts import uninterrupted
-from trickless.files.checkpoint import Checkpoint
-from trickless.functions.stream import Purpose, generator
-from trickless.learners.kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
-from trickless.learners.tasks import Classification, Regression
 from trickless.solvers.error_curve import Curve, extend
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 from trickless.solvers.step_sizes import unit_of

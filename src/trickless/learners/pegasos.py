@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation.rules import CLASS_WEIGHT, integer
 from trickless.arrays.growing import growing_like
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.kernels import KernelRows, RegularisedLoss, rows_at_once
 from trickless.learners.tasks import Classification
+from trickless.rules import CLASS_WEIGHT, integer
 
 
 class PegasosClassifier(Classification, RegularisedLoss):

@@ -19,14 +19,14 @@ import numpy as np
 from scipy.special import entr
 from sklearn.exceptions import ConvergenceWarning
 
-from trickless._validation.kernels import check_positive_semidefinite
-from trickless._validation.rules import CLASS_WEIGHT, choice, integer, non_negative, positive
 from trickless.arrays.growing import growing_like
 from trickless.arrays.threads import row_blocks
+from trickless.checks.kernels import check_positive_semidefinite
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.kernels import KernelRows, RegularisedLoss, rows_at_once
 from trickless.learners.tasks import Classification, Regression
+from trickless.rules import CLASS_WEIGHT, choice, integer, non_negative, positive
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss
 
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._validation.kernels import check_kernel_values
-from trickless._validation.learners import check_draws, check_finite
-from trickless._validation.models import check_certificate
-from trickless._validation.neurons import check_independent
-from trickless._validation.rules import integer
 from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
+from trickless.checks.kernels import check_kernel_values
+from trickless.checks.learners import check_draws, check_finite
+from trickless.checks.models import check_certificate
+from trickless.checks.neurons import check_independent
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.columns import by_column
 from trickless.functions.expansion import ESTIMATOR, PILOT_ROWS, Expansion
@@ -26,6 +25,7 @@ from trickless.functions.pilot import Variances
 from trickless.functions.stream import Purpose, draw, generator, pick
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.neurons import Neurons
+from trickless.rules import integer
 from trickless.solvers.compression import Projecting
 from trickless.solvers.rounds import OnlineClassification, OnlineRegression
 

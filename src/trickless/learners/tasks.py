@@ -11,7 +11,8 @@ from sklearn.utils import Tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 
-from trickless._validation.inputs import (
+from trickless.arrays.devices import beside, to_host
+from trickless.checks.inputs import (
     check_class_weight,
     check_classes,
     check_known_labels,
@@ -20,7 +21,6 @@ from trickless._validation.inputs import (
     check_targets,
     distinct_labels,
 )
-from trickless.arrays.devices import beside, to_host
 from trickless.learners.base import Learner
 
 

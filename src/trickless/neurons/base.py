@@ -8,11 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from trickless._validation.inputs import check_columns, warn_of_single_row
-from trickless._validation.neurons import check_activations, check_kernel_rows
-from trickless._validation.rules import Rule, check_parameters, is_real
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import namespace
+from trickless.checks.inputs import check_columns, warn_of_single_row
+from trickless.checks.neurons import check_activations, check_kernel_rows
+from trickless.rules import Rule, check_parameters, is_real
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from trickless._validation.neurons import check_drawn, check_fit_takes_weights, check_fitted_family
-from trickless._validation.rules import anything, scale
 from trickless.arrays.threads import namespace
+from trickless.checks.neurons import check_drawn, check_fit_takes_weights, check_fitted_family
 from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
+from trickless.rules import anything, scale
 
 FAMILY = anything(
     "an instance of a subclass of trickless.neurons.Neurons",

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation.rules import positive
 from trickless.arrays.threads import namespace
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
+from trickless.rules import positive
 
 
 class Coordinates(Projected):

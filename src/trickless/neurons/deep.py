@@ -9,11 +9,11 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import binom
 
-from trickless._validation.rules import anything, is_integer
 from trickless.arrays.threads import namespace, on_host
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.dense import Dense
 from trickless.neurons.row_lengths import angles
+from trickless.rules import anything, is_integer
 
 #: Hidden activations at a time: in a cache, or on a device.
 _CELLS, _CELLS_ON_DEVICE = 2**19, 2**27

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.special
 from scipy.sparse import issparse
 
-from trickless._validation.rules import choice, non_negative, positive
 from trickless.arrays.threads import namespace
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 from trickless.neurons.row_lengths import angles, append_constant, unit_rows
+from trickless.rules import choice, non_negative, positive
 
 
 class Dense(Projected):

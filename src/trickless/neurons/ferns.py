@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation.rules import Rule, is_integer
 from trickless.arrays.threads import namespace
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import project, project_pairs
 from trickless.neurons.stumps import Stumps
+from trickless.rules import Rule, is_integer
 
 _DEEPEST = 8
 

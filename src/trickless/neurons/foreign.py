@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation.inputs import check_input_shape
-from trickless._validation.neurons import (
+from trickless.checks.inputs import check_input_shape
+from trickless.checks.neurons import (
     check_one_output,
     check_outputs,
     check_repeatable,
     check_varied,
 )
-from trickless._validation.rules import anything, is_integer, positive
 from trickless.neurons.base import Neurons, Weights
+from trickless.rules import anything, is_integer, positive
 
 #: Numbers of one intermediate result that are held at a time, as far as one neuron and a few rows
 #: allow; what fits into a processor's cache is fastest.

@@ -15,12 +15,12 @@ import sklearn
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
-from trickless._validation.inputs import check_distance, check_feature_count, check_one_each
-from trickless._validation.rules import choice, either, positive, positives
 from trickless.arrays.devices import cosines_and_sines
+from trickless.checks.inputs import check_distance, check_feature_count, check_one_each
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons.points import SAMPLINGS
 from trickless.neurons.projected import Projected
+from trickless.rules import choice, either, positive, positives
 
 _MEDIAN_ROWS = 1000
 #: Length scales that are chosen from, in units of the median distance.

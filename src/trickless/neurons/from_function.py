@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation.neurons import (
+from trickless.checks.neurons import (
     check_activations,
     check_drawn,
     check_numbers,
     check_repeatable,
     check_stackable,
 )
-from trickless._validation.rules import anything, integer, positive
 from trickless.neurons.base import Neurons, Weights
+from trickless.rules import anything, integer, positive
 
 _SIZES = {
     "width": integer(1, "width counts the numbers that psi gives for one row and one neuron"),

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from trickless._validation.neurons import check_module
-from trickless._validation.rules import anything
+from trickless.checks.neurons import check_module
 from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
+from trickless.rules import anything
 
 #: Torch initialises modules from one generator for the whole process.
 _GENERATOR = threading.Lock()

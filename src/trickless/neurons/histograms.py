@@ -8,9 +8,9 @@ import numpy as np
 import sklearn
 from scipy.sparse import issparse
 
-from trickless._validation.inputs import check_non_negative
 from trickless.arrays.devices import to_host
 from trickless.arrays.threads import namespace
+from trickless.checks.inputs import check_non_negative
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 

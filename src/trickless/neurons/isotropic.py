@@ -14,8 +14,8 @@ import numpy as np
 import sklearn
 from scipy.special import gammaincinv, gammaln, kve, ndtr
 
-from trickless._validation.rules import Rule, is_real, positive
 from trickless.neurons.fourier import LARGEST_FREQUENCY, Fourier
+from trickless.rules import Rule, is_real, positive
 
 _LARGEST_NU = 50
 #: Beyond it, every kernel of Matérn with such a nu is 0.

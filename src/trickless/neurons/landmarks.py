@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation.neurons import check_closed_form
 from trickless.arrays.devices import beside, to_host
+from trickless.checks.neurons import check_closed_form
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.composed import FAMILY, Composed
 

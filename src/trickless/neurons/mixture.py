@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
 from trickless.arrays.threads import namespace
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.composed import FAMILY_LIST, Composed, draw_part
+from trickless.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
 
 
 class Mixture(Composed):

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation.rules import anything, choice, integer, is_integer, non_negative
 from trickless.arrays.threads import namespace, on_host
 from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.rules import anything, choice, integer, is_integer, non_negative
 
 #: Standard deviation within a patch that counts as little, in units of the range of the image.
 _FLOOR = 0.01

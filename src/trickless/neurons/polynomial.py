@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from trickless._validation.rules import anything, either, integer, is_none, non_negative, positive
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.row_lengths import append_constant, unit_rows
+from trickless.rules import anything, either, integer, is_none, non_negative, positive
 
 
 class Polynomial(Neurons):

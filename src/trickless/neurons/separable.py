@@ -9,8 +9,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import log_ndtr, ndtr
 
-from trickless._validation.rules import choice
 from trickless.neurons.fourier import LARGEST_FREQUENCY, Fourier
+from trickless.rules import choice
 
 
 class Separable(Fourier):

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import ndtr
 
-from trickless._validation.inputs import check_one_each
-from trickless._validation.rules import anything, choice, either, is_none, shares
 from trickless.arrays.threads import namespace
+from trickless.checks.inputs import check_one_each
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons.projected import Projected
+from trickless.rules import anything, choice, either, is_none, shares
 
 _THRESHOLD_ROWS = 1024
 _THRESHOLD_VALUES = 4_000_000

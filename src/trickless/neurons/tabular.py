@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from trickless._validation.rules import Rule, integer, is_real
 from trickless.arrays.devices import to_host
 from trickless.arrays.threads import namespace, on_host
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.mixture import Mixture
 from trickless.neurons.stumps import _midpoints
+from trickless.rules import Rule, integer, is_real
 
 _RANK_ROWS = 16_384
 _RANK_VALUES = 8_000_000

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless._validation.neurons import check_finite_activations
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
+from trickless.checks.neurons import check_finite_activations
 from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
 from trickless.solvers.ridge import solve_by_gcv

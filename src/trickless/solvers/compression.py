@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from trickless._validation.rules import choice
 from trickless.arrays.devices import cho_solve, cholesky, plus_ridge
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.threads import linear_algebra
+from trickless.rules import choice
 from trickless.solvers.rounds import OnlineGradient
 
 #: Share of ``max_support`` that a projection leaves, and the most points that it leaves.

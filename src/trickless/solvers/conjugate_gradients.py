@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from trickless._validation.learners import check_finite, warn_of_convergence
 from trickless.arrays.threads import cholesky, map_blocks, row_blocks
+from trickless.checks.learners import check_finite, warn_of_convergence
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.solvers.ridge import Solution, least, solve_by_gcv
 from trickless.solvers.risk import Blocks

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.special import expit, huber, log_softmax, softmax
 
-from trickless._validation.learners import check_huber
+from trickless.checks.learners import check_huber
 
 
 class Loss(ABC):

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
-from trickless._validation.models import check_regret
+from trickless.checks.models import check_regret
 from trickless.solvers.coefficients import SHRINK_BY
 from trickless.theory import shrinking_gradient_regret
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import linalg, optimize
 
-from trickless._validation.learners import warn_of_convergence
 from trickless.arrays.devices import cholesky, matching, plus_ridge, to_host
+from trickless.checks.learners import warn_of_convergence
 from trickless.solvers.losses import Hinge, Loss, SmoothHinge
 from trickless.solvers.ridge import Solution
 from trickless.solvers.statistics import Moments

@@ -18,9 +18,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless._validation.inputs import check_range, check_targets
-from trickless._validation.learners import check_progress
-from trickless._validation.rules import (
+from trickless.arrays.growing import Growing, growing_like
+from trickless.arrays.interrupts import uninterrupted
+from trickless.checks.inputs import check_range, check_targets
+from trickless.checks.learners import check_progress
+from trickless.files.checkpoint import NOWHERE, Checkpoint
+from trickless.functions.sampling import thin
+from trickless.functions.stream import Purpose, generator
+from trickless.learners.base import Learner
+from trickless.learners.tasks import Classification, Regression
+from trickless.rules import (
     anything,
     choice,
     either,
@@ -29,13 +36,6 @@ from trickless._validation.rules import (
     is_range,
     positive,
 )
-from trickless.arrays.growing import Growing, growing_like
-from trickless.arrays.interrupts import uninterrupted
-from trickless.files.checkpoint import NOWHERE, Checkpoint
-from trickless.functions.sampling import thin
-from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import Learner
-from trickless.learners.tasks import Classification, Regression
 from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.error_curve import Curve, extend
 from trickless.solvers.losses import Loss, Squared

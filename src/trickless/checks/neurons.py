@@ -11,10 +11,10 @@ import scipy.sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
-from trickless._validation.devices import activations_to_host
-from trickless._validation.inputs import check_columns
-from trickless._validation.rules import check_value, integer, positive
 from trickless.arrays.devices import take
+from trickless.checks.devices import activations_to_host
+from trickless.checks.inputs import check_columns
+from trickless.rules import check_value, integer, positive
 
 #: Share of numbers that rounding may change much, where a neuron has steps.
 _FEW_APART = 0.1

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless._validation.inputs import _ROUNDINGS
-from trickless._validation.rules import anything, check_value, is_real, positive
+from trickless.checks.inputs import _ROUNDINGS
+from trickless.rules import anything, check_value, is_real, positive
 
 
 def check_mergeable(model: Any, other: Any) -> None:

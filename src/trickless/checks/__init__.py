@@ -1,0 +1,1 @@
+"""Checks of user input that several folders share."""
