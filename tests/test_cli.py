@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 import trickless
 from tables import frame, write
 from trickless import KitchenSinksRegressor, TableModel, cli
-from trickless.cli import _dataset, _learn, _order, _profile
-from trickless.cli._app import app
-from trickless.cli._moments import Moments
+from trickless.cli import _learn, _order, _profile
+from trickless.cli.app import app
+from trickless.cli.moments import Moments
 
 
 def run(*arguments, code=0):

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 import trickless
 from tables import frame, write
 from trickless import KitchenSinksRegressor, NeuronStream, cli
-from trickless.cli import _csv, _dataset, _learn, _output, _profile
-from trickless.cli._app import app
+from trickless.cli import _dataset, _learn, _output, _profile
+from trickless.cli.app import app
 
 
 def refused(*arguments):

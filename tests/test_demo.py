@@ -7,8 +7,8 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from trickless import _datasets, _demo, cli
-from trickless._report import circumstances, measured
+from trickless.cli.demo import _demo, cli
+from trickless.cli.demo.report import circumstances, measured
 
 
 @pytest.fixture

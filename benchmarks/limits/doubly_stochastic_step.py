@@ -26,8 +26,8 @@ from bare import ROWS, activations, blocks, in_turn, network, one_blas_thread
 from scipy import linalg
 
 from trickless import DoublyStochasticRegressor
-from trickless._report import circumstances
 from trickless.arrays.threads import n_threads
+from trickless.cli.demo.report import circumstances
 from trickless.learners.doubly_stochastic import _Batch
 from trickless.neurons import Gaussian
 

@@ -40,8 +40,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless._report import circumstances, measured
 from trickless.arrays.threads import n_threads
+from trickless.cli.demo.report import circumstances, measured
 from trickless.learners.kitchen_sinks import PANEL_BYTES
 from trickless.neurons import Gaussian
 

@@ -19,8 +19,8 @@ import numpy as np
 from bare import activations, in_turn, one_blas_thread
 
 from trickless import ShrinkingGradientRegressor
-from trickless._report import circumstances
 from trickless.arrays.threads import n_threads
+from trickless.cli.demo.report import circumstances
 from trickless.neurons import Gaussian
 
 SHAPES = (

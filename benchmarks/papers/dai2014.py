@@ -49,8 +49,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid
 
 import trickless
-from trickless._report import circumstances
 from trickless.arrays.threads import map_blocks, row_blocks
+from trickless.cli.demo.report import circumstances
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream
 from trickless.neurons import Gaussian, Laplace1, Neurons, Stumps

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         import pandas  # noqa: F401  needed as soon as a table is read
 
-        from trickless.cli._app import app
+        from trickless.cli.app import app
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in _EXTRA:

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trickless.cli._dataset import Dataset
-from trickless.cli._errors import CommandError, place
-from trickless.cli._order import PART_CELLS, others, shuffled
-from trickless.cli._profile import Profile, profile, task_of
-from trickless.cli._screen import is_shown, progress, say
+from trickless.cli.dataset import Dataset
+from trickless.cli.errors import CommandError, place
+from trickless.cli.order import PART_CELLS, others, shuffled
+from trickless.cli.profile import Profile, profile, task_of
+from trickless.cli.screen import is_shown, progress, say
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from trickless.cli._csv import OPENED, csv_batches, csv_format, csv_schema, delimiter_of
-from trickless.cli._errors import CommandError, place
-from trickless.cli._reading import told
+from trickless.cli.csv import OPENED, csv_batches, csv_format, csv_schema, delimiter_of
+from trickless.cli.errors import CommandError, place
+from trickless.cli.reading import told
 from trickless.tables.categories import as_text
 
 ENDINGS = {

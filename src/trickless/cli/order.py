@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from trickless.cli._dataset import Batch
+from trickless.cli.dataset import Batch
 
 #: Numbers that a part of a shuffled table has, which is held in memory.
 PART_CELLS = 2**22

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from trickless import load
-from trickless.cli._errors import CommandError
+from trickless.cli.errors import CommandError
 from trickless.tables.model import TableColumn, TableModel
 
 

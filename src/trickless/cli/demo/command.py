@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from trickless.cli._errors import CommandError
+from trickless.cli.errors import CommandError
 
 
 def demo(
@@ -24,7 +24,7 @@ def demo(
     if not out.is_dir():
         raise CommandError(f"--out {out}: there is no such folder. Remedy: make it first.")
     try:
-        from trickless._demo import run
+        from trickless.cli.demo.run import run
     except ModuleNotFoundError as error:
         raise CommandError(
             f"{error.name} is missing. Remedy: pip install 'trickless[demo]'"

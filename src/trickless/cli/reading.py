@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
-from trickless.cli._csv import names_of
-from trickless.cli._errors import CommandError, place
+from trickless.cli.csv import names_of
+from trickless.cli.errors import CommandError, place
 
 _NO_TEXT = (
     "here are bytes that are no text in UTF-8. Remedy: save the file as UTF-8 (from a spreadsheet "

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from trickless.cli._models import any_model
-from trickless.cli._screen import Json, result, table
+from trickless.cli.models import any_model
+from trickless.cli.screen import Json, result, table
 from trickless.tables.model import TableModel
 
 _SHOWN = 8

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from trickless.cli._errors import CommandError
+from trickless.cli.errors import CommandError
 
 _WRITERS: dict[str, Any] = {
     ".csv": pyarrow.csv.CSVWriter,

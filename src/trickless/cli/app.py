@@ -8,13 +8,13 @@ import typer
 from typer.core import TyperGroup
 
 from trickless import __version__
-from trickless.cli._demo import demo
-from trickless.cli._describe import describe
-from trickless.cli._errors import CommandError
-from trickless.cli._evaluate import evaluate
-from trickless.cli._fit import fit
-from trickless.cli._predict import predict
-from trickless.cli._screen import say, warnings_told
+from trickless.cli.demo.command import demo
+from trickless.cli.describe import describe
+from trickless.cli.errors import CommandError
+from trickless.cli.evaluate import evaluate
+from trickless.cli.fit import fit
+from trickless.cli.predict import predict
+from trickless.cli.screen import say, warnings_told
 
 
 class _Commands(TyperGroup):

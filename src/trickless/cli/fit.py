@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 import typer
 
 from trickless import save
-from trickless.cli._dataset import Dataset
-from trickless.cli._describe import described, show
-from trickless.cli._learn import Request, learned
-from trickless.cli._output import check_out
-from trickless.cli._screen import Json, result, say
+from trickless.cli.dataset import Dataset
+from trickless.cli.describe import described, show
+from trickless.cli.learn import Request, learned
+from trickless.cli.output import check_out
+from trickless.cli.screen import Json, result, say
 
 Task = Literal["classification", "regression"]
 Learner = Literal["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]

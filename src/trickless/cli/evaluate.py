@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from trickless.cli._dataset import Dataset
-from trickless.cli._errors import CommandError
-from trickless.cli._models import kind_of_target, kinds_of, table_model, unknown_told
-from trickless.cli._moments import Moments
-from trickless.cli._screen import Json, progress, result, say, table
+from trickless.cli.dataset import Dataset
+from trickless.cli.errors import CommandError
+from trickless.cli.models import kind_of_target, kinds_of, table_model, unknown_told
+from trickless.cli.moments import Moments
+from trickless.cli.screen import Json, progress, result, say, table
 
 
 def evaluate(

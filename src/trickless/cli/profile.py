@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trickless.cli._dataset import Batch, Dataset
-from trickless.cli._errors import CommandError, place
-from trickless.cli._moments import Moments
+from trickless.cli.dataset import Batch, Dataset
+from trickless.cli.errors import CommandError, place
+from trickless.cli.moments import Moments
 from trickless.tables.model import TableColumn, as_numbers
 
 #: Rows of the sample that a model begins with: as many as neurons take ranks and scales from.

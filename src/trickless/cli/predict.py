@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import typer
 
-from trickless.cli._dataset import Dataset
-from trickless.cli._errors import CommandError
-from trickless.cli._models import kinds_of, table_model, unknown_told
-from trickless.cli._output import check_format, check_out, table_writer
-from trickless.cli._screen import Json, progress, result, say
+from trickless.cli.dataset import Dataset
+from trickless.cli.errors import CommandError
+from trickless.cli.models import kinds_of, table_model, unknown_told
+from trickless.cli.output import check_format, check_out, table_writer
+from trickless.cli.screen import Json, progress, result, say
 from trickless.tables.model import TableModel
 
 

@@ -1,0 +1,1 @@
+"""The demo: three learners and two references on real data."""
