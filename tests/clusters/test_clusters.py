@@ -23,8 +23,8 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless.dask import fit, predict
-from trickless.dask._kitchen_sinks import merged, with_rows
-from trickless.dask._rows import SAMPLE, by_thread
+from trickless.dask.kitchen_sinks import merged, with_rows
+from trickless.dask.pieces import SAMPLE, by_thread
 from trickless.neurons import Gaussian
 
 pytestmark = pytest.mark.usefixtures("client")
@@ -166,7 +166,7 @@ def test_predictions_are_lazy_and_those_of_the_model():
 def test_the_schedulers_of_one_process_will_do_for_kitchen_sinks(monkeypatch):
     X, y, _ = data()
     local = sinks().fit(X, y)
-    monkeypatch.setattr("trickless.dask._rows.default_client", no_client)
+    monkeypatch.setattr("trickless.dask.pieces.default_client", no_client)
     with dask.config.set(scheduler="threads"):
         model = fit(sinks(), cut(X), cut(y))
     np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-6)

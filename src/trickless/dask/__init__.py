@@ -33,8 +33,8 @@ from trickless.neurons.foreign import library
 
 library("trickless.dask", "dask.array", "dask")
 
-from trickless.dask import _doubly_stochastic, _kitchen_sinks  # noqa: E402, F401
-from trickless.dask._fit import fit  # noqa: E402
-from trickless.dask._predict import predict  # noqa: E402
+from trickless.dask import _kitchen_sinks, doubly_stochastic  # noqa: E402, F401
+from trickless.dask.fitting import fit  # noqa: E402
+from trickless.dask.prediction import predict  # noqa: E402
 
 __all__ = ["fit", "predict"]

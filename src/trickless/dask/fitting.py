@@ -10,7 +10,7 @@ import dask
 import numpy as np
 from sklearn.base import clone
 
-from trickless.dask._rows import Pieces, some_rows
+from trickless.dask.pieces import Pieces, some_rows
 from trickless.functions.stream import as_seed
 from trickless.learners.tasks import Classification
 from trickless.rules import check_parameters

@@ -19,8 +19,8 @@ from distributed import wait
 
 from trickless.arrays.threads import linear_algebra
 from trickless.checks.inputs import check_weights
-from trickless.dask._fit import begun, fit, labels, took_over, with_attributes
-from trickless.dask._rows import (
+from trickless.dask.fitting import begun, fit, labels, took_over, with_attributes
+from trickless.dask.pieces import (
     Pieces,
     at,
     at_home,

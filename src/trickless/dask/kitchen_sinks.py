@@ -10,8 +10,8 @@ import numpy as np
 from dask.sizeof import sizeof
 
 from trickless.arrays.threads import linear_algebra
-from trickless.dask._fit import begun, fit, labels, took_over
-from trickless.dask._rows import Pieces, at_home, by_thread, current_client, pieces, tree
+from trickless.dask.fitting import begun, fit, labels, took_over
+from trickless.dask.pieces import Pieces, at_home, by_thread, current_client, pieces, tree
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.solvers.statistics import Statistics
 
