@@ -43,14 +43,13 @@
 
 # What depends on the versions of NumPy, SciPy, scikit-learn and pandas: the laws, scikit-learn's checks,
 # golden files, streams, data frames and threads, and the command line.
-MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_files.py tests/test_stream.py \
-	tests/test_tables.py tests/test_tabular.py tests/test_blocks.py tests/test_concurrency.py \
-	tests/test_neurons.py tests/test_growing.py tests/test_validation.py tests/test_table_model.py \
-	tests/test_cli.py tests/test_cli_errors.py
+MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/arrays tests/files/test_format.py \
+	tests/functions/test_stream.py tests/neurons/test_families.py tests/neurons/test_tabular.py \
+	tests/learners/test_validation.py tests/tables tests/cli
 
 # What needs torch, JAX and River, and what needs Dask.
 FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/neurons/from_jax.py
-CLUSTERS = tests/clusters src/trickless/dask
+CLUSTERS = tests/dask src/trickless/dask
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -83,13 +82,13 @@ test-dask: $(VENV)/.test-dask
 	$(BIN)/python -m pytest $(CLUSTERS)
 
 fuzz-files: $(VENV)/.test
-	$(BIN)/python -W error tests/mutated_files.py 12000
+	$(BIN)/python -W error tests/support/mutated_files.py 12000
 
 fuzz-inputs: $(VENV)/.test
-	$(BIN)/python tests/fuzz_inputs.py 5000
+	$(BIN)/python tests/support/fuzz_inputs.py 5000
 
 fuzz-kills: $(VENV)/.test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -W error tests/killed_fits.py 60
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -W error tests/support/killed_fits.py 60
 
 coverage: $(VENV)/.coverage
 	$(BIN)/coverage erase

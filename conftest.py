@@ -7,7 +7,7 @@ NEEDS_MORE = {
     ROOT / "tests/frameworks",
     ROOT / "src/trickless/neurons/from_torch.py",
     ROOT / "src/trickless/neurons/from_jax.py",
-    ROOT / "tests/clusters",
+    ROOT / "tests/dask",
     ROOT / "src/trickless/dask",
 }
 

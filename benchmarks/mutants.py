@@ -39,17 +39,27 @@ RESULT = ROOT / "benchmarks" / "results" / "mutants.json"
 #: Of the longer test files, what notices errors in any learner.
 COMMON = (
     "test_docs.py::test_documented_defaults_are_those_of_the_signature "
-    "test_laws.py::test_a_progress_bar_is_shown_on_request test_numerics.py test_checkpoint.py"
+    "test_laws.py::test_a_progress_bar_is_shown_on_request learners/test_numerics.py "
+    "files/test_checkpoint.py"
 )
 #: What runs for the mutants of a file, the soonest to fail first.
 TESTS = {
-    "_expansion.py": "test_expansion.py test_certificate.py test_shrinking_gradient.py",
-    "_stream.py": "test_stream.py test_doubly_stochastic.py",
-    "_losses.py": "test_losses.py test_doubly_stochastic.py test_numerics.py",
-    "kitchen_sinks.py": f"test_kitchen_sinks.py test_conjugate.py test_search.py {COMMON}",
-    "doubly_stochastic.py": f"test_doubly_stochastic.py {COMMON}",
-    "shrinking_gradient.py": (
-        f"test_shrinking_gradient.py test_online.py test_certificate.py test_regret.py {COMMON}"
+    "functions/expansion.py": (
+        "functions/test_expansion.py functions/test_certificate.py "
+        "learners/test_shrinking_gradient.py"
+    ),
+    "functions/stream.py": "functions/test_stream.py learners/test_doubly_stochastic.py",
+    "solvers/losses.py": (
+        "solvers/test_losses.py learners/test_doubly_stochastic.py learners/test_numerics.py"
+    ),
+    "learners/kitchen_sinks.py": (
+        "learners/test_kitchen_sinks.py solvers/test_conjugate_gradients.py "
+        f"selection/test_halving.py {COMMON}"
+    ),
+    "learners/doubly_stochastic.py": f"learners/test_doubly_stochastic.py {COMMON}",
+    "learners/shrinking_gradient.py": (
+        "learners/test_shrinking_gradient.py solvers/test_rounds.py "
+        f"functions/test_certificate.py solvers/test_regret.py {COMMON}"
     ),
 }
 #: Where something begins and ends: lines and columns.

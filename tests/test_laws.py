@@ -97,7 +97,7 @@ def elsewhere(tmp_path_factory):
         threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), n_threads)
         env = os.environ | threads | {"PYTHONHASHSEED": seed}
         env["PYTHONPATH"] = os.pathsep.join(sys.path)
-        script = Path(__file__).with_name("fit_everything.py")
+        script = Path(__file__).parent / "support" / "fit_everything.py"
         subprocess.run([sys.executable, script, path], env=env, check=True, timeout=300)
         with np.load(path) as models:
             found.append(dict(models))

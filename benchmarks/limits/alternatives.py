@@ -27,7 +27,7 @@ from bare import blocks, one_blas_thread
 from trickless.cli.demo.report import circumstances
 from trickless.functions.stream import BLOCK, NeuronStream
 from trickless.neurons import Gaussian
-from trickless.solvers import gram
+from trickless.solvers import gram as gram_module
 
 PATH = Path(__file__).parents[1] / "results" / "engine_alternatives.json"
 PANEL, ROWS, INPUTS, COLUMNS, REPEATS = 4096, 512, 100, 2000, 7
@@ -74,12 +74,12 @@ def gram(rng):
     """Our way with several sizes of tiles, and one product in either precision."""
     Z = rng.standard_normal((PANEL, COLUMNS), dtype="float32")
     total, cross, ones = np.zeros((COLUMNS, COLUMNS)), np.zeros((COLUMNS, 1)), np.ones((PANEL, 1))
-    ours = _gram._ROWS, _gram._TILE
+    ours = gram_module._ROWS, gram_module._TILE
 
     def tiles(*size):
-        _gram._ROWS, _gram._TILE = size
-        _gram.add_products(total, cross, Z, ones, np.inf, 1)
-        _gram._ROWS, _gram._TILE = ours
+        gram_module._ROWS, gram_module._TILE = size
+        gram_module.add_products(total, cross, Z, ones, np.inf, 1)
+        gram_module._ROWS, gram_module._TILE = ours
 
     def product(dtype):
         part = Z.astype(dtype, copy=False)

@@ -33,7 +33,7 @@ from trickless.neurons.foreign import library
 
 library("trickless.dask", "dask.array", "dask")
 
-from trickless.dask import _kitchen_sinks, doubly_stochastic  # noqa: E402, F401
+from trickless.dask import doubly_stochastic, kitchen_sinks  # noqa: E402, F401
 from trickless.dask.fitting import fit  # noqa: E402
 from trickless.dask.prediction import predict  # noqa: E402
 

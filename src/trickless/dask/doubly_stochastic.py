@@ -13,10 +13,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import dask
 import numpy as np
 from distributed import wait
 
+import dask
 from trickless.arrays.threads import linear_algebra
 from trickless.checks.inputs import check_weights
 from trickless.dask.fitting import begun, fit, labels, took_over, with_attributes

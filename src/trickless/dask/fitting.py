@@ -6,10 +6,10 @@ from copy import copy, deepcopy
 from functools import singledispatch
 from typing import Any
 
-import dask
 import numpy as np
 from sklearn.base import clone
 
+import dask
 from trickless.dask.pieces import Pieces, some_rows
 from trickless.functions.stream import as_seed
 from trickless.learners.tasks import Classification

@@ -5,10 +5,10 @@ from __future__ import annotations
 from copy import copy, deepcopy
 from typing import Any
 
-import dask
 import numpy as np
 from dask.sizeof import sizeof
 
+import dask
 from trickless.arrays.threads import linear_algebra
 from trickless.dask.fitting import begun, fit, labels, took_over
 from trickless.dask.pieces import Pieces, at_home, by_thread, current_client, pieces, tree

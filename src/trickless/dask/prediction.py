@@ -5,9 +5,10 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-import dask
 import dask.array
 import numpy as np
+
+import dask
 
 #: What may be asked of a model.
 METHODS = "predict", "predict_proba", "decision_function"

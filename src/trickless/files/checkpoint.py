@@ -1,9 +1,8 @@
 """Fits that go on where they were when their process ended.
 
-A checkpoint is a file of :mod:`trickless.files.format` with the state of a fit, and with what it is a fit
-of: class, parameters, data and versions. Neurons come back from the seed, so the state is what
-learning has changed. When a state is written does not show in the model: a fit that goes on from it
-takes the steps that it would have taken.
+A checkpoint is a file with the state of a fit, and with what it is a fit of: class, parameters,
+data and versions. Neurons come back from the seed, so the state is what learning has changed. When
+a state is written does not show in the model: a fit that goes on from it takes the same steps.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What neurons are made into: streams of drawn neurons, networks, expansions, and their estimates."""
+"""What neurons are made into: networks and expansions, and estimates of what they predict."""

@@ -1,6 +1,6 @@
 """Fit every learner with every family, and store the models: for tests in processes of their own.
 
-python tests/fit_everything.py models.npz
+python tests/support/fit_everything.py models.npz
 """
 
 import sys

@@ -28,8 +28,8 @@ from trickless import (
     KitchenSinksRegressor,
     Network,
     NeuronStream,
-    _devices,
 )
+from trickless.arrays import devices
 from trickless.arrays.devices import (
     beside,
     cho_solve,
@@ -275,9 +275,9 @@ def test_devices_need_no_hash(monkeypatch):
     X = put(np.ones(1))
     info = SimpleNamespace(dtypes=lambda device, kind: {"float64": float})
     library = SimpleNamespace(__name__="library", __array_namespace_info__=lambda: info)
-    monkeypatch.setattr(_devices, "namespace", lambda X: library)
-    monkeypatch.setattr(_devices, "device", lambda X: ["a list has no hash"])
-    assert [_devices.has_double(X), _devices.has_double(X)] == [True, True]
+    monkeypatch.setattr(devices, "namespace", lambda X: library)
+    monkeypatch.setattr(devices, "device", lambda X: ["a list has no hash"])
+    assert [devices.has_double(X), devices.has_double(X)] == [True, True]
 
 
 def test_a_factor_beyond_a_negative_pivot_is_refused(monkeypatch):

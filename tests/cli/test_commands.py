@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import trickless
 from tables import frame, write
 from trickless import KitchenSinksRegressor, TableModel, cli
-from trickless.cli import _learn, _order, _profile
+from trickless.cli import dataset, learn, order, profile
 from trickless.cli.app import app
 from trickless.cli.moments import Moments
 
@@ -44,10 +44,10 @@ def table():
 @pytest.fixture
 def small_batches(monkeypatch):
     """Batches of 64 rows, a sample of 128, and parts of 200 rows or so."""
-    monkeypatch.setattr(_dataset, "_BATCH_ROWS", 64)
-    monkeypatch.setattr(_profile, "SAMPLE_ROWS", 128)
-    monkeypatch.setattr(_learn, "PART_CELLS", 1200)
-    monkeypatch.setattr(_order, "PART_CELLS", 1200)
+    monkeypatch.setattr(dataset, "_BATCH_ROWS", 64)
+    monkeypatch.setattr(profile, "SAMPLE_ROWS", 128)
+    monkeypatch.setattr(learn, "PART_CELLS", 1200)
+    monkeypatch.setattr(order, "PART_CELLS", 1200)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".feather"])
@@ -112,7 +112,7 @@ def test_a_file_is_streamed_to_the_model_of_one_fit(table, tmp_path, small_batch
     assert model.learner.statistics_.weight == about["rows"] == len(table)
     # Ranks from the same sample, and then all other rows at once.
     kinds = {column.name: column.kind for column in model.columns} | {"label": "category"}
-    seen = _profile.profile(_dataset.Dataset(data), kinds, "label", 0, print)
+    seen = profile.profile(dataset.Dataset(data), kinds, "label", 0, print)
     assert seen.columns == model.columns
     assert seen.sample.num_rows == 128
     learner = trickless.KitchenSinksClassifier(**model.learner.get_params())
@@ -154,7 +154,7 @@ def test_the_index_of_pandas_is_no_column(table, tmp_path):
     path = tmp_path / "odd.parquet"
     table.set_index("price").rename_axis(None).to_parquet(path)
     model, _ = fit(path, tmp_path)
-    assert "__index_level_0__" in _dataset.Dataset(path).types
+    assert "__index_level_0__" in dataset.Dataset(path).types
     assert [c.name for c in model.columns] == ["age", "height", "town", "day", "member"]
 
 
@@ -163,8 +163,8 @@ def test_a_sample_is_uniform_and_of_rows_with_a_target(table, tmp_path, small_ba
     data = write(table, tmp_path / "data.parquet")
     counts = np.zeros(len(table))
     for seed in range(40):
-        seen = _profile.profile(
-            _dataset.Dataset(data), {"age": "number", "label": "category"}, "label", seed, print
+        seen = profile.profile(
+            dataset.Dataset(data), {"age": "number", "label": "category"}, "label", seed, print
         )
         assert (seen.n_rows, seen.n_without_target) == (600, 300)
         np.testing.assert_array_equal(
@@ -178,9 +178,9 @@ def test_a_sample_is_uniform_and_of_rows_with_a_target(table, tmp_path, small_ba
 
 
 def test_shuffled_rows_are_all_rows_in_a_random_order(table, tmp_path, small_batches):
-    data = _dataset.Dataset(write(table.sort_values("age"), tmp_path / "data.parquet"))
+    data = dataset.Dataset(write(table.sort_values("age"), tmp_path / "data.parquet"))
     batches = [batch.data for batch in data.batches({"age": "number", "price": "number"})]
-    parts = list(_order.shuffled(batches, len(table), 50, np.random.default_rng(0)))
+    parts = list(order.shuffled(batches, len(table), 50, np.random.default_rng(0)))
     ages = np.concatenate([part["age"].to_numpy() for part in parts])
     np.testing.assert_array_equal(np.sort(ages), np.sort(table.age))
     assert max(part.num_rows for part in parts) <= 60
@@ -283,9 +283,9 @@ def test_a_folder_is_one_table_and_its_names_are_columns(table, tmp_path):
 def test_csv_files_as_they_come(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text('\ufeffx;town;y\n1;"Ulm; old";0,5\n;NA;1,5\n3;"two\nlines";2,5\n')
-    dataset = _dataset.Dataset(path)
-    assert list(dataset.types) == ["x", "town", "y"]
-    (batch,) = dataset.batches({"x": "number", "town": "category", "y": "number"})
+    read = dataset.Dataset(path)
+    assert list(read.types) == ["x", "town", "y"]
+    (batch,) = read.batches({"x": "number", "town": "category", "y": "number"})
     assert batch.data["x"].to_pylist() == [1.0, None, 3.0]
     assert batch.data["y"].to_pylist() == [0.5, 1.5, 2.5]
     assert batch.data["town"].to_pylist() == ["Ulm; old", None, "two\nlines"]
@@ -304,7 +304,7 @@ def test_decimal_commas(ending, table, tmp_path):
 def test_files_of_a_folder_may_differ_in_their_decimal_signs(tmp_path):
     (tmp_path / "a.csv").write_text("x;y\n1;0\n2;1\n")
     (tmp_path / "b.csv").write_text("x;y\n1,5;0\n2,5;1\n")
-    batches = _dataset.Dataset(tmp_path).batches({"x": "number", "y": "number"})
+    batches = dataset.Dataset(tmp_path).batches({"x": "number", "y": "number"})
     assert [batch.data["x"].to_pylist() for batch in batches] == [[1, 2], [1.5, 2.5]]
 
 
@@ -323,25 +323,25 @@ def test_files_of_a_folder_may_differ_in_their_decimal_signs(tmp_path):
 def test_commas_are_decimal_where_they_can_be_nothing_else(cells, types, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("\n".join(["x;y", *cells.split(" ")]) + "\n")
-    found = _dataset.Dataset(path).types
+    found = dataset.Dataset(path).types
     assert [str(found[name]) for name in "xy"] == types
 
 
 def test_empty_cells_of_a_single_column_are_rows(tmp_path):
     (tmp_path / "data.csv").write_text("x\n1\n\n3\n")
-    (batch,) = _dataset.Dataset(tmp_path / "data.csv").batches({"x": "number"})
+    (batch,) = dataset.Dataset(tmp_path / "data.csv").batches({"x": "number"})
     assert batch.data["x"].to_pylist() == [1.0, None, 3.0]
 
 
 def test_signs_inside_names_part_no_columns(tmp_path):
     (tmp_path / "data.csv").write_text('"Price, EUR";"Size, m2"\n1;2\n')
-    assert list(_dataset.Dataset(tmp_path / "data.csv").types) == ["Price, EUR", "Size, m2"]
+    assert list(dataset.Dataset(tmp_path / "data.csv").types) == ["Price, EUR", "Size, m2"]
 
 
 def test_missing_numbers_are_no_category(tmp_path):
     path = tmp_path / "data.parquet"
     pyarrow.parquet.write_table(pa.table({"x": pa.array([1.0, np.nan, None])}), path)
-    (batch,) = _dataset.Dataset(path).batches({"x": "category"})
+    (batch,) = dataset.Dataset(path).batches({"x": "category"})
     assert batch.data["x"].to_pylist() == ["1", None, None]
 
 
@@ -382,9 +382,9 @@ def test_compressed_and_empty_files(table, tmp_path):
 
 
 def test_rows_are_counted_before_they_are_read(table, tmp_path):
-    assert _dataset.Dataset(write(table, tmp_path / "data.parquet")).expected_rows() == 600
-    assert _dataset.Dataset(write(table, tmp_path / "data.feather")).expected_rows() == 600
-    about = _dataset.Dataset(write(table, tmp_path / "data.csv")).expected_rows()
+    assert dataset.Dataset(write(table, tmp_path / "data.parquet")).expected_rows() == 600
+    assert dataset.Dataset(write(table, tmp_path / "data.feather")).expected_rows() == 600
+    about = dataset.Dataset(write(table, tmp_path / "data.csv")).expected_rows()
     assert about == pytest.approx(600, rel=0.01)
 
 
@@ -446,12 +446,12 @@ def test_it_runs_as_a_command(table, tmp_path):
 @pytest.mark.parametrize("n_others", [1, 1000, 123_457])
 def test_steps_of_one_pass_fit_into_memory_and_draw_no_more_than_asked_for(n_others, n_neurons):
     learner = trickless.DoublyStochasticRegressor(n_neurons=n_neurons)
-    rows = _learn._one_pass(learner, 100, n_others, width=2**12)
+    rows = learn._one_pass(learner, 100, n_others, width=2**12)
     n_steps = -(-100 // rows) - (-n_others // rows)
     drawn = n_steps * learner.neurons_per_step
     assert drawn <= max(2, n_neurons)
     assert drawn > 0.8 * n_neurons or rows == 1  # a row each
-    assert rows * 2**12 <= 2 * _order.PART_CELLS or learner.neurons_per_step == 1
+    assert rows * 2**12 <= 2 * order.PART_CELLS or learner.neurons_per_step == 1
 
 
 @pytest.mark.parametrize("sample_rows", [100, 400, 10_000])
@@ -459,7 +459,7 @@ def test_one_pass_draws_about_the_neurons_asked_for(
     sample_rows, tmp_path, small_batches, monkeypatch
 ):
     """However large a share of the rows is in the sample; here some batches are larger."""
-    monkeypatch.setattr(_profile, "SAMPLE_ROWS", sample_rows)
+    monkeypatch.setattr(profile, "SAMPLE_ROWS", sample_rows)
     data = write(frame(), tmp_path / "data.parquet")
     model, _ = fit(data, tmp_path, "--learner", "doubly-stochastic", n_neurons=320)
     assert 288 <= model.learner.network_.n_neurons <= 320

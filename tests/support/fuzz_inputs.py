@@ -3,7 +3,7 @@
 An answer is finite, of the right shape and type, and that of the same call on plain rows. Run as a
 script to try many:
 
-python tests/fuzz_inputs.py 5000
+python tests/support/fuzz_inputs.py 5000
 """
 
 import re

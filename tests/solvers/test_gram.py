@@ -7,9 +7,10 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from cases import FAMILIES, HISTOGRAMS
-from trickless import KitchenSinksRegressor, _gram
+from trickless import KitchenSinksRegressor
 from trickless.functions.stream import draw
 from trickless.neurons import FromFunction, Gaussian
+from trickless.solvers import gram
 from trickless.solvers.gram import FLOOR, add_products, inner_products
 from trickless.solvers.ridge import solve, solve_by_gcv
 from trickless.solvers.statistics import Statistics
@@ -89,8 +90,8 @@ def test_little_work_is_done_on_one_thread(shape, dtype, threads, monkeypatch):
             return getattr(ufunc, method)(*plain, **options)
 
     Z, Y = np.ones(shape, dtype).view(Watched), np.ones((shape[0], 1))
-    monkeypatch.setattr(_gram, "double", lambda Z: Z)
-    monkeypatch.setattr(_gram, "on_host", lambda Z: True)
+    monkeypatch.setattr(gram, "double", lambda Z: Z)
+    monkeypatch.setattr(gram, "on_host", lambda Z: True)
     with threadpool_limits(3, "blas"):
         add_products(np.zeros((shape[1],) * 2), np.zeros((shape[1], 1)), Z, Y, np.inf, None)
     assert set(seen) == {threads}

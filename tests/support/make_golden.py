@@ -1,6 +1,6 @@
 """Write the golden files of this version of the format: small models, and what they predict.
 
-python tests/make_golden.py        (once for a version; files of older versions stay as they are)
+python tests/support/make_golden.py    (once for a version; files of older versions stay)
 """
 
 import json
@@ -15,7 +15,7 @@ from cases import KERNEL_LEARNERS, LEARNERS, answers, name_of
 from trickless.files.format import VERSION
 from trickless.neurons import Dense, Gaussian, Stumps
 
-FOLDER = Path(__file__).parent / "golden"
+FOLDER = Path(__file__).parents[1] / "golden"
 
 
 def rows():

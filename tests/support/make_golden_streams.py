@@ -1,6 +1,6 @@
 """Write what the neurons of each family are, so that a change of what is drawn is seen.
 
-python tests/make_golden_streams.py        (adds new families; what is there stays as it is)
+python tests/support/make_golden_streams.py        (adds new families; what is there stays as it is)
 """
 
 import json
@@ -13,7 +13,7 @@ import trickless.neurons
 from cases import FAMILIES, suited
 from trickless.functions.stream import NeuronStream, Purpose, generator
 
-FILE = Path(__file__).parent / "golden" / "streams.json"
+FILE = Path(__file__).parents[1] / "golden" / "streams.json"
 
 #: Those of the other tests, and every name that a learner takes.
 STREAMS = {name: cls() for name, cls in trickless.neurons.FAMILIES.items()} | FAMILIES

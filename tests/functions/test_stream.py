@@ -46,7 +46,7 @@ def test_blocks_do_not_depend_on_order_cache_or_object(name):
 def test_neurons_are_those_that_older_versions_drew(name):
     """To the rounding of functions such as log, which differ in their last digits."""
     golden = json.loads(FILE.read_text())
-    assert name in golden, "a new family: python tests/make_golden_streams.py adds it"
+    assert name in golden, "a new family: python tests/support/make_golden_streams.py adds it"
     now = summary(name)
     for what in ("fingerprint", "weights"):
         np.testing.assert_allclose(now[what], golden[name][what], rtol=1e-9, atol=1e-12)

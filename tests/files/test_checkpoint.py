@@ -205,7 +205,9 @@ def test_another_fit_is_refused_and_told_what_differs(path, ending):
             clone(model).set_params(**params).fit(rows_, targets, **options, checkpoint=path)
         assert str(path) in str(refused.value) and "Remedy" in str(refused.value)
         assert path.read_bytes() == content
-    with pytest.raises(ValueError, match=r"with other class \(trickless\.doubly.*Regressor then"):
+    with pytest.raises(
+        ValueError, match=r"with other class \(trickless\.learners\.doubly.*Regressor then"
+    ):
         DoublyStochasticClassifier().fit(X, y > 0, checkpoint=path)
     assert everything(clone(model).fit(X, y, checkpoint=path)) == everything(model.fit(X, y))
 

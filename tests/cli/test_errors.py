@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import trickless
 from tables import frame, write
 from trickless import KitchenSinksRegressor, NeuronStream, cli
-from trickless.cli import _dataset, _learn, _output, _profile
+from trickless.cli import csv, dataset, learn, output, profile
 from trickless.cli.app import app
 
 
@@ -58,7 +58,7 @@ def fit(data, *options, target="label"):
 
 def test_a_late_cell_is_told_with_its_row(folder, monkeypatch):
     """Threads of the reader do not know the row, and a second look without them does."""
-    monkeypatch.setattr(_csv, "_BLOCK", 2**12)
+    monkeypatch.setattr(csv, "_BLOCK", 2**12)
     data, lines = folder / "late.csv", [f"{i},{i % 2}" for i in range(5000)]
     for cell, cause in (("oops,1", "column 'x', row 4,001: .*'oops'"), ("7", "row 4,001: .*got 1")):
         lines[4000] = cell
@@ -148,7 +148,7 @@ def test_no_rows(folder):
 
 @pytest.mark.parametrize("file", ["text.csv", "text.tsv"])
 def test_a_cell_of_another_type_is_named(folder, file, monkeypatch):
-    monkeypatch.setattr(_csv, "_BLOCK", 4096)
+    monkeypatch.setattr(csv, "_BLOCK", 4096)
     table = frame(n=2000)
     table["height"] = table["height"].astype(object)
     table.loc[1500, "height"] = "tall"
@@ -207,7 +207,7 @@ def test_lines_of_another_length_and_bytes_that_are_no_text(folder):
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_infinite_numbers(folder, ending, monkeypatch):
-    monkeypatch.setattr(_dataset, "_BATCH_ROWS", 10)
+    monkeypatch.setattr(dataset, "_BATCH_ROWS", 10)
     table = frame()
     table.loc[41, "height"] = -np.inf
     data = write(table, folder / f"infinite{ending}")
@@ -217,7 +217,7 @@ def test_infinite_numbers(folder, ending, monkeypatch):
 def test_more_categories_than_a_model_holds(folder, monkeypatch):
     table = frame(3000).assign(town=[f"n{i}" for i in range(3000)])
     data = write(table, folder / "many.parquet")
-    monkeypatch.setattr(_learn, "_MOST_TEXT", 2**14)
+    monkeypatch.setattr(learn, "_MOST_TEXT", 2**14)
     said = fit(data)
     assert "column 'town': the names of the categories of all columns are" in said
     assert "Remedy: leave the column out with --drop 'town'" in said
@@ -273,7 +273,7 @@ def test_types_that_nothing_can_be_learned_from(folder, monkeypatch):
     pa.parquet.write_table(pa.table({"x": [1, 2], "l": [[1], [2]], "label": ["a", "b"]}), path)
     assert "column 'l': it holds values of the type list" in fit(path)
     assert "the target holds values of the type" in fit(path, target="l")
-    monkeypatch.setattr(_profile, "_MOST_CATEGORIES", 2)
+    monkeypatch.setattr(profile, "_MOST_CATEGORIES", 2)
     said = fit(folder / "data.csv")
     assert "column 'town': there are more than 2 different texts" in said
     assert "--drop 'town'" in said
@@ -284,7 +284,7 @@ def test_targets_that_are_not_what_was_asked_for(folder, monkeypatch):
     assert "the target holds values of the type date32" in fit(data, target="day")
     assert "'label' holds text" in fit(data, "--task", "regression")
     assert "holds fractions" in fit(data, "--task", "classification", target="height")
-    monkeypatch.setattr(_profile, "_MOST_LABELS", 1)
+    monkeypatch.setattr(profile, "_MOST_LABELS", 1)
     assert "too many to be classes" in fit(data)
 
 
@@ -348,13 +348,13 @@ def test_tables_that_do_not_suit_the_model(model):
     assert "--probabilities: this model gives none" in said
 
 
-@pytest.mark.parametrize("ending", list(_output._WRITERS))
+@pytest.mark.parametrize("ending", list(output._WRITERS))
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, ValueError])
 def test_an_output_that_is_half_written_replaces_nothing(model, ending, interrupt, monkeypatch):
     folder = model.parent
     out = folder / f"out{ending}"
     out.write_text("good")
-    monkeypatch.setattr(_dataset, "_BATCH_ROWS", 100)
+    monkeypatch.setattr(dataset, "_BATCH_ROWS", 100)
     predict, calls = trickless.TableModel.predict, []
 
     def fail(self, X):

@@ -7,7 +7,7 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 
 from cases import LEARNERS, inputs, name_of, problem
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor, _relevance, _search
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.functions.stream import Purpose
 from trickless.neurons import (
     Dense,
@@ -20,6 +20,7 @@ from trickless.neurons import (
     Relevance,
     Stumps,
 )
+from trickless.selection import halving, relevance
 from trickless.selection.relevance import _Descent, slopes_of_score
 from trickless.selection.scores import Contest
 from trickless.solvers.ridge import Path
@@ -118,7 +119,7 @@ def test_length_scales_go_down_the_gradient_of_the_score(weighted, sparse, n):
 
 
 def test_steps_are_those_of_adam_where_gradients_are_more_than_noise(monkeypatch):
-    monkeypatch.setattr(_relevance, "SMALL", 0.0)
+    monkeypatch.setattr(relevance, "SMALL", 0.0)
     rng = np.random.default_rng(0)
     gradients = rng.standard_normal((6, 4)) + 1
     descent = _Descent(np.ones(4), np.array([1.0, 1.0, 1.0, 0.0]), noise=1e-12)
@@ -209,9 +210,9 @@ def test_an_output_that_is_constant_has_no_say(options):
 
 def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
     X, y = few_that_matter()
-    monkeypatch.setattr(_relevance, "STEPS", 8)
-    monkeypatch.setattr(_relevance, "SIZE", (400, 100))
-    monkeypatch.setattr(_search, "ROUNDS", ((300, 50), (500, 60)))
+    monkeypatch.setattr(relevance, "STEPS", 8)
+    monkeypatch.setattr(relevance, "SIZE", (400, 100))
+    monkeypatch.setattr(halving, "ROUNDS", ((300, 50), (500, 60)))
     seen = []
 
     class Spy(Contest):
@@ -219,8 +220,8 @@ def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
             super().__init__(*args)
             seen.append(self)
 
-    monkeypatch.setattr(_relevance, "Contest", Spy)
-    monkeypatch.setattr(_search, "Contest", Spy)
+    monkeypatch.setattr(relevance, "Contest", Spy)
+    monkeypatch.setattr(halving, "Contest", Spy)
     weight = np.arange(1.0, len(X) + 1)
     model = KitchenSinksRegressor(Laplace1("relevance"), 200, random_state=0).fit(X, y, weight)
     assert [len(contest.X) for contest in seen] == [400] * 10 + [300, 500]
@@ -301,8 +302,8 @@ def test_the_better_half_goes_on_as_long_as_that_is_little_beside_the_fit(
 ):
     X, y = wiggly(0.1, n=1000)
     rounds = (100, 20), (300, 50), (500, 100), (1001, 150)  # the last has more rows than there are
-    monkeypatch.setattr(_search, "ROUNDS", rounds)
-    monkeypatch.setattr(_search, "SHARE", 3 * 300 * 50**2 / (1000 * 100.5**2))
+    monkeypatch.setattr(halving, "ROUNDS", rounds)
+    monkeypatch.setattr(halving, "SHARE", 3 * 300 * 50**2 / (1000 * 100.5**2))
     entered = []
 
     class Spy(Contest):
@@ -310,9 +311,9 @@ def test_the_better_half_goes_on_as_long_as_that_is_little_beside_the_fit(
             entered.append((len(self.X), super().entries(families)))
             return entered[-1][1]
 
-    monkeypatch.setattr(_search, "Contest", Spy)
+    monkeypatch.setattr(halving, "Contest", Spy)
     family = Laplace1("auto").fit(X, np.random.default_rng(0))
-    chosen, scores = _search.choose([family], X, y[:, None], None, n_neurons, 0, 1)
+    chosen, scores = halving.choose([family], X, y[:, None], None, n_neurons, 0, 1)
     assert [len(entries) for _, entries in entered] == sizes
     assert [n for n, _ in entered] == [100, 300, 500][: len(sizes)]
     best = {family.length_scale_ for family in family.candidates()}
@@ -333,7 +334,7 @@ def test_more_rows_and_neurons_correct_what_few_prefer(monkeypatch):
     y = np.sin(8 * X[:, 0]) * np.sin(8 * X[:, 1]) + X[:, 0]
     scales = {}
     for name, rounds in {"few": ((100, 10),), "more": ((100, 10), (2000, 150))}.items():
-        monkeypatch.setattr(_search, "ROUNDS", rounds)
+        monkeypatch.setattr(halving, "ROUNDS", rounds)
         search = {"neurons__length_scale": [0.3, 10.0]}
         model = KitchenSinksRegressor("gaussian", 400, search=search, random_state=0).fit(X, y)
         scales[name] = model.neurons_.length_scale_

@@ -1,6 +1,6 @@
 """Mutated and hostile files of models. Run as a script to try many:
 
-python tests/mutated_files.py 10000
+python tests/support/mutated_files.py 10000
 """
 
 import hashlib

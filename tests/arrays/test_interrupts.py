@@ -192,9 +192,8 @@ def test_an_interrupted_compression_leaves_whole_rounds():
 def signalled(n, call, *args):
     """A call with a Ctrl-C at the n-th line of this package; whether there are so many."""
     folder, lines = str(Path(trickless.__file__).parent), iter(range(n))
-    parts = ("_online.py", "_projection.py", "_coefficients.py", "_growing.py", "_learner.py",
-             "doubly_stochastic.py", "kitchen_sinks.py", "_statistics.py",
-             "_least_squares.py")  # fmt: skip
+    parts = ("rounds.py", "compression.py", "coefficients.py", "growing.py", "base.py",
+             "doubly_stochastic.py", "kitchen_sinks.py", "statistics.py", "ridge.py")  # fmt: skip
 
     def trace(frame, event, arg):
         if not frame.f_code.co_filename.startswith(folder):

@@ -349,9 +349,9 @@ def test_a_family_of_the_users_is_loaded_if_it_is_trusted(again, path):
     X, y = problem(KitchenSinksRegressor())
     model = KitchenSinksRegressor(Halfspaces(2.0), n_neurons=20, random_state=0).fit(X, y)
     check_same(model, again(model, [Halfspaces, Helper]), X, path)
-    with pytest.raises(ValueError, match=r"test_files:Helper.*not in trusted.*Remedy: import"):
+    with pytest.raises(ValueError, match=r"test_format:Helper.*not in trusted.*Remedy: import"):
         trickless.load(path, [Halfspaces])
-    with pytest.raises(ValueError, match=r"test_files:Halfspaces.*test_files:Helper"):
+    with pytest.raises(ValueError, match=r"test_files:Halfspaces.*test_format:Helper"):
         trickless.load(path)
     replaced(path, b'"foreign": [', b'"foreign": [], "were": [')
     with pytest.raises(ValueError, match=r"test_files:Halfspaces' is not a name that may stand"):

@@ -1,6 +1,6 @@
 """Fits in processes that are killed, and go on from their checkpoint. Run as a script to kill many:
 
-python tests/killed_fits.py 60
+python tests/support/killed_fits.py 60
 """
 
 import multiprocessing
