@@ -1,7 +1,9 @@
-"""Rules: what a parameter must be, and how a user who missed it is told."""
+"""Rules: what a parameter must be, and how a user is told: errors and warnings."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -198,3 +200,14 @@ def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
         return
     error = ValueError if typed else TypeError
     raise error(f"{owner}: {name}={value!r}, but it must be {rule.wanted}. Remedy: {rule.remedy}.")
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, and name the line outside of the package that called it."""
+    level, frame = 1, sys._getframe()
+    outside = level
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("trickless."):
+            outside = level + 1
+        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
+    warnings.warn(message, category, stacklevel=outside)

@@ -351,10 +351,10 @@ def test_a_family_of_the_users_is_loaded_if_it_is_trusted(again, path):
     check_same(model, again(model, [Halfspaces, Helper]), X, path)
     with pytest.raises(ValueError, match=r"test_format:Helper.*not in trusted.*Remedy: import"):
         trickless.load(path, [Halfspaces])
-    with pytest.raises(ValueError, match=r"test_files:Halfspaces.*test_format:Helper"):
+    with pytest.raises(ValueError, match=r"test_format:Halfspaces.*test_format:Helper"):
         trickless.load(path)
     replaced(path, b'"foreign": [', b'"foreign": [], "were": [')
-    with pytest.raises(ValueError, match=r"test_files:Halfspaces' is not a name that may stand"):
+    with pytest.raises(ValueError, match=r"test_format:Halfspaces' is not a name that may stand"):
         trickless.load(path, [Halfspaces, Helper])
 
 

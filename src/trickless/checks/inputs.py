@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Set
 from typing import Any
 
@@ -13,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import namespace
+from trickless.rules import warn
 
 _RESOLUTION_ROWS = 1000
 #: The least median distance between rows, whose inverse leaves room for the tails of frequencies.
@@ -282,15 +282,13 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bo
     rounding = np.maximum(limits.eps * largest, limits.smallest_subnormal) / unit
     column = int((rounding / np.where(spread > 0, spread, np.inf)).argmax())
     if rounding[column] > 1e-3 * spread[column] > 0:
-        warnings.warn(
+        warn(
             f"{owner}: column {column} of X reaches {largest[column]:g}, which "
             f"dtype={np.dtype(dtype).name!r} rounds to within {unit * rounding[column]:.1g}, while "
             f"the {'values' if apart else 'rows'} differ by about {unit * spread[column]:.1g} in "
             "all: "
             "predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
             "dtype='float64'.",
-            UserWarning,
-            stacklevel=5,  # the caller of fit or partial_fit
         )
 
 
@@ -302,12 +300,10 @@ def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
     column = int((after / before).argmin())
     if after[column] > _DISTINCT * before[column]:
         return False
-    warnings.warn(
+    warn(
         f"{owner}: of {before[column]} different values of column {column} of X, "
         f"dtype={np.dtype(dtype).name!r} tells {after[column]} apart: predictions will be "
         "inaccurate. Remedy: dtype='float64'; or subtract an offset, or take logarithms.",
-        UserWarning,
-        stacklevel=6,  # the caller of fit or partial_fit
     )
     return True
 
@@ -315,12 +311,10 @@ def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
 def warn_of_single_row(n_rows: int) -> None:
     """Warn where a family takes a length scale, ranks or thresholds from one row."""
     if n_rows == 1:
-        warnings.warn(
+        warn(
             "X has one row, from which the neurons take their length scale, ranks or thresholds "
             "for good: predictions will be inaccurate. Remedy: begin with a batch of some hundred "
             "rows, or a family that needs none, such as Gaussian(length_scale=1.0).",
-            UserWarning,
-            stacklevel=8,  # the caller of fit or partial_fit, more or less
         )
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from trickless.arrays.threads import namespace
 
@@ -174,11 +171,3 @@ def check_freedom(
             f"{left.min():.2g} degrees of freedom, which cannot be told from none. Remedy: a "
             "larger alpha, or one fit of all rows without weights."
         )
-
-
-def warn_of_convergence(message: str) -> None:
-    """Warn the first caller outside the package that a solver did not converge."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("trickless."):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, ConvergenceWarning, stacklevel=level)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ import trickless
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import row_blocks
 from trickless.files.format import check_place, digest, load, write
+from trickless.rules import warn
 
 #: The state is written after so many seconds, and takes at most this share of the time.
 SECONDS, SHARE = 60.0, 0.05
@@ -163,10 +163,9 @@ class Checkpoint:
         try:
             self._write(progress)
         except OSError as error:
-            warnings.warn(
+            warn(
                 f"{self._call}: the state could not be written ({error}). The fit goes on, and "
                 "what was written before is still there. Remedy: make room on the disk.",
-                stacklevel=2,
             )
         now = time.monotonic()
         self._next = now + max(SECONDS, (now - began) / SHARE)
@@ -265,10 +264,9 @@ class Checkpoint:
                 trouble = trouble or str(error).partition(" Remedy:")[0]
                 continue
             if trouble:
-                warnings.warn(
+                warn(
                     f"{self._call}: the file cannot be used, and the state before it, from "
                     f"{str(file)!r}, is taken. ({trouble})",
-                    stacklevel=2,
                 )
             self._path_is_whole = file == self._path
             return saved

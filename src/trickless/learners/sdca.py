@@ -10,7 +10,6 @@ without weights), primal and dual objective are (Equations 1 and 2)
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from math import exp
 from typing import Any
@@ -26,7 +25,7 @@ from trickless.files.checkpoint import Checkpoint
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.kernels import KernelRows, RegularisedLoss, rows_at_once
 from trickless.learners.tasks import Classification, Regression
-from trickless.rules import CLASS_WEIGHT, choice, integer, non_negative, positive
+from trickless.rules import CLASS_WEIGHT, choice, integer, non_negative, positive, warn
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss
 
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
@@ -216,12 +215,11 @@ class _SDCA(RegularisedLoss):
         self._coef = r[kept, None] * a[kept]
         if (self.dual_gap_ > wanted).any():
             worst = (self.dual_gap_ / np.maximum(start, _SMALL)).max()
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: after max_iter={self.max_iter} epochs the duality gap is "
                 f"{worst:.2g} of the objective of f = 0, above tol={self.tol!r}. Remedy: a larger "
                 "max_iter, tol or alpha.",
                 ConvergenceWarning,
-                stacklevel=4,  # the caller of fit
             )
 
     def _epoch(

@@ -24,10 +24,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
 
 from trickless.arrays.threads import cholesky, map_blocks, row_blocks
-from trickless.checks.learners import check_finite, warn_of_convergence
+from trickless.checks.learners import check_finite
 from trickless.files.checkpoint import NOWHERE, Checkpoint
+from trickless.rules import warn
 from trickless.solvers.ridge import Solution, least, solve_by_gcv
 from trickless.solvers.risk import Blocks
 from trickless.solvers.statistics import Statistics, least_ridge
@@ -173,10 +175,11 @@ def solve_in_passes(
     excess = _least_excess(coef, normal(coef, ridges), wanted)
     left = np.maximum(left, np.where(excess > _ROUNDING, excess, 0))
     if (left > tol).any():
-        warn_of_convergence(
+        warn(
             f"{owner}: the risk is above its minimum by about {left.max():.2g} of what the "
             f"solution lowers it by, after {n_iter} iterations with max_iter={max_iter}, where "
-            f"tol={tol:g}. Remedy: a larger max_iter, alpha or tol."
+            f"tol={tol:g}. Remedy: a larger max_iter, alpha or tol.",
+            ConvergenceWarning,
         )
     intercept = sums.y_mean[:n_outputs] - sums.z_mean @ coef
     return Solution(coef, intercept, ridges, grid, scores, n_compare + n_iter)

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy import linalg, optimize
+from sklearn.exceptions import ConvergenceWarning
 
 from trickless.arrays.devices import cholesky, matching, plus_ridge, to_host
-from trickless.checks.learners import warn_of_convergence
+from trickless.rules import warn
 from trickless.solvers.losses import Hinge, Loss, SmoothHinge
 from trickless.solvers.ridge import Solution
 from trickless.solvers.statistics import Moments
@@ -78,8 +79,9 @@ def minimise(
         )
         n_iter += n
     if trouble:
-        warn_of_convergence(
-            f"{owner}: {trouble} Remedy: a larger max_iter or alpha, or dtype='float64'."
+        warn(
+            f"{owner}: {trouble} Remedy: a larger max_iter or alpha, or dtype='float64'.",
+            ConvergenceWarning,
         )
     coef, offset = start[:-1], start[-1]
     return Solution(coef, offset - moments.z_mean @ coef, ridge, n_iter=max(1, n_iter))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from trickless.rules import warn
 
 #: Share of the noise of the targets that the noise of all steps together may add to the function.
 _NOISE = 0.25
@@ -103,12 +104,10 @@ def check_steps(owner: str, steps: Steps, alpha: float) -> None:
         theta = float(np.max(steps.first))
         product = theta * alpha
         if not (1 < product < 2 or (product > 0.5 and np.isclose(product, round(product)))):
-            warnings.warn(
+            warn(
                 f"{name}: θ alpha = {product:g}, with θ = step_size = {theta:g}, is neither "
                 "in (1, 2) nor a positive integer, so that the theorem does not hold. Remedy: "
                 f"step_size='auto', or one between {1 / alpha:g} and {2 / alpha:g}.",
-                UserWarning,
-                stacklevel=6,  # the caller of fit or partial_fit
             )
     elif (second := steps(1).max()) * alpha >= 1:
         raise ValueError(
