@@ -5,10 +5,10 @@ import pytest
 from sklearn.base import clone, is_regressor
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, rbf_kernel
 
-import trickless.learners.kernels
+import trickless.learners.old_kernels
 from cases import KERNEL_LEARNERS, answers, inputs, name_of, problem
 from trickless import SDCARegressor
-from trickless.learners.kernels import KERNELS, KernelLearner, KernelRows, rows_at_once
+from trickless.learners.old_kernels import KERNELS, KernelLearner, KernelRows, rows_at_once
 from trickless.neurons import Gaussian
 
 LEARNERS = [learner for learner in KERNEL_LEARNERS if isinstance(learner, KernelLearner)]
@@ -66,7 +66,7 @@ def test_blocks_threads_and_cache_change_nothing(learner, monkeypatch):
     expected = answers(learner.fit(X, y), X)
     cached = "cache_bytes" in learner.get_params()
     for rows, n_jobs, cache_bytes in ((256, 3, 0), (7, 1, 0), (1, 2, 50 * 8 * 120), (64, 2, 2**28)):
-        monkeypatch.setattr(trickless.learners.kernels, "BLOCK_ROWS", rows)
+        monkeypatch.setattr(trickless.learners.old_kernels, "BLOCK_ROWS", rows)
         model = clone(learner).set_params(n_jobs=n_jobs)
         if cached:
             model.set_params(cache_bytes=cache_bytes)

@@ -36,7 +36,7 @@ from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
 )
-from trickless.learners.tasks import Classification
+from trickless.learners.old_tasks import Classification
 
 #: What rows say about a step: their outcome, gradient and covariance.
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray | None]

@@ -12,7 +12,7 @@ from sklearn.base import clone
 import dask
 from trickless.dask.pieces import Pieces, some_rows
 from trickless.functions.stream import as_seed
-from trickless.learners.tasks import Classification
+from trickless.learners.old_tasks import Classification
 from trickless.rules import check_parameters
 
 

@@ -17,8 +17,8 @@ from trickless.arrays.threads import linear_algebra, map_blocks, n_threads, row_
 from trickless.checks.learners import check_finite
 from trickless.checks.models import check_expansion, check_probability, check_tolerance
 from trickless.checks.neurons import check_independent, check_pairs
+from trickless.functions.activations import by_neuron, evaluate, in_blocks, together
 from trickless.functions.certificate import certified
-from trickless.functions.columns import by_neuron
 from trickless.functions.network import Network
 from trickless.functions.pilot import Drawn, Variances, measured
 from trickless.functions.sampling import Strata, by_size
@@ -121,24 +121,23 @@ class Expansion:
 
     def values(self, weights: Weights) -> np.ndarray:
         """f(w) = Σ_i α_i ψ(x_i; w) for each of n neurons, shape (n, width, n_outputs)."""
-        n, width = len(weights[0]), self.neurons.width
-        blocks = row_blocks(n, BLOCK)
+        n, width, n_rows = len(weights[0]), self.neurons.width, self.support.shape[0]
+        parts: dict[int, list[np.ndarray]] = {}
 
-        def sums(rows: slice) -> np.ndarray:
-            parts = [self._columns(pick(weights, some), rows) for some in blocks]
-            return np.concatenate([by_neuron(part, width) for part in parts])
+        def add(rows: slice, where: slice, psi: np.ndarray) -> None:
+            parts.setdefault(rows.start, []).append(by_neuron(psi.T @ self._alpha(rows), width))
 
-        n_rows = self.support.shape[0]
         n_jobs = worthwhile(self.n_jobs, n_rows * n * width)
+        blocks = row_blocks(n_rows, threads=n_threads(n_jobs))
+        evaluate(self.neurons, in_blocks(weights), self.support, n * width, add, n_jobs, blocks)
         total = np.zeros((n, width, self.alpha.shape[1]))
-        for part in map_blocks(sums, row_blocks(n_rows, threads=n_threads(n_jobs)), n_jobs):
-            total += part
+        for start in sorted(parts):
+            total += np.concatenate(parts[start])
         return total
 
-    def _columns(self, weights: Weights, rows: slice) -> np.ndarray:
-        """Σ_i α_i ψ(x_i; w) over some support points, a row a column of the activations."""
-        alpha = self.alpha[rows].astype(self.support.dtype, copy=False)
-        return self.neurons(self.support[rows], weights).T @ alpha
+    def _alpha(self, rows: slice) -> np.ndarray:
+        """Coefficients of some support points, in the precision of these."""
+        return self.alpha[rows].astype(self.support.dtype, copy=False)
 
     def freeze(self, n_neurons: int, estimator: str = "full", random_state: Any = None) -> Network:
         """Sample an ordinary finite network whose expectation is this expansion.
@@ -224,10 +223,19 @@ class Expansion:
         def part(block: slice) -> np.ndarray:
             weights = draw_block(self.neurons, seed, block, dtype)
             coef = np.zeros(((block.stop - block.start) * width, outputs))
-            for points in row_blocks(t):
-                coef += self._columns(weights, points)
-            coef = (coef / n_neurons).astype(dtype)
-            return np.concatenate([self.neurons(X[i], weights) @ coef for i in row_blocks(n_rows)])
+            values = np.empty((n_rows, outputs), dtype)
+
+            def sum_up(rows: slice, where: slice, psi: np.ndarray) -> None:
+                coef[:] += psi.T @ self._alpha(rows)
+
+            def predict(rows: slice, where: slice, psi: np.ndarray) -> None:
+                values[rows] = psi @ mean
+
+            family, piece = self.neurons, together(weights)
+            evaluate(family, piece, self.support, len(coef), sum_up, 1, row_blocks(t))
+            mean = (coef / n_neurons).astype(dtype)
+            evaluate(family, piece, X, len(coef), predict, 1, row_blocks(n_rows))
+            return values
 
         seed, total = as_seed(rng), np.zeros((n_rows, outputs))
         for values in map_blocks(part, blocks, n_jobs):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from trickless.arrays.devices import beside, matching, n_bytes, take, zeros
-from trickless.arrays.threads import map_rows, on_host
+from trickless.arrays.devices import beside, matching, n_bytes, zeros
+from trickless.arrays.threads import on_host
 from trickless.checks.devices import check_on_host
 from trickless.checks.learners import check_finite
 from trickless.checks.neurons import check_independent
-from trickless.functions.columns import by_column
+from trickless.functions.activations import by_column, evaluate
 from trickless.neurons import Neurons, Weights
 
 #: Bytes of weights, or one block, that all rows are shown before the next.
@@ -93,14 +94,12 @@ class Network:
         total += beside(total, np.asarray(self.intercept, dtype=np.float64))
         n_columns = self.n_neurons * self.neurons.width
         for group in self._groups(X):
-            terms = [(weights, _beside(X, coef)) for weights, coef in group]
+            columns = {where.start: _beside(X, self.coef[where]) for where, _ in group}
 
-            def add(rows: slice, terms: list[tuple[Weights, Any]] = terms) -> None:
-                some = take(X, rows)
-                for weights, coef in terms:
-                    total[rows, ...] += beside(total, self.neurons(some, weights) @ coef)
+            def add(rows: slice, where: slice, Z: Any, columns: dict[int, Any] = columns) -> None:
+                total[rows, ...] += beside(total, Z @ columns[where.start])
 
-            map_rows(add, X, n_columns, self.n_jobs)
+            evaluate(self.neurons, partial(iter, group), X, n_columns, add, self.n_jobs)
         check_finite(type(self.neurons).__name__, total)
         return total
 
@@ -127,22 +126,22 @@ class Network:
         total = np.zeros((X.shape[0], self.n_outputs))
         squares = np.zeros_like(total)  # or half the squared differences of neighbouring pairs
         last = np.zeros_like(total)  # value of the last draw so far
+
+        def add(rows: slice, where: slice, Z: np.ndarray) -> None:
+            Z = Z.astype(np.float64).reshape(len(Z), self.neurons.width, -1)
+            for output in range(self.n_outputs):
+                each = np.einsum("rkn,nk->rn", Z, self.coef[where, :, output])
+                total[rows, output] += each.sum(axis=1, dtype=np.float64)
+                if self.stratified:
+                    before = last[rows, output].copy()
+                    last[rows, output] = each[:, -1]
+                    each = _differences(each, before)
+                squares[rows, output] += np.einsum("rn,rn->r", each, each)
+
         for group in self._groups(X):
-
-            def add(rows: slice, group: list[tuple[Weights, np.ndarray]] = group) -> None:
-                for weights, coef in group:
-                    Z = self.neurons(X[rows], weights).astype(np.float64)
-                    Z = Z.reshape(Z.shape[0], self.neurons.width, -1)
-                    for output in range(self.n_outputs):
-                        each = np.einsum("rkn,nk->rn", Z, coef[:, :, output])
-                        total[rows, output] += each.sum(axis=1, dtype=np.float64)
-                        if self.stratified:
-                            before = last[rows, output].copy()
-                            last[rows, output] = each[:, -1]
-                            each = _differences(each, before)
-                        squares[rows, output] += np.einsum("rn,rn->r", each, each)
-
-            map_rows(add, X, m * self.neurons.width, self.n_jobs)
+            evaluate(
+                self.neurons, partial(iter, group), X, m * self.neurons.width, add, self.n_jobs
+            )
         check_finite(type(self.neurons).__name__, total)
         if m == 1:
             return total + self.intercept, np.full_like(total, np.inf)
@@ -152,11 +151,11 @@ class Network:
             square = np.maximum(squares - total**2 / m, 0) * m / (m - 1)
         return total + self.intercept, np.sqrt(square)
 
-    def _groups(self, X: Any) -> Iterator[list[tuple[Weights, np.ndarray]]]:
-        """Weights, beside the rows, and coefficients, a few blocks at a time."""
+    def _groups(self, X: Any) -> Iterator[list[tuple[slice, Weights]]]:
+        """Places and weights of a few blocks of neurons at a time, beside the rows."""
         group, size = [], 0
         for where, weights in self.source.pieces(0, self.n_neurons, X):
-            group.append((weights, self.coef[where]))
+            group.append((where, weights))
             size += sum(n_bytes(array) for array in weights)
             if size >= _GROUP_BYTES:
                 yield group

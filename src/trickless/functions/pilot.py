@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trickless.functions.columns import by_column
+from trickless.functions.activations import by_column
 
 #: Stratified sampling is taken where it saves work by so many standard errors. Where it only seems
 #: to, by chance, its neurons are too few for the error as well; full sums have no such risk.

@@ -31,11 +31,11 @@ from trickless.arrays.threads import linear_algebra, map_rows, namespace
 from trickless.checks.learners import check_more_neurons, check_progress, check_validation_rows
 from trickless.checks.neurons import check_finite_activations, check_independent
 from trickless.files.checkpoint import Checkpoint
-from trickless.functions.columns import by_neuron
+from trickless.functions.activations import by_neuron
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream, Purpose, generator
-from trickless.learners.neuron_learner import NeuronLearner
-from trickless.learners.tasks import Classification, Regression
+from trickless.learners.old_neuron_learner import NeuronLearner
+from trickless.learners.old_tasks import Classification, Regression
 from trickless.neurons import Neurons
 from trickless.rules import (
     CLASS_WEIGHT,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from trickless.checks.kernels import check_kernel_bound
-from trickless.learners.kernels import KernelLearner
+from trickless.learners.old_kernels import KernelLearner
 from trickless.rules import choice, either, positive
 from trickless.solvers.compression import Projecting
 from trickless.solvers.rounds import OnlineClassification, OnlineRegression

@@ -39,11 +39,11 @@ from trickless.checks.models import (
     each_batch,
 )
 from trickless.files.checkpoint import NOWHERE, Checkpoint
-from trickless.functions.columns import by_neuron
+from trickless.functions.activations import by_neuron
 from trickless.functions.network import Network
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator
-from trickless.learners.neuron_learner import NeuronLearner
-from trickless.learners.tasks import Classification, Regression
+from trickless.learners.old_neuron_learner import NeuronLearner
+from trickless.learners.old_tasks import Classification, Regression
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,

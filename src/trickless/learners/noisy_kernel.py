@@ -18,7 +18,7 @@ from trickless.checks.kernels import check_estimates
 from trickless.checks.learners import check_draws
 from trickless.functions.sampling import by_size, thin
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.kernels import Expanded
+from trickless.learners.old_kernels import Expanded
 from trickless.rules import anything, integer, positive
 from trickless.solvers.rounds import OnlineClassification, OnlineGradient, OnlineRegression
 

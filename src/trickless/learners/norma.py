@@ -16,8 +16,8 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.checks.learners import check_forgetting, check_no_average, check_progress
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
-from trickless.learners.tasks import Classification, Regression
+from trickless.learners.old_kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
+from trickless.learners.old_tasks import Classification, Regression
 from trickless.rules import (
     anything,
     choice,

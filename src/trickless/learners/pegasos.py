@@ -13,8 +13,8 @@ import numpy as np
 from trickless.arrays.growing import growing_like
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.kernels import KernelRows, RegularisedLoss, rows_at_once
-from trickless.learners.tasks import Classification
+from trickless.learners.old_kernels import KernelRows, RegularisedLoss, rows_at_once
+from trickless.learners.old_tasks import Classification
 from trickless.rules import CLASS_WEIGHT, integer
 
 

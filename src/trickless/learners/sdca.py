@@ -23,8 +23,8 @@ from trickless.arrays.threads import row_blocks
 from trickless.checks.kernels import check_positive_semidefinite
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.kernels import KernelRows, RegularisedLoss, rows_at_once
-from trickless.learners.tasks import Classification, Regression
+from trickless.learners.old_kernels import KernelRows, RegularisedLoss, rows_at_once
+from trickless.learners.old_tasks import Classification, Regression
 from trickless.rules import CLASS_WEIGHT, choice, integer, non_negative, positive, warn
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, Loss
 

@@ -18,12 +18,12 @@ from trickless.checks.learners import check_draws, check_finite
 from trickless.checks.models import check_certificate
 from trickless.checks.neurons import check_independent
 from trickless.files.checkpoint import NOWHERE, Checkpoint
-from trickless.functions.columns import by_column
+from trickless.functions.activations import by_column
 from trickless.functions.expansion import ESTIMATOR, PILOT_ROWS, Expansion
 from trickless.functions.network import Network
 from trickless.functions.pilot import Variances
 from trickless.functions.stream import Purpose, draw, generator, pick
-from trickless.learners.neuron_learner import NeuronLearner
+from trickless.learners.old_neuron_learner import NeuronLearner
 from trickless.neurons import Neurons
 from trickless.rules import integer
 from trickless.solvers.compression import Projecting

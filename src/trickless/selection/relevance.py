@@ -16,7 +16,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from trickless.arrays.threads import linear_algebra, map_rows
+from trickless.arrays.threads import linear_algebra
+from trickless.functions.activations import evaluate, together
 from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
 from trickless.selection.scores import Contest, best
@@ -175,17 +176,20 @@ def slopes_of_score(family: Gaussian, contest: Contest) -> np.ndarray | None:
         array.astype(X.dtype) for array in (moments.z_mean, B, U, to_targets, to_freedom)
     )
 
-    def of_rows(rows: slice) -> np.ndarray:
-        z = family(X[rows], weights)
+    slopes: dict[int, np.ndarray] = {}
+
+    def of_rows(rows: slice, where: slice, z: np.ndarray) -> None:
         centred = z - z_mean
         R = Y[rows] - centred @ B
         by_z = np.concatenate([R - centred @ U, R], axis=1) @ to_targets + centred @ to_freedom
         cos, sin = np.split(z, 2, axis=1)
         by_cos, by_sin = np.split(by_z * share[rows, None], 2, axis=1)
         by_t = by_sin * cos - by_cos * sin
-        return np.einsum("jk,kj->j", X[rows].T @ by_t, frequencies, dtype=np.float64)
+        by_feature = X[rows].T @ by_t
+        slopes[rows.start] = np.einsum("jk,kj->j", by_feature, frequencies, dtype=np.float64)
 
-    return np.sum(map_rows(of_rows, X, len(z_mean), contest.n_jobs), axis=0)
+    evaluate(family, together(weights), X, len(z_mean), of_rows, contest.n_jobs)
+    return np.sum([slopes[start] for start in sorted(slopes)], axis=0)
 
 
 def _standard_deviations(X: Any, weight: np.ndarray | None) -> np.ndarray:

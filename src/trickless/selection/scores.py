@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless.arrays.devices import take, to_host
-from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
+from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.checks.neurons import check_finite_activations
+from trickless.functions.activations import activations, together
 from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
 from trickless.solvers.ridge import solve_by_gcv
@@ -98,16 +99,12 @@ class Contest:
         statistics = Statistics(n_columns, origin)
         least = least_ridge(len(self.targets))
         for panel in row_blocks(len(self.targets), max(1, _ACTIVATIONS // n_columns)):
-            Z, part = self._activations(family, weights, self.X[panel]), self.weight
+            X, part = self.X[panel], self.weight
+            Z = activations(family, together(weights), X, self._n_neurons, self.n_jobs)
             check_finite_activations(type(family).__name__, Z)
             part = None if part is None else part[panel]
             statistics.add(Z, self.targets[panel], part, least, self.n_jobs)
         return statistics.centred()
-
-    def _activations(self, family: Neurons, weights: Weights, X: Any) -> np.ndarray:
-        n_columns = self._n_neurons * family.width
-        parts = map_rows(lambda rows: family(X[rows], weights), X, n_columns, self.n_jobs)
-        return np.concatenate(parts)
 
 
 def best(entries: list[Entry]) -> Entry:

@@ -25,8 +25,8 @@ from trickless.checks.learners import check_progress
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.sampling import thin
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import Learner
-from trickless.learners.tasks import Classification, Regression
+from trickless.learners.old_base import Learner
+from trickless.learners.old_tasks import Classification, Regression
 from trickless.rules import (
     anything,
     choice,

@@ -26,7 +26,7 @@ from trickless.checks.kernels import (
     check_kernel_params,
     check_kernel_values,
 )
-from trickless.learners.base import Learner
+from trickless.learners.old_base import Learner
 from trickless.rules import anything, either, is_none, positive
 from trickless.solvers.losses import Loss, make_loss
 

@@ -20,7 +20,7 @@ from trickless.checks.neurons import (
 )
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, draw, generator, moved
-from trickless.learners.base import NO_TARGETS, Learner
+from trickless.learners.old_base import NO_TARGETS, Learner
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.rules import integer
 from trickless.selection.halving import choose

@@ -21,7 +21,7 @@ from trickless.checks.inputs import (
     check_targets,
     distinct_labels,
 )
-from trickless.learners.base import Learner
+from trickless.learners.old_base import Learner
 
 
 class Regression(RegressorMixin, Learner):

@@ -1,0 +1,156 @@
+"""Activations Z = ψ(X; W) of rows by drawn neurons, and the one loop that evaluates them.
+
+Activations of n neurons of some width have ``width * n`` columns: column ``k * n + j`` of a piece
+holds number k of neuron j. Neurons come in pieces, usually blocks of a stream, whose columns lie
+side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.devices import empty, take
+from trickless.arrays.threads import map_blocks, map_rows, on_host, row_blocks
+from trickless.functions.stream import BLOCK, NeuronStream, pick
+from trickless.neurons import Neurons, Weights
+
+#: Bytes of activations, in double precision, that a panel holds, and its most rows: with more rows
+#: sums over a panel are no faster.
+PANEL_BYTES, PANEL_ROWS = 2**26, 8192
+#: Bytes of a panel on a device, where sums over few rows would wait for the device's memory.
+PANEL_BYTES_ON_DEVICE = 2**30
+
+#: Begins to go through some neurons: their places, and their weights.
+Pieces = Callable[[], Iterable[tuple[slice, Weights]]]
+
+
+def together(weights: Weights) -> Pieces:
+    """Some neurons as one piece."""
+    return lambda: [(slice(0, weights[0].shape[0]), weights)]
+
+
+def in_blocks(weights: Weights) -> Pieces:
+    """Some neurons in pieces of a block."""
+    return lambda: [(some, pick(weights, some)) for some in row_blocks(len(weights[0]), BLOCK)]
+
+
+def evaluate(
+    neurons: Neurons,
+    pieces: Pieces,
+    X: Any,
+    n_columns: int,
+    use: Callable[[slice, slice, Any], None],
+    n_jobs: int | None = None,
+    blocks: list[slice] | None = None,
+) -> None:
+    """Evaluate neurons on rows: a block of rows a thread, one piece of neurons after the other.
+
+    Parameters
+    ----------
+    neurons : Neurons
+        The family.
+    pieces : callable
+        Begins to go through the neurons, once for each block of rows.
+    X : array or CSR matrix of shape (n_rows, n_features)
+    n_columns : int
+        How many columns all pieces have together.
+    use : callable
+        ``use(rows, where, Z)`` gets the activations of a block of rows by a piece of neurons. It is
+        called on several threads, each time for other rows.
+    n_jobs : int or None
+        Threads.
+    blocks : list of slice, optional
+        Blocks of rows. Default: as many rows as stay in the processor's cache.
+    """
+
+    def block(rows: slice) -> None:
+        some = take(X, rows)
+        for where, weights in pieces():
+            use(rows, where, neurons(some, weights))
+
+    if blocks is None:
+        map_rows(block, X, n_columns, n_jobs)
+    else:
+        map_blocks(block, blocks, n_jobs)
+
+
+def activations(
+    neurons: Neurons,
+    pieces: Pieces,
+    X: Any,
+    n_neurons: int,
+    n_jobs: int | None = None,
+    out: Any = None,
+) -> Any:
+    """Activations of all rows by all neurons: an array (n_rows, n_neurons * width), or ``out``."""
+    width = neurons.width
+    Z = empty((X.shape[0], n_neurons * width), X) if out is None else out
+
+    def fill(rows: slice, where: slice, part: Any) -> None:
+        Z[rows, where.start * width : where.stop * width] = part
+
+    evaluate(neurons, pieces, X, Z.shape[1], fill, n_jobs)
+    return Z
+
+
+def panels(
+    stream: NeuronStream,
+    n_neurons: int,
+    X: Any,
+    start: int = 0,
+    kept: bool = False,
+    n_together: int = 0,
+    n_jobs: int | None = None,
+) -> Iterator[tuple[slice, Any]]:
+    """Activations of all rows by the first neurons of a stream, a panel of rows at a time.
+
+    Parameters
+    ----------
+    stream : NeuronStream
+    n_neurons : int
+    X : array or CSR matrix of shape (n_rows, n_features)
+    start : int, default=0
+        Rows before this one are left out.
+    kept : bool, default=False
+        Whether the panels are kept. If not, each panel overwrites the one before, because new
+        memory takes time of its own.
+    n_together : int, default=0
+        A panel may have so many rows even if they take more than ``PANEL_BYTES``.
+    n_jobs : int or None
+        Threads.
+
+    Yields
+    ------
+    rows : slice
+    Z : array of shape (n_rows of the panel, n_neurons * width)
+    """
+    n_rows, n_columns = X.shape[0], n_neurons * stream.neurons.width
+    if on_host(X):
+        most = min(PANEL_ROWS, max(PANEL_BYTES // (8 * n_columns), n_together))
+    else:
+        most = PANEL_BYTES_ON_DEVICE // (8 * n_columns)
+    size = BLOCK * max(1, most // BLOCK)
+    memory = empty((n_rows if kept else min(n_rows, size), n_columns), X)
+    for first in range(start, n_rows, size):
+        panel = slice(first, min(first + size, n_rows))
+        rows = take(X, panel)
+        Z = take(memory, panel if kept else slice(0, rows.shape[0]))
+        pieces = _pieces(stream, n_neurons, X)
+        yield panel, activations(stream.neurons, pieces, rows, n_neurons, n_jobs, out=Z)
+
+
+def _pieces(stream: NeuronStream, n_neurons: int, like: Any) -> Pieces:
+    return lambda: stream.pieces(0, n_neurons, like)
+
+
+def by_neuron(columns: np.ndarray, width: int) -> np.ndarray:
+    """What belongs to the columns of a piece, (width * n, ...), as a view (n, width, ...)."""
+    return columns.reshape(width, -1, *columns.shape[1:]).swapaxes(0, 1)
+
+
+def by_column(neurons: np.ndarray) -> np.ndarray:
+    """What belongs to the neurons of a piece, (n, width, ...), in the order of their columns."""
+    return neurons.swapaxes(0, 1).reshape(-1, *neurons.shape[2:])
