@@ -76,7 +76,7 @@ def test_threads_row_blocks_and_byte_budgets_change_nothing(
     single = make(learner, family, dtype="float32").fit(X, y)
     for n_jobs, rows, n_bytes in ((1, 100, 5000), (3, 37, 0)):
         small_blocks(rows)
-        monkeypatch.setattr(trickless.learners.kitchen_sinks, "PANEL_BYTES", n_bytes)
+        monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", n_bytes)
         monkeypatch.setattr(trickless.functions.network, "_GROUP_BYTES", n_bytes)
         options = {"n_jobs": n_jobs}
         if "cache_bytes" in learner.get_params():

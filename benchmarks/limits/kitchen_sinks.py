@@ -42,7 +42,7 @@ from sklearn.pipeline import make_pipeline
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.arrays.threads import n_threads
 from trickless.cli.demo.report import circumstances, measured
-from trickless.learners.kitchen_sinks import PANEL_BYTES
+from trickless.functions.activations import PANEL_BYTES
 from trickless.neurons import Gaussian
 
 N_ROWS, N_INPUTS, N_NEURONS, ALPHA, REPEATS = 40_000, 100, 1000, 1e-6, 9

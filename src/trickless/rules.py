@@ -122,6 +122,13 @@ def anything(wanted: str, remedy: str, accepts: Callable[[Any], bool]) -> Rule:
     return Rule(wanted, remedy, lambda value: True, accepts)
 
 
+def boolean(remedy: str, or_integer: bool = False) -> Rule:
+    """True or False, of Python or NumPy; an integer as well, if told."""
+    types = (bool, np.bool_, int) if or_integer else (bool, np.bool_)
+    wanted = "a boolean or an integer" if or_integer else "a boolean"
+    return anything(wanted, remedy, lambda v: isinstance(v, types))
+
+
 def either(*rules: Rule) -> Rule:
     """Any of several rules; the remedy of the first is shown."""
     return Rule(

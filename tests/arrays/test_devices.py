@@ -323,8 +323,8 @@ def test_learners_that_work_on_numpy_alone_say_so(learner):
 
 
 def test_many_columns_are_solved_directly_on_a_device(monkeypatch):
-    monkeypatch.setattr("trickless.learners.kitchen_sinks.PASSES_ABOVE", 8)
-    monkeypatch.setattr("trickless.learners.kitchen_sinks.FEW_ROWS", 8)
+    monkeypatch.setattr("trickless.solvers.sums.PASSES_ABOVE", 8)
+    monkeypatch.setattr("trickless.solvers.sums.FEW_ROWS", 8)
     X, y = problem(WORKING[0])
     assert hasattr(make(WORKING[0]).fit(put(X), y), "statistics_")
     assert not hasattr(make(WORKING[0]).fit(X, y), "statistics_")

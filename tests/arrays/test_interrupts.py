@@ -102,7 +102,7 @@ def same(model, other, X, y):
 def test_an_interrupted_first_fit_leaves_whole_steps_or_nothing(
     learner, after_each_step, monkeypatch
 ):
-    monkeypatch.setattr("trickless.learners.kitchen_sinks.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
     X, y = problem(learner, 300)
     small(learner).fit(X, y)
     copies, steps = dict(after_each_step), set()
@@ -139,7 +139,7 @@ def test_a_later_fit_that_is_interrupted_before_its_first_step_leaves_the_earlie
 
 @every_learner
 def test_an_interrupted_batch_leaves_whole_steps(learner, after_each_step, monkeypatch):
-    monkeypatch.setattr("trickless.learners.kitchen_sinks.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
     X, y = problem(learner, 300)
     begun = small(learner).partial_fit(X, y)
     before = progress(begun)

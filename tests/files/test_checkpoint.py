@@ -51,7 +51,7 @@ class Ended(Exception):  # noqa: N818
 def at_every_step(monkeypatch):
     monkeypatch.setattr("trickless.files.checkpoint.SECONDS", 0.0)
     monkeypatch.setattr("trickless.files.checkpoint.SHARE", np.inf)
-    monkeypatch.setattr("trickless.learners.kitchen_sinks.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
     monkeypatch.setattr("trickless.files.format.os.fsync", lambda file: None)  # for the disk's sake
 
 
@@ -118,7 +118,7 @@ def test_a_fit_goes_on_where_it_was_in_panels_of_another_size(size, path, ending
     X, y = rows("sums")
     whole = fresh("sums").fit(X, y)
     assert ending(1, fresh("sums").fit, X, y, checkpoint=path)  # after 256 rows
-    monkeypatch.setattr("trickless.learners.kitchen_sinks.PANEL_BYTES", size)
+    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", size)
     model = fresh("sums").fit(X, y, checkpoint=path)
     assert model.statistics_.weight == len(X)
     np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-4, atol=1e-6)

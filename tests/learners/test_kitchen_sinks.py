@@ -148,7 +148,7 @@ def test_dependent_columns_without_alpha_are_refused():
 
 
 def test_memory_of_activations_is_a_panel(monkeypatch):
-    monkeypatch.setattr("trickless.learners.kitchen_sinks.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
     X = inputs(700, 3)
     y = target(X)
     small = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X, y)
@@ -166,7 +166,7 @@ def test_targets_far_from_zero_are_learned_as_well():
 
 
 def test_an_interrupted_batch_counts_for_nothing(monkeypatch):
-    monkeypatch.setattr("trickless.learners.kitchen_sinks.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
     X = inputs(1000, 3)
     y = target(X)
     model = KitchenSinksRegressor(Gaussian(1.0), 50, random_state=0).fit(X[:400], y[:400])
@@ -191,7 +191,7 @@ def test_an_interrupted_batch_counts_for_nothing(monkeypatch):
 
 
 def test_weights_stay_with_their_rows_over_panels(monkeypatch):
-    monkeypatch.setattr("trickless.learners.kitchen_sinks.PANEL_BYTES", 1)
+    monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
     X = inputs(700, 3)
     y = target(X)
     weight = np.random.default_rng(0).random(700)
@@ -553,7 +553,7 @@ def test_other_losses_reach_the_same_risk_from_memory_and_in_passes(loss, classe
         Gaussian(1.0), 30, loss=loss, alpha=1e-3, random_state=0, dtype="float64"
     ).fit(X, y)
     again = clone(model).set_params(cache_bytes=0)
-    monkeypatch.setattr(trickless.learners.kitchen_sinks, "PANEL_BYTES", 1)
+    monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", 1)
     again.fit(X, y)
     targets = model._targets(y, None, first=False)
     values = []
@@ -725,7 +725,7 @@ def test_a_stream_that_breaks_off_keeps_its_batches(tmp_path):
 
 def test_rows_come_together_where_a_gram_matrix_is_as_large(monkeypatch):
     """Passes without one hold no more than ``PANEL_BYTES``, however many columns there are."""
-    monkeypatch.setattr(trickless.learners.kitchen_sinks, "PANEL_BYTES", 8 * 600 * BLOCK)
+    monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", 8 * 600 * BLOCK)
     model = KitchenSinksRegressor(Gaussian(1.0), 300, random_state=0)
     X, y = problem(model, 2000)
     seen = []

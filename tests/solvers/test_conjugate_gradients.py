@@ -95,7 +95,7 @@ def test_activations_may_take_what_the_direct_solver_would(n_rows, kept, monkeyp
 
 def test_panels_change_nothing(monkeypatch):
     expected = make(solver="iterative", tol=1e-13).fit(X, Y).coef_
-    monkeypatch.setattr(trickless.learners.kitchen_sinks, "PANEL_BYTES", 1)
+    monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", 1)
     model = make(solver="iterative", tol=1e-13).fit(X, Y)
     np.testing.assert_allclose(model.coef_, expected, atol=1e-5 * np.abs(expected).max())
 
@@ -111,7 +111,7 @@ def brute_force_scores(y, activations, ridge, weight=None):
 
 
 def test_alpha_is_chosen_by_cross_validation(monkeypatch):
-    monkeypatch.setattr(trickless.learners.kitchen_sinks, "PILOT_COLUMNS", 30)
+    monkeypatch.setattr(trickless.solvers.sums, "PILOT_COLUMNS", 30)
     monkeypatch.setattr(trickless.solvers.conjugate_gradients, "_PROBES", 50)
     monkeypatch.setattr(trickless.solvers.conjugate_gradients, "_PROBE_TOL", 1e-3)
     monkeypatch.setattr(trickless.solvers.conjugate_gradients, "_COMPARE_TOL", 1e-5)
@@ -175,16 +175,14 @@ def test_outputs_at_ridges_far_apart_are_all_solved():
 
 
 def test_it_is_taken_for_many_columns_and_where_it_goes(monkeypatch):
-    monkeypatch.setattr(trickless.learners.kitchen_sinks, "PASSES_ABOVE", 2 * N_NEURONS - 1)
-    monkeypatch.setattr(trickless.learners.kitchen_sinks, "FEW_ROWS", N_ROWS)
+    monkeypatch.setattr(trickless.solvers.sums, "PASSES_ABOVE", 2 * N_NEURONS - 1)
+    monkeypatch.setattr(trickless.solvers.sums, "FEW_ROWS", N_ROWS)
     assert hasattr(make().fit(X, Y), "statistics_")
     assert hasattr(make(alpha=1e-12).fit(X, Y), "statistics_")
-    monkeypatch.setattr(
-        trickless.learners.kitchen_sinks, "FEW_ACTIVATIONS", N_ROWS * 2 * N_NEURONS - 1
-    )
+    monkeypatch.setattr(trickless.solvers.sums, "FEW_ACTIVATIONS", N_ROWS * 2 * N_NEURONS - 1)
     assert not hasattr(make().fit(X, Y), "statistics_")
-    monkeypatch.setattr(trickless.learners.kitchen_sinks, "FEW_ACTIVATIONS", N_ROWS * 2 * N_NEURONS)
-    monkeypatch.setattr(trickless.learners.kitchen_sinks, "FEW_ROWS", N_ROWS - 1)
+    monkeypatch.setattr(trickless.solvers.sums, "FEW_ACTIVATIONS", N_ROWS * 2 * N_NEURONS)
+    monkeypatch.setattr(trickless.solvers.sums, "FEW_ROWS", N_ROWS - 1)
     assert not hasattr(make().fit(X, Y), "statistics_")
     for options in ({"solver": "direct"}, {"alpha": "loo"}, {"weight_bound": 1.0}):
         assert hasattr(make(**options).fit(X, Y), "statistics_")
@@ -200,9 +198,9 @@ def test_it_is_taken_for_many_columns_and_where_it_goes(monkeypatch):
     assert not hasattr(make().fit(X, Y), "statistics_")
     monkeypatch.setattr(KitchenSinksRegressor, "_room", lambda self: len(X) * 16 * N_NEURONS - 1)
     assert hasattr(make().fit(X, Y), "statistics_")
-    monkeypatch.setattr(trickless.learners.kitchen_sinks, "REEVALUATED_ABOVE", 2 * N_NEURONS - 1)
+    monkeypatch.setattr(trickless.solvers.sums, "REEVALUATED_ABOVE", 2 * N_NEURONS - 1)
     assert not hasattr(make().fit(X, Y), "statistics_")
-    monkeypatch.setattr(trickless.learners.kitchen_sinks, "REEVALUATED_ABOVE", 2 * N_NEURONS)
+    monkeypatch.setattr(trickless.solvers.sums, "REEVALUATED_ABOVE", 2 * N_NEURONS)
     assert hasattr(make().fit(X, Y), "statistics_")
 
 

@@ -90,7 +90,7 @@ def fit(name, share, checkpoint=None):
 def at_every_step():
     """Keep a state after every step, and take small panels of rows."""
     trickless.files.checkpoint.SECONDS, trickless.files.checkpoint.SHARE = 0.0, np.inf
-    trickless.learners.kitchen_sinks.PANEL_BYTES = 1
+    trickless.functions.activations.PANEL_BYTES = 1
 
 
 def same(numbers, others):

@@ -23,19 +23,23 @@ from trickless.learners.doubly_stochastic import (
 )
 from trickless.learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.learners.neuron_learner import RowsOfNeurons
 from trickless.learners.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
 from trickless.learners.norma import NORMAClassifier, NORMARegressor
 from trickless.learners.pegasos import PegasosClassifier
+from trickless.learners.rows import Matrix, Rows
 from trickless.learners.sdca import SDCAClassifier, SDCARegressor
 from trickless.learners.shrinking_gradient import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
+from trickless.learners.targets import Labels, Numbers, Range
 from trickless.neurons import Inputs, Neurons
 from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.ridge import Solution
-from trickless.solvers.statistics import Rows, Statistics
+from trickless.solvers.statistics import KeptRows, Statistics
 from trickless.solvers.step_sizes import Steps
+from trickless.solvers.sums import Sums
 from trickless.tables.encoder import TableEncoder
 from trickless.tables.model import TableColumn, TableModel
 
@@ -66,7 +70,14 @@ _PARTS = (
     Network,
     NeuronStream,
     Progress,
+    KeptRows,
+    Labels,
+    Matrix,
+    Numbers,
+    Range,
     Rows,
+    RowsOfNeurons,
+    Sums,
     Solution,
     Statistics,
     Steps,

@@ -1,49 +1,27 @@
 """Random Kitchen Sinks: draw K neurons at random, then solve for their coefficients.
 
 A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimization with
-randomization in learning", NIPS 2008.
+randomization in learning", NIPS 2008. How the coefficients are found is in ``solvers/sums``.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import sklearn
-from scipy.linalg import LinAlgError
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.devices import beside, empty, take
-from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.threads import linear_algebra, map_rows, on_host, row_blocks
-from trickless.checks.devices import check_on_host
-from trickless.checks.inputs import in_precision
-from trickless.checks.learners import (
-    check_alpha,
-    check_finite,
-    check_freedom,
-    check_no_weight_bound,
-    check_passes,
-    check_resolved,
-    check_search,
-    check_streamable,
-)
-from trickless.checks.models import (
-    check_mergeable,
-    check_statistics,
-    check_stream,
-    each_batch,
-)
-from trickless.files.checkpoint import NOWHERE, Checkpoint
-from trickless.functions.activations import by_neuron
+from trickless.arrays.devices import beside
+from trickless.arrays.threads import linear_algebra
+from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
-from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator
-from trickless.learners.old_neuron_learner import NeuronLearner
-from trickless.learners.old_tasks import Classification, Regression
+from trickless.learners.base import Classifier, Regressor
+from trickless.learners.intake import Batch, anew, begin, check_unchanged, receive
+from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, try_neurons
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
@@ -57,38 +35,20 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
-from trickless.solvers.losses import CLASSIFICATION_LOSSES, Loss, make_loss
-from trickless.solvers.ridge import (
-    Posterior,
-    Solution,
-    residual_freedom,
-    residual_variance,
-    solve,
-    solve_by_gcv,
-    solve_by_loo,
-    solve_within,
-)
-from trickless.solvers.risk import minimise
-from trickless.solvers.statistics import Moments, Statistics, least_ridge
-
-#: Bytes of activations, in double precision, held at a time while statistics are summed, and rows,
-#: of which more do not make sums faster.
-PANEL_BYTES, PANEL_ROWS = 2**26, 8192
-#: Bytes on a device, where the sums of few rows would wait for its memory.
-PANEL_BYTES_ON_DEVICE = 2**30
-
-#: Columns above which least squares is solved in passes over the rows: where activations can be
-#: kept, and where they have to be evaluated in every pass.
-PASSES_ABOVE, REEVALUATED_ABOVE = 6144, 16384
-#: Rows, and activations of them all, up to which it is not: the direct solver works in rows.
-FEW_ROWS, FEW_ACTIVATIONS = 2048, 2**25
-#: Columns on which that solver begins to look for alpha, and the most rows of its preconditioner.
-PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
+from trickless.solvers.losses import CLASSIFICATION_LOSSES
+from trickless.solvers.ridge import Solution
+from trickless.solvers.statistics import Statistics
+from trickless.solvers.sums import Options, Sums, check_alpha
 
 
 class _KitchenSinks(NeuronLearner):
-    """Least squares on activations, from statistics that add up over batches."""
+    """Least squares on activations, from sums that add up over batches.
+
+    Attributes
+    ----------
+    sums_ : Sums
+        The solver: its neurons, sums and solution.
+    """
 
     loss: str = "squared_error"
     alpha: float | str
@@ -98,9 +58,7 @@ class _KitchenSinks(NeuronLearner):
     max_iter: int
     tol: float
     cache_bytes: int
-    statistics_: Statistics
-    _solved: Solution | None
-    _network: Network | None
+    sums_: Sums
 
     _fixed = (*NeuronLearner._fixed, "n_neurons")
     _bounded = False
@@ -154,195 +112,96 @@ class _KitchenSinks(NeuronLearner):
         -------
         self
         """
-        return self._fit(X, y, sample_weight, checkpoint)
+        check_parameters(self, self._rules)
+        file = Checkpoint(checkpoint, self)
+        with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+            batch = begin(new, X, y, sample_weight, seed=file.seed)
+            begin_sums(new, *batch)
+            file.received(new.seed_, *batch)
+            X, targets, weight = batch
+            sums, options = new.sums_, options_of(new)
+            if sums.goes_in_passes(X, options):
+                sums.solve_in_passes(X, targets, weight, options, file.keep, file.resume())
+            else:
+                new._check_weight_bound()
+                with new._progress(len(targets), "row") as bar:
+                    sums.learn(*batch, options, file.keep, file.resume(), bar.update)
+            if self.alpha == "loo":
+                sums.leave_one_out(X, targets, weight, options)
+            if self.loss != "squared_error":
+                sums.minimise(X, targets, weight, new._loss(targets.shape[1]), options)
+            sums.function(options)
+        file.remove()
+        return self
 
-    def _families(self) -> list[Neurons]:
-        if self.search is None:
-            return super()._families()
-        begin = clone(self).set_params(search=None)
-        check_search(begin, self.search)
-        return [
-            clone(make_neurons(clone(begin).set_params(**params).neurons))
-            for params in sklearn.model_selection.ParameterGrid(self.search)
-        ]
-
-    def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        self.stream_ = NeuronStream(self.neurons_, self.seed_, self.dtype, self.cache_bytes)
-        self._origin = np.average(targets, axis=0, weights=weight)
-        self.__dict__.pop("statistics_", None)
-        self._forget()
-
-    def _no_rows(self, origin: np.ndarray, like: Any = None) -> Statistics:
-        return Statistics(self._begun_with["n_neurons"] * self.neurons_.width, origin, like)
-
-    def _learn_all(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
-    ) -> None:
-        if self._goes_in_passes(X):
-            self._solved = self._solve_in_passes(X, targets, weight, checkpoint)
-        else:
-            self._learn(X, targets, weight, checkpoint)
-        if self.alpha == "loo":
-            self._solved = self._bounded_by_weight(self._leave_one_out(X, targets, weight))
-        self._go_on_from_least_squares(X, targets, weight)
-        _ = self.network_
-
-    def _go_on_from_least_squares(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None
-    ) -> None:
-        """Solve what is minimised, if that is another loss."""
-
-    def _goes_in_passes(self, X: Any) -> bool:
-        """Whether least squares is solved in passes over the rows rather than from statistics."""
-        why_not = {
-            "alpha": (self.alpha, self.alpha not in ("loo", 0)),
-            "weight_bound": (self.weight_bound, self.weight_bound is None),
-            "loss": (self.loss, self.loss == "squared_error"),
-        }
-        if self.solver == "iterative":
-            check_on_host(f"{type(self).__name__}, solver='iterative'", X, "solver='direct'")
-            check_passes(type(self).__name__, **why_not)
-            return True
-        n_columns = self.n_neurons * self.neurons_.width
-        kept = self._bytes(X.shape[0]) <= self._room()
-        many = n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
-        free = on_host(X) and self.solver == "auto" and not self._has_few_rows(X)
-        return free and many and all(goes for _, goes in why_not.values())
-
-    def _has_few_rows(self, X: Any) -> bool:
-        """Whether the direct solver can work in rows, as it does but for alpha=0."""
-        n_rows, n_columns = X.shape[0], self.n_neurons * self.neurons_.width
-        few = n_rows <= FEW_ROWS and n_rows * n_columns <= FEW_ACTIVATIONS
-        return few and self.alpha != 0
-
-    def _bytes(self, n_rows: int) -> int:
-        """Bytes of the activations of so many rows."""
-        n_columns = self._begun_with["n_neurons"] * self.neurons_.width
-        return n_rows * n_columns * np.dtype(self._begun_with["dtype"]).itemsize
-
-    def _room(self) -> int:
-        """Bytes that activations may take in the iterative solver.
-
-        16 c² bytes are the two c × c matrices of the direct one. The preconditioner and its factor,
-        with up to c² / 2 numbers each, come on top.
-        """
-        return max(self.cache_bytes, 16 * (self.n_neurons * self.neurons_.width) ** 2)
-
-    def _solve_in_passes(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
-    ) -> Solution:
-        n_rows, n_columns = X.shape[0], self.n_neurons * self.neurons_.width
-        n_chosen = min(n_rows, max(BLOCK, n_columns // 2), PRECONDITIONER_ROWS)
-        rng = generator(self.seed_, Purpose.PRECONDITIONER)
-        chosen = np.sort(rng.choice(n_rows, n_chosen, replace=False))
-        ridge: float | Pilot
-        if isinstance(self.alpha, str):
-            n_pilot = min(self.n_neurons, max(1, PILOT_COLUMNS // self.neurons_.width))
-            pilot = np.sort(self._by_neuron(np.arange(n_columns))[:n_pilot], axis=None)
-            ridge = Pilot(pilot, self.n_neurons / n_pilot, rng)
-        else:
-            ridge = self.alpha * self.n_neurons
-        with self._dependent_columns():
-            return solve_in_passes(
-                self._blocks(X, self._room()),
-                targets,
-                weight,
-                ridge,
-                chosen,
-                self.max_iter,
-                self.tol,
-                self.n_jobs,
-                type(self).__name__,
-                checkpoint,
+    def _check_weight_bound(self) -> None:
+        if self.loss != "squared_error" and self.weight_bound is not None:
+            raise ValueError(
+                f"{type(self).__name__}: weight_bound={self.weight_bound!r} does not go with "
+                f"loss={self.loss!r}. Remedy: weight_bound=None."
             )
 
-    def _by_neuron(self, columns: np.ndarray) -> np.ndarray:
-        """What belongs to columns of all blocks, as an array (n_neurons, width, ...)."""
-        width = self.neurons_.width
-        blocks = [
-            by_neuron(columns[b.start * width : b.stop * width], width)
-            for b in row_blocks(len(columns) // width, BLOCK)
-        ]
-        return np.concatenate(blocks)
+    def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
+        check_parameters(self, self._rules)
+        check_streamable(self)
+        if not self.__sklearn_is_fitted__():
+            with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+                batch = begin(new, X, y, sample_weight, classes, stream=True)
+                begin_sums(new, *batch)
+                new._learn(batch)
+            return self
+        with linear_algebra(self.n_jobs):
+            batch = receive_rows(self, X, y, sample_weight, classes)
+            self._learn(batch)
+        return self
 
-    def _blocks(self, X: Any, most: int) -> Callable[[], Iterator[tuple[slice, np.ndarray]]]:
-        """Begins passes over the activations: kept if they take at most so many bytes."""
-        if self._bytes(X.shape[0]) > most:
-            return lambda: self._panels(X)
-        panels = list(self._panels(X, kept=True))
-        return lambda: iter(panels)
+    def _learn(self, batch: Batch) -> None:
+        """Add a batch to the sums, if it holds rows."""
+        if len(batch[1]):
+            with self._progress(len(batch[1]), "row") as bar:
+                self.sums_.learn(*batch, options_of(self), advance=bar.update)
 
-    def _learn(
-        self,
-        X: Any,
-        targets: np.ndarray,
-        weight: np.ndarray | None,
-        checkpoint: Checkpoint = NOWHERE,
-    ) -> None:
-        statistics, done = self._no_rows(self._origin, X), 0  # merged once the batch is through
-        statistics.make_room(X.shape[0])
-        alpha = np.inf if isinstance(self.alpha, str) else self.alpha
-        least = least_ridge(X.shape[0], alpha * self._begun_with["n_neurons"])
-        if (state := checkpoint.resume()) is not None:
-            place, statistics, done = statistics, state["statistics"], state["rows"]
-            if not on_host(X):
-                statistics.gram = beside(place.gram, statistics.gram)
-        with self._progress(X.shape[0], "row") as bar:
-            bar.update(done)
-            # As many rows as columns take no more memory than the Gram matrix they are added to.
-            for rows, Z in self._panels(X, done, n_together=len(statistics.z_sum)):
-                part = None if weight is None else weight[rows]
-                statistics.add(Z, targets[rows], part, least, self.n_jobs)
-                bar.update(Z.shape[0])
-                if checkpoint.is_due():
-                    checkpoint.keep({"statistics": statistics, "rows": rows.stop})
-        check_finite(type(self.neurons_).__name__, statistics.z_sum)
-        if hasattr(self, "statistics_"):
-            self.statistics_.make_room(X.shape[0])
-        with uninterrupted():
-            if hasattr(self, "statistics_"):
-                before = self.statistics_
-                if not on_host(X):  # before may be from a file
-                    before.gram = beside(statistics.gram, before.gram)
-                before.merge(statistics)
-            else:
-                self.statistics_ = statistics
-            self._forget()
+    def _fit_stream(
+        self, batches: Iterable[tuple[Any, ...]], classes: Any = None, checkpoint: Any = None
+    ) -> Any:
+        check_parameters(self, self._rules)
+        owner, file = type(self).__name__, Checkpoint(checkpoint, self, "fit_stream")
+        with anew(self, is_model, kept=(Exception,)) as new:
+            check_streamable(new)
+            n_learned = 0
+            try:
+                for X, y, weight in _each_batch(owner, batches):
+                    with linear_algebra(self.n_jobs):
+                        if new.__sklearn_is_fitted__():
+                            batch = receive_rows(new, X, y, weight, classes)
+                        else:
+                            batch = begin(new, X, y, weight, classes, seed=file.seed, stream=True)
+                            begin_sums(new, *batch)
+                        file.received(new.seed_, *batch)
+                        if (state := file.resume()) is not None:
+                            new.sums_.take(state["statistics"])
+                        elif not file.behind:
+                            new._learn(batch)
+                            file.keep(new._state)
+                    n_learned += 1
+            except Exception as error:
+                error.add_note(f"This was at batch {n_learned}, counted from 0.")
+                if not file.behind and file.n_batches == n_learned > 0:
+                    file.keep(new._state, now=True)  # the source may not come back
+                raise
+            if not new.__sklearn_is_fitted__():
+                raise ValueError(
+                    f"{owner}: batches held nothing to learn from. Remedy: an iterable of (X, y) "
+                    "that has not been used up."
+                )
+            file.ended()
+            if checkpoint is not None:
+                new.sums_.function(options_of(new))
+        file.remove()
+        return self
 
-    def _forget(self) -> None:
-        """Solve anew when the solution is next asked for."""
-        self._solved = None
-        self._network = None
-
-    def _panels(
-        self, X: Any, start: int = 0, kept: bool = False, n_together: int = 0
-    ) -> Iterator[tuple[slice, Any]]:
-        """Activations of some rows at a time by all neurons, and which rows they are.
-
-        Rows before ``start`` are left out. Unless they are to be kept, activations last until the
-        next ones take their place: memory that is new takes time of its own. ``n_together`` rows
-        may come at a time even if they take more than ``PANEL_BYTES``.
-        """
-        n_neurons, width = self._begun_with["n_neurons"], self.neurons_.width
-        if on_host(X):
-            most = min(PANEL_ROWS, max(PANEL_BYTES // (8 * n_neurons * width), n_together))
-        else:
-            most = PANEL_BYTES_ON_DEVICE // (8 * n_neurons * width)
-        n_rows, size = X.shape[0], BLOCK * max(1, most // BLOCK)
-        memory = empty((n_rows if kept else min(n_rows, size), n_neurons * width), X)
-        for first in range(start, n_rows, size):
-            panel = slice(first, min(first + size, n_rows))
-            rows = take(X, panel)
-            Z = take(memory, panel if kept else slice(0, rows.shape[0]))
-
-            def activate(some: slice, rows: Any = rows, Z: Any = Z) -> None:
-                part = take(rows, some)
-                for where, weights in self.stream_.pieces(0, n_neurons, X):
-                    columns = slice(where.start * width, where.stop * width)
-                    Z[some, columns] = self.neurons_(part, weights)
-
-            map_rows(activate, rows, Z.shape[1], self.n_jobs)
-            yield panel, Z
+    def _state(self) -> dict[str, Any]:
+        return {"statistics": self.sums_.statistics}
 
     def merge(self, other: Any) -> Any:
         """Add the rows that another model has seen, as if this one had seen them.
@@ -361,118 +220,29 @@ class _KitchenSinks(NeuronLearner):
         self
         """
         check_is_fitted(self)
-        check_mergeable(self, other)
-        self._check_statistics()
-        check_statistics(other)
-        statistics = self.statistics_.copy()
-        with linear_algebra(self.n_jobs):
-            statistics.merge(other.statistics_)
-        with uninterrupted():
-            self.statistics_ = statistics
-            self._forget()
+        _check_mergeable(self, other)
+        check_streamable(self)
+        _check_statistics(other)
+        self.sums_.merge(other.sums_, self.n_jobs)
         return self
-
-    def _check_statistics(self) -> None:
-        """Whether sums over the rows are all that the solution needs."""
-        check_alpha(type(self).__name__, self.alpha)
-        check_statistics(self)
-
-    def _has_learned_since(self, before: dict[str, Any]) -> bool:
-        try:
-            self._check_statistics()
-        except ValueError:
-            return False
-        now = self.__dict__.get("statistics_")
-        return now is not None and now is not before.get("statistics_")
-
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
-        self._check_statistics()
-        return super()._partial_fit(X, y, sample_weight, classes)
-
-    def _fit_stream(
-        self, batches: Iterable[tuple[Any, ...]], classes: Any = None, checkpoint: Any = None
-    ) -> Any:
-        check_parameters(self, self._rules)
-        kept = Checkpoint(checkpoint, self, "fit_stream")
-        with self._begun_or_as_before(Exception):
-            if self.__sklearn_is_fitted__():
-                del self.seed_
-            self._check_statistics()
-            n_learned = 0
-            try:
-                for batch in each_batch(type(self).__name__, batches):
-                    self._learn_or_resume(kept, *batch, classes)
-                    n_learned += 1
-            except Exception as error:
-                error.add_note(f"This was at batch {n_learned}, counted from 0.")
-                if checkpoint is not None and not kept.behind and kept.n_batches == n_learned > 0:
-                    kept.keep({"statistics": self.statistics_})  # the source may not come back
-                raise
-            check_stream(self)
-            kept.ended()
-            if checkpoint is not None:
-                _ = self.network_
-        kept.remove()
-        return self
-
-    def _learn_or_resume(self, kept: Checkpoint, X: Any, y: Any, weight: Any, classes: Any) -> None:
-        """Take a batch of a stream, or come to the state after it."""
-        first = not self.__sklearn_is_fitted__()
-        with linear_algebra(self.n_jobs):
-            rows = self._receive(X, y, weight, first=first, classes=classes, seed=kept.seed)
-            kept.received(self.seed_, *rows)
-            if (state := kept.resume()) is not None:
-                self.statistics_ = state["statistics"]
-            elif not kept.behind and len(rows[1]):
-                self._learn(*rows)
-                if kept.is_due():
-                    kept.keep({"statistics": self.statistics_})
 
     def _solution(self) -> Solution:
-        """The solution for the rows so far, made when it is first asked for."""
         check_is_fitted(self)
-        if self._solved is None:
-            check_parameters(self, self._rules)
-            check_alpha(type(self).__name__, self.alpha)
-            moments = self.statistics_.centred()
-            auto = isinstance(self.alpha, str)
-            with linear_algebra(self.n_jobs, moments.n_products):
-                solution = solve_by_gcv(moments, self.n_jobs) if auto else self._solve_at(moments)
-            self._solved = self._bounded_by_weight(solution)
-        return self._solved
+        check_parameters(self, self._rules)
+        return self.sums_.solution(options_of(self))
 
-    def _solve_at(self, moments: Moments) -> Solution:
-        ridge = self.alpha * self._begun_with["n_neurons"]
-        check_resolved(type(self).__name__, self.alpha, ridge >= moments.least_ridge)
-        with self._dependent_columns():
-            return solve(moments, ridge, self.n_jobs)
+    def _function(self, X: Any) -> Any:
+        return self.network_(X)
 
-    def _bounded_by_weight(self, solution: Solution) -> Solution:
-        """The solution with every weight at most C / K, as in Algorithm 1 of the paper."""
-        if self.weight_bound is None:
-            return solution
-        bound = self.weight_bound / self._begun_with["n_neurons"]
-        with linear_algebra(self.n_jobs), self._dependent_columns():
-            return solve_within(self.statistics_.centred(), solution, bound)
-
-    def _leave_one_out(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Solution:
-        moments = self.statistics_.centred()
-        weight = np.ones(len(targets)) if weight is None else weight
-        weight = weight * (moments.n / weight.sum())
-        parts = ((Z, targets[rows], weight[rows]) for rows, Z in self._panels(X))
-        return solve_by_loo(moments, parts)
-
-    @contextmanager
-    def _dependent_columns(self) -> Iterator[None]:
-        try:
-            yield
-        except LinAlgError as error:
-            raise ValueError(
-                f"{type(self).__name__}: alpha={self.alpha!r} is too small for these activations: "
-                f"their {self._begun_with['n_neurons'] * self.neurons_.width} columns are linearly "
-                "dependent to working precision. Remedy: a larger alpha, alpha='auto', or fewer "
-                "neurons."
-            ) from error
+    @property
+    def statistics_(self) -> Statistics:
+        """Sums over the rows seen so far, from the direct solver."""
+        if self.sums_.statistics is None:
+            raise AttributeError(
+                "the model was solved in passes over the rows, so there are no statistics_. "
+                "Remedy: solver='direct'."
+            )
+        return self.sums_.statistics
 
     @property
     def cv_values_(self) -> np.ndarray:
@@ -493,12 +263,12 @@ class _KitchenSinks(NeuronLearner):
         _ = self.cv_values_
         grid = self._solution().grid
         assert grid is not None
-        return grid / self._begun_with["n_neurons"]
+        return grid / self.sums_.n_neurons
 
     @property
     def alpha_(self) -> Any:
         """The regularisation strength in use, for each output if there are several."""
-        alpha = self._solution().ridge / self._begun_with["n_neurons"]
+        alpha = self._solution().ridge / self.sums_.n_neurons
         return float(alpha[0]) if len(alpha) == 1 else alpha
 
     @property
@@ -509,7 +279,7 @@ class _KitchenSinks(NeuronLearner):
     @property
     def coef_(self) -> np.ndarray:
         """Coefficients of the neurons, shape (n_neurons, width, n_outputs)."""
-        return self._by_neuron(self._solution().coef)
+        return self.sums_.by_neuron(self._solution().coef)
 
     @property
     def intercept_(self) -> np.ndarray:
@@ -519,15 +289,11 @@ class _KitchenSinks(NeuronLearner):
     @property
     def network_(self) -> Network:
         """The network of the drawn neurons."""
-        solution = self._solution()
-        if self._network is None:
-            coef = in_precision(type(self).__name__, "coefficients", self.coef_, self.stream_.dtype)
-            self._network = Network(self.neurons_, self.stream_, coef, solution.intercept)
-        self._network.n_jobs = self.n_jobs
-        return self._network
+        check_is_fitted(self)
+        return self.sums_.function(options_of(self))
 
 
-class KitchenSinksRegressor(Regression, _KitchenSinks):
+class KitchenSinksRegressor(Regressor, _KitchenSinks):
     r"""Regression with Random Kitchen Sinks: ridge regression on random neurons.
 
     Draws K neurons and minimises
@@ -689,39 +455,23 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         mean = super().predict(X)
         if not return_std:
             return mean
-        check_statistics(self)
-        check_no_weight_bound(type(self).__name__, self.weight_bound)
-        X = self._rows(X)
-        return mean, self._as_y(beside(X, self._deviations(X)))
-
-    def _deviations(self, X: Any) -> np.ndarray:
-        moments, solution, noise = self.statistics_.centred(), self._solution(), self._noise()
-        variance = np.empty((X.shape[0], len(noise)))
-        with linear_algebra(self.n_jobs), self._dependent_columns():
-            for ridge in np.unique(solution.ridge):
-                posterior = Posterior(moments, ridge)
-                same = solution.ridge == ridge
-                for rows, Z in self._panels(X):
-                    variance[rows, same] = 1 + posterior.variance(Z)[:, None]
-        return np.sqrt(noise * variance)
-
-    def _noise(self) -> np.ndarray:
-        moments, solution = self.statistics_.centred(), self._solution()
-        with linear_algebra(self.n_jobs), self._dependent_columns():
-            ridges, which = np.unique(solution.ridge, return_inverse=True)
-            left = np.array([residual_freedom(moments, ridge) for ridge in ridges])[which]
-            # Both numerator and denominator vanish as alpha does, and their ratio does not.
-            squares = residual_variance(moments, solution) * moments.n
-        check_freedom(type(self).__name__, self.alpha_, left, moments, ridges[which])
-        return squares / left
+        _check_statistics(self)
+        if self.weight_bound is not None:
+            raise ValueError(
+                f"{type(self).__name__}: weight_bound={self.weight_bound!r} does not go with "
+                "return_std=True. Remedy: weight_bound=None."
+            )
+        X = self._rows_to_predict(X)
+        deviations = beside(X, self.sums_.deviations(X, options_of(self)))
+        return mean, self.targets_.shaped(deviations)
 
     @property
     def noise_variance_(self) -> Any:
         """Variance of the noise: residual sum of squares over residual degrees of freedom."""
         check_is_fitted(self)
-        check_statistics(self)
-        noise = self._noise()
-        return float(noise[0]) if self._squeeze else noise
+        _check_statistics(self)
+        noise = self.sums_.noise(options_of(self))
+        return float(noise[0]) if self.targets_.is_vector else noise
 
     def fit_stream(
         self,
@@ -772,7 +522,7 @@ class KitchenSinksRegressor(Regression, _KitchenSinks):
         return self._partial_fit(X, y, sample_weight)
 
 
-class KitchenSinksClassifier(Classification, _KitchenSinks):
+class KitchenSinksClassifier(Classifier, _KitchenSinks):
     r"""Classification with Random Kitchen Sinks: least squares on random neurons.
 
     Draws K neurons and fits ±1 targets, one class against the rest, by
@@ -939,48 +689,6 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
         self.dtype = dtype
         self.cache_bytes = cache_bytes
 
-    def _loss(self, n_outputs: int) -> Loss:
-        name = getattr(self, "_begun_with", {}).get("loss", self.loss)
-        return make_loss(name, n_outputs)
-
-    def _learn_all(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
-    ) -> None:
-        if self.loss != "squared_error":
-            check_no_weight_bound(type(self).__name__, self.weight_bound, self.loss)
-        super()._learn_all(X, targets, weight, checkpoint)
-
-    def _go_on_from_least_squares(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None
-    ) -> None:
-        if self.loss != "squared_error":
-            self._solved = self._least_risk(X, targets, weight)
-
-    def _check_statistics(self) -> None:
-        super()._check_statistics()
-        begun_with = getattr(self, "_begun_with", {"loss": self.loss})["loss"]
-        for loss in (self.loss, begun_with):
-            check_streamable(type(self).__name__, loss)
-
-    def _least_risk(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> Solution:
-        """Minimise the risk in passes over the rows, from activations kept if they fit."""
-        loss, moments = self._loss(targets.shape[1]), self.statistics_.centred()
-        squared = self._solution()
-        factor = min(loss.curvature, 1.0) if isinstance(self.alpha, str) else 1.0
-        least = minimise(
-            self._blocks(X, self.cache_bytes),
-            targets,
-            weight,
-            loss,
-            squared.ridge * factor,
-            moments,
-            self.max_iter,
-            self.tol,
-            type(self).__name__,
-        )
-        grid = None if squared.grid is None else squared.grid * factor
-        return least._replace(grid=grid, scores=squared.scores)
-
     def fit_stream(
         self,
         batches: Iterable[tuple[Any, ...]],
@@ -1035,3 +743,170 @@ class KitchenSinksClassifier(Classification, _KitchenSinks):
             For losses other than "squared_error", which need all rows.
         """
         return self._partial_fit(X, y, sample_weight, classes)
+
+
+def options_of(learner: _KitchenSinks) -> Options:
+    """How the sums of a learner are solved."""
+    return Options(
+        type(learner).__name__,
+        learner.alpha,
+        learner.weight_bound,
+        learner.solver,
+        learner.loss,
+        learner.max_iter,
+        learner.tol,
+        learner.n_jobs,
+        learner.cache_bytes,
+    )
+
+
+def begin_sums(
+    learner: _KitchenSinks, X: Any, targets: np.ndarray, weight: np.ndarray | None
+) -> None:
+    """Choose the neurons of a learner that has begun, and begin its sums."""
+    choose_neurons(learner, X, targets, weight, _families(learner), learner.cache_bytes)
+    origin = np.average(targets, axis=0, weights=weight)
+    learner.sums_ = Sums(learner.stream_, learner.n_neurons, origin)
+
+
+def receive_rows(
+    learner: _KitchenSinks, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
+) -> Batch:
+    """Take a later batch, and try the neurons on a few of its rows."""
+    batch = receive(learner, X, y, sample_weight, classes)
+    if len(batch[1]):
+        try_neurons(learner, batch[0])
+    return batch
+
+
+def is_model(learner: _KitchenSinks) -> bool:
+    """Whether a learner could predict from the sums it has."""
+    sums: Sums | None = getattr(learner, "sums_", None)
+    squared = learner.loss == "squared_error" and learner.alpha != "loo"
+    return squared and sums is not None and sums.statistics is not None
+
+
+def _families(learner: _KitchenSinks) -> list[Neurons]:
+    """Families to choose from, which are not fitted yet."""
+    plain = clone(learner).set_params(search=None)
+    if learner.search is None:
+        return [clone(make_neurons(plain.neurons))]
+    known = sorted(f"neurons__{name}" for name in make_neurons(plain.neurons).get_params())
+    for name in learner.search:
+        if name not in known:
+            raise ValueError(
+                f"{type(learner).__name__}: search={dict(learner.search)!r} names {name!r}, which "
+                f"is not a parameter of the neurons. Remedy: one of {', '.join(known) or 'none'}."
+            )
+    return [
+        clone(make_neurons(clone(plain).set_params(**params).neurons))
+        for params in sklearn.model_selection.ParameterGrid(learner.search)
+    ]
+
+
+def check_streamable(learner: _KitchenSinks) -> None:
+    """Refuse what needs more than sums over the rows, as a stream gives."""
+    owner = type(learner).__name__
+    check_alpha(owner, learner.alpha)
+    _check_statistics(learner)
+    begun = getattr(learner, "fixed_", {}).get("loss", "squared_error")
+    for loss in (learner.loss, begun):
+        if loss != "squared_error":
+            raise ValueError(
+                f"{owner}: loss={loss!r} needs several passes over all rows, so it cannot be "
+                "learned from a stream. Remedy: loss='squared_error', fit, or "
+                "DoublyStochasticClassifier."
+            )
+
+
+def _check_statistics(learner: _KitchenSinks) -> None:
+    """Refuse a model that has, or will have, no sums over the rows."""
+    fitted = learner.__sklearn_is_fitted__()
+    none = learner.sums_.statistics is None if fitted else learner.solver == "iterative"
+    if none:
+        raise ValueError(
+            f"{type(learner).__name__}: solved in passes over all rows, as solver='iterative' does "
+            "and 'auto' for many columns, a model keeps no statistics, which partial_fit, merge, "
+            "return_std and noise_variance_ need. Remedy: solver='direct' from the beginning."
+        )
+
+
+def _check_mergeable(model: Any, other: Any) -> None:
+    """Only statistics of the same activations and targets can be added up."""
+    owner = type(model).__name__
+    if type(other) is not type(model):
+        raise TypeError(
+            f"{owner}: merge takes another {owner}, not a {type(other).__name__}. Remedy: fit the "
+            "parts with the same class."
+        )
+    if not other.__sklearn_is_fitted__():
+        raise ValueError(f"{owner}: other={other!r} is not fitted. Remedy: fit it first.")
+    for name, mine in model.fixed_.items():
+        check_unchanged(owner, name, other.fixed_[name], mine)
+    by_class, in_other = getattr(model, "class_weight", None), getattr(other, "class_weight", None)
+    if isinstance(by_class, str) or by_class != in_other:
+        raise ValueError(
+            f"{owner}: class_weight={by_class!r} here and {in_other!r} in other, but parts that "
+            "are merged must weigh their rows alike, and 'balanced' goes by the rows of each part. "
+            "Remedy: the same dictionary of weights in all parts, such as "
+            "class_weight={0: 1.0, 1: 5.0}, or None."
+        )
+    for name in ("classes_", "n_outputs_", "n_features_in_", "feature_names_in_"):
+        here, there = getattr(model, name, 0), getattr(other, name, 0)
+        if not np.array_equal(here, there):
+            raise ValueError(
+                f"{owner}: {name} is {there!r} in other and {here!r} here. Remedy: fit the parts "
+                "on the same columns, and with classes= if some lack a label."
+            )
+    if getattr(model.rows_.encoder, "codes", None) != getattr(other.rows_.encoder, "codes", None):
+        raise ValueError(
+            f"{owner}: the columns of other hold other categories than those here, so their codes "
+            "differ. Remedy: the same columns of the type category, with the same categories, in "
+            "both parts."
+        )
+    mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
+    drawn_alike = np.allclose(mine, theirs, rtol=1e-4)
+    if not (drawn_alike and _same_fit(vars(model.neurons_), vars(other.neurons_))):
+        raise ValueError(
+            f"{owner}: the neurons of other={type(other).__name__}(random_state="
+            f"{other.random_state!r}) are not those of this model, so their statistics do not add "
+            "up. Remedy: the same integer random_state, and a family that takes nothing from the "
+            "data, such as Gaussian(length_scale=1.0)."
+        )
+
+
+def _same_fit(mine: Any, theirs: Any) -> bool:
+    """Whether two families took the same from the data: their attributes, as far as comparable."""
+    if type(mine) is not type(theirs):
+        return False
+    if isinstance(mine, dict):
+        names = [name for name in mine if name.endswith("_")]
+        return all(name in theirs and _same_fit(mine[name], theirs[name]) for name in names)
+    if isinstance(mine, list | tuple):
+        return len(mine) == len(theirs) and all(map(_same_fit, mine, theirs))
+    if hasattr(mine, "get_params"):
+        return _same_fit(vars(mine), vars(theirs))
+    if isinstance(mine, np.ndarray) and mine.dtype.kind == "f":
+        return mine.shape == theirs.shape and np.allclose(
+            mine, theirs, rtol=1e-4, atol=0, equal_nan=True
+        )
+    return not isinstance(mine, np.ndarray) or np.array_equal(mine, theirs)
+
+
+def _each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Rows, targets and weights of each batch; None for weights where it has none."""
+    what = "batches must be an iterable of (X, y) or (X, y, sample_weight)"
+    if not isinstance(batches, Iterable) or isinstance(batches, str | bytes):
+        raise TypeError(
+            f"{owner}: batches is a {type(batches).__name__}, but {what}. Remedy: a generator or a "
+            "list of batches."
+        )
+    for i, batch in enumerate(batches):
+        if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+            found = f"a {type(batch).__name__}"
+            if isinstance(batch, tuple | list):
+                found += f" of length {len(batch)}"
+            raise TypeError(
+                f"{owner}: batch {i} is {found}, but {what}. Remedy: [(X, y)] for a single batch."
+            )
+        yield batch[0], batch[1], batch[2] if len(batch) == 3 else None

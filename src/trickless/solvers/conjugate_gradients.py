@@ -20,6 +20,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,10 +29,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from trickless.arrays.threads import cholesky, map_blocks, row_blocks
 from trickless.checks.learners import check_finite
-from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.rules import warn
 from trickless.solvers.ridge import Solution, least, solve_by_gcv
 from trickless.solvers.risk import Blocks
+from trickless.solvers.state import Keep, State, forget
 from trickless.solvers.statistics import Statistics, least_ridge
 
 #: Rows that a thread multiplies at a time: they stay in cache between their two products.
@@ -82,7 +83,8 @@ def solve_in_passes(
     tol: float,
     n_jobs: int | None,
     owner: str,
-    checkpoint: Checkpoint = NOWHERE,
+    keep: Keep = forget,
+    state: State | None = None,
 ) -> Solution:
     r"""Minimise mean (y − b − ⟨z, β⟩)² + ρ · |β|² without the matrix of the normal equations.
 
@@ -105,8 +107,10 @@ def solve_in_passes(
         Threads.
     owner : str
         Who warns if it does not stop before ``max_iter``.
-    checkpoint : Checkpoint
-        Where the iterations keep their state.
+    keep : callable
+        Called with a function that makes the state, after each iteration.
+    state : dict, optional
+        A state to go on from.
 
     Raises
     ------
@@ -150,12 +154,12 @@ def solve_in_passes(
     precondition = _preconditioner(sums.chosen, share[chosen], ridges)
     wanted, n_compare = sums.cross[:, which], 0
     coef, grid, scores = np.zeros_like(wanted), None, None
-    kept = checkpoint.resume() or {}
+    kept = state or {}
     if pilot is not None:
         if "compared" not in kept:
             tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)
             coef, n_compare, _ = _conjugate_gradients(
-                normal, precondition, wanted, coef, ridges, max_iter, tols, checkpoint, kept
+                normal, precondition, wanted, coef, ridges, max_iter, tols, keep, kept
             )
             kept = {"compared": coef, "n_compare": n_compare}
         coef, n_compare = kept["compared"], kept["n_compare"]
@@ -169,7 +173,7 @@ def solve_in_passes(
         ridges,
         max_iter,
         np.full(n_outputs, tol),
-        checkpoint,
+        keep,
         kept,
     )
     excess = _least_excess(coef, normal(coef, ridges), wanted)
@@ -311,7 +315,7 @@ def _conjugate_gradients(
     ridges: np.ndarray,
     max_iter: int,
     tols: np.ndarray,
-    checkpoint: Checkpoint,
+    keep: Keep,
     kept: dict[str, Any],
 ) -> tuple[np.ndarray, int, np.ndarray]:
     """Solve for each column of ``wanted`` at its ridge, beginning at ``begin``, all at once.
@@ -355,7 +359,6 @@ def _conjugate_gradients(
         )
         active = active[left[active] > tols[active]]
         n_iter += 1
-        if checkpoint.is_due():
-            iterations = [solution, residual, direction, square, left, active, n_iter]
-            checkpoint.keep(kept | {"iterations": iterations})
+        iterations = [solution, residual, direction, square, left, active, n_iter]
+        keep(partial(dict, kept, iterations=iterations))
     return solution, n_iter, left

@@ -13,6 +13,7 @@ its proof uses B/(2√T); the latter is used here.
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -176,9 +177,8 @@ class OnlineGradient(Learner):
                 self._compress()
                 bar.update(rows.stop - start)
                 start = rows.stop
-                if checkpoint.is_due():
-                    changed = {name: getattr(self, name) for name in self._changing}
-                    checkpoint.keep(changed | {"rows": start})
+                changed = {name: getattr(self, name) for name in self._changing}
+                checkpoint.keep(partial(dict, changed, rows=start))
 
     def _round(self, X: Any, targets: np.ndarray, eta: float) -> None:
         """One round of Algorithm 1 for each row of a batch, all with the estimates of f_t.

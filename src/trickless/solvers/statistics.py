@@ -24,7 +24,7 @@ from trickless.solvers.gram import FLOOR, add_products
 ROUNDED_FROM = 4096
 
 
-class Rows(NamedTuple):
+class KeptRows(NamedTuple):
     """Activations and targets of some rows, times the roots of weights.
 
     In statistics, targets have a last column of ones; in moments, both are centred.
@@ -50,7 +50,7 @@ class Statistics:
 
     Attributes
     ----------
-    kept : list of Rows or None
+    kept : list of KeptRows or None
         All rows so far, as long as they are few; None since they were multiplied.
     gram : array of shape (n_columns, n_columns)
         Σ z zᵀ. Rows that are kept are multiplied when it is first asked for.
@@ -69,7 +69,7 @@ class Statistics:
     def __init__(self, n_columns: int, origin: np.ndarray, like: Any = None) -> None:
         n_outputs = len(origin)
         self.origin = origin
-        self.kept: list[Rows] | None = []
+        self.kept: list[KeptRows] | None = []
         if like is not None and not on_host(like):
             self.kept, self.gram = None, zeros((n_columns, n_columns), like)
         self.cross = np.zeros((n_columns, n_outputs))
@@ -149,7 +149,7 @@ class Statistics:
             Z = Z * Y[:, -1:]
             with linear_algebra(n_jobs, Z.size * Y.shape[1]):
                 sums += Z.T @ Y
-            self.kept.append(Rows(Z, Y))
+            self.kept.append(KeptRows(Z, Y))
         self.cross += sums[:, :-1]
         self.z_sum += sums[:, -1]
 
@@ -164,7 +164,7 @@ class Statistics:
                 self.gram += beside(self.gram, other._products())
             else:
                 shifts = np.append(shift, 0.0)
-                self.kept += [Rows(Z, Y + Y[:, -1:] * shifts) for Z, Y in other.kept]
+                self.kept += [KeptRows(Z, Y + Y[:, -1:] * shifts) for Z, Y in other.kept]
         self.z_sum += other.z_sum
         self.cross += other.cross + np.outer(other.z_sum, shift)
         self.y_sum += other.y_sum + other.weight * shift
@@ -199,7 +199,7 @@ class Statistics:
                 Z = blas.dscal(scale, Z.ravel()).reshape(Z.shape)
                 moments.mean_square = float(np.vdot(Z, Z))
                 Z = blas.dger(-1.0, z_mean, Y[:, -1], a=Z.T, overwrite_a=1).T  # Z − √ω z_meanᵀ
-            moments.rows = Rows(Z, Y[:, :-1] - np.outer(Y[:, -1], y_mean))
+            moments.rows = KeptRows(Z, Y[:, :-1] - np.outer(Y[:, -1], y_mean))
             return moments
         trace = namespace(self.gram).linalg.trace(self.gram)
         moments.mean_square = float(trace) / self.weight
@@ -249,7 +249,7 @@ class Moments:
     n: float
     least_ridge: float
     mean_square: float = 0.0
-    rows: Rows | None = None
+    rows: KeptRows | None = None
 
     @cached_property
     def covariance(self) -> Any:

@@ -1,0 +1,211 @@
+"""What all learners share: common parameters, and the way from rows to answers.
+
+Rows → validated (``rows``) → the learner's function → decision values → answers (``targets``).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+from tqdm.auto import tqdm
+
+from trickless.arrays.devices import beside, to_host
+from trickless.arrays.threads import linear_algebra
+from trickless.learners.rows import Matrix, Rows
+from trickless.learners.targets import Labels, Numbers
+from trickless.rules import DTYPE, N_JOBS, Rule, boolean, check_parameters
+from trickless.solvers.losses import Loss, make_loss
+
+
+class Learner(BaseEstimator):
+    """Common parameters, and predictions.
+
+    A learner stores its parameters in ``__init__``; its ``fit`` begins ``anew`` (``intake``) and
+    sets the attributes below. ``function(X)`` gives decision values of rows.
+
+    Attributes
+    ----------
+    rows_ : Rows
+        What is known of the rows.
+    targets_ : Numbers, Range or Labels
+        What is known of the targets.
+    fixed_ : dict
+        Parameters that may not change between the batches of a model, as it was begun.
+    seed_ : int
+    """
+
+    random_state: Any
+    n_jobs: int | None
+    verbose: bool
+    dtype: Any
+
+    rows_: Rows
+    targets_: Any
+    fixed_: dict[str, Any]
+    seed_: int
+
+    #: Parameters that may not change between the batches of one model.
+    _fixed: ClassVar[tuple[str, ...]] = ("dtype",)
+    #: What to do where memory is too small.
+    _smaller: ClassVar[str] = "fewer rows at a time"
+    #: Whether targets are numbers.
+    _numeric: ClassVar[bool]
+
+    _rules: ClassVar[dict[str, Rule]] = {
+        "n_jobs": N_JOBS,
+        "verbose": boolean("verbose=True shows a progress bar", or_integer=True),
+        "dtype": DTYPE,
+    }
+
+    def _kind_of_rows(self) -> Matrix:
+        """The rows that this learner takes."""
+        return Matrix()
+
+    def _loss(self, n_outputs: int) -> Loss:
+        """The loss that is minimised; its link turns decision values into probabilities.
+
+        Before ``fit`` there are only the parameters; later the model goes by those it was begun
+        with.
+        """
+        begun = getattr(self, "fixed_", {})
+        loss, epsilon = (
+            begun.get(name, getattr(self, name, default))
+            for name, default in (("loss", "squared_error"), ("epsilon", 0.1))
+        )
+        return make_loss(loss, n_outputs, epsilon)
+
+    def _rows_to_predict(self, X: Any) -> Any:
+        check_is_fitted(self)
+        check_parameters(self, self._rules)
+        return self.rows_.to_predict(self, X)
+
+    def _decide(self, X: Any) -> Any:
+        """Decision values, shape (n_rows, n_outputs), where the rows are."""
+        X = self._rows_to_predict(X)
+        with linear_algebra(self.n_jobs):
+            return beside(X, self._function(X))
+
+    def _function(self, X: Any) -> Any:
+        """The function that was learned, at validated rows."""
+        raise NotImplementedError
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "seed_")
+
+    def _progress(self, total: int, unit: str) -> tqdm:
+        return tqdm(total=total, unit=unit, desc=type(self).__name__, disable=not self.verbose)
+
+
+class Regressor(RegressorMixin, Learner):
+    """A learner of numbers, one column or several."""
+
+    _numeric = True
+
+    def _new_targets(self, y: np.ndarray, classes: Any) -> Numbers:
+        return Numbers(type(self).__name__, y, self.dtype)
+
+    def predict(self, X: Any) -> Any:
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
+            Of the library and on the device of X.
+        """
+        return self.targets_.shaped(self.targets_.values(self._decide(X)))
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of columns of y."""
+        return self.targets_.n_outputs
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _has_link(estimator: Any) -> bool:
+    if not estimator._loss(1).has_link:
+        raise AttributeError(
+            f"loss={estimator.loss!r} does not determine probabilities, so there is no "
+            "predict_proba. Remedy: use loss='log_loss', 'squared_hinge' or 'squared_error', or "
+            "wrap the model in sklearn.calibration.CalibratedClassifierCV."
+        )
+    return True
+
+
+class Classifier(ClassifierMixin, Learner):
+    """A learner of labels: of two classes, or of several, one against the rest."""
+
+    _numeric = False
+
+    def _new_targets(self, y: np.ndarray, classes: Any) -> Labels:
+        return Labels(type(self).__name__, y, classes)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels, shape (n_classes,)."""
+        return self.targets_.classes
+
+    def decision_function(self, X: Any) -> Any:
+        """Decision values: the larger, the more confident in a class.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 array of shape (n_rows,) for two classes (positive for the second), or
+        (n_rows, n_classes)
+            Of the library and on the device of X.
+        """
+        decisions = self._decide(X)
+        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
+
+    def predict(self, X: Any) -> Any:
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Of the library and on the device of X if y was in ``fit``, else NumPy's.
+        """
+        decisions = self._decide(X)
+        labels = self.targets_.labels(to_host(decisions))
+        return beside(decisions, labels) if self.rows_.labels_beside_rows else labels
+
+    @available_if(_has_link)
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the classes, by the link of the loss.
+
+        Not available for losses that have none, such as the hinge. For squared losses it is the
+        decision value clipped to [0, 1], exact zeros included; where probabilities themselves
+        matter, wrap the model in scikit-learn's CalibratedClassifierCV.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+
+        Returns
+        -------
+        float64 array of shape (n_rows, n_classes), in the order of ``classes_``
+            Of the library and on the device of X.
+        """
+        decisions = self._decide(X)
+        loss = self._loss(decisions.shape[1])
+        return beside(decisions, loss.probability(to_host(decisions)))

@@ -1,0 +1,161 @@
+"""How a learner takes its batches: the first one fixes what later ones must agree with.
+
+``anew`` gives a learner with the same parameters that has learned nothing. It takes the first batch
+(``begin``), learns, and takes the place of the old one at the end: all or nothing. Later batches
+come through ``receive``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from types import MethodType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from trickless.arrays.devices import to_host
+from trickless.functions.stream import as_seed
+from trickless.learners.base import Learner
+from trickless.learners.rows import Rows, that_count
+from trickless.learners.targets import Labels, check_some_weight
+
+L = TypeVar("L", bound=Learner)
+
+#: Rows, targets and weights of a batch, as solvers take them.
+Batch = tuple[Any, np.ndarray, np.ndarray | None]
+
+
+@contextmanager
+def anew(
+    learner: L,
+    is_model: Callable[[L], bool],
+    kept: tuple[type[Exception], ...] = (),
+    goes_on: bool = False,
+) -> Iterator[L]:
+    """A learner with the same parameters, whose state takes the place of this one's at the end.
+
+    If an error comes before the end, ``learner`` stays as it was. A Ctrl-C leaves the steps that
+    were taken, if they make a model.
+
+    Parameters
+    ----------
+    learner : Learner
+    is_model : callable
+        ``is_model(new)`` says whether the new learner could predict if it were left as it is.
+    kept : tuple of exceptions, default=()
+        Errors that leave the steps taken as well.
+    goes_on : bool, default=False
+        Whether the new learner begins with what this one has learned. It must not change any of
+        it in place.
+    """
+    new = object.__new__(type(learner))
+    new.__dict__ = {
+        name: value for name, value in vars(learner).items() if goes_on or not _is_fitted(name)
+    }
+    try:
+        yield new
+    except BaseException as error:
+        if isinstance(error, (KeyboardInterrupt, *kept)) and is_model(new):
+            learner.__dict__ = new.__dict__
+        if isinstance(error, MemoryError):
+            raise MemoryError(
+                f"{type(learner).__name__}: memory is too small: {error}. Remedy: "
+                f"{learner._smaller}."
+            ) from error
+        raise
+    learner.__dict__ = new.__dict__
+
+
+def _is_fitted(name: str) -> bool:
+    """Whether an attribute of this name is what fit found."""
+    return name.endswith("_") and not name.startswith("__")
+
+
+def begin(
+    learner: Learner,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    classes: Any = None,
+    *,
+    seed: int | None = None,
+    stream: bool = False,
+) -> Batch:
+    """Take the first batch: fix its seed, its rows and its targets, on a learner that is ``anew``.
+
+    Parameters
+    ----------
+    learner : Learner
+    X, y, sample_weight, classes
+        As the user gave them.
+    seed : int, optional
+        Default: from ``random_state``.
+    stream : bool, default=False
+        Whether other batches follow.
+    """
+    owner = type(learner).__name__
+    learner.fixed_ = {name: deepcopy(getattr(learner, name)) for name in learner._fixed}
+    learner.rows_ = Rows(owner, learner.dtype, learner._kind_of_rows())
+    X, y, weight = learner.rows_.first(learner, X, y, sample_weight, learner._numeric)
+    learner.targets_ = learner._new_targets(y, to_host(classes))
+    batch = _with_targets(learner, X, y, weight, stream)
+    check_some_weight(owner, getattr(learner, "class_weight", None), len(y), len(batch[1]))
+    learner.seed_ = as_seed(learner.random_state) if seed is None else seed
+    return batch
+
+
+def receive(
+    learner: Learner, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
+) -> Batch:
+    """Take a later batch, of which no row need have a weight above 0."""
+    check_fixed(learner)
+    X, y, weight = learner.rows_.later(learner, X, y, sample_weight, learner._numeric)
+    if isinstance(learner.targets_, Labels):
+        learner.targets_.check_classes(to_host(classes))
+    if not len(y):
+        return X, np.empty((0, learner.targets_.n_outputs)), weight
+    return _with_targets(learner, X, y, weight, stream=True)
+
+
+def _with_targets(
+    learner: Learner, X: Any, y: np.ndarray, weight: np.ndarray | None, stream: bool
+) -> Batch:
+    targets = learner.targets_.matrix(y)
+    if isinstance(learner.targets_, Labels):
+        class_weight = getattr(learner, "class_weight", None)
+        weight = learner.targets_.weights(y, weight, class_weight, stream)
+    return that_count(X, targets, weight)
+
+
+def check_fixed(learner: Learner) -> None:
+    """Parameters that shape a model may not change between its batches."""
+    for name, then in learner.fixed_.items():
+        check_unchanged(type(learner).__name__, name, getattr(learner, name), then)
+
+
+def check_unchanged(owner: str, name: str, now: Any, then: Any) -> None:
+    """A parameter must be what the model was begun with."""
+    if not _same(now, then):
+        raise ValueError(
+            f"{owner}: {name}={now!r}, but the model was begun with {name}={then!r}, and its "
+            f"coefficients belong to that. Remedy: set {name} back, or call fit to begin anew."
+        )
+
+
+def _same(now: Any, then: Any) -> bool:
+    """Whether two parameters are equal; objects that cannot be compared are if their types are."""
+    if hasattr(now, "get_params"):
+        mine, other = now.get_params(deep=False), getattr(then, "__dict__", {})
+        return type(now) is type(then) and all(_same(mine[key], other.get(key)) for key in mine)
+    if hasattr(now, "__array__") or hasattr(then, "__array__"):
+        return np.array_equal(now, then)
+    if isinstance(now, MethodType) and isinstance(then, MethodType):
+        return now.__func__ is then.__func__ and _same(now.__self__, then.__self__)
+    if isinstance(now, list | tuple) and type(now) is type(then):
+        return len(now) == len(then) and all(map(_same, now, then))
+    if isinstance(now, dict) and isinstance(then, dict):
+        return now.keys() == then.keys() and all(_same(now[key], then[key]) for key in now)
+    incomparable = type(now).__eq__ is object.__eq__  # type: ignore[comparison-overlap]
+    return (incomparable and type(now) is type(then)) or bool(now == then)

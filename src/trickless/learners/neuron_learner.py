@@ -1,0 +1,169 @@
+"""Learners of drawn neurons: the rows they take, and how they come to their neurons."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.utils import Tags
+
+from trickless.arrays.devices import take
+from trickless.checks.neurons import (
+    check_family,
+    check_fit_takes_weights,
+    check_fitted_family,
+    check_rows_alone,
+    check_same_draws,
+)
+from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
+from trickless.learners.base import Learner
+from trickless.learners.rows import Matrix
+from trickless.neurons import Neurons, Weights, make_neurons
+from trickless.rules import integer
+from trickless.selection.halving import choose
+from trickless.tables.encoder import why_no_numbers, why_no_table
+
+#: Rows and neurons on which a family is tried.
+_TRIAL_ROWS, _TRIAL_NEURONS = 64, 16
+
+
+class RowsOfNeurons(Matrix):
+    """Rows that a family of neurons takes.
+
+    Parameters
+    ----------
+    neurons : Neurons
+    devices : bool
+        Whether the learner works on arrays of other libraries.
+    """
+
+    def __init__(self, neurons: Neurons, devices: bool) -> None:
+        self.family = type(neurons).__name__
+        self.tables = self.apart = neurons.accepts_tables
+        self.by_order = neurons.by_order
+        self.sparse = neurons.accepts_sparse
+        self.devices = devices
+
+    def check(self, owner: str, X: Any) -> None:
+        """Refuse sparse rows if the neurons take none."""
+        if scipy.sparse.issparse(X) and not self.sparse:
+            raise TypeError(
+                f"{owner}: X is a sparse matrix of shape {X.shape}, but neurons={self.family}() "
+                "works on dense rows only. Remedy: pass X.toarray(), or choose neurons that take "
+                "sparse rows, such as 'gaussian'."
+            )
+
+    def why_refused(self, X: Any) -> str | None:
+        """Why rows are no table, or no finite numbers; None if that is not known."""
+        if self.tables:
+            return why_no_table(X)
+        return why_no_numbers(
+            X,
+            f"neurons={self.family}() takes finite numbers only. Remedy: neurons=Tabular(), which "
+            "takes missing values and, in data frames, text; or encode it in a pipeline.",
+        )
+
+
+class NeuronLearner(Learner):
+    """A learner of drawn neurons.
+
+    Attributes
+    ----------
+    neurons_ : Neurons
+        The fitted family.
+    stream_ : NeuronStream
+        Its neurons, drawn from the seed.
+    """
+
+    #: Whether the learner relies on the bound of the neurons.
+    _bounded: ClassVar[bool] = True
+    #: Whether it works on arrays of other libraries where they are.
+    _on_devices: ClassVar[bool] = False
+    _fixed = ("neurons", *Learner._fixed)
+    _smaller = "a smaller n_neurons, or fewer rows at a time"
+    _rules = Learner._rules | {
+        "n_neurons": integer(1, "it counts draws of w; n_neurons=1000 is a good start"),
+    }
+
+    neurons: Neurons | str
+    n_neurons: int
+    neurons_: Neurons
+    stream_: NeuronStream
+
+    def _kind_of_rows(self) -> Matrix:
+        return RowsOfNeurons(make_neurons(self.neurons), self._on_devices)
+
+    def set_params(self, **params: Any) -> NeuronLearner:
+        """Set parameters, also those of the neurons, as ``neurons__length_scale=2``.
+
+        Where ``neurons`` is a name, it is replaced by the family that it stands for first.
+        """
+        neurons = params.get("neurons", self.neurons)
+        if isinstance(neurons, str) and any(key.startswith("neurons__") for key in params):
+            params["neurons"] = make_neurons(neurons)
+        return super().set_params(**params)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        neurons = self.neurons
+        known = isinstance(neurons, str | Neurons)
+        tags.input_tags.sparse = known and make_neurons(neurons).accepts_sparse
+        tags.input_tags.allow_nan = known and make_neurons(neurons).accepts_tables
+        return tags
+
+
+def choose_neurons(
+    learner: NeuronLearner,
+    X: Any,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    families: list[Neurons] | None = None,
+    cache_bytes: int = 2**28,
+) -> None:
+    """Fit families to the first batch, choose one by the data, and begin its stream.
+
+    Sets ``neurons_`` and ``stream_``, and ``search_scores_`` if there was a choice.
+
+    Parameters
+    ----------
+    learner : NeuronLearner
+        A learner that has begun.
+    X, targets, weight
+        The first batch.
+    families : list of Neurons, optional
+        Families that are not fitted yet. Default: the learner's own.
+    cache_bytes : int
+        Bytes of drawn weights to keep.
+    """
+    inputs = learner.rows_.inputs(learner, X.shape[1])
+    families = [clone(make_neurons(learner.neurons))] if families is None else families
+    for family in families:
+        family.inputs_ = inputs
+        check_fit_takes_weights(family)
+        family.fit(X, generator(learner.seed_, Purpose.FIT), weight)
+        check_fitted_family(family)
+    learner.neurons_, scores = choose(
+        families, X, targets, weight, learner.n_neurons, learner.seed_, learner.n_jobs
+    )
+    if scores is not None:
+        learner.search_scores_ = scores
+    try_neurons(learner, X, first=True)
+    dtype = learner.rows_.dtype
+    learner.stream_ = NeuronStream(learner.neurons_, learner.seed_, dtype, cache_bytes)
+
+
+def try_neurons(learner: NeuronLearner, X: Any, first: bool = False) -> None:
+    """Try a few neurons on a few rows: what they say must be what their family declares."""
+    family, rows, trial = learner.neurons_, take(X, slice(_TRIAL_ROWS)), _trial(learner)
+    there = moved(trial, rows)
+    check_family(family, rows, there, learner._bounded)
+    if first:
+        check_same_draws(type(family).__name__, trial, _trial(learner))
+        check_rows_alone(family, rows, there)
+
+
+def _trial(learner: NeuronLearner) -> Weights:
+    rng = generator(learner.seed_, Purpose.TRIAL)
+    return draw(learner.neurons_, rng, _TRIAL_NEURONS, learner.rows_.dtype)

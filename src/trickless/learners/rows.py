@@ -1,0 +1,292 @@
+"""Rows: from what a user passes as X to a validated matrix in the learner's precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
+from trickless.arrays.threads import namespace, on_host
+from trickless.checks.devices import check_double, check_place, check_readable, check_together
+from trickless.neurons import Inputs
+from trickless.rules import warn
+from trickless.tables.encoder import TableEncoder, why_no_numbers
+from trickless.tables.frames import is_frame
+
+_FLOATS = (np.float64, np.float32)
+#: Rows at which the resolution of the precision is looked at.
+_RESOLUTION_ROWS = 1000
+#: Share of the different values of a column that rounding has to leave.
+_DISTINCT = 0.9
+
+
+class Matrix:
+    """Rows of finite numbers, dense or sparse: what a learner takes if it says no more.
+
+    Other kinds of rows derive from this class.
+
+    Attributes
+    ----------
+    tables : bool
+        Whether data frames with categories and missing values are taken.
+    devices : bool
+        Whether arrays of other libraries are taken, and worked on where they are.
+    apart, by_order : bool
+        Whether each column counts by itself, and whether its values count by their order.
+    """
+
+    tables = False
+    devices = False
+    apart = False
+    by_order = False
+
+    def check(self, owner: str, X: Any) -> None:
+        """Refuse validated rows that the learner cannot take."""
+
+    def why_refused(self, X: Any) -> str | None:
+        """Why rows are no finite numbers, and what to do; None if that is not known."""
+        return why_no_numbers(X, "rows must be finite numbers. Remedy: encode it in a pipeline.")
+
+    def converted(self, X: Any) -> Any:
+        """Rows with what the learner needs beside their precision."""
+        return X
+
+
+class Rows:
+    """What a learner knows of its rows, from the first batch on.
+
+    Parameters
+    ----------
+    owner : str
+        The learner's name, for messages.
+    dtype : dtype
+        Precision that the learner works in.
+    kind : Matrix
+        The kind of rows that the learner takes.
+
+    Attributes
+    ----------
+    encoder : TableEncoder or None
+        Codes of the categories, if the first batch was a data frame of a learner that takes tables.
+    place : str or None
+        Library and device of the first batch; None for a model from a file, which goes anywhere.
+    labels_beside_rows : bool
+        Whether targets came as an array of another library, so that labels are answered as one.
+    """
+
+    def __init__(self, owner: str, dtype: Any, kind: Matrix) -> None:
+        self.owner = owner
+        self.dtype = np.dtype(dtype)
+        self.kind = kind
+        self.encoder: TableEncoder | None = None
+        self.place: str | None = None
+        self.labels_beside_rows = False
+
+    def first(
+        self, learner: Any, X: Any, y: Any, sample_weight: Any, numeric: bool
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        """The rows, targets and weights of the first batch, without rows of weight 0.
+
+        The learner is told ``n_features_in_`` and ``feature_names_in_``.
+
+        Parameters
+        ----------
+        learner : estimator
+        X, y, sample_weight : as given by the user
+        numeric : bool
+            Whether targets are numbers, in one column or several.
+        """
+        check_together(self.owner, X, y=y, sample_weight=sample_weight)
+        self.labels_beside_rows = dispatches() and is_foreign(y)
+        X, y = self._validated(learner, X, to_host(y), numeric, reset=True)
+        self.kind.check(self.owner, X)
+        self.place = place(X)
+        weight = self._weights(sample_weight, X, may_be_empty=False)
+        X, y, weight = that_count(X, y, weight)
+        return self._in_precision(X, first=True), y, weight
+
+    def later(
+        self, learner: Any, X: Any, y: Any, sample_weight: Any, numeric: bool
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        """The same for a later batch, of which no row need have a weight above 0."""
+        check_together(self.owner, X, y=y, sample_weight=sample_weight)
+        X, y = self._validated(learner, X, to_host(y), numeric, reset=False)
+        self._check_kind(X)
+        weight = self._weights(sample_weight, X, may_be_empty=True)
+        X, y, weight = that_count(X, y, weight)
+        return (self._in_precision(X) if len(y) else X), y, weight
+
+    def to_predict(self, learner: Any, X: Any) -> Any:
+        """Rows to predict, validated and in the learner's precision."""
+        X = self._validated(learner, X, "no_validation", False, reset=False)
+        self._check_kind(X)
+        return self._in_precision(X)
+
+    def inputs(self, learner: Any, n_features: int) -> Inputs:
+        """Names of the columns, and how many categories each has, for families of neurons."""
+        names = getattr(learner, "feature_names_in_", None)
+        none = np.zeros(n_features, dtype=int)
+        n_categories = none if self.encoder is None else self.encoder.n_categories
+        return Inputs(n_categories, None if names is None else tuple(names.tolist()))
+
+    def _check_kind(self, X: Any) -> None:
+        self.kind.check(self.owner, X)
+        check_place(self.owner, X, self.place)
+
+    def _validated(self, learner: Any, X: Any, y: Any, numeric: bool, reset: bool) -> Any:
+        """Rows, and targets if there are any, as arrays of finite numbers."""
+        if self.kind.tables:
+            X = self._encoded(learner, X, reset)
+        check_readable(self.owner, X, self.kind.devices)
+        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
+        if self.kind.tables:
+            options["ensure_all_finite"] = "allow-nan"
+        if not (isinstance(y, str) and y == "no_validation"):
+            options |= {"multi_output": numeric, "y_numeric": numeric}
+        try:
+            with np.errstate(invalid="ignore"):  # of sums that show that some value is not finite
+                return validate_data(learner, X, y, **options)
+        except (TypeError, ValueError) as error:
+            if (why := self.kind.why_refused(X)) is None:
+                raise
+            raise ValueError(f"{self.owner}: {why}") from error
+
+    def _encoded(self, learner: Any, X: Any, reset: bool) -> Any:
+        """A data frame with categories as their codes; other rows as they are."""
+        if reset:
+            self.encoder = TableEncoder(self.owner, X) if is_frame(X) else None
+        elif self.encoder is not None and is_frame(X):
+            validate_data(learner, X, reset=False, skip_check_array=True)  # names before types
+        return X if self.encoder is None else self.encoder(self.owner, X)
+
+    def _weights(self, sample_weight: Any, X: Any, may_be_empty: bool) -> np.ndarray | None:
+        return check_weights(self.owner, to_host(sample_weight), X, may_be_empty)
+
+    def _in_precision(self, X: Any, first: bool = False) -> Any:
+        """Rows in the learner's precision; the first batch is looked at for what that loses."""
+        check_double(self.owner, X, self.dtype, has_double(X))
+        with np.errstate(over="ignore"):
+            if on_host(X):
+                converted = X.astype(self.dtype, copy=False)
+            else:
+                xp = namespace(X)
+                converted = xp.astype(X, getattr(xp, self.dtype.name), copy=False)
+        if converted is not X:
+            _check_overflow(self.owner, converted, self.dtype)
+        if first:
+            warn_of_resolution(self.owner, X, self.dtype, self.kind.apart, self.kind.by_order)
+        return self.kind.converted(converted)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a file holds: it may go on wherever its next rows are."""
+        return self.__dict__ | {"place": None}
+
+
+def _precisions(X: Any) -> tuple[Any, ...]:
+    """Precisions in which rows are taken as they are; others become the first."""
+    if not (dispatches() and is_foreign(X)):
+        return _FLOATS
+    xp = namespace(X)
+    return (xp.float64, xp.float32) if has_double(X) else (xp.float32,)
+
+
+def that_count(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
+    """Rows of a positive weight, with their targets and weights."""
+    if weight is None or weight.all():
+        return X, y, weight
+    kept = weight > 0
+    return take(X, kept), y[kept], weight[kept]
+
+
+def check_weights(
+    owner: str, sample_weight: Any, X: Any, may_be_empty: bool = False
+) -> np.ndarray | None:
+    """Validated sample weights; None stays None.
+
+    Some weight must be positive, unless the batch may be empty.
+    """
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight)
+    if may_be_empty and weight.shape == (X.shape[0],) and not np.any(weight != 0):
+        return np.zeros(len(weight))
+    if weight.size and weight.dtype.kind != "O" and not weight.any():
+        raise ValueError(
+            f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "
+            "learn from. Remedy: give at least one row a positive weight."
+        )
+    rows = np.empty((X.shape[0], 0))  # on the host, wherever X is
+    weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+    some = weight[weight > 0]
+    if some.size and not 1e-100 <= some.min() <= some.max() <= 1e100:
+        raise ValueError(
+            f"{owner}: sample_weight has values from {some.min():g} to {some.max():g}, whose "
+            "squares cannot be summed. Remedy: divide the weights by their mean."
+        )
+    return weight
+
+
+def _check_overflow(owner: str, X: Any, dtype: Any) -> None:
+    """Finite inputs must stay finite in the precision of the activations."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    xp = namespace(values)
+    if bool(xp.any(xp.isinf(values))):
+        raise ValueError(
+            f"{owner}: X contains a value too large for dtype={np.dtype(dtype).name!r}, whose "
+            f"largest is {np.finfo(dtype).max:.1e}. Remedy: scale X (StandardScaler), or "
+            "dtype='float64'."
+        )
+
+
+def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bool) -> None:
+    """Warn where a large offset leaves inputs few digits in the precision of the activations.
+
+    ``apart`` says that columns count each by itself, and not by the distances between rows, and
+    ``by_order`` that values count by their order, however close they are.
+    """
+    if scipy.sparse.issparse(X):
+        return
+    rows = to_host(take(X, slice(None, None, max(1, X.shape[0] // _RESOLUTION_ROWS))))
+    if np.finfo(rows.dtype).eps >= 1e-3:
+        return
+    rows = np.asarray(rows, dtype=np.float64)
+    if by_order and _warned_of_ties(owner, rows, dtype):
+        return
+    known = rows if np.isfinite(rows).all() else np.ma.masked_invalid(rows)
+    largest = np.ma.filled(np.abs(known).max(axis=0), 0)
+    unit = largest.max() or 1
+    shifted = known / unit - (known / unit).min(axis=0)
+    spread = np.sqrt(np.ma.filled(shifted.var(axis=0), 0))  # in units of the largest value
+    if not apart:
+        spread = np.full_like(spread, np.linalg.norm(spread))
+    limits = np.finfo(dtype)
+    rounding = np.maximum(limits.eps * largest, limits.smallest_subnormal) / unit
+    column = int((rounding / np.where(spread > 0, spread, np.inf)).argmax())
+    if rounding[column] > 1e-3 * spread[column] > 0:
+        warn(
+            f"{owner}: column {column} of X reaches {largest[column]:g}, which "
+            f"dtype={np.dtype(dtype).name!r} rounds to within {unit * rounding[column]:.1g}, while "
+            f"the {'values' if apart else 'rows'} differ by about {unit * spread[column]:.1g} in "
+            "all: "
+            "predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
+            "dtype='float64'.",
+        )
+
+
+def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
+    """Warn of a column whose values the precision of the activations makes equal."""
+    with np.errstate(over="ignore", under="ignore"):
+        rounded = np.sort(rows.astype(dtype), axis=0)
+    before, after = (1 + (A[1:] > A[:-1]).sum(axis=0) for A in (np.sort(rows, axis=0), rounded))
+    column = int((after / before).argmin())
+    if after[column] > _DISTINCT * before[column]:
+        return False
+    warn(
+        f"{owner}: of {before[column]} different values of column {column} of X, "
+        f"dtype={np.dtype(dtype).name!r} tells {after[column]} apart: predictions will be "
+        "inaccurate. Remedy: dtype='float64'; or subtract an offset, or take logarithms.",
+    )
+    return True

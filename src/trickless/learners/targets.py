@@ -1,0 +1,282 @@
+"""Targets: from what a user passes as y to a matrix, and from decision values to answers.
+
+A solver sees a float64 matrix with a column for each output, and gives decision values of the same
+shape. Units of y, labels and their weights are known here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+#: Targets may be as large as this in double precision.
+_LARGEST = 1e100
+
+
+class Numbers:
+    """Targets of a regressor: numbers, one column or several.
+
+    Parameters
+    ----------
+    owner : str
+        The learner's name, for messages.
+    y : array of shape (n_rows,) or (n_rows, n_outputs)
+        The first batch.
+    dtype : dtype
+        Precision of the coefficients, in which targets must be finite.
+    """
+
+    def __init__(self, owner: str, y: np.ndarray, dtype: Any) -> None:
+        self.owner = owner
+        self.dtype = np.dtype(dtype)
+        self.is_vector = y.ndim == 1
+        self.n_outputs = 1 if self.is_vector else y.shape[1]
+
+    def matrix(self, y: np.ndarray) -> np.ndarray:
+        """Targets as a matrix, shape (n_rows, n_outputs)."""
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        _check_size(self.owner, targets, self.dtype)
+        if targets.shape[1] != self.n_outputs:
+            raise ValueError(
+                f"{self.owner}: y has {targets.shape[1]} outputs, but the first batch had "
+                f"{self.n_outputs}. Remedy: pass the same columns in every batch."
+            )
+        return targets
+
+    def values(self, decisions: Any) -> Any:
+        """Decision values in the units of y: the same."""
+        return decisions
+
+    def shaped(self, values: Any) -> Any:
+        """Values of all outputs in the shape that y had."""
+        return values[:, 0] if self.is_vector else values
+
+    def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Squared error of each row, summed over the outputs."""
+        return ((decisions - targets) ** 2).sum(axis=1)
+
+    def score(self, decisions: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> float:
+        """Coefficient of determination, R²."""
+        return float(sklearn.metrics.r2_score(targets, decisions, sample_weight=weight))
+
+
+class Range(Numbers):
+    """Targets of an online regressor, mapped to [-1, 1] from a range that holds them all.
+
+    Parameters
+    ----------
+    owner, y, dtype
+        As for :class:`Numbers`.
+    y_range : "auto" or (float, float)
+        The range; "auto" takes it from the first batch, for each output.
+
+    Attributes
+    ----------
+    low, high : arrays of shape (n_outputs,)
+    """
+
+    def __init__(self, owner: str, y: np.ndarray, dtype: Any, y_range: Any) -> None:
+        super().__init__(owner, y, dtype)
+        if isinstance(y_range, str):
+            targets = super().matrix(y)
+            self.low, self.high = targets.min(axis=0), targets.max(axis=0)
+        else:
+            self.low, self.high = (np.full(self.n_outputs, float(end)) for end in y_range)
+        _check_size(owner, np.stack([self.low, self.high]), self.dtype, "y_range")
+
+    @property
+    def middle(self) -> np.ndarray:
+        """Middle of the range of each output."""
+        return (self.low + self.high) / 2
+
+    @property
+    def half_width(self) -> np.ndarray:
+        """Half of the range's width; 1 where all targets are the same."""
+        return np.where(self.high > self.low, (self.high - self.low) / 2, 1.0)
+
+    def matrix(self, y: np.ndarray) -> np.ndarray:
+        """Targets as a matrix, mapped to [-1, 1]."""
+        targets = super().matrix(y)
+        outside = (targets < self.low) | (targets > self.high)
+        if outside.any():
+            row, output = np.argwhere(outside)[0]
+            raise ValueError(
+                f"{self.owner}: y holds {targets[row, output]:g} (row {row}), outside of y_range="
+                f"({self.low[output]:g}, {self.high[output]:g}), which is mapped to the [-1, 1] "
+                "that the online guarantee assumes. Remedy: a new model with y_range=(low, high) "
+                "wide enough for every batch from the first on; 'auto' takes it from the first."
+            )
+        return (targets - self.middle) / self.half_width
+
+    def values(self, decisions: Any) -> Any:
+        """Decision values in the units of y."""
+        return decisions * self.half_width + self.middle
+
+
+class Labels:
+    """Targets of a classifier: ±1, one column for two classes and one a class for more.
+
+    Parameters
+    ----------
+    owner : str
+        The learner's name, for messages.
+    y : array of shape (n_rows,)
+        The first batch.
+    classes : sequence or None
+        All labels that may occur; None takes those of the first batch.
+    """
+
+    def __init__(self, owner: str, y: np.ndarray, classes: Any = None) -> None:
+        source = "y" if classes is None else "classes"
+        labels = _distinct(owner, source, y if classes is None else classes)
+        if len(labels) < 2:
+            held = f"only one class, {labels.tolist()[0]!r}" if len(labels) else "no classes"
+            raise ValueError(
+                f"{owner}: {source} holds {held}, and a classifier needs at least two classes. "
+                "Remedy: check the split (rows of weight 0 do not count), or pass classes= with "
+                "all labels to partial_fit."
+            )
+        self.owner = owner
+        self.classes = labels
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns of targets and of decision values."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    def check_classes(self, classes: Any) -> None:
+        """Refuse other classes than those of the first batch; None says nothing of them."""
+        if classes is None:
+            return
+        classes = _distinct(self.owner, "classes", classes)
+        if not np.array_equal(classes, self.classes):
+            raise ValueError(
+                f"{self.owner}: classes={classes.tolist()!r}, but the first batch fixed the "
+                f"classes {self.classes.tolist()}. Remedy: pass all labels in the first call of "
+                "partial_fit, or leave classes out of later ones."
+            )
+
+    def matrix(self, y: np.ndarray) -> np.ndarray:
+        """Labels as ±1 targets, shape (n_rows, n_outputs)."""
+        unknown = np.setdiff1d(_distinct(self.owner, "y", y), self.classes)
+        if unknown.size:
+            raise ValueError(
+                f"{self.owner}: y holds the label(s) {unknown.tolist()}, which are not among the "
+                f"classes {self.classes.tolist()} fixed by the first batch. Remedy: pass classes= "
+                "with all labels to the first call of partial_fit."
+            )
+        index = np.searchsorted(self.classes, y)
+        if len(self.classes) == 2:
+            return np.where(index == 1, 1.0, -1.0)[:, None]
+        return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+
+    def weights(
+        self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
+    ) -> np.ndarray | None:
+        """Weights of the rows times those of their classes.
+
+        Parameters
+        ----------
+        y : array of shape (n_rows,)
+        weight : array of shape (n_rows,) or None
+        class_weight : dict, "balanced" or None
+        stream : bool, default=False
+            Whether these are some rows of a stream, so that "balanced" is not known.
+        """
+        if class_weight is None:
+            return weight
+        self._check_class_weight(class_weight, stream)
+        if isinstance(class_weight, str):
+            by_class = compute_sample_weight(class_weight, y)
+        else:
+            each = [float(class_weight.get(label, 1.0)) for label in self.classes.tolist()]
+            by_class = np.array(each)[np.searchsorted(self.classes, y)]
+        return by_class if weight is None else by_class * weight
+
+    def _check_class_weight(self, class_weight: Any, stream: bool) -> None:
+        if isinstance(class_weight, str) and stream:
+            raise ValueError(
+                f"{self.owner}: class_weight={class_weight!r} needs the shares of the classes in "
+                "all rows, which partial_fit does not know. Remedy: pass the weights as a "
+                "dictionary, or call fit."
+            )
+        named = [] if isinstance(class_weight, str) else list(class_weight)
+        unknown = [label for label in named if label not in self.classes.tolist()]
+        if unknown:
+            raise ValueError(
+                f"{self.owner}: class_weight={class_weight!r} has weights for {unknown!r}, but the "
+                f"classes are {self.classes.tolist()}. Remedy: use the labels that y holds as keys."
+            )
+
+    def labels(self, decisions: np.ndarray) -> np.ndarray:
+        """The label that each row's decision values are for."""
+        binary = decisions.shape[1] == 1
+        return self.classes[(decisions[:, 0] > 0).astype(int) if binary else decisions.argmax(1)]
+
+    def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """1 for each row that is given the wrong class, else 0."""
+        if targets.shape[1] == 1:
+            return np.where((decisions > 0) == (targets > 0), 0.0, 1.0)[:, 0]
+        return np.where(decisions.argmax(axis=1) == targets.argmax(axis=1), 0.0, 1.0)
+
+    def score(self, decisions: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> float:
+        """Share of the rows that are given the right class."""
+        return 1 - float(np.average(self.error(decisions, targets), weights=weight))
+
+
+def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -> None:
+    """Some rows must be left when those of classes of weight 0 are gone."""
+    if not n_left:
+        raise ValueError(
+            f"{owner}: class_weight={class_weight!r} gives every one of {n_rows} rows the weight "
+            "0, so there is nothing to learn from. Remedy: a positive weight for one of the "
+            "classes in y."
+        )
+
+
+def _check_size(owner: str, targets: np.ndarray, dtype: np.dtype, name: str = "y") -> None:
+    """Targets must be finite in the precision of the coefficients, and their squares summable."""
+    largest = float(np.abs(targets).max(initial=0.0))
+    if largest > min(1e-2 * float(np.finfo(dtype).max), _LARGEST):
+        raise ValueError(
+            f"{owner}: {name} reaches {largest:g}, which is too large for dtype="
+            f"{dtype.name!r}. Remedy: scale y, or dtype='float64' for up to {_LARGEST:g}."
+        )
+
+
+def _distinct(owner: str, source: str, labels: Any) -> np.ndarray:
+    """Labels, each once, in order; they must have one."""
+    if source == "classes":
+        labels = _as_list(owner, labels)
+    try:
+        distinct = np.unique(labels)
+        if len(distinct):
+            check_classification_targets(labels)
+        return distinct
+    except TypeError as error:
+        raise TypeError(
+            f"{owner}: {source} holds labels that cannot be classes: {error}. Remedy: labels of "
+            "one type, text or integers, and none that is missing."
+        ) from error
+
+
+def _as_list(owner: str, classes: Any) -> Any:
+    """Labels as they are given: a sequence, or a set, or the keys of a dictionary."""
+    if isinstance(classes, Set):
+        classes = list(classes)
+    if isinstance(classes, str | bytes) or not hasattr(classes, "__len__"):
+        raise TypeError(
+            f"{owner}: classes={classes!r}, but it must hold all labels. Remedy: a list of them, "
+            "such as classes=[0, 1]."
+        )
+    array = np.asarray(classes)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(
+            f"{owner}: classes={classes!r} holds NaN, which is no label. Remedy: leave it out."
+        )
+    return classes

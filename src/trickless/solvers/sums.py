@@ -1,0 +1,449 @@
+"""Random Kitchen Sinks: coefficients of K drawn neurons, from sums over the rows.
+
+A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimization with
+randomization in learning", NIPS 2008.
+
+``Sums`` begins with a stream of neurons, learns from batches of rows in any order, and gives the
+function that solves the regularised problem. Where all rows are at hand, it can also solve in
+passes over them: for very many columns, by leaving one row out, and for other losses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from trickless.arrays.devices import beside
+from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.threads import linear_algebra, on_host, row_blocks
+from trickless.checks.devices import check_on_host
+from trickless.checks.inputs import in_precision
+from trickless.checks.learners import check_finite
+from trickless.functions.activations import by_neuron, panels
+from trickless.functions.network import Network
+from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator
+from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
+from trickless.solvers.losses import Loss
+from trickless.solvers.ridge import (
+    Posterior,
+    Solution,
+    residual_freedom,
+    residual_variance,
+    solve,
+    solve_by_gcv,
+    solve_by_loo,
+    solve_within,
+)
+from trickless.solvers.risk import Blocks, minimise
+from trickless.solvers.state import Keep, State, forget, ignore
+from trickless.solvers.statistics import Moments, Statistics, least_ridge
+
+#: Columns above which least squares is solved in passes over the rows: where activations can be
+#: kept, and where they have to be evaluated in every pass.
+PASSES_ABOVE, REEVALUATED_ABOVE = 6144, 16384
+#: Rows, and activations of them all, up to which it is not: the direct solver works in rows.
+FEW_ROWS, FEW_ACTIVATIONS = 2048, 2**25
+#: Columns on which that solver begins to look for alpha, and the most rows of its preconditioner.
+PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
+#: A difference must be so many times its rounding.
+_RESOLVED = 100
+
+
+class Options(NamedTuple):
+    """How sums are solved: parameters of the learner, which may change between batches.
+
+    Attributes
+    ----------
+    owner : str
+        The learner's name, for messages.
+    alpha : float, "auto" or "loo"
+    weight_bound : float or None
+    solver : {"auto", "direct", "iterative"}
+    loss : str
+    max_iter : int
+    tol : float
+    n_jobs : int or None
+    cache_bytes : int
+    """
+
+    owner: str
+    alpha: float | str
+    weight_bound: float | None
+    solver: str
+    loss: str
+    max_iter: int
+    tol: float
+    n_jobs: int | None
+    cache_bytes: int
+
+
+class Sums:
+    """Least squares on the activations of drawn neurons.
+
+    Parameters
+    ----------
+    stream : NeuronStream
+    n_neurons : int
+        K, the neurons of the stream that are used.
+    origin : array of shape (n_outputs,)
+        Subtracted from the targets, so that their variance keeps its digits.
+
+    Attributes
+    ----------
+    statistics : Statistics or None
+        Sums over the rows so far; None for a model that was solved in passes.
+    """
+
+    def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:
+        self.stream = stream
+        self.n_neurons = n_neurons
+        self.origin = origin
+        self.statistics: Statistics | None = None
+        self._solution: Solution | None = None
+        self._network: Network | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the activations."""
+        return self.n_neurons * self.stream.neurons.width
+
+    def no_rows(self, like: Any = None) -> Statistics:
+        """Statistics of no rows; their matrix is kept beside ``like``."""
+        return Statistics(self.n_columns, self.origin, like)
+
+    def learn(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        options: Options,
+        keep: Keep = forget,
+        state: State | None = None,
+        advance: Callable[[int], object] = ignore,
+    ) -> None:
+        """Add the sums over a batch of rows.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        targets : array of shape (n_rows, n_outputs)
+        weight : array of shape (n_rows,) or None
+        options : Options
+        keep : callable, optional
+            Called with a function that gives the state, after each panel of rows.
+        state : dict, optional
+            A state to go on from.
+        advance : callable
+            Called with the number of rows that were learned.
+        """
+        batch = self.summed(X, targets, weight, options, keep, state, advance)
+        if self.statistics is not None:
+            self.statistics.make_room(X.shape[0])
+        with uninterrupted():
+            if self.statistics is None:
+                self.statistics = batch
+            else:
+                if not on_host(X):  # statistics may be from a file
+                    self.statistics.gram = beside(batch.gram, self.statistics.gram)
+                self.statistics.merge(batch)
+            self._forget()
+
+    def summed(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        options: Options,
+        keep: Keep = forget,
+        state: State | None = None,
+        advance: Callable[[int], object] = ignore,
+    ) -> Statistics:
+        """The sums over a batch of rows alone, as in ``learn``."""
+        statistics, done = self.no_rows(X), 0
+        statistics.make_room(X.shape[0])
+        alpha = np.inf if isinstance(options.alpha, str) else options.alpha
+        least = least_ridge(X.shape[0], alpha * self.n_neurons)
+        if state is not None:
+            place, statistics, done = statistics, state["statistics"], state["rows"]
+            if not on_host(X):
+                statistics.gram = beside(place.gram, statistics.gram)
+        advance(done)
+        # As many rows as columns take no more memory than the Gram matrix they are added to.
+        for rows, Z in self._panels(X, options, start=done, n_together=self.n_columns):
+            part = None if weight is None else weight[rows]
+            statistics.add(Z, targets[rows], part, least, options.n_jobs)
+            advance(Z.shape[0])
+            keep(partial(dict, statistics=statistics, rows=rows.stop))
+        check_finite(type(self.stream.neurons).__name__, statistics.z_sum)
+        return statistics
+
+    def take(self, statistics: Statistics) -> None:
+        """Go on with other statistics of the same neurons and origin."""
+        with uninterrupted():
+            self.statistics = statistics
+            self._forget()
+
+    def merge(self, other: Sums, n_jobs: int | None) -> None:
+        """Add the rows of other sums over the same neurons."""
+        assert self.statistics is not None and other.statistics is not None
+        statistics = self.statistics.copy()
+        with linear_algebra(n_jobs):
+            statistics.merge(other.statistics)
+        self.take(statistics)
+
+    def solution(self, options: Options) -> Solution:
+        """The solution for the rows so far, solved when it is first asked for."""
+        if self._solution is None:
+            assert self.statistics is not None
+            check_alpha(options.owner, options.alpha)
+            moments = self.statistics.centred()
+            auto = isinstance(options.alpha, str)
+            with linear_algebra(options.n_jobs, moments.n_products):
+                solution = (
+                    solve_by_gcv(moments, options.n_jobs)
+                    if auto
+                    else self._solve_at(moments, options)
+                )
+            self._solution = self._bounded_by_weight(solution, options)
+        return self._solution
+
+    def function(self, options: Options) -> Network:
+        """The network of the solution."""
+        solution = self.solution(options)
+        if self._network is None:
+            coef = in_precision(
+                options.owner, "coefficients", self.by_neuron(solution.coef), self.stream.dtype
+            )
+            self._network = Network(self.stream.neurons, self.stream, coef, solution.intercept)
+        self._network.n_jobs = options.n_jobs
+        return self._network
+
+    def without_statistics(self, options: Options) -> Sums:
+        """A copy that predicts, and has no sums to go on from."""
+        light = Sums(self.stream, self.n_neurons, self.origin)
+        light._solution, light._network = self.solution(options), self.function(options)
+        return light
+
+    def by_neuron(self, columns: np.ndarray) -> np.ndarray:
+        """What belongs to all columns, as an array (n_neurons, width, ...)."""
+        width = self.stream.neurons.width
+        blocks = [
+            by_neuron(columns[b.start * width : b.stop * width], width)
+            for b in row_blocks(len(columns) // width, BLOCK)
+        ]
+        return np.concatenate(blocks)
+
+    def _forget(self) -> None:
+        """Solve anew when the solution is next asked for."""
+        self._solution = None
+        self._network = None
+
+    def _panels(self, X: Any, options: Options, **how: Any) -> Iterator[tuple[slice, Any]]:
+        return panels(self.stream, self.n_neurons, X, n_jobs=options.n_jobs, **how)
+
+    def _solve_at(self, moments: Moments, options: Options) -> Solution:
+        ridge = float(options.alpha) * self.n_neurons
+        if ridge < moments.least_ridge:
+            raise ValueError(
+                f"{options.owner}: alpha={options.alpha!r} is below the rounding of the sums of "
+                "this model, which was fitted with a larger alpha, or chose it. Remedy: call fit "
+                "again with this alpha, or fit with dtype='float64' from the beginning."
+            )
+        with self._dependent_columns(options):
+            return solve(moments, ridge, options.n_jobs)
+
+    def _bounded_by_weight(self, solution: Solution, options: Options) -> Solution:
+        """The solution with every weight at most C / K, as in Algorithm 1 of the paper."""
+        if options.weight_bound is None:
+            return solution
+        assert self.statistics is not None
+        bound = options.weight_bound / self.n_neurons
+        with linear_algebra(options.n_jobs), self._dependent_columns(options):
+            return solve_within(self.statistics.centred(), solution, bound)
+
+    @contextmanager
+    def _dependent_columns(self, options: Options) -> Iterator[None]:
+        try:
+            yield
+        except LinAlgError as error:
+            raise ValueError(
+                f"{options.owner}: alpha={options.alpha!r} is too small for these activations: "
+                f"their {self.n_columns} columns are linearly dependent to working precision. "
+                "Remedy: a larger alpha, alpha='auto', or fewer neurons."
+            ) from error
+
+    # Where all rows are at hand.
+
+    def goes_in_passes(self, X: Any, options: Options) -> bool:
+        """Whether least squares is solved in passes over the rows rather than from statistics."""
+        why_not = {
+            "alpha": (options.alpha, options.alpha not in ("loo", 0)),
+            "weight_bound": (options.weight_bound, options.weight_bound is None),
+            "loss": (options.loss, options.loss == "squared_error"),
+        }
+        if options.solver == "iterative":
+            check_on_host(f"{options.owner}, solver='iterative'", X, "solver='direct'")
+            for name, (value, goes) in why_not.items():
+                if not goes:
+                    raise ValueError(
+                        f"{options.owner}: solver='iterative' does not go with {name}={value!r}. "
+                        "Remedy: solver='direct'."
+                    )
+            return True
+        n_rows, kept = X.shape[0], self._n_bytes(X.shape[0]) <= self._room(options)
+        many = self.n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
+        # The direct solver works in rows where they are few, but for alpha=0.
+        few = n_rows <= FEW_ROWS and n_rows * self.n_columns <= FEW_ACTIVATIONS
+        free = on_host(X) and options.solver == "auto" and not (few and options.alpha != 0)
+        return free and many and all(goes for _, goes in why_not.values())
+
+    def _n_bytes(self, n_rows: int) -> int:
+        """Bytes of the activations of so many rows."""
+        return n_rows * self.n_columns * self.stream.dtype.itemsize
+
+    def _room(self, options: Options) -> int:
+        """Bytes that activations may take in the iterative solver.
+
+        16 c² bytes are the two c × c matrices of the direct one. The preconditioner and its factor,
+        with up to c² / 2 numbers each, come on top.
+        """
+        return max(options.cache_bytes, 16 * self.n_columns**2)
+
+    def _passes(self, X: Any, most: int, options: Options) -> Blocks:
+        """Begins passes over the activations: kept if they take at most so many bytes."""
+        if self._n_bytes(X.shape[0]) > most:
+            return lambda: self._panels(X, options)
+        kept = list(self._panels(X, options, kept=True))
+        return lambda: iter(kept)
+
+    def solve_in_passes(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        options: Options,
+        keep: Keep = forget,
+        state: State | None = None,
+    ) -> None:
+        """Solve least squares by conjugate gradients, without statistics."""
+        n_rows, width = X.shape[0], self.stream.neurons.width
+        n_chosen = min(n_rows, max(BLOCK, self.n_columns // 2), PRECONDITIONER_ROWS)
+        rng = generator(self.stream.seed, Purpose.PRECONDITIONER)
+        chosen = np.sort(rng.choice(n_rows, n_chosen, replace=False))
+        ridge: float | Pilot
+        if isinstance(options.alpha, str):
+            n_pilot = min(self.n_neurons, max(1, PILOT_COLUMNS // width))
+            pilot = np.sort(self.by_neuron(np.arange(self.n_columns))[:n_pilot], axis=None)
+            ridge = Pilot(pilot, self.n_neurons / n_pilot, rng)
+        else:
+            ridge = options.alpha * self.n_neurons
+        with self._dependent_columns(options):
+            self._solution = solve_in_passes(
+                self._passes(X, self._room(options), options),
+                targets,
+                weight,
+                ridge,
+                chosen,
+                options.max_iter,
+                options.tol,
+                options.n_jobs,
+                options.owner,
+                keep,
+                state,
+            )
+
+    def leave_one_out(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, options: Options
+    ) -> None:
+        """Solve least squares at the alpha that is best when each row is left out in turn."""
+        assert self.statistics is not None
+        moments = self.statistics.centred()
+        weight = np.ones(len(targets)) if weight is None else weight
+        weight = weight * (moments.n / weight.sum())
+        parts = ((Z, targets[rows], weight[rows]) for rows, Z in self._panels(X, options))
+        self._solution = self._bounded_by_weight(solve_by_loo(moments, parts), options)
+
+    def minimise(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, loss: Loss, options: Options
+    ) -> None:
+        """Minimise the risk of another loss, at the alpha of the squared loss."""
+        assert self.statistics is not None
+        moments, squared = self.statistics.centred(), self.solution(options)
+        factor = min(loss.curvature, 1.0) if isinstance(options.alpha, str) else 1.0
+        least = minimise(
+            self._passes(X, options.cache_bytes, options),
+            targets,
+            weight,
+            loss,
+            squared.ridge * factor,
+            moments,
+            options.max_iter,
+            options.tol,
+            options.owner,
+        )
+        grid = None if squared.grid is None else squared.grid * factor
+        self._solution = least._replace(grid=grid, scores=squared.scores)
+
+    # How certain the answers are.
+
+    def noise(self, options: Options) -> np.ndarray:
+        """Variance of the noise: residual sum of squares over residual degrees of freedom."""
+        assert self.statistics is not None
+        moments, solution = self.statistics.centred(), self.solution(options)
+        with linear_algebra(options.n_jobs), self._dependent_columns(options):
+            ridges, which = np.unique(solution.ridge, return_inverse=True)
+            left = np.array([residual_freedom(moments, ridge) for ridge in ridges])[which]
+            # Both numerator and denominator vanish as alpha does, and their ratio does not.
+            squares = residual_variance(moments, solution) * moments.n
+        _check_freedom(options, solution.ridge / self.n_neurons, left, moments, ridges[which])
+        return squares / left
+
+    def deviations(self, X: Any, options: Options) -> np.ndarray:
+        """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
+        assert self.statistics is not None
+        moments, solution = self.statistics.centred(), self.solution(options)
+        noise = self.noise(options)
+        variance = np.empty((X.shape[0], len(noise)))
+        with linear_algebra(options.n_jobs), self._dependent_columns(options):
+            for ridge in np.unique(solution.ridge):
+                posterior = Posterior(moments, ridge)
+                same = solution.ridge == ridge
+                for rows, Z in self._panels(X, options):
+                    variance[rows, same] = 1 + posterior.variance(Z)[:, None]
+        return np.sqrt(noise * variance)
+
+
+def check_alpha(owner: str, alpha: float | str) -> None:
+    """Refuse to leave rows out where they are not at hand."""
+    if alpha == "loo":
+        raise ValueError(
+            f"{owner}: alpha='loo' needs a second pass over all rows, which a stream does not "
+            "give. Remedy: fit, or alpha='auto' (generalised cross-validation from the statistics)."
+        )
+
+
+def _check_freedom(
+    options: Options, alpha: np.ndarray, left: np.ndarray, moments: Moments, ridge: np.ndarray
+) -> None:
+    """Residuals show the noise, so some degrees of freedom must be left to them.
+
+    None are left where weights let rows count for less than the degrees of freedom of the fit.
+    Where rows are no more than columns, their products tell only the freedom that large alphas
+    leave.
+    """
+    size = len(moments.z_mean)
+    rounding = 0.0
+    if moments.rows is None and size >= moments.n - 1:
+        rounding = _RESOLVED * size * np.finfo(float).eps * moments.mean_square
+    if ((left <= 0) | (left * ridge < rounding)).any():
+        raise ValueError(
+            f"{options.owner}: with alpha={float(alpha[0]) if len(alpha) == 1 else alpha!r}, rows "
+            f"that count for {moments.n:,.1f} leave {left.min():.2g} degrees of freedom, which "
+            "cannot be told from none. Remedy: a larger alpha, or one fit of all rows without "
+            "weights."
+        )
