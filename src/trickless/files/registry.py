@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from trickless.arrays.growing import Growing, GrowingSparse
 from trickless.files.checkpoint import Progress
 from trickless.files.recorder import CLASSES
+from trickless.functions.exact_kernel import ExactKernel
 from trickless.functions.expansion import Expansion
 from trickless.functions.network import Network
 from trickless.functions.pilot import Variances
@@ -22,6 +23,7 @@ from trickless.learners.doubly_stochastic import (
     DoublyStochasticRegressor,
 )
 from trickless.learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
+from trickless.learners.kernel_learner import RowsOfKernel
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.learners.neuron_learner import RowsOfNeurons
 from trickless.learners.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
@@ -63,6 +65,7 @@ _LEARNERS = (
 #: What learners keep, beside neurons.
 _PARTS = (
     Coefficients,
+    ExactKernel,
     Expansion,
     Growing,
     GrowingSparse,
@@ -76,6 +79,7 @@ _PARTS = (
     Numbers,
     Range,
     Rows,
+    RowsOfKernel,
     RowsOfNeurons,
     Sums,
     Solution,
