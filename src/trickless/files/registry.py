@@ -36,6 +36,7 @@ from trickless.learners.shrinking_gradient import (
 from trickless.learners.targets import Labels, Numbers, Range
 from trickless.neurons import Inputs, Neurons
 from trickless.solvers.coefficients import Coefficients
+from trickless.solvers.descent import Descent, Seen
 from trickless.solvers.ridge import Solution
 from trickless.solvers.statistics import KeptRows, Statistics
 from trickless.solvers.step_sizes import Steps
@@ -63,6 +64,7 @@ _LEARNERS = (
 #: What learners keep, beside neurons.
 _PARTS = (
     Coefficients,
+    Descent,
     Expansion,
     Growing,
     GrowingSparse,
@@ -77,6 +79,7 @@ _PARTS = (
     Range,
     Rows,
     RowsOfNeurons,
+    Seen,
     Sums,
     Solution,
     Statistics,
