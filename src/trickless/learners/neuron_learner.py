@@ -19,6 +19,7 @@ from trickless.checks.neurons import (
 )
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.learners.base import Learner
+from trickless.learners.intake import Batch, receive
 from trickless.learners.rows import Matrix
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.rules import integer
@@ -152,6 +153,21 @@ def choose_neurons(
     try_neurons(learner, X, first=True)
     dtype = learner.rows_.dtype
     learner.stream_ = NeuronStream(learner.neurons_, learner.seed_, dtype, cache_bytes)
+
+
+def receive_rows(
+    learner: NeuronLearner,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    classes: Any = None,
+    stream: bool = True,
+) -> Batch:
+    """Take a later batch, and try the neurons on a few of its rows."""
+    batch = receive(learner, X, y, sample_weight, classes, stream)
+    if len(batch[1]):
+        try_neurons(learner, batch[0])
+    return batch
 
 
 def try_neurons(learner: NeuronLearner, X: Any, first: bool = False) -> None:
