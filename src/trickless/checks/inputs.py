@@ -316,16 +316,3 @@ def warn_of_single_row(n_rows: int) -> None:
             "for good: predictions will be inaccurate. Remedy: begin with a batch of some hundred "
             "rows, or a family that needs none, such as Gaussian(length_scale=1.0).",
         )
-
-
-def check_range(owner: str, targets: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-    """Targets must lie in the range that is mapped to [-1, 1]."""
-    outside = (targets < low) | (targets > high)
-    if outside.any():
-        row, output = np.argwhere(outside)[0]
-        raise ValueError(
-            f"{owner}: y holds {targets[row, output]:g} (row {row}), outside of y_range="
-            f"({low[output]:g}, {high[output]:g}), which is mapped to the [-1, 1] that the online "
-            "guarantee assumes. Remedy: a new model with y_range=(low, high) wide enough for every "
-            "batch from the first on; 'auto' takes it from the first."
-        )

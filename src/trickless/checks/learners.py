@@ -122,17 +122,6 @@ def check_forgetting(owner: str, schedule: str, step_size: float | str, alpha: f
         )
 
 
-def check_draws(owner: str, horizon: Any, norm_bound: Any, constants: Any, most: int) -> None:
-    """Rounds of the theorem that would take hours each are refused."""
-    if constants.n_samples > most:
-        raise ValueError(
-            f"{owner}: horizon={horizon!r} with norm_bound={norm_bound!r} asks for "
-            f"{constants.n_samples:,} draws in each round, and more than {most:,} are refused. "
-            "Remedy: a smaller norm_bound or horizon, or schedule='sqrt', which takes n_samples "
-            "draws."
-        )
-
-
 def check_finite(owner: str, values: Any) -> None:
     """What a network answers must be finite."""
     xp = namespace(values)

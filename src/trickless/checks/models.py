@@ -182,21 +182,6 @@ def check_certificate(owner: str, return_std: Any, tolerance: Any, confidence: A
         )
 
 
-def check_regret(owner: str, played: Any, n_rows: int, most: int) -> None:
-    """Regret is worked out from every row and its place in the stream."""
-    if played is None:
-        raise ValueError(
-            f"{owner}: regret_ needs every row, but max_support has replaced some of them. Remedy: "
-            "max_support=None."
-        )
-    if n_rows > most:
-        raise ValueError(
-            f"{owner}: regret_ of {n_rows:,} rows would need the eigenvalues of a kernel matrix of "
-            f"that size, and it is worked out for at most {most:,}. Remedy: look at a shorter "
-            "stream; online_error_ has the error of any."
-        )
-
-
 def check_tolerance(owner: str, tolerance: Any, alpha: np.ndarray, dtype: Any) -> np.ndarray:
     """A positive tolerance for each output, and one that the precision of the sums can keep."""
     try:

@@ -39,7 +39,9 @@ from trickless.learners.targets import Labels, Numbers, Range
 from trickless.neurons import Inputs, Neurons
 from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.descent import Descent, Seen
+from trickless.solvers.estimates import Measured, Noise
 from trickless.solvers.ridge import Solution
+from trickless.solvers.rounds import Rounds
 from trickless.solvers.statistics import KeptRows, Statistics
 from trickless.solvers.step_sizes import Steps
 from trickless.solvers.sums import Sums
@@ -78,8 +80,11 @@ _PARTS = (
     KeptRows,
     Labels,
     Matrix,
+    Measured,
+    Noise,
     Numbers,
     Range,
+    Rounds,
     Rows,
     RowsOfKernel,
     RowsOfNeurons,

@@ -19,7 +19,12 @@ from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
 from trickless.learners.base import Classifier, Regressor
 from trickless.learners.intake import anew, begin
-from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
+from trickless.learners.neuron_learner import (
+    NeuronLearner,
+    begin_stream,
+    choose_neurons,
+    receive_rows,
+)
 from trickless.neurons import Neurons
 from trickless.rules import (
     CLASS_WEIGHT,
@@ -218,7 +223,8 @@ def begin_descent(
     learner: _DoublyStochastic, X: Any, targets: np.ndarray, weight: np.ndarray | None
 ) -> None:
     """Choose the neurons of a learner that has begun, and begin its descent."""
-    choose_neurons(learner, X, targets, weight, cache_bytes=learner.cache_bytes)
+    choose_neurons(learner, X, targets, weight)
+    begin_stream(learner, learner.cache_bytes)
     descend_from(learner, targets, weight)
 
 

@@ -1,7 +1,7 @@
 """Online gradient descent with an exact kernel: the line for Shrinking Gradient to match.
 
-Algorithm 1 of Livni et al. 2017 with E_t = ⟨f_t, Φ(x_t)⟩ itself, which is NORMA (Kivinen, Smola and
-Williamson 2004) with the squared loss and without regularisation.
+Algorithm 1 of Livni et al. 2017 (``solvers/rounds``) with E_t = ⟨f_t, Φ(x_t)⟩ itself. This is NORMA
+(Kivinen, Smola and Williamson 2004) with the squared loss and without regularisation.
 """
 
 from __future__ import annotations
@@ -9,25 +9,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from trickless.checks.kernels import check_kernel_bound
-from trickless.learners.old_kernels import KernelLearner
+from trickless.learners.base import Classifier, Regressor
+from trickless.learners.kernel_learner import KernelLearner
+from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner
+from trickless.learners.targets import Range
 from trickless.rules import choice, either, positive
-from trickless.solvers.compression import Projecting
-from trickless.solvers.rounds import OnlineClassification, OnlineRegression
+from trickless.solvers.estimates import Exact
 
 
-class _KernelGradient(KernelLearner, Projecting):
+class _KernelGradient(OnlineLearner, KernelLearner):
     """Algorithm 1 with the exact kernel."""
 
+    kernel_bound: float | str
+    kernel_bound_: float
+
     _rules = (
-        Projecting._rules
+        OnlineLearner._rules
         | KernelLearner._rules
         | {
             "kernel_bound": either(
                 positive("kernel_bound='auto' takes the largest k(x, x) of the first batch"),
                 choice("auto", remedy=""),
             ),
+            "compression": COMPRESSION,
         }
     )
 
@@ -68,31 +74,50 @@ class _KernelGradient(KernelLearner, Projecting):
         self.verbose = verbose
         self.dtype = dtype
 
-    def _prepare(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, first: bool) -> None:
+    def _see(self, X: Any, targets: np.ndarray, first: bool) -> None:
         """Every k(x, x) must keep the bound that the steps are sized for."""
-        diagonal = self._diagonal(X)
+        diagonal = self.kernel_.diagonal(X)
         if first:
             auto = isinstance(self.kernel_bound, str)
             self.kernel_bound_ = float(diagonal.max() if auto else self.kernel_bound)
-        check_kernel_bound(type(self).__name__, diagonal, self.kernel_bound_)
+        _check_bound(type(self).__name__, diagonal, self.kernel_bound_)
 
-    def _stability(self) -> str:
-        return (
-            "a positive semi-definite kernel (the 'sigmoid' kernel is not), or other kernel_params"
+    @property
+    def estimates_(self) -> Exact:
+        """What rounds go by: the expansion itself, with the parameters as they are now."""
+        return Exact(self.kernel_, self.kernel_bound_)
+
+    @property
+    def support_vectors_(self) -> Any:
+        """Support points, shape (t, n_features)."""
+        check_is_fitted(self)
+        return self.rounds_.rows
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients that predict, shape (t, n_outputs)."""
+        check_is_fitted(self)
+        return self.rounds_.alpha(self.average)
+
+
+def _check_bound(owner: str, diagonal: np.ndarray, bound: float) -> None:
+    """Every k(x, x) must be at most the bound that the steps are sized for."""
+    if bound <= 0:
+        raise ValueError(
+            f"{owner}: the kernel gives k(x, x) = 0 for every row of the first batch, but steps "
+            "are sized for the largest, which must be positive. Remedy: another kernel, or other "
+            "kernel_params."
+        )
+    if diagonal.max() > bound * (1 + 1e-6):
+        row = int(diagonal.argmax())
+        raise ValueError(
+            f"{owner}: k(x, x) is {diagonal[row]:g} for row {row}, above the kernel_bound of "
+            f"{bound:g} that the steps are sized for. Remedy: kernel_bound={diagonal[row]:.3g} "
+            "from the start, or a kernel with k(x, x) = 1."
         )
 
-    def _square_bound(self) -> float:
-        return self.kernel_bound_
 
-    def _products(self, index: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        kept = self._support.rows[index]
-        return self._matrix(kept, kept).astype(np.float64, copy=False), self._sum(kept, alpha)
-
-    def _estimate(self, X: Any) -> np.ndarray:
-        return self._sum(X, self._coefficients.last())
-
-
-class KernelGradientRegressor(OnlineRegression, _KernelGradient):
+class KernelGradientRegressor(Regressor, _KernelGradient):
     r"""Online regression with an exact kernel.
 
     Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
@@ -183,7 +208,7 @@ class KernelGradientRegressor(OnlineRegression, _KernelGradient):
     """
 
     _fixed = (*_KernelGradient._fixed, "y_range")
-    _rules = _KernelGradient._rules | OnlineRegression._rules
+    _rules = _KernelGradient._rules | {"y_range": Y_RANGE}
 
     def __init__(
         self,
@@ -226,8 +251,30 @@ class KernelGradientRegressor(OnlineRegression, _KernelGradient):
         )
         self.y_range = y_range
 
+    def _new_targets(self, y: np.ndarray, classes: Any) -> Range:
+        return Range(type(self).__name__, y, self.dtype, self.y_range)
 
-class KernelGradientClassifier(OnlineClassification, _KernelGradient):
+    @property
+    def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
+        return self.targets_.low, self.targets_.high
+
+    def partial_fit(self, X: Any, y: Any) -> KernelGradientRegressor:
+        """Go on learning from more rows, in the order given.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y)
+
+
+class KernelGradientClassifier(Classifier, _KernelGradient):
     r"""Online classification with an exact kernel.
 
     Learns ±1 targets by the squared loss, one class against the rest, by the rounds of
@@ -308,3 +355,19 @@ class KernelGradientClassifier(OnlineClassification, _KernelGradient):
     >>> bool(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.85)
     True
     """
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> KernelGradientClassifier:
+        """Go on learning from more rows, in the order given.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+        classes : array of shape (n_classes,), optional
+            All labels that may occur; used in the first call. Default: those of the first batch.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, classes)

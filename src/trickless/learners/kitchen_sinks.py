@@ -21,7 +21,12 @@ from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
 from trickless.learners.base import Classifier, Regressor
 from trickless.learners.intake import Batch, anew, begin, check_unchanged
-from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
+from trickless.learners.neuron_learner import (
+    NeuronLearner,
+    begin_stream,
+    choose_neurons,
+    receive_rows,
+)
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
@@ -755,7 +760,8 @@ def begin_sums(
     learner: _KitchenSinks, X: Any, targets: np.ndarray, weight: np.ndarray | None
 ) -> None:
     """Choose the neurons of a learner that has begun, and begin its sums."""
-    choose_neurons(learner, X, targets, weight, _families(learner), learner.cache_bytes)
+    choose_neurons(learner, X, targets, weight, _families(learner))
+    begin_stream(learner, learner.cache_bytes)
     origin = np.average(targets, axis=0, weights=weight)
     learner.sums_ = Sums(learner.stream_, learner.n_neurons, origin)
 

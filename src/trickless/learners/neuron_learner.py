@@ -75,7 +75,7 @@ class NeuronLearner(Learner):
     neurons_ : Neurons
         The fitted family.
     stream_ : NeuronStream
-        Its neurons, drawn from the seed.
+        Its neurons, drawn from the seed, if the learner keeps coefficients of them.
     """
 
     #: Whether the learner relies on the bound of the neurons.
@@ -121,11 +121,10 @@ def choose_neurons(
     targets: np.ndarray,
     weight: np.ndarray | None,
     families: list[Neurons] | None = None,
-    cache_bytes: int = 2**28,
 ) -> None:
-    """Fit families to the first batch, choose one by the data, and begin its stream.
+    """Fit families to the first batch, and choose one by the data.
 
-    Sets ``neurons_`` and ``stream_``, and ``search_scores_`` if there was a choice.
+    Sets ``neurons_``, and ``search_scores_`` if there was a choice.
 
     Parameters
     ----------
@@ -135,8 +134,6 @@ def choose_neurons(
         The first batch.
     families : list of Neurons, optional
         Families that are not fitted yet. Default: the learner's own.
-    cache_bytes : int
-        Bytes of drawn weights to keep.
     """
     inputs = learner.rows_.inputs(learner, X.shape[1])
     families = [clone(make_neurons(learner.neurons))] if families is None else families
@@ -151,6 +148,10 @@ def choose_neurons(
     if scores is not None:
         learner.search_scores_ = scores
     try_neurons(learner, X, first=True)
+
+
+def begin_stream(learner: NeuronLearner, cache_bytes: int) -> None:
+    """Begin the stream of the chosen neurons, of which so many bytes are kept."""
     dtype = learner.rows_.dtype
     learner.stream_ = NeuronStream(learner.neurons_, learner.seed_, dtype, cache_bytes)
 

@@ -9,30 +9,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.threads import row_blocks
-from trickless.checks.kernels import check_estimates
-from trickless.checks.learners import check_draws
-from trickless.functions.sampling import by_size, thin
-from trickless.functions.stream import Purpose, generator
-from trickless.learners.old_kernels import Expanded
+from trickless.learners.base import Classifier, Regressor
+from trickless.learners.online import Y_RANGE, OnlineLearner, schedule_of
+from trickless.learners.targets import Range
 from trickless.rules import anything, integer, positive
-from trickless.solvers.rounds import OnlineClassification, OnlineGradient, OnlineRegression
-
-#: Estimates of the theorem's rounds that are held at a time, and the most that a round may ask for.
-_ESTIMATES, _MOST_ESTIMATES = 2**16, 10**9
-#: Rows whose kernel is estimated twice, to learn how noisy it is, and pairs that say enough.
-_TRIAL_ROWS, _ENOUGH_PAIRS = 16, 100
+from trickless.solvers.estimates import Noisy
 
 
-class _NoisyKernel(Expanded, OnlineGradient):
+class _NoisyKernel(OnlineLearner):
     """Algorithm 1 with unbiased estimates of the kernel."""
 
-    _fixed = ("kernel_bound", *OnlineGradient._fixed)
-    _rules = OnlineGradient._rules | {
+    estimate: Any
+    n_samples: int
+    kernel_bound: float
+
+    _fixed = ("kernel_bound", *OnlineLearner._fixed)
+    _rules = OnlineLearner._rules | {
         "estimate": anything(
             "a function of (X, Y, rng)",
             "estimate=lambda X, Y, rng: ... returns an array of shape (len(X), len(Y))",
@@ -77,115 +72,38 @@ class _NoisyKernel(Expanded, OnlineGradient):
         self.verbose = verbose
         self.dtype = dtype
 
-    def _check_theorem(self, n_rows: int) -> None:
-        super()._check_theorem(n_rows)
-        owner, constants = type(self).__name__, self._constants()
-        check_draws(owner, self.horizon, self.norm_bound, constants, _MOST_ESTIMATES)
+    def _see(self, X: Any, targets: np.ndarray, first: bool) -> None:
+        """Measure the noise that the steps have to allow for."""
+        self.estimates_.measure(X, self.rounds_)
 
-    def _prepare(self, X: Any, targets: np.ndarray, weight: np.ndarray | None, first: bool) -> None:
-        """Measure the noise that the steps have to allow for, of the first batch and later ones.
-
-        Streams may begin with rows that are alike, whose kernel is nearly certain. So it is
-        measured again when there were twice as many rounds, and the largest variance counts.
-        """
-        if first:
-            self._largest, self._pairs, self._measured_at = (0.0, 0.0), 0, X.shape[0]
-            rng = generator(self.seed_, Purpose.TRIAL)
-            rows = rng.permutation(X.shape[0])[: 2 * _TRIAL_ROWS]
-            half = len(rows) // 2
-            self._measure(X[rows[half:]], X[rows[:half] if half else rows], rng)
-            return
-        n_rounds = self._coefficients.n_rounds
-        if self._pairs < _ENOUGH_PAIRS or n_rounds >= 2 * self._measured_at:
-            self._measured_at = n_rounds
-            rng = generator(self.seed_, Purpose.TRIAL, n_rounds)
-            points = self._support.rows
-            rows, others = (rng.permutation(A.shape[0])[:_TRIAL_ROWS] for A in (X, points))
-            self._measure(X[rows], points[others], rng)
-
-    def _measure(self, X: Any, Y: Any, rng: np.random.Generator) -> None:
-        """Estimate the kernel of rows of X and of Y twice.
-
-        Pairs of equal rows are left out: k(x, x) may be certain where other values are not.
-        """
-        a, b = (check_estimates(self.estimate(X, Y, rng), X, Y) for _ in range(2))
-        x, y = (A.toarray() if issparse(A) else A for A in (X, Y))
-        apart = np.array([(row != y).any(axis=1) for row in x])
-        if apart.any():
-            seen = ((a - b)[apart] ** 2).mean() / 2, (a * b)[apart].mean()
-            self._largest = tuple(np.maximum(self._largest, seen).tolist())
-            self._pairs += int(apart.sum())
+    @property
+    def estimates_(self) -> Noisy:
+        """The estimates that rounds go by, with the parameters as they are now."""
+        return Noisy(self.estimate, schedule_of(self), self.n_samples, self.kernel_bound)
 
     @property
     def noise_variance_(self) -> float:
         """Variance of an estimate of the kernel: the largest of those measured along the stream."""
         check_is_fitted(self)
-        return self._largest[0]
-
-    def _square_bound(self) -> float:
-        return self.kernel_bound
-
-    def _stability(self) -> str:
-        return (
-            f"the noise of the estimates feeds itself with step_size={self.step_size!r}; take a "
-            f"step_size of at most {self._largest_step():.2g}, schedule='sqrt', which keeps to "
-            "that, or a larger n_samples"
-        )
-
-    def _largest_step(self) -> float:
-        r"""Steps with which the noise does not feed itself.
-
-        An estimate's variance is at most some :math:`v \|\alpha\|^2`, of which a step makes
-        :math:`\eta^2 v \|\alpha\|^2` anew. With :math:`\eta_t^2 v = 1 / (t (1 + \log t))` the
-        rounds up to T multiply :math:`\|\alpha\|^2` by about :math:`1 + \log T` at most.
-        """
-        t = self._coefficients.n_rounds + 1
-        asked = max(1.0, len(self._coefficients) / self.n_samples)  # points for each that is asked
-        noise, square = self._largest
-        if self._pairs < _ENOUGH_PAIRS:  # that of fair coins, until enough is known
-            noise = max(noise, self.kernel_bound**2 / 4)
-        v = asked * noise + (asked - 1) * square
-        allowed = 1 / np.sqrt(v * t * (1 + np.log(t))) if v > 0 else np.inf
-        return min(super()._largest_step(), allowed)
-
-    def _estimate(self, X: Any) -> np.ndarray:
-        """E_t ≈ ⟨f_t, Φ(x)⟩ from noisy values of the kernel at some of the support points."""
-        alpha = self._coefficients.last()
-        size = np.linalg.norm(alpha, axis=1)
-        rng = generator(self.seed_, Purpose.ROUNDS, self._coefficients.n_rounds)
-        if not size.any():
-            return np.zeros((X.shape[0], alpha.shape[1]))
-        if self.schedule != "theorem":
-            index, factor = thin(size, self.n_samples, rng)
-            return self._sum(X, index, alpha[index] * factor[:, None], rng)
-        total, m = np.zeros((X.shape[0], alpha.shape[1])), self._constants().n_samples
-        for start in range(0, m, _ESTIMATES):
-            index = by_size(size, min(_ESTIMATES, m - start), rng)  # Alg. 2, line 2
-            weight = size.sum() / (m * size[index])
-            total += self._sum(X, index, alpha[index] * weight[:, None], rng)  # line 4
-        return total
-
-    def _values(self, X: Any) -> np.ndarray:
-        alpha = self._alpha()
-        index = np.flatnonzero(alpha.any(axis=1))
-        rng = generator(self.seed_, Purpose.PREDICT)
-        values = [self._sum(X[rows], index, alpha[index], rng) for rows in row_blocks(X.shape[0])]
-        return np.concatenate(values)
-
-    def _sum(
-        self, X: Any, index: np.ndarray, weight: np.ndarray, rng: np.random.Generator
-    ) -> np.ndarray:
-        """Σ weight_i k̂(x_i, x) over some support points, for each row."""
-        if not len(index):  # which no estimate need expect
-            return np.zeros((X.shape[0], weight.shape[1]))
-        points = self._support.rows[index]
-        return check_estimates(self.estimate(X, points, rng), X, points) @ weight
+        return self.rounds_.measured.variance
 
     @property
     def kernel_bound_(self) -> float:
         """The largest k(x, x)."""
         check_is_fitted(self)
         return float(self.kernel_bound)
+
+    @property
+    def support_vectors_(self) -> Any:
+        """Support points, shape (t, n_features)."""
+        check_is_fitted(self)
+        return self.rounds_.rows
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients that predict, shape (t, n_outputs)."""
+        check_is_fitted(self)
+        return self.rounds_.alpha(self.average)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -194,7 +112,7 @@ class _NoisyKernel(Expanded, OnlineGradient):
         return tags
 
 
-class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
+class NoisyKernelRegressor(Regressor, _NoisyKernel):
     r"""Online regression with a kernel that is observed with noise.
 
     Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
@@ -300,7 +218,7 @@ class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
     """
 
     _fixed = (*_NoisyKernel._fixed, "y_range")
-    _rules = _NoisyKernel._rules | OnlineRegression._rules
+    _rules = _NoisyKernel._rules | {"y_range": Y_RANGE}
 
     def __init__(
         self,
@@ -341,8 +259,30 @@ class NoisyKernelRegressor(OnlineRegression, _NoisyKernel):
         )
         self.y_range = y_range
 
+    def _new_targets(self, y: np.ndarray, classes: Any) -> Range:
+        return Range(type(self).__name__, y, self.dtype, self.y_range)
 
-class NoisyKernelClassifier(OnlineClassification, _NoisyKernel):
+    @property
+    def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
+        return self.targets_.low, self.targets_.high
+
+    def partial_fit(self, X: Any, y: Any) -> NoisyKernelRegressor:
+        """Go on learning from more rows, in the order given.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y)
+
+
+class NoisyKernelClassifier(Classifier, _NoisyKernel):
     r"""Online classification with a kernel that is observed with noise.
 
     Learns ±1 targets by the squared loss, one class against the rest, from a function that returns
@@ -426,3 +366,19 @@ class NoisyKernelClassifier(OnlineClassification, _NoisyKernel):
     >>> bool(model.score(X[1000:], y[1000:]) > 0.8)
     True
     """
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> NoisyKernelClassifier:
+        """Go on learning from more rows, in the order given.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+        classes : array of shape (n_classes,), optional
+            All labels that may occur; used in the first call. Default: those of the first batch.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, classes)

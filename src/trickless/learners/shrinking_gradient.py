@@ -1,8 +1,8 @@
 """Shrinking Gradient: online learning of an infinite-layer network from samples of its neurons.
 
 R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the kernel trick",
-ICML 2017, PMLR 70:2198-2207. Algorithm 1 is in ``_online``; here are its estimates by drawn neurons
-(Algorithm 2 and past it) and the predictions.
+ICML 2017, PMLR 70:2198-2207. Algorithm 1 is in ``solvers/rounds``, and its estimates by drawn
+neurons (Algorithm 2 and past it) are ``Drawn`` in ``solvers/estimates``.
 """
 
 from __future__ import annotations
@@ -12,47 +12,33 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
-from trickless.checks.kernels import check_kernel_values
-from trickless.checks.learners import check_draws, check_finite
+from trickless.arrays.threads import linear_algebra
 from trickless.checks.models import check_certificate
-from trickless.checks.neurons import check_independent
-from trickless.files.checkpoint import NOWHERE, Checkpoint
-from trickless.functions.activations import by_column
-from trickless.functions.expansion import ESTIMATOR, PILOT_ROWS, Expansion
+from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
-from trickless.functions.pilot import Variances
-from trickless.functions.stream import Purpose, draw, generator, pick
-from trickless.learners.old_neuron_learner import NeuronLearner
+from trickless.functions.stream import Purpose, generator
+from trickless.learners.base import Classifier, Regressor
+from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, try_neurons
+from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, schedule_of
+from trickless.learners.targets import Range
 from trickless.neurons import Neurons
 from trickless.rules import integer
-from trickless.solvers.compression import Projecting
-from trickless.solvers.rounds import OnlineClassification, OnlineRegression
-
-#: Draws of a round that are held at a time.
-_DRAWS = 2**20
-#: More draws in a round than this are refused.
-_MOST_SAMPLES = 10**9
-#: Activations of a row by which functions are compared where some are projected: so many for each
-#: point that is kept, and at least. With as many as points, what is fitted is their noise.
-_COMPARED, _LEAST_COMPARED = 4, 256
-#: Neurons whose activations of these points are held at a time.
-_NEURONS_COMPARED = 1024
-#: What was measured of an expansion is measured again when its support has grown by this factor.
-_GROWN = 1.25
+from trickless.solvers.estimates import Drawn
 
 
-class _ShrinkingGradient(NeuronLearner, Projecting):
+class _ShrinkingGradient(NeuronLearner, OnlineLearner):
     """Algorithm 1 with estimates from neurons that are drawn for one round alone."""
 
-    _changing = (*Projecting._changing, "_measured")
+    n_samples: int
+    estimator: str
 
     _rules = (
         NeuronLearner._rules
-        | Projecting._rules
+        | OnlineLearner._rules
         | {
             "n_samples": integer(1, "n_samples=512 draws of w a round is the default"),
             "estimator": ESTIMATOR,
+            "compression": COMPRESSION,
         }
     )
 
@@ -95,120 +81,34 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
         self.verbose = verbose
         self.dtype = dtype
 
-    def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        super()._initialise(targets, weight)
-        self._measured: tuple[float, Variances | None] = (0.0, None)
+    def _see(self, X: Any, targets: np.ndarray, first: bool) -> None:
+        """Choose the neurons by the first batch, and try them on a few rows of every batch."""
+        if first:
+            choose_neurons(self, X, targets, None)
+        else:
+            try_neurons(self, X)
 
-    def _learn_all(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
-    ) -> None:
-        super()._learn_all(X, targets, weight, checkpoint)
-        self._freeze()
-
-    def _learn(
-        self,
-        X: Any,
-        targets: np.ndarray,
-        weight: np.ndarray | None,
-        checkpoint: Checkpoint = NOWHERE,
-    ) -> None:
-        self._frozen: Network | None = None
-        self._frozen_as: tuple[int, bool] | None = None
-        super()._learn(X, targets, weight, checkpoint)
-
-    def _check_theorem(self, n_rows: int) -> None:
-        super()._check_theorem(n_rows)
-        check_independent(type(self).__name__, "schedule='theorem'", self.neurons_)
-        check_draws(
-            type(self).__name__, self.horizon, self.norm_bound, self._constants(), _MOST_SAMPLES
+    @property
+    def estimates_(self) -> Drawn:
+        """The estimates that rounds go by, with the parameters as they are now."""
+        return Drawn(
+            self.neurons_,
+            schedule_of(self),
+            self.n_samples,
+            self.estimator,
+            self.n_neurons,
+            self.n_jobs,
         )
-
-    def _square_bound(self) -> float:
-        return self.neurons_.bound**2
-
-    def _stability(self) -> str:
-        m, rounds = self.n_samples, max(1, self._coefficients.n_rounds)
-        by_index = self.estimator in ("index", "stratified")
-        # T rounds multiply ‖f‖² by up to exp(η² T / m) with full sums; an index adds ‖α‖₁² / m,
-        # with ‖α‖₁ of about η T.
-        stable = m**0.5 / rounds if by_index else (m / rounds) ** 0.5
-        return (
-            f"the noise of n_samples={m!r} draws feeds itself with step_size={self.step_size!r}; "
-            f"take a step_size of at most {stable:.2g}, a larger n_samples"
-            + (", or estimator='auto'" if by_index else "")
-        )
-
-    def _kernel(self, X: Any, Y: Any) -> np.ndarray:
-        K = np.empty((X.shape[0], Y.shape[0]))
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
-            for i in row_blocks(X.shape[0]):
-                for j in row_blocks(Y.shape[0]):
-                    K[i, j] = self.neurons_.kernel(X[i], Y[j])
-        check_kernel_values(type(self).__name__, K)
-        return K
-
-    def _products(self, index: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        family, X, size = self.neurons_, self._support.rows[index], len(index)
-        n_neurons = -(-max(_COMPARED * size, _LEAST_COMPARED) // family.width)
-        weights = draw(family, generator(self.seed_, Purpose.COMPRESS), n_neurons, X.dtype)
-        f = self._expansion(alpha).values(weights)
-        gram, products = np.zeros((size, size)), np.zeros((size, alpha.shape[1]))
-        for some in row_blocks(n_neurons, _NEURONS_COMPARED):
-
-            def activations(rows: slice, some: slice = some) -> np.ndarray:
-                return family(X[rows], pick(weights, some))
-
-            width = (some.stop - some.start) * family.width
-            Z = np.concatenate(map_rows(activations, X, width, self.n_jobs)).astype(np.float64)
-            gram += Z @ Z.T
-            products += Z @ by_column(f[some])
-        check_finite(type(family).__name__, gram.diagonal())
-        check_finite(type(family).__name__, products)
-        return gram, products
-
-    def _estimate(self, X: Any) -> np.ndarray:
-        """E_t ≈ ⟨f_t, Φ(x)⟩ from neurons drawn for this round alone (Algorithm 2)."""
-        rng = generator(self.seed_, Purpose.ROUNDS, self._coefficients.n_rounds)
-        f = self._expansion(self._coefficients.last())
-        theorem = self.schedule == "theorem"
-        estimator, m = self.estimator, self._constants().n_samples if theorem else self.n_samples
-        if estimator == "auto":
-            estimator, m = f.cheapest(m, X.shape[0], self._variances(f, X, m, rng))
-        total: Any = 0.0
-        for start in range(0, m, _DRAWS):
-            some = min(_DRAWS, m - start)
-            if estimator == "full":
-                total += some / m * f.full_sums(X, some, rng)
-            else:
-                total += some / m * f.freeze(some, estimator, rng)(X)
-        return total
-
-    def _variances(
-        self, f: Expansion, X: Any, n_neurons: int, rng: np.random.Generator
-    ) -> Variances | None:
-        """Variances of the estimates, measured now and then as the support grows or shrinks."""
-        size, variances = self._measured
-        t = f.support.shape[0]
-        if not size / _GROWN <= t <= size * _GROWN:
-            rounds = (_GROWN - 1) * t / X.shape[0]
-            if X.shape[0] < PILOT_ROWS <= t:
-                X = f.support[-PILOT_ROWS:]  # rows of the same kind, and more of them
-            variances = f.variances_if_worth(X, n_neurons, rng, rounds)
-            self._measured = (t if variances else 0.0), variances
-        return variances
-
-    def _expansion(self, alpha: np.ndarray) -> Expansion:
-        return Expansion(self.neurons_, self._support.rows, alpha, self.n_jobs)
 
     def _estimated(self, X: Any, tolerance: Any, confidence: float) -> tuple[Any, Any]:
         """What the expansion says of rows, and how far off it is.
 
         Within a tolerance with a confidence, or from the frozen network with its standard error.
         """
-        X = self._rows(X)
+        X = self._rows_to_predict(X)
         with linear_algebra(self.n_jobs):
             if tolerance is None:
-                return self._freeze().estimate(X)
+                return self.estimates_.function(self.rounds_, self.average).estimate(X)
             rng = generator(self.seed_, Purpose.PREDICT)
             return self.expansion_.certify(X, tolerance, confidence, rng)
 
@@ -216,7 +116,7 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
     def expansion_(self) -> Expansion:
         """The expansion that predicts: the average over rounds, or the last."""
         check_is_fitted(self)
-        return self._expansion(self._alpha())
+        return self.estimates_.expansion(self.rounds_, self.average)
 
     def freeze(self, n_neurons: int, random_state: Any = None) -> Network:
         """Freeze the model into a finite network, whose cost for a row depends on no support.
@@ -236,32 +136,17 @@ class _ShrinkingGradient(NeuronLearner, Projecting):
         Network
             In the units of y for a regressor.
         """
-        return self._in_units(self.expansion_.freeze(n_neurons, random_state=random_state))
+        network = self.expansion_.freeze(n_neurons, random_state=random_state)
+        return self.targets_.network(network)
 
     @property
     def network_(self) -> Network:
         """The expansion frozen into a finite network of ``n_neurons`` neurons."""
-        return self._in_units(self._freeze())
-
-    def _in_units(self, network: Network) -> Network:
-        """A network of decision values as one of answers."""
-        return network
-
-    def _values(self, X: Any) -> np.ndarray:
-        return self._freeze()(X)
-
-    def _freeze(self) -> Network:
-        """Freeze the expansion, once for all predictions from the same rows."""
         check_is_fitted(self)
-        wanted = self.n_neurons, self.average
-        if self._frozen is None or self._frozen_as != wanted:
-            rng = generator(self.seed_, Purpose.FREEZE)
-            self._frozen = self.expansion_.freeze(self.n_neurons, random_state=rng)
-            self._frozen_as = wanted
-        return self._frozen
+        return self.targets_.network(self.estimates_.function(self.rounds_, self.average))
 
 
-class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
+class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
     r"""Online regression with Shrinking Gradient.
 
     Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons, each row of
@@ -380,7 +265,7 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
     """
 
     _fixed = (*_ShrinkingGradient._fixed, "y_range")
-    _rules = _ShrinkingGradient._rules | OnlineRegression._rules
+    _rules = _ShrinkingGradient._rules | {"y_range": Y_RANGE}
 
     def __init__(
         self,
@@ -425,10 +310,13 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
         )
         self.y_range = y_range
 
-    def _in_units(self, network: Network) -> Network:
-        middle, half = self._scale()
-        coef = (network.coef * half).astype(network.coef.dtype)
-        return Network(network.neurons, network.source, coef, middle, self.n_jobs)
+    def _new_targets(self, y: np.ndarray, classes: Any) -> Range:
+        return Range(type(self).__name__, y, self.dtype, self.y_range)
+
+    @property
+    def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
+        return self.targets_.low, self.targets_.high
 
     def predict(
         self,
@@ -474,15 +362,29 @@ class ShrinkingGradientRegressor(OnlineRegression, _ShrinkingGradient):
         if not return_std and tolerance is None:
             return super().predict(X)
         check_is_fitted(self)
-        middle, half = self._scale()
-        value, error = self._estimated(
-            X, None if tolerance is None else tolerance / half, confidence
-        )
-        value = self._as_y(value * half + middle)
-        return (value, self._as_y(error * half)) if return_std else value
+        targets = self.targets_
+        if tolerance is not None:
+            tolerance = tolerance / targets.half_width
+        value, error = self._estimated(X, tolerance, confidence)
+        value = targets.shaped(targets.values(value))
+        return (value, targets.shaped(error * targets.half_width)) if return_std else value
+
+    def partial_fit(self, X: Any, y: Any) -> ShrinkingGradientRegressor:
+        """Go on learning from more rows, in the order given.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y)
 
 
-class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
+class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     r"""Online classification with Shrinking Gradient.
 
     Learns ±1 targets by the squared loss, one class against the rest in one expansion
@@ -629,3 +531,19 @@ class ShrinkingGradientClassifier(OnlineClassification, _ShrinkingGradient):
         if value.shape[1] == 1:
             value, error = value[:, 0], error[:, 0]
         return (value, error) if return_std else value
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> ShrinkingGradientClassifier:
+        """Go on learning from more rows, in the order given.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+        classes : array of shape (n_classes,), optional
+            All labels that may occur; used in the first call. Default: those of the first batch.
+
+        Returns
+        -------
+        self
+        """
+        return self._partial_fit(X, y, classes)

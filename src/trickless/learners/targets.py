@@ -14,6 +14,8 @@ import sklearn
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from trickless.functions.network import Network
+
 #: Targets may be as large as this in double precision.
 _LARGEST = 1e100
 
@@ -51,6 +53,10 @@ class Numbers:
     def values(self, decisions: Any) -> Any:
         """Decision values in the units of y: the same."""
         return decisions
+
+    def network(self, network: Network) -> Network:
+        """A network of decision values in the units of y: the same."""
+        return network
 
     def shaped(self, values: Any) -> Any:
         """Values of all outputs in the shape that y had."""
@@ -116,6 +122,11 @@ class Range(Numbers):
     def values(self, decisions: Any) -> Any:
         """Decision values in the units of y."""
         return decisions * self.half_width + self.middle
+
+    def network(self, network: Network) -> Network:
+        """A network of decision values in the units of y."""
+        coef = (network.coef * self.half_width).astype(network.coef.dtype)
+        return Network(network.neurons, network.source, coef, self.middle, network.n_jobs)
 
 
 class Labels:
@@ -212,6 +223,10 @@ class Labels:
                 f"{self.owner}: class_weight={class_weight!r} has weights for {unknown!r}, but the "
                 f"classes are {self.classes.tolist()}. Remedy: use the labels that y holds as keys."
             )
+
+    def network(self, network: Network) -> Network:
+        """A network of decision values, which have no units: the same."""
+        return network
 
     def labels(self, decisions: np.ndarray) -> np.ndarray:
         """The label that each row's decision values are for."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from trickless.arrays.growing import Growing
@@ -97,12 +95,6 @@ class Coefficients:
     def epochs(self) -> np.ndarray:
         """How often the coefficients had shrunk when each of them was appended."""
         return self._epoch.rows
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Averages of earlier versions are over all rounds since the coefficients began."""
-        self.__dict__.update(state)
-        if "_past" not in state:
-            self._past, self._n_past = self._alpha.rows[:0], 0
 
     def _now(self) -> np.ndarray:
         """The current epoch of each output."""

@@ -1,8 +1,9 @@
-"""Projection: the nearest function with fewer support points takes the place of an expansion.
+"""Compression: fewer support points take the place of all, so that memory stays constant.
 
-Rounds of a stream go on with what some of its rows can express, as in online gradient descent on
+A projection goes on with what some of the rows can express, as in online gradient descent on
 Nyström's approximation of a kernel [1]_, [2]_. The rows are a sample of all so far, which changes
-the less the longer the stream is, so that little of a function gets lost again and again.
+the less the longer the stream is, so that little of a function gets lost again and again. An
+unbiased compression keeps the expectation of the function instead.
 
 References
 ----------
@@ -13,64 +14,108 @@ References
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from trickless.arrays.devices import cho_solve, cholesky, plus_ridge
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.threads import linear_algebra
-from trickless.rules import choice
-from trickless.solvers.rounds import OnlineGradient
+from trickless.functions.sampling import thin
+from trickless.solvers.rounds import Rounds
 
+#: Share of ``max_support`` that an unbiased compression leaves.
+_THINNED = 1 / 2
 #: Share of ``max_support`` that a projection leaves, and the most points that it leaves.
 _KEPT, _MOST_KEPT = 1 / 4, 4096
 #: Added to the kernel of the points, relative to the mean of k(x, x).
 _RIDGE = 1e-4
 
 
-class Projecting(OnlineGradient):
-    """Algorithm 1 whose support may be projected; subclasses implement ``_products``."""
+class Products(Protocol):
+    """Estimates that have inner products."""
 
-    compression: str
-
-    _rules = OnlineGradient._rules | {
-        "compression": choice(
-            "projection",
-            "unbiased",
-            remedy="compression='projection' is for long streams",
-        ),
-    }
-
-    def _products(self, index: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def products(
+        self, rounds: Rounds, index: np.ndarray, alpha: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Inner products, in double precision, of Φ at some support points.
 
         With each other, and with Σ α_i Φ(x_i) for each column of coefficients; exact, or from the
         same neurons each time.
         """
-        raise NotImplementedError
 
-    def _replace(self, rng: np.random.Generator) -> None:
-        if self.compression == "unbiased":
-            super()._replace(rng)
-            return
-        assert self.max_support is not None
-        c, n_points = self._coefficients, len(self._support)
+
+class Unbiased:
+    """A sample of the support points by the size of their coefficients; f keeps its expectation.
+
+    The average begins anew: later rounds make up for what a compression adds to f, but nothing
+    would for what it adds to an average of rounds that are over.
+
+    Parameters
+    ----------
+    max_support : int
+        The most support points; half of them are left.
+    """
+
+    def __init__(self, max_support: int) -> None:
+        self.max_support = max_support
+
+    def __call__(self, rounds: Rounds, rng: np.random.Generator) -> None:
+        """Replace the support and the coefficients."""
+        c, support = rounds.coefficients, rounds.support
+        assert support is not None
+        size = np.linalg.norm(c.last(), axis=1)
+        index, factor = thin(size, int(_THINNED * self.max_support), rng)
+        with uninterrupted():
+            support.keep(index)
+            c.keep(index, factor)
+            rounds.played = None
+
+
+class Projection:
+    """The nearest function over a uniform sample of all rows so far.
+
+    Parameters
+    ----------
+    max_support : int
+        The most support points; a quarter of them is left, and 4,096 at most.
+    estimate : Drawn or Exact
+        Estimates that have inner products.
+    owner : str
+        The learner's name, for messages.
+    n_jobs : int or None
+        Threads.
+    """
+
+    def __init__(
+        self, max_support: int, estimate: Products, owner: str, n_jobs: int | None
+    ) -> None:
+        self.max_support = max_support
+        self.estimate = estimate
+        self.owner = owner
+        self.n_jobs = n_jobs
+
+    def __call__(self, rounds: Rounds, rng: np.random.Generator) -> None:
+        """Replace the support and the coefficients."""
+        c, support = rounds.coefficients, rounds.support
+        assert support is not None
         size = min(max(1, int(_KEPT * self.max_support)), _MOST_KEPT)
-        index = reservoir(c.n_settled, n_points - c.n_settled, c.n_rounds, size, rng)
+        index = reservoir(c.n_settled, len(support) - c.n_settled, c.n_rounds, size, rng)
         both = np.hstack([c.last(), c.average()])
         with linear_algebra(self.n_jobs, size**3):
             try:
-                both = nearest(*self._products(index, both))
+                both = nearest(*self.estimate.products(rounds, index, both))
             except LinAlgError as error:
                 raise ValueError(
-                    f"{type(self).__name__}: compression='projection' needs a kernel that is "
-                    f"positive semi-definite, but that of {size:,} support points is not. Remedy: "
+                    f"{self.owner}: compression='projection' needs a kernel that is positive "
+                    f"semi-definite, but that of {size:,} support points is not. Remedy: "
                     "compression='unbiased', or another kernel or other parameters of it."
                 ) from error
         with uninterrupted():
-            self._support.keep(index)
+            support.keep(index)
             c.settle(*np.hsplit(both, 2))
-            self._played = None
+            rounds.played = None
 
 
 def reservoir(

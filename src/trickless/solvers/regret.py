@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
-from trickless.checks.models import check_regret
 from trickless.solvers.coefficients import SHRINK_BY
+from trickless.solvers.rounds import Kernel, Rounds
 from trickless.theory import shrinking_gradient_regret
 
+#: The most rows that regret is worked out for.
 _MOST_ROWS = 10_000
-_POINTS = 13
-_ROWS = 512
+#: Points of the curve, and rows of kernel values that are held at a time.
+_POINTS, _ROWS = 13, 512
 
 
 def smallest_loss(K: np.ndarray, Y: np.ndarray, norm_bound: float) -> np.ndarray:
@@ -56,17 +58,19 @@ def smallest_loss(K: np.ndarray, Y: np.ndarray, norm_bound: float) -> np.ndarray
     return np.array(losses)
 
 
-def played_losses(model: Any) -> np.ndarray:
+def played_losses(rounds: Rounds, kernel: Kernel) -> np.ndarray:
     """Loss ½ (⟨f_t, Φ(x_t)⟩ − y_t)² of each row with the exact kernel: (n_rows, n_outputs)."""
-    X, alpha = model._support.rows, model._coefficients.appended()
-    epochs = model._coefficients.epochs()
-    start, Y = model._played.rows[:, 0].astype(int), model._played.rows[:, 1:]
+    c, played = rounds.coefficients, rounds.played
+    assert played is not None
+    alpha, epochs = c.appended(), c.epochs()
+    start, Y = played.rows[:, 0].astype(int), played.rows[:, 1:]
     losses = 0.5 * Y**2  # of f_1 = 0
     if not start.any():
         return losses
+    X = rounds.rows
     for first in range(int(np.argmax(start > 0)), len(Y), _ROWS):
         rows = slice(first, min(first + _ROWS, len(Y)))
-        K = model._kernel(X[rows], X[: start[rows][-1]])
+        K = kernel(X[rows], X[: start[rows][-1]])
         K = K * (np.arange(K.shape[1]) < start[rows, None])
         for output in range(Y.shape[1]):
             now = epochs[start[rows] - 1, output]
@@ -76,40 +80,63 @@ def played_losses(model: Any) -> np.ndarray:
     return losses
 
 
-def regret_curve(model: Any) -> np.ndarray:
+def regret_curve(
+    rounds: Rounds, kernel: Kernel | None, norm_bound: float, owner: str
+) -> np.ndarray:
     """Rounds and regret up to them, summed over outputs with a ball for each.
 
     Parameters
     ----------
-    model : fitted OnlineGradient with a kernel in closed form
+    rounds : Rounds
+    kernel : callable or None
+        The kernel in closed form, if it is known. It may raise a NotImplementedError.
+    norm_bound : float
+        Norm of the functions competed with.
+    owner : str
+        The learner's name, for messages.
 
     Returns
     -------
     array of shape (n, 2)
     """
-    owner = type(model).__name__
-    check_regret(owner, model._played, len(model._support), _MOST_ROWS)
-    X = model._support.rows
-    try:
-        K = np.asarray(model._kernel(X, X), dtype=np.float64)
-    except NotImplementedError as error:
+    n_rows = len(rounds.coefficients)
+    if rounds.played is None:
         raise ValueError(
-            f"{owner}: regret_ compares with the best function of a kernel, and there is no closed "
-            "form of it here. Remedy: online_error_ has the error of the predictions."
-        ) from error
-    losses = np.cumsum(played_losses(model).sum(axis=1))
+            f"{owner}: regret_ needs every row, but max_support has replaced some of them. Remedy: "
+            "max_support=None."
+        )
+    if n_rows > _MOST_ROWS:
+        raise ValueError(
+            f"{owner}: regret_ of {n_rows:,} rows would need the eigenvalues of a kernel matrix of "
+            f"that size, and it is worked out for at most {_MOST_ROWS:,}. Remedy: look at a "
+            "shorter stream; online_error_ has the error of any."
+        )
+    K = _matrix(kernel, rounds.rows, owner)
+    assert kernel is not None
+    losses = np.cumsum(played_losses(rounds, kernel).sum(axis=1))
     n = len(losses)
-    Y = model._played.rows[:, 1:]
-    rounds = np.unique(np.geomspace(min(10, n), n, _POINTS).round().astype(int))
-    best = [smallest_loss(K[:t, :t], Y[:t], model.norm_bound).sum() for t in rounds]
-    return np.column_stack([rounds, losses[rounds - 1] - best])
+    Y = rounds.played.rows[:, 1:]
+    until = np.unique(np.geomspace(min(10, n), n, _POINTS).round().astype(int))
+    best = [smallest_loss(K[:t, :t], Y[:t], norm_bound).sum() for t in until]
+    return np.column_stack([until, losses[until - 1] - best])
 
 
-def kernel_bound(model: Any) -> float:
+def _matrix(kernel: Kernel | None, X: Any, owner: str) -> np.ndarray:
+    """The kernel matrix of all rows."""
+    with suppress(NotImplementedError):
+        if kernel is not None:
+            return np.asarray(kernel(X, X), dtype=np.float64)
+    raise ValueError(
+        f"{owner}: regret_ compares with the best function of a kernel, and there is no closed "
+        "form of it here. Remedy: online_error_ has the error of the predictions."
+    )
+
+
+def kernel_bound(rounds: Rounds, kernel: Kernel) -> float:
     """The largest k(x, x) of the rows that were played, or 1 if that is larger."""
-    X = model._support.rows
+    X = rounds.rows
     blocks = (X[first : first + _ROWS] for first in range(0, X.shape[0], _ROWS))
-    return max(1.0, *(float(model._kernel(rows, rows).diagonal().max()) for rows in blocks))
+    return max(1.0, *(float(kernel(rows, rows).diagonal().max()) for rows in blocks))
 
 
 class RegretDisplay:
@@ -189,8 +216,8 @@ class RegretDisplay:
             rounds=rounds,
             regret=regret,
             norm_bound=estimator.norm_bound,
-            n_outputs=estimator._played.rows.shape[1] - 1,
-            kernel_bound=kernel_bound(estimator),
+            n_outputs=estimator.targets_.n_outputs,
+            kernel_bound=kernel_bound(estimator.rounds_, estimator.estimates_.kernel),
         )
         return display.plot(ax, name=name or type(estimator).__name__, **kwargs)
 

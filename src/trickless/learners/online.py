@@ -1,0 +1,203 @@
+"""Learners by the rounds of Algorithm 1: what Shrinking Gradient and two others share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from trickless.arrays.threads import linear_algebra
+from trickless.files.checkpoint import NOWHERE, Checkpoint
+from trickless.functions.stream import Purpose, generator
+from trickless.learners.base import Learner
+from trickless.learners.intake import anew, begin, receive
+from trickless.rules import (
+    anything,
+    boolean,
+    check_parameters,
+    choice,
+    either,
+    integer,
+    is_none,
+    is_range,
+    positive,
+)
+from trickless.solvers.compression import Projection, Unbiased
+from trickless.solvers.regret import regret_curve
+from trickless.solvers.rounds import Options, Rounds
+from trickless.solvers.schedules import Schedule
+
+#: Rule of the range of targets, which regressors take.
+Y_RANGE = anything(
+    "'auto' or a pair (low, high) of finite numbers with low < high",
+    "y_range='auto' takes it from the first batch",
+    lambda v: (isinstance(v, str) and v == "auto") or is_range(v),
+)
+#: Rule of the compression, which learners take whose estimates have inner products.
+COMPRESSION = choice(
+    "projection", "unbiased", remedy="compression='projection' is for long streams"
+)
+
+
+class OnlineLearner(Learner):
+    """A learner of an expansion, by the rounds of Algorithm 1 on mini-batches.
+
+    A learner has ``estimates_``, which the rounds go by, and ``_see``, which is shown every batch
+    before it is learned.
+
+    Attributes
+    ----------
+    rounds_ : Rounds
+        The solver: its support points, coefficients and history.
+    """
+
+    norm_bound: float
+    step_size: float | str
+    schedule: str
+    horizon: int | None
+    batch_size: int | str
+    average: bool
+    max_support: int | None
+    compression: str = "unbiased"
+    shuffle: bool
+    rounds_: Rounds
+
+    #: The estimates that rounds go by, with the parameters as they are now.
+    estimates_: Any
+    #: Takes note of a batch, and whether it is the first, or refuses it.
+    _see: Callable[[Any, np.ndarray, bool], None]
+
+    _rules = Learner._rules | {
+        "norm_bound": positive("norm_bound=10.0 competes with functions of norm up to 10"),
+        "step_size": either(
+            positive("step_size='auto' is norm_bound / 2, which the 'sqrt' schedule divides by √t"),
+            choice("auto", remedy=""),
+        ),
+        "schedule": choice(
+            "sqrt",
+            "inverse",
+            "constant",
+            "theorem",
+            remedy="schedule='sqrt' needs no number of rounds",
+        ),
+        "horizon": either(
+            integer(1, "it is the number of rows to come, for schedule='theorem'"),
+            anything("None", "", is_none),
+        ),
+        "batch_size": either(
+            integer(1, "batch_size='auto' keeps the sum of the steps of a batch stable"),
+            choice("auto", remedy=""),
+        ),
+        "average": boolean("average=True predicts with the average over rounds"),
+        "max_support": either(
+            integer(2, "max_support=10_000 keeps at most so many support points, None all"),
+            anything("None", "", is_none),
+        ),
+        "shuffle": boolean("shuffle=True lets fit visit the rows in a random order"),
+    }
+
+    def fit(self, X: Any, y: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Any:
+        """Learn in one online pass over the rows.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
+        checkpoint : str or path, optional
+            A file to keep the state of the fit in, about once a minute. After the end of the
+            process, the same call with the same data goes on from there, to the same model. The
+            file is removed when the fit is done. Default: none.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self, self._rules)
+        file = Checkpoint(checkpoint, self)
+        with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+            X, targets, _ = batch = begin(new, X, y, seed=file.seed)
+            begin_rounds(new, X, targets)
+            file.received(new.seed_, *batch)
+            order = np.arange(X.shape[0])
+            if self.shuffle:
+                order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
+            new._learn(X[order], targets[order], file)
+            new.estimates_.function(new.rounds_, new.average)
+        file.remove()
+        return self
+
+    def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        check_parameters(self, self._rules)
+        if not self.__sklearn_is_fitted__():
+            with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+                X, targets, _ = begin(new, X, y, classes=classes, stream=True)
+                begin_rounds(new, X, targets)
+                new._learn(X, targets)
+            return self
+        with linear_algebra(self.n_jobs):
+            X, targets, _ = receive(self, X, y, classes=classes)
+            if len(targets):
+                self._see(X, targets, False)
+                self._learn(X, targets)
+        return self
+
+    def _learn(self, X: Any, targets: np.ndarray, file: Checkpoint = NOWHERE) -> None:
+        """Take a round for each row."""
+        with self._progress(len(targets), "row") as bar:
+            self.rounds_.learn(X, targets, options_of(self), file.keep, file.resume(), bar.update)
+
+    def _function(self, X: Any) -> Any:
+        return self.estimates_.function(self.rounds_, self.average)(X)
+
+    @property
+    def online_error_(self) -> np.ndarray:
+        """Number of rows and mean error of each batch, before it was learned: (n, 2).
+
+        Beyond 8,192 batches, neighbours are merged.
+        """
+        check_is_fitted(self)
+        return np.array(self.rounds_.online)
+
+    @property
+    def regret_(self) -> np.ndarray:
+        """Rounds and regret up to them: (n, 2); for up to 10,000 rows of a known kernel."""
+        check_is_fitted(self)
+        kernel, owner = self.estimates_.kernel, type(self).__name__
+        return regret_curve(self.rounds_, kernel, self.norm_bound, owner)
+
+
+def is_model(learner: OnlineLearner) -> bool:
+    """Whether a learner has taken rounds."""
+    return hasattr(learner, "rounds_") and learner.rounds_.n_rounds > 0
+
+
+def begin_rounds(learner: OnlineLearner, X: Any, targets: np.ndarray) -> None:
+    """Begin the rounds of a learner that has begun, and show it the first batch."""
+    learner.rounds_ = Rounds(targets.shape[1], learner.seed_, learner.targets_)
+    learner._see(X, targets, True)
+
+
+def schedule_of(learner: OnlineLearner) -> Schedule:
+    """Sizes of a learner's steps and batches."""
+    return Schedule(
+        owner=type(learner).__name__,
+        name=learner.schedule,
+        step_size=learner.step_size,
+        batch_size=learner.batch_size,
+        norm_bound=learner.norm_bound,
+        horizon=learner.horizon,
+    )
+
+
+def options_of(learner: OnlineLearner) -> Options:
+    """How a learner's rounds are taken."""
+    estimate, schedule = learner.estimates_, schedule_of(learner)
+    if (most := learner.max_support) is None:
+        return Options(estimate, schedule, None)
+    if learner.compression == "unbiased":
+        return Options(estimate, schedule, Unbiased(most))
+    projection = Projection(most, estimate, schedule.owner, learner.n_jobs)
+    return Options(estimate, schedule, projection)

@@ -1,0 +1,150 @@
+"""Sizes of steps and batches in the rounds of an online learner."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from trickless.theory import ShrinkingGradientConstants, shrinking_gradient_constants
+
+#: Decaying schedules take at most half of the step that would fit a row exactly.
+LARGEST_STEP = 1 / 2
+#: Share by which rounding may put the kernel of a bound of 1, or a product, above 1.
+_ROUNDING = 1e-9
+
+
+class Schedule(NamedTuple):
+    """Steps η_t and sizes of batches, by the learner's parameters.
+
+    Attributes
+    ----------
+    owner : str
+        The learner's name, for messages.
+    name : {"sqrt", "inverse", "constant", "theorem"}
+    step_size : float or "auto"
+    batch_size : int or "auto"
+    norm_bound : float
+        The norm B of the functions competed with.
+    horizon : int or None
+        Rounds that "theorem" is for.
+    """
+
+    owner: str
+    name: str
+    step_size: float | str
+    batch_size: int | str
+    norm_bound: float
+    horizon: int | None
+
+    @property
+    def is_theorem(self) -> bool:
+        """Whether Theorem 1 prescribes the steps."""
+        return self.name == "theorem"
+
+    @property
+    def constants(self) -> ShrinkingGradientConstants:
+        """The step and the number of draws that Theorem 1 prescribes."""
+        assert self.horizon is not None
+        return shrinking_gradient_constants(self.horizon, self.norm_bound)
+
+    def step(self, t: int, largest: float) -> float:
+        """Size of the step of round t, counted from 1.
+
+        Parameters
+        ----------
+        t : int
+        largest : float
+            The largest step of decaying schedules.
+        """
+        if self.is_theorem:
+            return self.constants.step_size
+        first = self.norm_bound / 2 if isinstance(self.step_size, str) else self.step_size
+        if self.name == "constant":
+            return first
+        return min(first / (np.sqrt(t) if self.name == "sqrt" else t), largest)
+
+    def batch_rows(self, n_rounds: int, step: float, square_bound: float) -> int:
+        """Rows of the next batch.
+
+        Parameters
+        ----------
+        n_rounds : int
+            Rounds so far.
+        step : float
+            Size of the next step.
+        square_bound : float
+            The largest k(x, x).
+        """
+        if self.is_theorem:
+            return 1
+        if not isinstance(self.batch_size, str):
+            return self.batch_size
+        stable = max(1, int(1 / (step * square_bound) + _ROUNDING))
+        # A batch counts for the average from its end on, so none is most of what there is.
+        return min(stable, max(2, n_rounds))
+
+    def check_named_step(self) -> None:
+        """Refuse a constant step that is not given."""
+        if self.name == "constant" and isinstance(self.step_size, str):
+            raise ValueError(
+                f"{self.owner}: schedule='constant' with step_size='auto', but a constant step "
+                "must be given. Remedy: step_size=0.05, or schedule='sqrt'."
+            )
+
+    def check_step(self, step: float, n_rows: int, square_bound: float) -> None:
+        """Refuse batches whose steps sum to more than is stable."""
+        limit = 1 / square_bound
+        if step * n_rows > limit * (1 + _ROUNDING):
+            raise ValueError(
+                f"{self.owner}: batch_size={self.batch_size!r} with steps up to {step:g} lets the "
+                f"summed step of a batch reach {step * n_rows:g}, and above {limit:g} it may "
+                f"diverge. Remedy: batch_size='auto', or a step_size of at most {limit / n_rows:g}."
+            )
+
+    def check_theorem(self, n_rounds: int, square_bound: float, max_support: int | None) -> None:
+        """Refuse what Theorem 1 does not cover.
+
+        Parameters
+        ----------
+        n_rounds : int
+            Rounds in all, with those to come.
+        square_bound : float
+            The largest k(x, x).
+        max_support : int or None
+            The most support points that are kept.
+        """
+        if self.horizon is None:
+            raise ValueError(
+                f"{self.owner}: schedule='theorem' with horizon=None, but the theorem needs the "
+                "number of rounds. Remedy: horizon=len(X), or schedule='sqrt'."
+            )
+        if max_support is not None:
+            raise ValueError(
+                f"{self.owner}: schedule='theorem' with max_support={max_support!r}, but the "
+                "theorem is about runs that keep every support point. Remedy: max_support=None, or "
+                "schedule='sqrt'."
+            )
+        if n_rounds > self.horizon:
+            raise ValueError(
+                f"{self.owner}: horizon={self.horizon}, but with this batch there are {n_rounds} "
+                "rows, and the guarantee ends with the horizon. Remedy: a larger horizon from the "
+                "start, or schedule='sqrt'."
+            )
+        if square_bound > 1 + _ROUNDING:
+            raise ValueError(
+                f"{self.owner}: schedule='theorem' with neurons of bound {square_bound**0.5:g}, "
+                "but the theorem holds for a bound of 1. Remedy: scale the activations or the "
+                "kernel, or schedule='sqrt'."
+            )
+
+    def check_draws(self, most: int) -> None:
+        """Refuse rounds of Theorem 1 with so many draws that each would take hours."""
+        n_samples = self.constants.n_samples
+        if n_samples > most:
+            raise ValueError(
+                f"{self.owner}: horizon={self.horizon!r} with norm_bound={self.norm_bound!r} asks "
+                f"for {n_samples:,} draws in each round, and more than {most:,} are refused. "
+                "Remedy: a smaller norm_bound or horizon, or schedule='sqrt', which takes "
+                "n_samples draws."
+            )
