@@ -90,16 +90,16 @@ def play(family, mode, B, rounds, seed):
     for T in rounds:
         best = smallest_loss(K[:T, :T], y[:T, None], B)[0]
         model = learner(family, T, B, mode, seed).partial_fit(X[:T], y[:T])
-        f = model._coefficients.last()
+        f = model.rounds_.coefficients.last()
         # What an estimate's variance can be: ‖f‖²/m of full sums, ‖α‖₁²/m of index draws.
         spread = (f.T @ K[:T, :T] @ f).item() if mode != "theorem" else np.abs(f).sum() ** 2
-        draws = NEURONS if mode != "theorem" else model._constants().n_samples
+        draws = NEURONS if mode != "theorem" else model.estimates_.schedule.constants.n_samples
         yield {
-            "regret": float(played_losses(model).sum() - best),
+            "regret": float(played_losses(model.rounds_, model.estimates_.kernel).sum() - best),
             "bound": shrinking_gradient_regret(T, B, B / (2 * np.sqrt(T)), spread / draws),
             "best_loss": float(best),
             "draws": draws,
-            "shrinks": int(model._coefficients.epochs().max()),
+            "shrinks": int(model.rounds_.coefficients.epochs().max()),
         }
 
 

@@ -74,7 +74,7 @@ def progress(model):
         return None
     if name_of(model).startswith("Doubly"):
         return model.n_iter_
-    return model._coefficients.n_rounds if name_of(model).startswith("Shrinking") else 1
+    return model.rounds_.coefficients.n_rounds if name_of(model).startswith("Shrinking") else 1
 
 
 def interrupted_at(n, call, *args):
@@ -182,10 +182,10 @@ def test_an_interrupted_compression_leaves_whole_rounds():
         if not interrupted_at(n, model.fit, X, y):
             break
         if progress(model) is not None:
-            assert len(model._support) == len(model._coefficients) <= 85
+            assert len(model.rounds_.support) == len(model.rounds_.coefficients) <= 85
             assert np.isfinite(model.predict(X)).all()
             model.partial_fit(X, y)
-            assert len(model._support) == len(model._coefficients) <= 85
+            assert len(model.rounds_.support) == len(model.rounds_.coefficients) <= 85
     assert n > 10
 
 

@@ -33,7 +33,7 @@ def test_rounds_are_those_of_descent(schedule):
     model = gaussian(schedule=schedule, step_size=0.9, batch_size=1).partial_fit(X, y)
     K = Gaussian(1.0).fit(X, None).kernel(X)
     alpha, predictions = naive.kernel_gradient(K, y, STEPS[schedule])
-    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
     np.testing.assert_allclose(model.online_error_[:, 1], (predictions - y) ** 2, atol=1e-12)
     average = alpha * (49 - np.arange(50)) / 50
     np.testing.assert_allclose(model.dual_coef_[:, 0], average, atol=1e-12)
@@ -58,7 +58,7 @@ def test_coefficients_shrink_as_in_algorithm_1():
         else:
             alpha, shrunk = alpha / 4, shrunk + 1
     assert shrunk > 3
-    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
 
 
 def test_one_large_estimate_of_a_batch_shrinks_all_coefficients():
@@ -91,7 +91,7 @@ def test_shrinking_gradient_approaches_it_with_more_draws():
         model = ShrinkingGradientRegressor(
             Gaussian(1.0), 20_000, n_samples=m, y_range=(-1, 1), random_state=0, **options
         ).partial_fit(X, y)
-        f = model._kernel(X, X) @ model.expansion_.alpha
+        f = model.estimates_.kernel(X, X) @ model.expansion_.alpha
         distance.append(np.sqrt(((f[:, 0] - exact.predict(X)) ** 2).mean()))
     # The noise of a round has variance 1/m; a hundred times the draws, a tenth of the distance.
     assert 0.05 < distance[1] / distance[0] < 0.2
@@ -103,7 +103,7 @@ def test_kernels_go_by_scikit_learns_names_or_are_callables(kernel):
     y = X[:, 0] / 4
     model = KernelGradientRegressor(kernel, y_range=(-2, 2), random_state=0).fit(X, y)
     assert model.score(X, y) > 0.5
-    largest = np.diag(model._kernel(X, X)).max()
+    largest = np.diag(model.kernel_(X, X)).max()
     assert model.kernel_bound_ == pytest.approx(largest)
 
 
@@ -122,7 +122,7 @@ def test_a_classifier_learns_one_class_against_the_rest():
     assert model.dual_coef_.shape == (400, 3)
     assert model.score(X, y) > 0.85
     row = model.decision_function(X[:4])
-    expected = model._kernel(X[:4], model.support_vectors_) @ model.dual_coef_
+    expected = model.kernel_(X[:4], model.support_vectors_) @ model.dual_coef_
     np.testing.assert_allclose(row, expected, atol=1e-10)
 
 
@@ -149,7 +149,7 @@ def test_the_theorems_step_is_taken():
     model = gaussian(schedule="theorem", horizon=30, norm_bound=0.1).partial_fit(X, y)
     K = Gaussian(1.0).fit(X, None).kernel(X)
     alpha, _ = naive.kernel_gradient(K, y, lambda t: 0.1 / (2 * np.sqrt(30)))
-    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
 
 
 def test_a_kernel_that_rounding_puts_above_one_suits_the_theorem():

@@ -8,6 +8,7 @@ import naive
 from cases import inputs
 from trickless import KernelGradientRegressor, NoisyKernelClassifier, NoisyKernelRegressor
 from trickless.functions.stream import Purpose, generator
+from trickless.learners.online import options_of
 
 
 def exactly(X, Y, rng):
@@ -44,7 +45,7 @@ def test_rounds_use_fresh_estimates_of_the_support():
         rng.random() if t else None  # the offset of thinning
         E = (shots(X[t : t + 1], X[:t], rng) @ alpha[:t]).item() if t else 0.0
         alpha[t] = 0.4 * (y[t] - E)
-    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_samples", [10, 200])
@@ -53,11 +54,11 @@ def test_estimates_are_unbiased(n_samples):
     X = inputs(60, 2)
     model = learner(shots, n_samples=n_samples).partial_fit(X, np.sin(2 * X[:, 0]))
     x = inputs(3, 2, seed=1)
-    exact = rbf_kernel(x, X, gamma=0.5) @ model._coefficients.last()
+    exact = rbf_kernel(x, X, gamma=0.5) @ model.rounds_.coefficients.last()
     runs = []
     for seed in range(500):
-        model.seed_ = seed
-        runs.append(model._estimate(x))
+        model.rounds_.seed = seed
+        runs.append(model.estimates_(x, model.rounds_))
     error = np.std(runs, axis=0) / np.sqrt(500)
     assert (np.abs(np.mean(runs, axis=0) - exact) < 5 * error).all()
 
@@ -100,7 +101,7 @@ def test_the_theorem_samples_as_algorithm_2():
                 * sum(np.sign(alpha[i]) * k_i for i, k_i in zip(index, k, strict=True))
             )
         alpha.append(0.1 / (2 * np.sqrt(30)) * (y[t] - E))
-    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
     exact, _ = naive.kernel_gradient(rbf_kernel(X, gamma=0.5), y, lambda t: 0.1 / (2 * np.sqrt(30)))
     assert 0 < np.abs(exact - alpha).max() < 0.01
     with pytest.raises(ValueError, match=r"horizon=30 .*below 1/8"):
@@ -133,6 +134,10 @@ def test_much_noise_does_not_feed_itself(n, n_samples):
     assert 1 - ((f[:, 0] - np.sin(X[:, 0])) ** 2).mean() / np.sin(X[:, 0]).var() > 0.5
 
 
+def next_step(model):
+    return model.rounds_.step(options_of(model))
+
+
 def test_the_noise_is_measured_and_limits_decaying_steps():
     X = inputs(400, 2)
     y = np.sin(X[:, 0])
@@ -143,12 +148,12 @@ def test_the_noise_is_measured_and_limits_decaying_steps():
     v = model.noise_variance_
     for t in (40, 41):
         limit = 1 / np.sqrt(v * (t + 1) * (1 + np.log(t + 1)))
-        assert model._step_size() == pytest.approx(min(5 / np.sqrt(t + 1), 0.5, limit))
+        assert next_step(model) == pytest.approx(min(5 / np.sqrt(t + 1), 0.5, limit))
         model.partial_fit(X[t : t + 1], y[t : t + 1])
     assert model.noise_variance_ == v
     noiseless = learner(exactly).partial_fit(X, y)
     assert noiseless.noise_variance_ == 0
-    assert noiseless._step_size() == pytest.approx(5 / np.sqrt(401))
+    assert next_step(noiseless) == pytest.approx(5 / np.sqrt(401))
 
 
 def noisy(deviation):
@@ -206,7 +211,9 @@ def test_noise_is_found_in_streams_that_begin_with_rows_that_are_alike():
         f = rbf_kernel(X, model.support_vectors_, gamma=0.5) @ model.dual_coef_
         assert np.abs(f).max() < 5
     single = learner(coins).partial_fit(X[:1], y[:1])
-    assert single._largest_step() == pytest.approx(min(0.5, 2 / np.sqrt(2 * (1 + np.log(2)))))
+    assert single.estimates_.largest_step(single.rounds_) == pytest.approx(
+        min(0.5, 2 / np.sqrt(2 * (1 + np.log(2))))
+    )
 
 
 def test_predictions_repeat():

@@ -57,7 +57,7 @@ def test_rounds_are_those_of_the_algorithms(neurons, estimator, norm_bound):
     )
     shrinks = (np.abs(estimates) >= 16 * norm_bound).sum()
     assert shrinks > 3 if norm_bound < 1 else shrinks == 0
-    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-10)
+    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-10)
     average = np.mean([np.pad(a, (0, 40 - len(a))) for a in history], axis=0)
     np.testing.assert_allclose(model.expansion_.alpha[:, 0], average, atol=1e-10)
     np.testing.assert_allclose(model.online_error_[:, 1], (estimates - y) ** 2, atol=1e-10)
@@ -79,7 +79,7 @@ def test_faithful_mode_takes_the_constants_of_the_theorem(estimator):
         0.1,
         {"index": naive.index_estimate, "full": naive.full_estimate}[estimator],
     )
-    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
     assert (model.online_error_[:, 0] == 1).all()
     before = model.predict(X)
     with pytest.raises(ValueError, match=r"horizon=30, but with this batch there are 31 rows"):
@@ -123,7 +123,7 @@ def test_it_stays_close_to_descent_with_the_exact_kernel():
     model = learned(X, y, m, neurons=Gaussian(1.0), step_size=0.2, schedule="constant")
     alpha, predictions = naive.kernel_gradient(model.neurons_.kernel(X), y, lambda t: 0.2)
     exact_error = ((predictions - y) ** 2)[-300:].mean()
-    f = model._expansion(model._coefficients.last())
+    f = model.estimates_.expansion(model.rounds_, average=False)
     exact_kernel = model.neurons_.kernel(X[-300:], X)
     distance = exact_kernel @ f.alpha[:, 0] - exact_kernel @ alpha
     assert np.sqrt((distance**2).mean()) < 0.2
@@ -218,7 +218,7 @@ def test_predictions_carry_their_monte_carlo_error(outputs):
     value, error = model.predict(X[:20], return_std=True)
     assert value.shape == error.shape == y[:20].shape
     np.testing.assert_allclose(value, model.predict(X[:20]), atol=1e-4)
-    _, half = model._scale()
+    half = model.targets_.half_width
     runs = [
         model.expansion_.freeze(300, random_state=seed)(X[:20].astype("float32"))
         for seed in range(300)
@@ -233,14 +233,15 @@ def test_the_frozen_network_follows_n_neurons():
     X = inputs(100, 2)
     model = ShrinkingGradientRegressor(Gaussian(1.0), 50, random_state=0).fit(X, X[:, 0])
     assert model.network_.n_neurons == 50
-    assert model._freeze() is model._freeze()
+    frozen = [model.estimates_.function(model.rounds_, average=True) for _ in range(2)]
+    assert frozen[0] is frozen[1]
     model.set_params(n_neurons=700)
     exact = model.neurons_.kernel(X, model.expansion_.support) @ model.expansion_.alpha
     assert model.network_.n_neurons == 700
     averaged = model.predict(X)
     assert np.abs(model.set_params(average=False).predict(X) - averaged).max() > 0.01
     model.set_params(average=True)
-    value, error = model._freeze().estimate(X.astype("float32"))
+    value, error = model.network_.estimate(X.astype("float32"))
     assert (np.abs(value - exact) < 5 * error).all()
 
 
@@ -285,7 +286,7 @@ def test_steps_and_batches_go_by_the_bound():
     assert (rows * steps * 9 <= 1 + 1e-9).all()
     first = ShrinkingGradientRegressor(Tripled(1.0), batch_size=1, y_range=(-1, 1))
     first.partial_fit(X[:1], [0.8])
-    assert first._coefficients.last().item() == pytest.approx(0.8 * 0.5 / 9)
+    assert first.rounds_.coefficients.last().item() == pytest.approx(0.8 * 0.5 / 9)
 
 
 @pytest.mark.parametrize(
@@ -306,7 +307,7 @@ def test_schedules_decay_as_they_say(schedule, eta):
         10.0,
         naive.full_estimate,
     )
-    np.testing.assert_allclose(model._coefficients.last()[:, 0], alpha, atol=1e-10)
+    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-10)
 
 
 def test_outputs_shrink_apart():
@@ -321,12 +322,14 @@ def test_outputs_shrink_apart():
         "schedule": "constant",
     }
     both = learned(X, Y, **options)
-    assert len(both._coefficients._rounds_of_epoch[0]) > 3
-    assert len(both._coefficients._rounds_of_epoch[1]) == 1
+    assert len(both.rounds_.coefficients._rounds_of_epoch[0]) > 3
+    assert len(both.rounds_.coefficients._rounds_of_epoch[1]) == 1
     for output in (0, 1):
         alone = learned(X, Y[:, output], **options)
         np.testing.assert_allclose(
-            both._coefficients.last()[:, output], alone._coefficients.last()[:, 0], atol=1e-12
+            both.rounds_.coefficients.last()[:, output],
+            alone.rounds_.coefficients.last()[:, 0],
+            atol=1e-12,
         )
 
 
@@ -359,13 +362,14 @@ def test_a_frozen_model_is_a_network_in_the_units_of_y():
     network = model.freeze(3000, random_state=1)
     assert network.n_neurons == 3000
     value, error = network.estimate(X.astype("float32"))
-    middle, half = model._scale()
-    exact = model._kernel(X, model.expansion_.support) @ model.expansion_.alpha * half + middle
+    f = model.expansion_
+    exact = model.targets_.values(model.estimates_.kernel(X, f.support) @ f.alpha)
     assert (np.abs(value - exact) < 5 * error).all()
     labels = np.digitize(X[:, 0], [-0.5, 0.5])
     classifier = ShrinkingGradientClassifier(Gaussian(1.0), random_state=0).fit(X, labels)
     value, error = classifier.freeze(3000, random_state=1).estimate(X.astype("float32"))
-    exact = classifier._kernel(X, classifier.expansion_.support) @ classifier.expansion_.alpha
+    f = classifier.expansion_
+    exact = classifier.estimates_.kernel(X, f.support) @ f.alpha
     assert (np.abs(value - exact) < 5 * error).all()
 
 
@@ -379,26 +383,28 @@ def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
         held.append(n)
         return plain(self, rng, n)
 
-    monkeypatch.setattr("trickless.learners.shrinking_gradient._DRAWS", 7)
+    monkeypatch.setattr("trickless.solvers.estimates._DRAWS", 7)
     monkeypatch.setattr(Gaussian, "draw", recorded)
     model = learned(X, y, n_samples=3000, neurons=Gaussian(1.0), estimator="full")
     assert max(held[1:-1]) == 7 or max(held) == 16
-    alpha, _ = naive.kernel_gradient(model._kernel(X, X), y, lambda t: min(5 / np.sqrt(t), 0.5))
-    assert np.abs(model._coefficients.last()[:, 0] - alpha).max() < 0.1
+    alpha, _ = naive.kernel_gradient(
+        model.estimates_.kernel(X, X), y, lambda t: min(5 / np.sqrt(t), 0.5)
+    )
+    assert np.abs(model.rounds_.coefficients.last()[:, 0] - alpha).max() < 0.1
 
 
 @pytest.mark.parametrize("estimator", ["index", "stratified", "full"])
 def test_draws_in_parts_are_weighed_by_their_numbers(estimator, monkeypatch):
     """2,500 draws are two parts of a thousand and half a one."""
-    monkeypatch.setattr("trickless.learners.shrinking_gradient._DRAWS", 1000)
+    monkeypatch.setattr("trickless.solvers.estimates._DRAWS", 1000)
     X = inputs(60, 2)
     model = learned(X, np.sin(X[:, 0]), 2500, neurons=Gaussian(1.0), estimator=estimator)
     x = inputs(3, 2, seed=1)
-    exact = model.neurons_.kernel(x, X) @ model._coefficients.last()
+    exact = model.neurons_.kernel(x, X) @ model.rounds_.coefficients.last()
     runs = []
     for seed in range(50):
-        model.seed_ = seed
-        runs.append(model._estimate(x))
+        model.rounds_.seed = seed
+        runs.append(model.estimates_(x, model.rounds_))
     error = np.std(runs, axis=0) / np.sqrt(50)
     assert (np.abs(np.mean(runs, axis=0) - exact) < 5 * error).all()
     assert (5 * error < 0.1 * np.abs(exact)).any()  # half the weight of the last part

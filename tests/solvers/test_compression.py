@@ -14,6 +14,7 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless.functions.stream import Purpose, draw, generator
+from trickless.learners.online import options_of
 from trickless.neurons import FromFunction, Gaussian
 from trickless.solvers.compression import nearest, reservoir
 
@@ -68,15 +69,15 @@ def test_nothing_learned_is_projected_to_nothing():
 def compressed(model):
     """The model before a compression, as it is after one, and the points that it kept."""
     after = deepcopy(model).set_params(max_support=100)
-    after._compress()
-    rows = model._support.rows
-    kept = [np.flatnonzero((row == rows).all(axis=1)).item() for row in after._support.rows]
+    after.rounds_.compress(options_of(after))
+    rows = model.rounds_.support.rows
+    kept = [np.flatnonzero((row == rows).all(axis=1)).item() for row in after.rounds_.support.rows]
     assert len(kept) == 25
     return after, kept
 
 
 def coefficients(model):
-    return np.hstack([model._coefficients.last(), model._coefficients.average()])
+    return np.hstack([model.rounds_.coefficients.last(), model.rounds_.coefficients.average()])
 
 
 def test_kernels_are_projected_onto_the_kept_points():
@@ -84,11 +85,11 @@ def test_kernels_are_projected_onto_the_kept_points():
     Y = np.stack([np.sin(2 * X[:, 0]), X[:, 1] > 0], axis=1)
     model = KernelGradientRegressor(**RBF, random_state=0).partial_fit(X, Y)
     after, kept = compressed(model)
-    K = model._kernel(X, X)
+    K = model.kernel_(X, X)
     values = K[kept] @ coefficients(model)
     expected = np.linalg.solve(K[np.ix_(kept, kept)] + 1e-4 * np.eye(25), values)
     np.testing.assert_allclose(coefficients(after), expected, rtol=1e-6)
-    assert after._coefficients.n_rounds == 200
+    assert after.rounds_.coefficients.n_rounds == 200
 
 
 def test_neurons_are_compared_at_one_draw_each_time():
@@ -111,12 +112,13 @@ def test_the_norm_does_not_grow():
     y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
     model = ShrinkingGradientRegressor(**GAUSSIAN, random_state=0).partial_fit(X, y)
     after = deepcopy(model).set_params(max_support=1200)
-    after._compress()
+    after.rounds_.compress(options_of(after))
     norms = []
     for one in (model, after):
-        K, alpha = model._kernel(one._support.rows, one._support.rows), coefficients(one)
+        K = model.estimates_.kernel(one.rounds_.rows, one.rounds_.rows)
+        alpha = coefficients(one)
         norms.append(np.sqrt((alpha * (K @ alpha)).sum(axis=0)))
-    assert len(after._support) == 300
+    assert len(after.rounds_.support) == 300
     assert (norms[1] < 1.1 * norms[0]).all()
 
 
@@ -135,9 +137,9 @@ def test_a_neuron_that_is_not_finite_is_found_before_it_spoils_the_model():
     before = coefficients(model)
     far[0] = 3.0
     with pytest.raises(ValueError, match=r"FromFunction.*not finite.*Remedy"):
-        model.set_params(max_support=100)._compress()
+        model.rounds_.compress(options_of(model.set_params(max_support=100)))
     np.testing.assert_array_equal(coefficients(model), before)
-    assert len(model._support) == 150
+    assert len(model.rounds_.support) == 150
 
 
 @pytest.mark.parametrize("average", [True, False])
@@ -171,7 +173,7 @@ def test_a_long_stream_is_learned_as_if_every_row_were_kept(learner):
         rows = slice(start, start + 1000)
         for model in (whole, bounded, unbiased):
             model.partial_fit(X[rows], labels[rows], classes=[0, 1, 2])
-        assert len(bounded._support) <= 400
+        assert len(bounded.rounds_.support) <= 400
     right = [model.score(test, test_labels) for model in (whole, bounded, unbiased)]
     assert right[1] > right[0] - 0.015
     assert right[1] > right[2] + 0.01
@@ -199,12 +201,12 @@ def test_a_kernel_that_is_not_positive_cannot_be_projected_and_nothing_is_lost()
     model.partial_fit(X[:90], y[:90])
     with pytest.raises(ValueError, match=r"positive semi-definite.*Remedy: compression='unbiased'"):
         model.partial_fit(X[90:], y[90:])
-    n_rounds = model._coefficients.n_rounds
+    n_rounds = model.rounds_.coefficients.n_rounds
     assert n_rounds >= 90
     assert np.isfinite(model.predict(X)).all()
     model.set_params(compression="unbiased").partial_fit(X, y)
-    assert model._coefficients.n_rounds == n_rounds + 150
-    assert len(model._support) <= 100
+    assert model.rounds_.coefficients.n_rounds == n_rounds + 150
+    assert len(model.rounds_.support) <= 100
 
 
 def test_a_stream_may_change_its_bound_and_the_kind_of_compression():
@@ -222,5 +224,5 @@ def test_a_stream_may_change_its_bound_and_the_kind_of_compression():
     for start, change in zip(range(0, 1200, 200), changes, strict=True):
         model.set_params(**change).partial_fit(X[start : start + 200], y[start : start + 200])
         most = model.max_support or np.inf
-        assert len(model._support) == len(model._coefficients) <= most
+        assert len(model.rounds_.support) == len(model.rounds_.coefficients) <= most
     assert model.score(X, y) > 0.8

@@ -16,12 +16,15 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.neurons import Dense, Gaussian, Stumps
+from trickless.neurons import Dense, Gaussian, Neurons, Stumps
 from trickless.solvers.regret import played_losses, smallest_loss
-from trickless.solvers.rounds import OnlineGradient
 from trickless.theory import shrinking_gradient_regret
 
 mpl.use("Agg")
+
+
+def losses_of(model):
+    return played_losses(model.rounds_, model.estimates_.kernel)
 
 
 def learned(X, y, **options):
@@ -74,20 +77,20 @@ def test_losses_are_those_of_the_functions_that_were_played(norm_bound):
     for t in range(40):
         expected.append(0.5 * (K[t, :t] @ alpha - y[t]) ** 2)
         step = learned(X[: t + 1], y[: t + 1], norm_bound=norm_bound, **options)
-        alpha = step._coefficients.last()[:, 0]
-    shrunk = len(model._coefficients._rounds_of_epoch[0]) - 1
+        alpha = step.rounds_.coefficients.last()[:, 0]
+    shrunk = len(model.rounds_.coefficients._rounds_of_epoch[0]) - 1
     assert shrunk > 3 if norm_bound < 1 else shrunk == 0
-    np.testing.assert_allclose(played_losses(model)[:, 0], expected, atol=1e-10)
+    np.testing.assert_allclose(losses_of(model)[:, 0], expected, atol=1e-10)
 
 
 def test_rows_of_a_batch_are_played_by_one_function():
     X = inputs(60, 2)
     y = np.sin(2 * X[:, 0])
     model = learned(X, y, batch_size=20, step_size=0.04, schedule="constant", estimator="full")
-    losses = played_losses(model)[:, 0]
+    losses = losses_of(model)[:, 0]
     np.testing.assert_allclose(losses[:20], 0.5 * y[:20] ** 2)
     first = learned(X[:20], y[:20], batch_size=20, step_size=0.04, schedule="constant")
-    f = model.neurons_.kernel(X[20:40], X[:20]) @ first._coefficients.last()[:, 0]
+    f = model.neurons_.kernel(X[20:40], X[:20]) @ first.rounds_.coefficients.last()[:, 0]
     np.testing.assert_allclose(losses[20:40], 0.5 * (f - y[20:40]) ** 2, atol=1e-10)
 
 
@@ -121,10 +124,10 @@ def test_regret_stays_below_the_bound(neurons):
         model = ShrinkingGradientRegressor(
             neurons, n_samples=200, norm_bound=B, y_range=(-1, 1), random_state=seed, **options
         ).partial_fit(X, y)
-        f = model._coefficients.last()
+        f = model.rounds_.coefficients.last()
         variance = max(variance, (f.T @ model.neurons_.kernel(X) @ f).item() / 200)
         finals.append(model.regret_[-1, 1])
-        assert len(model._coefficients._rounds_of_epoch[0]) == 1  # nothing shrank
+        assert len(model.rounds_.coefficients._rounds_of_epoch[0]) == 1  # nothing shrank
     bound = shrinking_gradient_regret(T, B, eta, 2 * variance)
     assert 0 < np.mean(finals) < bound
     assert bound == pytest.approx(1.25 * B * np.sqrt(T), rel=0.1)
@@ -166,7 +169,7 @@ def test_regret_needs_the_kernel_and_every_row():
         _ = learned(X, y, max_support=20).regret_
 
     class Nameless(Gaussian):
-        kernel = OnlineGradient._kernel
+        closed_form = Neurons.closed_form
 
     with pytest.raises(ValueError, match=r"no closed form.*Remedy: online_error_"):
         _ = ShrinkingGradientRegressor(Nameless(1.0)).fit(X, y).regret_
@@ -228,7 +231,7 @@ def test_the_bound_is_for_as_many_outputs_as_the_curve():
 def test_one_batch_is_played_by_zero():
     X, y = inputs(2, 2), np.array([0.5, -0.25])
     model = KernelGradientRegressor(y_range=(-1, 1), shuffle=False).fit(X, y)
-    np.testing.assert_array_equal(played_losses(model)[:, 0], y**2 / 2)
+    np.testing.assert_array_equal(losses_of(model)[:, 0], y**2 / 2)
     assert model.regret_.shape == (1, 2)
 
 

@@ -265,7 +265,7 @@ def more_answers(model, X):
             pass
     if "tolerance" in type(model).predict.__code__.co_varnames:
         try:
-            scale = float(np.max(model._scale()[1]))
+            scale = float(np.max(model.targets_.half_width))
             near = call(model.predict, X, tolerance=5.0 * scale, confidence=0.5)
             assert np.isfinite(near).all()
         except Refused:
