@@ -1,4 +1,4 @@
-"""Row blocks and threads, which no other file knows about, and array namespaces.
+"""Blocks of rows, and the threads that work on them.
 
 Work over many rows is cut into blocks of them, small enough for a block's activations to stay in
 the processor's cache, and large enough for Python not to show. Each block runs on one thread with
@@ -13,16 +13,15 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-import scipy.sparse
-from array_api_compat import array_namespace as _array_namespace
 from joblib.parallel import get_active_backend
-from scipy import linalg
 from threadpoolctl import ThreadpoolController
+
+from trickless.arrays.namespaces import on_host
 
 ROWS_PER_BLOCK = 512
 #: Columns below which a block has more rows, for as many activations.
@@ -35,9 +34,6 @@ _WORTH_PRODUCTS = 2**28
 #: Rows in a block on a device, which shares out work by itself.
 _ROWS_ON_DEVICE = 2**16
 
-#: Columns above which a Cholesky factorisation runs on one thread.
-_PARALLEL_CHOLESKY = 8192
-
 # glibc keeps freed memory for the next array up to twice the size of the largest freed before (of
 # 32 MiB at most). Beyond, every block of rows would get its memory from the system again, page by
 # page, which takes up to five times as long as its activations. Here is a large one.
@@ -48,16 +44,6 @@ _MOST_HELPERS = 64
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
-
-
-def namespace(X: Any) -> Any:
-    """Array API namespace of ``X``; NumPy for a SciPy sparse matrix, whose products are NumPy's."""
-    return np if scipy.sparse.issparse(X) else _array_namespace(X)
-
-
-def on_host(X: Any) -> bool:
-    """Whether X is NumPy's or SciPy's, and work on it ours to share out."""
-    return isinstance(X, np.ndarray) or scipy.sparse.issparse(X)
 
 
 def row_blocks(n_rows: int, size: int | None = None, threads: int = 1) -> list[slice]:
@@ -258,21 +244,6 @@ def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Iterator[N
     """
     with _blas.at_most(n_threads(worth_products(n_jobs, n_products))):
         yield
-
-
-def cholesky(matrix: np.ndarray) -> np.ndarray:
-    """Lower Cholesky factor of a symmetric matrix, which is overwritten.
-
-    Large matrices are factorised on one thread: with two, OpenBLAS 0.3 ends the process with a
-    segmentation fault at 16,384 columns.
-
-    Raises
-    ------
-    scipy.linalg.LinAlgError
-        If the matrix is not positive definite to working precision.
-    """
-    with _blas.at_most(1) if len(matrix) > _PARALLEL_CHOLESKY else nullcontext():
-        return linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
 
 
 def map_rows(

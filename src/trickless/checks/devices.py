@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import is_jax_array
 
 from trickless.arrays.devices import dispatches, is_foreign, place, to_host
-from trickless.arrays.threads import on_host
+from trickless.arrays.namespaces import on_host
 
 
 def check_readable(owner: str, X: Any, on_devices: bool) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from trickless.arrays.devices import take, to_host
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.rules import warn
 
 _RESOLUTION_ROWS = 1000

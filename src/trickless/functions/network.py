@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from trickless.arrays.devices import beside, matching, n_bytes, take, zeros
-from trickless.arrays.threads import map_rows, on_host
+from trickless.arrays.namespaces import on_host
+from trickless.arrays.threads import map_rows
 from trickless.checks.devices import check_on_host
 from trickless.checks.learners import check_finite
 from trickless.checks.neurons import check_independent

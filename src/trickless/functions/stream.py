@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.devices import beside, join, n_bytes, place
-from trickless.arrays.threads import linear_algebra, on_host, row_blocks
+from trickless.arrays.namespaces import on_host
+from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.checks.inputs import in_precision
 from trickless.checks.neurons import check_drawn
 from trickless.neurons import Neurons, Weights

@@ -27,7 +27,8 @@ from trickless.arrays.devices import (
 )
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.threads import linear_algebra, map_rows, namespace
+from trickless.arrays.namespaces import namespace
+from trickless.arrays.threads import linear_algebra, map_rows
 from trickless.checks.learners import check_more_neurons, check_progress, check_validation_rows
 from trickless.checks.neurons import check_finite_activations, check_independent
 from trickless.files.checkpoint import Checkpoint

@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.devices import beside, empty, take
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.threads import linear_algebra, map_rows, on_host, row_blocks
+from trickless.arrays.namespaces import on_host
+from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
 from trickless.checks.devices import check_on_host
 from trickless.checks.inputs import in_precision
 from trickless.checks.learners import (

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from trickless.arrays.devices import take, to_host
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.checks.inputs import check_columns, warn_of_single_row
 from trickless.checks.neurons import check_activations, check_kernel_rows
 from trickless.rules import Rule, check_parameters, is_real

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.checks.neurons import check_drawn, check_fit_takes_weights, check_fitted_family
 from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
 from trickless.rules import anything, scale

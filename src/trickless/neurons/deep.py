@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import binom
 
-from trickless.arrays.threads import namespace, on_host
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.dense import Dense
 from trickless.neurons.row_lengths import angles

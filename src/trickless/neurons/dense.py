@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special
 from scipy.sparse import issparse
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 from trickless.neurons.row_lengths import angles, append_constant, unit_rows

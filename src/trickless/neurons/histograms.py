@@ -9,7 +9,7 @@ import sklearn
 from scipy.sparse import issparse
 
 from trickless.arrays.devices import to_host
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.checks.inputs import check_non_negative
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected

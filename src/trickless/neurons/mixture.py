@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.composed import FAMILY_LIST, Composed, draw_part
 from trickless.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real

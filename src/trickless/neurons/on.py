@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import device
 from scipy.sparse import issparse
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Inputs, Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed, draw_part
 

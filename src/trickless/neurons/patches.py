@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.threads import namespace, on_host
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.rules import anything, choice, integer, is_integer, non_negative
 

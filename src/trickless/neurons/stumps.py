@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import ndtr
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.checks.inputs import check_one_each
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons.projected import Projected

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.devices import to_host
-from trickless.arrays.threads import namespace, on_host
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.mixture import Mixture
 from trickless.neurons.stumps import _midpoints
