@@ -12,9 +12,9 @@ from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import map_rows
 from trickless.checks.devices import check_on_host
 from trickless.checks.learners import check_finite
-from trickless.checks.neurons import check_independent
 from trickless.functions.columns import by_column
 from trickless.neurons import Neurons, Weights
+from trickless.neurons.checks import check_independent
 
 #: Bytes of weights, or one block, that all rows are shown before the next.
 _GROUP_BYTES = 2**25

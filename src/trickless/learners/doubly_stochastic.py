@@ -30,7 +30,6 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import namespace
 from trickless.arrays.threads import linear_algebra, map_rows
 from trickless.checks.learners import check_more_neurons, check_progress, check_validation_rows
-from trickless.checks.neurons import check_finite_activations, check_independent
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.columns import by_neuron
 from trickless.functions.network import Network
@@ -38,6 +37,7 @@ from trickless.functions.stream import Later, NeuronStream, Purpose, generator
 from trickless.learners.neuron_learner import NeuronLearner
 from trickless.learners.tasks import Classification, Regression
 from trickless.neurons import Neurons
+from trickless.neurons.checks import check_finite_activations, check_independent
 from trickless.rules import (
     CLASS_WEIGHT,
     anything,

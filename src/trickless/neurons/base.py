@@ -10,9 +10,8 @@ from sklearn.base import BaseEstimator
 
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.namespaces import namespace
-from trickless.checks.inputs import check_columns, warn_of_single_row
-from trickless.checks.neurons import check_activations, check_kernel_rows
-from trickless.rules import Rule, check_parameters, is_real
+from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
+from trickless.rules import Rule, check_parameters, is_real, warn
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
@@ -329,7 +328,7 @@ def sample_rows(
     host, wherever X is.
     """
     n = X.shape[0]
-    warn_of_single_row(n)
+    _warn_of_single_row(n)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if n <= size:
         return to_host(X), weight
@@ -337,3 +336,13 @@ def sample_rows(
     drawn = rng.choice(n, size, replace=not equal, p=weight / weight.sum())
     rows, counts = np.unique(drawn, return_counts=True)
     return to_host(take(X, rows)), counts.astype(float)
+
+
+def _warn_of_single_row(n_rows: int) -> None:
+    """Warn where a family takes a length scale, ranks or thresholds from one row."""
+    if n_rows == 1:
+        warn(
+            "X has one row, from which the neurons take their length scale, ranks or thresholds "
+            "for good: predictions will be inaccurate. Remedy: begin with a batch of some hundred "
+            "rows, or a family that needs none, such as Gaussian(length_scale=1.0).",
+        )

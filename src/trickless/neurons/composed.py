@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import clone
 
 from trickless.arrays.namespaces import namespace
-from trickless.checks.neurons import check_drawn, check_fit_takes_weights, check_fitted_family
 from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
+from trickless.neurons.checks import check_drawn, check_fit_takes_weights, check_fitted_family
 from trickless.rules import anything, scale
 
 FAMILY = anything(

@@ -16,8 +16,8 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
 from trickless.arrays.devices import cosines_and_sines
-from trickless.checks.inputs import check_distance, check_feature_count, check_one_each
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
+from trickless.neurons.checks import check_one_each
 from trickless.neurons.points import SAMPLINGS
 from trickless.neurons.projected import Projected
 from trickless.rules import choice, either, positive, positives
@@ -31,6 +31,8 @@ _MULTIPLES = {
 #: Heavy tails end at this frequency times the length scale: single precision does not resolve the
 #: phase of larger ones, and they could overflow.
 LARGEST_FREQUENCY = 1e6
+#: The least median distance between rows, whose inverse leaves room for the tails of frequencies.
+_CLOSEST = 1e-305
 
 
 class Fourier(Projected):
@@ -68,12 +70,12 @@ class Fourier(Projected):
         super().fit(X, rng, sample_weight)
         name, sampling = type(self).__name__, SAMPLINGS[self.sampling]
         most = None if sampling.most is None else sampling.most - self.mixed
-        check_feature_count(name, self.sampling, X.shape[1], sampling.least, most)
+        _check_feature_count(name, self.sampling, X.shape[1], sampling.least, most)
         self.length_scale_: float | np.ndarray
         if isinstance(self.length_scale, str):
             rows = sample_rows(X, rng, _MEDIAN_ROWS, sample_weight)
             self.length_scale_ = _median_distance(*rows, self.metric)
-            check_distance(name, self.length_scale_)
+            _check_distance(name, self.length_scale_)
         elif np.ndim(self.length_scale):
             check_one_each(name, "length_scale", self.length_scale, X.shape[1])
             self.length_scale_ = np.array(self.length_scale, dtype=np.float64)
@@ -158,3 +160,28 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     order = np.argsort(distance, kind="stable")
     cumulated = np.cumsum(pairs[order])
     return unit * float(distance[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
+
+
+def _check_feature_count(
+    owner: str, sampling: str, n_features: int, least: int, most: int | None
+) -> None:
+    """Some ways of drawing frequencies are made for few features, some for many."""
+    if n_features < least:
+        raise ValueError(
+            f"{owner}: sampling={sampling!r} is for {least:,} features or more, since it is biased "
+            f"with fewer, but X has {n_features:,}. Remedy: sampling='orthogonal'."
+        )
+    if most is not None and n_features > most:
+        raise ValueError(
+            f"{owner}: sampling={sampling!r} is for {most:,} features at most, but X has "
+            f"{n_features:,}. Remedy: sampling='iid'."
+        )
+
+
+def _check_distance(owner: str, distance: float) -> None:
+    """Frequencies in units of a distance between rows must be numbers."""
+    if distance < _CLOSEST:
+        raise ValueError(
+            f"{owner}: the median distance between rows of X is {distance:g}, whose inverse is too "
+            "large for the length scale. Remedy: scale X (StandardScaler)."
+        )

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from trickless.checks.neurons import check_real_output
 from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
 from trickless.rules import anything
@@ -139,7 +138,7 @@ class FromJax(Foreign):
             key, x = _example(np.zeros(2, np.uint32)), np.zeros(self._shape, np.float32)
             shapes = jax.make_jaxpr(self.apply)(jax.eval_shape(self.init, key, x), x)
         for out in shapes.out_avals:
-            check_real_output("FromJax", out.dtype)
+            _check_real_output("FromJax", out.dtype)
         return [out.size for out in shapes.out_avals], max(1, _largest(shapes.jaxpr))
 
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
@@ -204,3 +203,12 @@ def _largest(jaxpr: Any) -> int:
         inner = [getattr(part, "jaxpr", None) for part in equation.params.values()]
         sizes += [_largest(part) for part in inner if part is not None]
     return max(sizes)
+
+
+def _check_real_output(owner: str, dtype: Any) -> None:
+    """A foreign function must give real numbers."""
+    if np.dtype(dtype).kind == "c":
+        raise TypeError(
+            f"{owner}: the function gives numbers of the type {dtype}, but activations are real. "
+            "Remedy: return the real and the imaginary part, one after the other."
+        )

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from trickless.checks.neurons import check_module
 from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
 from trickless.rules import anything
@@ -124,12 +123,12 @@ class FromTorch(Foreign):
         with _GENERATOR, torch.random.fork_rng(devices=[]), torch.device("cpu"):
             torch.default_generator.manual_seed(seed)
             modules = [self.module_factory() for _ in range(n)]
-        check_module(modules[0], torch.nn.Module, called=True)
+        _check_module(modules[0], torch.nn.Module, called=True)
         return [module.eval() for module in modules]
 
     def _inspect(self) -> tuple[list[int], int]:
         torch = _torch()
-        check_module(self.module_factory, torch.nn.Module, called=False)
+        _check_module(self.module_factory, torch.nn.Module, called=False)
         (module,) = self._build(0, 1)
         every = {"remove_duplicate": False}
         firsts: dict[int, str] = {}  # the first name of each tensor, which may have several
@@ -181,3 +180,14 @@ def _sizes(out: Any) -> list[int]:
     """Sizes of the tensors that a module gives."""
     tensors = out if isinstance(out, tuple | list) else [out]
     return [tensor.numel() for tensor in tensors if isinstance(tensor, _torch().Tensor)]
+
+
+def _check_module(module: Any, module_class: type, called: bool) -> None:
+    """``module_factory`` must be a function that builds a module, and not a module itself."""
+    if isinstance(module, module_class) != called:
+        what = f"returned a {type(module).__name__}" if called else "is a module itself"
+        raise TypeError(
+            f"FromTorch: module_factory {what}, but it must be a function that builds a new "
+            "torch.nn.Module whenever it is called. Remedy: module_factory=lambda: "
+            "torch.nn.Sequential(...), or a function with a name, which can be pickled."
+        )

@@ -10,7 +10,6 @@ from scipy.sparse import issparse
 
 from trickless.arrays.devices import to_host
 from trickless.arrays.namespaces import namespace
-from trickless.checks.inputs import check_non_negative
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 
@@ -151,3 +150,14 @@ class Intersection(Histograms):
         X, Y = self.clipped(X), self.clipped(Y)
         sums = X.sum(axis=1)[:, None] + Y.sum(axis=1)
         return (sums - sklearn.metrics.pairwise.manhattan_distances(X, Y)) / 2 / self.largest_.sum()
+
+
+def check_non_negative(owner: str, lowest: float) -> None:
+    """Histograms hold no negative values."""
+    if lowest < 0:
+        raise ValueError(
+            f"{owner}: X holds negative values, down to {lowest:g}, but its rows must be "
+            "histograms: counts, shares or intensities of at least 0. Remedy: leave out the "
+            "centring (StandardScaler), or choose neurons ('gaussian') or a kernel ('rbf') for any "
+            "inputs."
+        )

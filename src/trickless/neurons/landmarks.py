@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.devices import beside, to_host
-from trickless.checks.neurons import check_closed_form
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.composed import FAMILY, Composed
 
@@ -95,7 +94,7 @@ class Landmarks(Composed):
 
     def _measure(self) -> None:
         (part,) = self.parts_
-        check_closed_form(type(self).__name__, part, self.rows_[:1])
+        _check_closed_form(type(self).__name__, part, self.rows_[:1])
         rows = self._at(_EVENLY).astype(np.float64)
         self.mean_ = float(part.closed_form(rows, rows).mean())
         self.bound = float(part.bound**2 + abs(self.mean_))
@@ -125,3 +124,14 @@ class Landmarks(Composed):
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         rows = self.rows_.astype(np.float64)
         return (self._values(X, rows) * self.row_weights_) @ self._values(Y, rows).T
+
+
+def _check_closed_form(owner: str, part: Any, rows: np.ndarray) -> None:
+    """A family whose kernel is evaluated must have one in closed form; tried on some rows."""
+    try:
+        part.closed_form(rows, rows)
+    except NotImplementedError as error:
+        raise ValueError(
+            f"{owner}: neurons={part!r} has no closed-form kernel, and a landmark is compared with "
+            "rows by it. Remedy: a family that has one, such as Laplace1() or Gaussian()."
+        ) from error

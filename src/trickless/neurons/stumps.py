@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 from scipy.special import ndtr
 
 from trickless.arrays.namespaces import namespace
-from trickless.checks.inputs import check_one_each
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
+from trickless.neurons.checks import check_one_each
 from trickless.neurons.projected import Projected
 from trickless.rules import anything, choice, either, is_none, shares
 
