@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +16,10 @@ from trickless.rules import Rule, check_parameters, is_real, warn
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
+
+#: What ``a + b``, ``a * b`` and ``2 * a`` make of families. The modules of the composed families,
+#: which import this one, fill it in.
+OPERATORS: dict[str, Callable[[Any, Any], Neurons]] = {}
 
 _PAIRS_AT_ONCE = 8
 
@@ -300,17 +305,13 @@ class Neurons(BaseEstimator, ABC):
 
     def __add__(self, other: Any) -> Neurons:
         """A family whose kernel is the sum of the kernels."""
-        from trickless.neurons.mixture import Mixture
-
-        return Mixture([self, other], [1, 1]) if isinstance(other, Neurons) else NotImplemented
+        return OPERATORS["sum"](self, other) if isinstance(other, Neurons) else NotImplemented
 
     def __mul__(self, other: Any) -> Neurons:
         """A family whose kernel is the product of the kernels, or of the kernel and a number."""
-        from trickless.neurons.composed import Product, Scaled
-
         if is_real(other):
-            return Scaled(self, other)
-        return Product([self, other]) if isinstance(other, Neurons) else NotImplemented
+            return OPERATORS["multiple"](self, other)
+        return OPERATORS["product"](self, other) if isinstance(other, Neurons) else NotImplemented
 
     __rmul__ = __mul__
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from trickless.arrays.namespaces import namespace
-from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
+from trickless.neurons.base import OPERATORS, Inputs, Neurons, Relevance, Weights
 from trickless.neurons.checks import check_drawn, check_fit_takes_weights, check_fitted_family
 from trickless.rules import anything, scale
 
@@ -48,8 +48,9 @@ class Composed(Neurons):
         return X, self.inputs_
 
     def _measure(self) -> None:
-        """Set ``width`` and ``bound`` from those of the fitted parts."""
-        raise NotImplementedError
+        """Set ``width`` and ``bound`` from those of the parts; by default, there is one part."""
+        (part,) = self.parts_
+        self.width, self.bound = part.width, part.bound
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Composed:
         super().fit(X, rng, sample_weight)
@@ -102,6 +103,9 @@ class Composed(Neurons):
             part.by_relevance(relevance) if part.wants_relevance else part for part in self.parts_
         ]
         return copy(self)._with_parts(parts)
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        return tuple(array for part in self.parts_ for array in draw_part(part, rng, n))
 
     def weights_of_parts(self, weights: Weights) -> list[Weights]:
         """The weights of each part."""
@@ -198,9 +202,6 @@ class Product(Composed):
         self.width = int(np.prod([part.width for part in self.parts_]))
         self.bound = float(np.prod([part.bound for part in self.parts_]))
 
-    def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        return tuple(array for part in self.parts_ for array in draw_part(part, rng, n))
-
     def activate(self, X: Any, weights: Weights) -> Any:
         xp, n = namespace(X), weights[0].shape[0]
         drawn = zip(self.parts_, self.weights_of_parts(weights), strict=True)
@@ -250,11 +251,8 @@ class Scaled(Composed):
         self.factor = factor
 
     def _measure(self) -> None:
-        (part,) = self.parts_
-        self.width, self.bound = part.width, float(np.sqrt(self.factor) * part.bound)
-
-    def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        return draw_part(self.parts_[0], rng, n)
+        super()._measure()
+        self.bound = float(np.sqrt(self.factor) * self.bound)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0](X, weights) * float(np.sqrt(self.factor))
@@ -264,6 +262,10 @@ class Scaled(Composed):
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         return self.factor * self.parts_[0].closed_form(X, Y)
+
+
+OPERATORS["product"] = lambda a, b: Product([a, b])
+OPERATORS["multiple"] = Scaled
 
 
 def draw_part(part: Neurons, rng: np.random.Generator, n: int) -> Weights:

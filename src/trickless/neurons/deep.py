@@ -12,7 +12,7 @@ from scipy.stats import binom
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.dense import Dense
-from trickless.neurons.row_lengths import angles
+from trickless.neurons.unit_sphere import angles
 from trickless.rules import anything, is_integer
 
 #: Hidden activations at a time: in a cache, or on a device.

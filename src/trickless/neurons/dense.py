@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
-from trickless.neurons.row_lengths import angles, append_constant, unit_rows
+from trickless.neurons.unit_sphere import angles, append_constant, unit_rows
 from trickless.rules import choice, non_negative, positive
 
 

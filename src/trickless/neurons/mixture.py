@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.namespaces import namespace
-from trickless.neurons.base import Neurons, Weights
+from trickless.neurons.base import OPERATORS, Neurons, Weights
 from trickless.neurons.composed import FAMILY_LIST, Composed, draw_part
 from trickless.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
 
@@ -137,6 +137,9 @@ class Mixture(Composed):
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         parts = [part.closed_form(X, Y) for part in self.parts_]
         return np.tensordot(self._weights, np.array(parts), axes=1)
+
+
+OPERATORS["sum"] = lambda a, b: Mixture([a, b], [1, 1])
 
 
 def _draws_first(xp: Any, array: Any) -> Any:

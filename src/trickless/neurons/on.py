@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Inputs, Neurons, Weights
-from trickless.neurons.composed import FAMILY, Composed, draw_part
+from trickless.neurons.composed import FAMILY, Composed
 
 
 class On(Composed):
@@ -116,13 +116,6 @@ class On(Composed):
                 "fill them in (SimpleImputer), or use Tabular() on them",
             )
         return X
-
-    def _measure(self) -> None:
-        (part,) = self.parts_
-        self.width, self.bound = part.width, part.bound
-
-    def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        return draw_part(self.parts_[0], rng, n)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0](self._pick(X), weights)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from trickless.neurons.base import Neurons, Weights
-from trickless.neurons.row_lengths import append_constant, unit_rows
+from trickless.neurons.unit_sphere import append_constant, unit_rows
 from trickless.rules import anything, either, integer, is_none, non_negative, positive
 
 

@@ -98,12 +98,6 @@ class Stumps(Projected):
             self._starts = np.cumsum([0, *map(len, cuts)])
         return self
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Features of fitted families of earlier versions have no weights."""
-        if "n_features_in_" in state:
-            state = state | {"feature_weights_": state.get("feature_weights_")}
-        super().__setstate__(state)
-
     @property
     def wants_relevance(self) -> bool:
         return isinstance(self.feature_weights, str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -170,26 +171,33 @@ class _Terms(Neurons):
         rows = np.arange(len(X))
         return self.respond(lambda columns: X[rows, columns][:, None], weights)
 
+    @abstractmethod
     def respond(self, pick: Callable[[Any], Any], weights: Weights) -> Any:
         """Activations of shape (n, n_rows), where ``pick`` reads a column for each neuron."""
-        raise NotImplementedError
 
-    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        alike = np.zeros((len(X), len(Y)))
+    def mean_kernel(
+        self, X: np.ndarray, Y: np.ndarray, of_one: Callable[..., Any], of_terms: Callable[..., Any]
+    ) -> np.ndarray:
+        """The kernel of neurons of 1 to ``depth`` terms, each number as likely.
+
+        Parameters
+        ----------
+        X, Y : arrays of shape (n_x, n_features) and (n_y, n_features)
+            Ranks and codes.
+        of_one : callable
+            ``of_one(x, y)`` is the kernel of one term for two different ranks, or for a rank and a
+            missing one.
+        of_terms : callable
+            ``of_terms(k, m)`` is the kernel of m terms, where k is the mean over the variables of
+            the kernel of one.
+        """
+        k = np.zeros((len(X), len(Y)))
         for j in self.variables_:
             x, y = X[:, j, None], Y[None, :, j]
-            apart = 0 if self.is_category_[j] else self.alike(x, y)
+            apart = 0 if self.is_category_[j] else of_one(x, y)
             same = (x == y) | (np.isnan(x) & np.isnan(y))
-            alike += np.where(same, 1, apart) / len(self.variables_)
-        return np.mean([self.of_terms(alike, m) for m in range(1, self.depth + 1)], axis=0)
-
-    def alike(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The kernel of a term for two ranks, or a rank and a missing one."""
-        raise NotImplementedError
-
-    def of_terms(self, alike: np.ndarray, m: int) -> np.ndarray:
-        """The kernel of m terms, from the mean of that of one."""
-        raise NotImplementedError
+            k += np.where(same, 1, apart) / len(self.variables_)
+        return np.mean([of_terms(k, m) for m in range(1, self.depth + 1)], axis=0)
 
 
 def _term(x: Any, slope: Any, offset: Any, missing: Any) -> Any:
@@ -223,12 +231,12 @@ class _Rules(_Terms):
             holds = (t - xp.floor(t) > threshold[:, i][:, None]) & holds
         return xp.astype(holds, slope.dtype) * 2 - 1
 
-    def alike(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        u = np.where(np.isnan(x), y, x)
-        return np.where(np.isnan(x + y), 2 * u * (1 - u), 1 - 2 * np.abs(x - y))
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        def of_one(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            u = np.where(np.isnan(x), y, x)
+            return np.where(np.isnan(x + y), 2 * u * (1 - u), 1 - 2 * np.abs(x - y))
 
-    def of_terms(self, alike: np.ndarray, m: int) -> np.ndarray:
-        return 1 - 4 * 0.5**m + 4 * ((1 + alike) / 4) ** m
+        return self.mean_kernel(X, Y, of_one, lambda k, m: 1 - 4 * 0.5**m + 4 * ((1 + k) / 4) ** m)
 
 
 class _Waves(_Terms):
@@ -248,11 +256,11 @@ class _Waves(_Terms):
             t = t + _term(pick(columns[:, i]), slope[:, i], offset[:, i], missing[:, i])
         return namespace(t).cos(2 * np.pi * t)
 
-    def alike(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.where(np.isnan(x + y), 0, np.exp(-2 * (np.pi * _TURNS * (x - y)) ** 2))
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        def of_one(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            return np.where(np.isnan(x + y), 0, np.exp(-2 * (np.pi * _TURNS * (x - y)) ** 2))
 
-    def of_terms(self, alike: np.ndarray, m: int) -> np.ndarray:
-        return 0.5 * alike**m
+        return self.mean_kernel(X, Y, of_one, lambda k, m: 0.5 * k**m)
 
 
 def _cuts(column: np.ndarray) -> np.ndarray:
