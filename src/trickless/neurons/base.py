@@ -25,7 +25,7 @@ _PAIRS_AT_ONCE = 8
 
 
 class Inputs(NamedTuple):
-    """What a learner knows of the columns of its inputs, and a matrix of numbers does not say.
+    """What a learner knows of the columns of its inputs, beyond the numbers in them.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Inputs(NamedTuple):
     names: tuple[str, ...] | None = None
 
     def take(self, indices: np.ndarray) -> Inputs:
-        """What is known of some of the columns."""
+        """The same for some of the columns."""
         names = None if self.names is None else tuple(self.names[i] for i in indices)
         return Inputs(self.n_categories[indices], names)
 
@@ -50,8 +50,8 @@ class Relevance(NamedTuple):
     Attributes
     ----------
     length_scale : array of shape (n_features,)
-        Of each feature, for a kernel of the Euclidean distance. All alike, where one for all
-        features did best.
+        The length scale of each feature, for a kernel of the Euclidean distance. All are equal
+        where one length scale for all features did best.
     spread : array of shape (n_features,)
         Standard deviation of the feature.
     X : array or CSR matrix of shape (n_rows, n_features)
@@ -66,9 +66,9 @@ class Relevance(NamedTuple):
     sample_weight: np.ndarray | None = None
 
     def shares(self) -> np.ndarray:
-        """How many of its length scales each feature spreads over, as shares of 1.
+        """The spread of each feature in units of its length scale, divided by their sum.
 
-        All alike, if no feature varies.
+        Equal shares if no feature varies.
         """
         matters = self.spread / self.length_scale
         total = matters.sum()
@@ -83,7 +83,7 @@ class Neurons(BaseEstimator, ABC):
     :meth:`activate`; everything in the package then works with it.
 
     ``draw`` may depend on its arguments and on what :meth:`fit` resolved, such as
-    ``n_features_in_``, and on nothing else: the same neurons have to come back from the same seed.
+    ``n_features_in_``, and on nothing else: the same seed must give the same neurons.
     ``activate`` is called on blocks of rows from several threads at a time, and must treat rows
     independently.
 
@@ -166,16 +166,16 @@ class Neurons(BaseEstimator, ABC):
         return self
 
     def candidates(self) -> list[Neurons]:
-        """Fitted families among which the learner is to choose by the data; itself by default."""
+        """Fitted families from which the learner chooses by the data; by default, this one."""
         return [self]
 
     @property
     def wants_relevance(self) -> bool:
-        """Whether the learner is to find how much each feature matters, for ``by_relevance``."""
+        """Whether the learner must find how much each feature matters, for ``by_relevance``."""
         return False
 
     def by_relevance(self, relevance: Relevance) -> Neurons:
-        """The same fitted family, told how much each feature matters; itself by default.
+        """A fitted family that uses how much each feature matters; by default, this one.
 
         Parameters
         ----------
@@ -223,10 +223,11 @@ class Neurons(BaseEstimator, ABC):
         """
 
     def __call__(self, X: Any, weights: Weights) -> Any:
-        """Activations, checked: of the shape they must have, and in the precision of X.
+        """Activations in the precision of X, after a check of their shape.
 
-        Everything in the package evaluates neurons through this. Overflows are no matter where a
-        response saturates; what is not finite in the end is refused where it is used.
+        Everything in the package evaluates neurons through this method. Overflows on the way are
+        not reported, since a response may saturate. Whoever uses activations refuses those that are
+        not finite.
         """
         name = type(self).__name__
         check_columns(name, X, self.n_features_in_)
@@ -239,8 +240,9 @@ class Neurons(BaseEstimator, ABC):
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for as many rows as neurons.
 
-        The default evaluates small squares and keeps their diagonals, at eight times the cost of
-        the pairs alone; a family overrides it where pairs can be evaluated directly.
+        The default evaluates eight neurons on eight rows at a time and keeps the diagonal, at eight
+        times the cost of the pairs alone. A family overrides it where it can evaluate pairs
+        directly.
 
         Returns
         -------
@@ -259,7 +261,7 @@ class Neurons(BaseEstimator, ABC):
     def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
         """The kernel of a fitted family between rows, where there is a closed form.
 
-        It is for tests and for reference: no learner of drawn neurons needs it.
+        It is for tests and for reference: learners that draw neurons do not need it.
 
         Parameters
         ----------
@@ -282,12 +284,12 @@ class Neurons(BaseEstimator, ABC):
         return self.closed_form(X, X if Y is None else check_kernel_rows(self, Y, "Y"))
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """What :meth:`kernel` gives, for a family to override that has a closed form.
+        """The kernel between checked rows; a family with a closed form overrides this method.
 
         Parameters
         ----------
         X : array of shape (n_x, n_features)
-            In double precision, and checked.
+            In double precision.
         Y : array of shape (n_y, n_features)
 
         Returns
@@ -300,7 +302,7 @@ class Neurons(BaseEstimator, ABC):
         )
 
     def known_inputs(self, X: Any) -> Inputs:
-        """What is known of the columns of X; that they are numbers if the learner said nothing."""
+        """What is known of the columns of X; if the learner said nothing, all hold numbers."""
         return self.inputs_ or Inputs(np.zeros(X.shape[1], dtype=int))
 
     def __add__(self, other: Any) -> Neurons:
@@ -324,9 +326,9 @@ def sample_rows(
 ) -> tuple[Any, np.ndarray]:
     """At most ``size`` rows of X and their weights.
 
-    All rows with their own weights where they fit. Else rows drawn in proportion to their weights:
-    where these differ, as often as that comes to, which then are their weights. They are on the
-    host, wherever X is.
+    If there are no more rows than that, they keep their weights. Otherwise rows are drawn in
+    proportion to their weights: with replacement if the weights differ, and the new weight of a row
+    counts how often it was drawn. The rows are on the host, wherever X is.
     """
     n = X.shape[0]
     _warn_of_single_row(n)
@@ -340,7 +342,7 @@ def sample_rows(
 
 
 def _warn_of_single_row(n_rows: int) -> None:
-    """Warn where a family takes a length scale, ranks or thresholds from one row."""
+    """Warn if X has one row only, from which a family takes a length scale, ranks or cuts."""
     if n_rows == 1:
         warn(
             "X has one row, from which the neurons take their length scale, ranks or thresholds "

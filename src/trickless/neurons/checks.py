@@ -1,4 +1,4 @@
-"""The checks of what a family says: of its fit, its draws, its activations and its kernel."""
+"""Checks of what a family says: of its fit, its draws, its activations and its kernel."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from trickless.arrays.devices import place, take, to_host
 from trickless.arrays.namespaces import on_host
 from trickless.rules import check_value, integer, positive
 
-#: Share of numbers that rounding may change much, where a neuron has steps.
+#: Rounding may change this share of activations by much, where neurons have steps.
 _FEW_APART = 0.1
 
 
 def check_fit_takes_weights(neurons: Any) -> None:
-    """A family's own ``fit`` must take what learners call it with."""
+    """Check that a family's own ``fit`` takes rows, a generator and weights."""
     try:
         inspect.signature(neurons.fit).bind(None, None, None)
     except TypeError as error:
@@ -31,7 +31,7 @@ def check_fit_takes_weights(neurons: Any) -> None:
 
 
 def check_fitted_family(neurons: Any) -> None:
-    """A family's own ``fit`` must call that of the base class."""
+    """Check that a family's own ``fit`` has called that of the base class."""
     if not hasattr(neurons, "n_features_in_"):
         raise TypeError(
             f"{type(neurons).__name__}.fit did not set n_features_in_. Remedy: call "
@@ -40,7 +40,7 @@ def check_fitted_family(neurons: Any) -> None:
 
 
 def check_columns(owner: str, X: Any, n_features: int) -> None:
-    """Rows must have as many columns as a family was fitted on."""
+    """Check that rows have as many columns as those that a family was fitted on."""
     if X.shape[1] != n_features:
         raise ValueError(
             f"{owner}: X has {X.shape[1]} columns, but the neurons were fitted on {n_features}. "
@@ -49,7 +49,7 @@ def check_columns(owner: str, X: Any, n_features: int) -> None:
 
 
 def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:
-    """An array of a parameter has one number for each feature."""
+    """Check that a parameter that is an array has one number for each feature."""
     if len(values) != n_features:
         raise ValueError(
             f"{owner}: {name} has {len(values)} values, but X has {n_features} features. Remedy: "
@@ -58,7 +58,7 @@ def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:
 
 
 def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
-    """Rows for a closed form: a matrix of doubles, as wide as the rows of the fit."""
+    """Check rows for a closed-form kernel, and make them a dense matrix in double precision."""
     owner = type(neurons).__name__
     if not hasattr(neurons, "n_features_in_"):
         raise NotFittedError(
@@ -78,7 +78,7 @@ def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
 
 
 def check_drawn(call: str, weights: Any, n: int) -> None:
-    """What draws weights must return a tuple of arrays with n entries each."""
+    """Check that drawn weights are a tuple of arrays with n entries each."""
     arrays = isinstance(weights, tuple) and len(weights) > 0
     if not arrays or any(np.shape(array)[:1] != (n,) for array in weights):
         what = (
@@ -93,7 +93,7 @@ def check_drawn(call: str, weights: Any, n: int) -> None:
 
 
 def check_repeatable(call: str, draw: Callable[[np.random.Generator], Any], remedy: str) -> None:
-    """The same seed must give the same weights, which a stream may have to draw again."""
+    """Check that the same seed gives the same weights, since a stream may draw them again."""
     first, again = (draw(np.random.default_rng(0)) for _ in range(2))
     if not _same_weights(first, again):
         raise ValueError(
@@ -103,7 +103,7 @@ def check_repeatable(call: str, draw: Callable[[np.random.Generator], Any], reme
 
 
 def check_same_draws(name: str, weights: Any, again: Any) -> None:
-    """Weights that were drawn twice from one seed must be the same."""
+    """Check that weights that were drawn twice from one seed are the same."""
     if not _same_weights(weights, again):
         raise ValueError(
             f"{name}.draw(rng, n) gave other weights from the same seed, but neurons are thrown "
@@ -120,7 +120,7 @@ def _same_weights(one: Any, other: Any) -> bool:
 
 
 def check_activations(call: str, Z: Any, n_rows: int, n: int, width: int) -> None:
-    """What evaluates neurons must return width * n numbers for each row."""
+    """Check that activations are an array of width * n real numbers for each row."""
     shape = getattr(Z, "shape", None)
     array = hasattr(Z, "dtype") and not scipy.sparse.issparse(Z)
     if not array or isinstance(Z, np.ma.MaskedArray):
@@ -146,7 +146,7 @@ def check_activations(call: str, Z: Any, n_rows: int, n: int, width: int) -> Non
 
 
 def check_pairs(owner: str, Z: Any, n: int, width: int) -> None:
-    """``Neurons.activate_pairs`` must return width numbers for each pair of a row and a neuron."""
+    """Check that ``activate_pairs`` gave width numbers for each pair of a row and a neuron."""
     if (shape := np.shape(Z)) != (n, width):
         raise TypeError(
             f"{owner}.activate_pairs(X, weights) returned an array of shape {shape} for {n} pairs "
@@ -157,7 +157,7 @@ def check_pairs(owner: str, Z: Any, n: int, width: int) -> None:
 
 
 def check_finite_activations(name: str, values: np.ndarray) -> None:
-    """Activations of finite rows, or their norms, must be finite."""
+    """Check that activations of finite rows, or their norms, are finite."""
     if not np.isfinite(values).all():
         raise ValueError(
             f"{name} gave activations that are not finite for finite rows. Remedy: scale X, if its "
@@ -166,7 +166,7 @@ def check_finite_activations(name: str, values: np.ndarray) -> None:
 
 
 def check_independent(owner: str, what: str, neurons: Any) -> None:
-    """Errors and guarantees that count neurons as independent draws need them to be."""
+    """Check that neurons are independent, as standard errors and guarantees assume."""
     if not neurons.independent:
         sampling = getattr(neurons, "sampling", None)
         how = "" if sampling is None else f" with sampling={sampling!r}"
@@ -178,9 +178,9 @@ def check_independent(owner: str, what: str, neurons: Any) -> None:
 
 
 def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
-    """A family must keep what it declares; tried on a few rows and neurons before learning.
+    """Check what a family declares, on a few rows and neurons, before a learner uses it.
 
-    The bound matters where steps are sized for it.
+    The bound is checked if ``bounded``, that is, where the learner sizes its steps for it.
     """
     name = type(neurons).__name__
     check_value(name, "width", neurons.width, integer(1, "width counts the numbers of a neuron"))
@@ -204,9 +204,9 @@ def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
 
 
 def check_rows_alone(neurons: Any, X: Any, weights: Any) -> None:
-    """What a neuron says of a row must be a function of that row; tried on a few.
+    """Check, on a few rows, that activations of a row depend on that row alone.
 
-    Activations of X are known to be finite.
+    Activations of X must be finite.
     """
     name = type(neurons).__name__
     Z = activations_to_host(name, neurons, X, weights)
@@ -216,7 +216,7 @@ def check_rows_alone(neurons: Any, X: Any, weights: Any) -> None:
             "Remedy: draw all that is random in draw(rng, n)."
         )
     half = X.shape[0] // 2
-    if not half:  # no family need know what to say of no rows
+    if not half:  # a family need not accept an empty X
         return
     fewer = activations_to_host(name, neurons, take(X, slice(half)), weights)
     apart = abs(fewer - Z[:half]) > 1e-3 * abs(Z).max(initial=0)
@@ -229,7 +229,7 @@ def check_rows_alone(neurons: Any, X: Any, weights: Any) -> None:
 
 
 def activations_to_host(name: str, neurons: Any, X: Any, weights: Any) -> np.ndarray:
-    """Activations of a few rows; a family must work where the rows are."""
+    """Activations of a few rows on the host, after a check that they are on the rows' device."""
     if on_host(X):
         return np.asarray(neurons(X, weights))
     try:

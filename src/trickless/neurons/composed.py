@@ -44,7 +44,7 @@ class Composed(Neurons):
     parts_: list[Neurons]
 
     def _view(self, X: Any) -> tuple[Any, Inputs | None]:
-        """What the parts see of the rows, and what is known of that."""
+        """The columns that the parts see, and what is known of them."""
         return X, self.inputs_
 
     def _measure(self) -> None:
@@ -73,7 +73,7 @@ class Composed(Neurons):
     def candidates(self) -> list[Neurons]:
         """The family with the first candidate of each part, with the second of each, and so on.
 
-        A part with fewer candidates begins with the first of its own again.
+        A part with fewer candidates starts again with its first.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class Composed(Neurons):
 
     @property
     def wants_relevance(self) -> bool:
-        """Whether a part does."""
+        """Whether some part wants to know how much each feature matters."""
         return any(getattr(part, "wants_relevance", False) for part in _as_list(self.neurons))
 
     def by_relevance(self, relevance: Relevance) -> Composed:
@@ -171,7 +171,8 @@ class Product(Composed):
 
     A neuron holds every product of a number of one part and numbers of the others, so its width and
     bound are the products of those of its parts. With parts :class:`On` different columns it is a
-    kernel that compares each of them in its own way, and asks for all of them to be alike.
+    kernel that compares each group of columns in its own way, and that is large only for rows that
+    are alike in all groups.
 
     Parameters
     ----------
@@ -269,7 +270,7 @@ OPERATORS["multiple"] = Scaled
 
 
 def draw_part(part: Neurons, rng: np.random.Generator, n: int) -> Weights:
-    """N neurons of a part, checked."""
+    """Draw n neurons of a part, and check them."""
     weights = part.draw(rng, n)
     check_drawn(f"{type(part).__name__}.draw(rng, n={n})", weights, n)
     return weights
@@ -280,7 +281,7 @@ def _as_list(neurons: Any) -> list[Any]:
 
 
 def _outer(A: Any, B: Any) -> Any:
-    """Products of numbers: shapes (rows, a, n) and (rows, b, n) to (rows, a b, n)."""
+    """All products of numbers: of shapes (rows, a, n) and (rows, b, n) to (rows, a b, n)."""
     products = A[:, :, None, :] * B[:, None, :, :]
     shape = (A.shape[0], A.shape[1] * B.shape[1], A.shape[2])
     return namespace(products).reshape(products, shape)

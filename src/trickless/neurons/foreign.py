@@ -12,8 +12,8 @@ from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_repeatable
 from trickless.rules import anything, is_integer, positive
 
-#: Numbers of one intermediate result that are held at a time, as far as one neuron and a few rows
-#: allow; what fits into a processor's cache is fastest.
+#: The most numbers of one intermediate result at a time, unless one neuron on a few rows has more.
+#: They should fit into a processor's cache.
 NUMBERS_AT_ONCE = 2**20
 
 
@@ -61,24 +61,24 @@ class Foreign(Neurons):
     def activate_pairs(self, X: Any, weights: Weights) -> np.ndarray:
         return self._outputs(X.reshape(len(X), 1, *self._shape), weights, pairs=True)[:, 0]
 
-    #: Where all randomness of an initialisation has to come from.
+    #: The remedy where an initialisation takes randomness from elsewhere.
     _source: str
 
     @abstractmethod
     def _inspect(self) -> tuple[list[int], int]:
-        """Look at one neuron and one row.
+        """Find the sizes of what one neuron computes for one row.
 
         Returns
         -------
         outputs : list of int
-            Sizes of the arrays that it gives.
+            Sizes of the arrays that the neuron gives.
         largest : int
-            Numbers of its largest intermediate result.
+            Size of the largest intermediate result.
         """
 
     @abstractmethod
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
-        """Outputs of all neurons, or of neuron i on rows i alone.
+        """Outputs of all neurons on all rows or, for pairs, of neuron i on its own rows.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class Foreign(Neurons):
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        """Shape in which a row is given to the function."""
+        """The shape of one row, as the function takes it."""
         return (self.n_features_in_,) if self.input_shape is None else self.input_shape
 
     def _outputs(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
@@ -125,7 +125,7 @@ def library(owner: str, module: str, extra: str) -> Any:
 
 
 def _check_input_shape(owner: str, input_shape: tuple[int, ...] | None, n_features: int) -> None:
-    """A row must fill its shape."""
+    """Check that input_shape holds as many numbers as X has columns."""
     size = n_features if input_shape is None else int(np.prod(input_shape))
     if size != n_features:
         raise ValueError(
@@ -136,7 +136,7 @@ def _check_input_shape(owner: str, input_shape: tuple[int, ...] | None, n_featur
 
 
 def _check_one_output(owner: str, sizes: list[int]) -> None:
-    """A foreign function must give one array, and not an empty one."""
+    """Check that a foreign function gives one array that is not empty."""
     if len(sizes) != 1 or sizes[0] == 0:
         raise TypeError(
             f"{owner}: for a row the function gives arrays of sizes {sizes}, but it must give one "
@@ -146,7 +146,7 @@ def _check_one_output(owner: str, sizes: list[int]) -> None:
 
 
 def _check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
-    """A foreign function must give width numbers for each row, whatever rows are around it."""
+    """Check that a foreign function gives width numbers for each of several rows."""
     if Z.shape[:2] != (n, n_rows) or Z.size != n * n_rows * width:
         raise TypeError(
             f"{owner}: for {n_rows} row(s) a neuron gave an array of shape {Z.shape[1:]}, but it "
@@ -156,7 +156,7 @@ def _check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
 
 
 def _check_varied(call: str, weights: Any) -> None:
-    """Some neurons drawn one after the other must differ."""
+    """Check that there are weights, and that those of several draws differ."""
     if not weights:
         raise ValueError(
             f"{call} has nothing to draw: there are no parameters. Remedy: a function with random "

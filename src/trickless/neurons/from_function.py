@@ -1,4 +1,4 @@
-"""Functions of your own as neurons: one that takes many rows and neurons, or one of each."""
+"""Functions of your own as neurons, on arrays of rows and weights or on one of each."""
 
 from __future__ import annotations
 
@@ -115,13 +115,13 @@ class FromFunction(Neurons):
 
 
 class FromPoint(FromFunction):
-    r"""Two functions of your own, of one draw and one row: the definition of a neuron, as it is.
+    r"""Two functions of your own, one that draws a single w and one of a single row and w.
 
-    Every activation is a call of a Python function, one after the other whatever the number of
-    threads: 0.3 µs for a bare comparison, 1 to 4 µs for a few calls of NumPy, so 1,000 neurons on
-    10,000 rows take 3 to 40 s. It is for trying an idea out, and for small data.
-    :class:`FromFunction` is some hundred times faster; :class:`FromJax` vectorises a psi of one row
-    that is written in JAX.
+    They are the definition of a neuron, word for word. Every activation is a call of a Python
+    function, one after the other whatever the number of threads: 0.3 µs for a bare comparison, 1 to
+    4 µs for a few calls of NumPy, so 1,000 neurons on 10,000 rows take 3 to 40 s. They are for
+    trying an idea out, and for small data. :class:`FromFunction` is some hundred times faster;
+    :class:`FromJax` vectorises a psi of one row that is written in JAX.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def _arrays(weights: Any) -> Weights:
 
 
 def _check_stackable(call: str, drawn: list[tuple[np.ndarray, ...]]) -> None:
-    """Weights that are drawn one at a time must have the same shapes."""
+    """Check that weights that are drawn one at a time have the same shapes."""
     shapes = {tuple(array.shape for array in weights) for weights in drawn}
     if len(shapes) > 1:
         one, other = sorted(shapes)[:2]
@@ -215,7 +215,7 @@ def _check_stackable(call: str, drawn: list[tuple[np.ndarray, ...]]) -> None:
 
 
 def _check_numbers(call: str, values: list[Any], width: int) -> np.ndarray:
-    """Values of single neurons on single rows must be width real numbers each."""
+    """Check that values of one neuron on one row are width real numbers each, and stack them."""
     try:
         array = np.array(values)
     except ValueError:  # of different shapes

@@ -16,6 +16,7 @@ from trickless.rules import anything
 #: a function for few shapes and not for every number of rows and neurons that learners ask for.
 _ROWS = (8, 64)
 _DRAWS = 16
+#: The most neurons in a call.
 _NEURONS = 256
 
 
@@ -24,9 +25,9 @@ class FromJax(Foreign):
 
     .. math:: \psi(x; w) = \frac{b}{\sqrt{k}} \tanh(\text{apply}(w, x)) \in R^k
 
-    Networks of Flax, Equinox or Haiku, or functions written by hand. Nothing is trained; the
-    learner weights many of them. Both functions are vectorised over neurons and rows and compiled
-    by JAX, for two or three shapes in each precision.
+    They can be networks of Flax, Equinox or Haiku, or functions written by hand. Nothing in them is
+    trained; the learner weights many of them. Both functions are vectorised over neurons and rows
+    and compiled by JAX, for two or three shapes in each precision.
 
     Parameters
     ----------
@@ -206,7 +207,7 @@ def _largest(jaxpr: Any) -> int:
 
 
 def _check_real_output(owner: str, dtype: Any) -> None:
-    """A foreign function must give real numbers."""
+    """Check that a function gives real numbers."""
     if np.dtype(dtype).kind == "c":
         raise TypeError(
             f"{owner}: the function gives numbers of the type {dtype}, but activations are real. "

@@ -59,13 +59,13 @@ class FromTorch(Foreign):
 
     Notes
     -----
-    Drawing is the construction of modules, one after the other: just under a millisecond for a
-    small convolutional one. Weights are drawn in torch's default precision and evaluated in that
-    of the learner, which converts parameters and buffers, but not tensors that a module keeps in
-    other attributes.
+    To draw is to construct modules, one after the other, which takes just under a millisecond for a
+    small convolutional one. Weights are drawn in torch's default precision and evaluated in that of
+    the learner, which converts parameters and buffers, but not tensors that a module keeps in other
+    attributes.
 
-    Torch's generator is put back after a draw. No other thread of yours may use it during one. In
-    a thread that evaluates neurons, torch is held to one OpenMP thread meanwhile: it is the learner
+    Torch's generator is restored after a draw. No other thread may use it during a draw. In a
+    thread that evaluates neurons, torch is held to one OpenMP thread meanwhile: it is the learner
     that shares rows out among threads (``n_jobs``).
 
     The module is also kept by a fitted learner, without its weights, so a learner can be pickled if
@@ -167,7 +167,7 @@ def _torch() -> Any:
 
 @cache
 def _openmp() -> ThreadpoolController:
-    """Thread counts of OpenMP, which are those of the calling thread alone."""
+    """The controller of OpenMP's thread count, which every calling thread has for itself."""
     _torch()
     return ThreadpoolController().select(user_api="openmp")
 
@@ -183,7 +183,7 @@ def _sizes(out: Any) -> list[int]:
 
 
 def _check_module(module: Any, module_class: type, called: bool) -> None:
-    """``module_factory`` must be a function that builds a module, and not a module itself."""
+    """Check that ``module_factory`` is a function that builds a module, not a module."""
     if isinstance(module, module_class) != called:
         what = f"returned a {type(module).__name__}" if called else "is a module itself"
         raise TypeError(

@@ -17,9 +17,9 @@ from trickless.rules import Rule, integer, is_real
 
 _RANK_ROWS = 16_384
 _RANK_VALUES = 8_000_000
-#: Ranks go from 0 to here: below 1, where a fraction begins anew.
+#: The largest rank: below 1, whose fractional part is 0 again.
 _TOP = 1 - 2.0**-20
-#: Deviation of the frequencies of waves, in turns over all ranks.
+#: Standard deviation of the frequencies of waves, in turns over the whole range of ranks.
 _TURNS = 0.5
 
 
@@ -27,14 +27,15 @@ class Tabular(Neurons):
     r"""Rules and waves on the ranks of numbers and on categories: a default for tables.
 
     Numbers are replaced by their rank :math:`u \in [0, 1)`: the share of the midpoints between
-    consecutive distinct values of the training rows that lie below. So no scale and no monotone
-    transformation of a column matters, as far as the learner's ``dtype`` tells values apart (it
-    warns where it does not). A neuron sees m variables, m uniform on 1 to ``depth`` and each
-    variable uniform, and is of one of two kinds:
+    consecutive distinct values of the training rows that lie below. So the scale of a column does
+    not matter, nor any monotone transformation of it, as long as the learner's ``dtype`` tells
+    values apart (the learner warns where it does not). A neuron sees m variables, where m is
+    uniform on 1 to ``depth`` and each variable is uniform, and is of one of two kinds:
 
     - a rule, 1 where m conditions hold, and -1 elsewhere. A condition on a number is
-      :math:`u > \theta` or :math:`u < \theta` with :math:`\theta \sim U(0, 1)`; on a category, to
-      be in a random set, that any two categories are in independently with probability 1/2.
+      :math:`u > \theta` or :math:`u < \theta` with :math:`\theta \sim U(0, 1)`. A condition on a
+      category is to be in a random set, which holds each category with probability 1/2, and any
+      two of them independently.
     - a wave, :math:`\cos 2\pi \sum_i (a_i u_i + b_i)` with :math:`a_i \sim N(0, 1/4)` for a
       number, :math:`b_i \sim U(0, 1)`, and a random phase for each category in place of a term.
 
@@ -43,8 +44,8 @@ class Tabular(Neurons):
 
     Learners of these neurons take data frames as they are. Columns of numbers and of truth values
     hold numbers; columns of categories, of text and of other objects hold categories. Missing
-    categories are one more, and so are those that the first batch did not hold. An array is a table
-    of numbers, NaN where they are missing.
+    categories are one more category, and so are those that the first batch did not hold. An array
+    is a table of numbers, with NaN where a number is missing.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class Tabular(Neurons):
     -----
     Which categories are in a set is worked out from their codes in the learner's precision: with
     100,000 categories and more in a column, those of the last codes are in fewer sets than others,
-    unless ``dtype="float64"``. Columns of so many categories are names of things; leave them out.
+    unless ``dtype="float64"``. Columns of so many categories usually name the rows; leave them out.
 
     Examples
     --------
@@ -128,9 +129,9 @@ class Tabular(Neurons):
         for j, cuts in enumerate(self.cuts_):
             x = X[:, j]
             if cuts is not None and len(cuts):
-                column = xp.asarray(x, copy=True)  # next to each other, as torch wants them
+                column = xp.asarray(x, copy=True)  # contiguous, as torch wants it
                 below = xp.searchsorted(xp.asarray(cuts, dtype=X.dtype, device=x.device), column)
-                rank = xp.astype(below, X.dtype) / len(cuts) * _TOP  # _TOP itself at the top
+                rank = xp.astype(below, X.dtype) / len(cuts) * _TOP  # at most _TOP
                 x = xp.where(xp.isnan(x), x, rank)
             elif cuts is not None:
                 x = xp.where(xp.isnan(x), x, xp.zeros_like(x))
@@ -139,10 +140,10 @@ class Tabular(Neurons):
 
 
 class _Terms(Neurons):
-    """Neurons that see ``depth`` variables or fewer, each through a number t = a x + b.
+    """Neurons that see up to ``depth`` variables, each by a term t = a x + b.
 
-    Of ranks x, or codes of categories. With a and b uniform on (0, 1) the fractions of t are
-    uniform, and independent for any two categories.
+    Here x is a rank, or the code of a category. With a and b uniform on (0, 1) the fractional parts
+    of t are uniform, and independent for any two categories.
     """
 
     def __init__(self, depth: int) -> None:
@@ -158,13 +159,13 @@ class _Terms(Neurons):
         return self
 
     def terms(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
-        """Columns, whether they are categories, whether they are used: shape (n, depth)."""
+        """Draw columns, and tell which are categories and which are used: shapes (n, depth)."""
         columns = rng.choice(self.variables_, (n, self.depth))
         used = np.arange(self.depth) < rng.integers(1, self.depth + 1, size=(n, 1))
         return columns, self.is_category_[columns], used
 
     def activate(self, X: Any, weights: Weights) -> Any:
-        # Neurons by rows: a column is then picked at once for all rows.
+        # One row for each neuron, so that its column is picked at once for all rows of X.
         return self.respond(lambda columns: namespace(X).take(X.T, columns, axis=0), weights).T
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
@@ -201,17 +202,17 @@ class _Terms(Neurons):
 
 
 def _term(x: Any, slope: Any, offset: Any, missing: Any) -> Any:
-    """The numbers a x + b, or others where x is missing: for x of shape (n, n_rows)."""
+    """The terms a x + b, or ``missing`` where x is missing, for x of shape (n, n_rows)."""
     xp = namespace(x)
     t = x * slope[:, None] + offset[:, None]
     gaps = xp.isnan(t)
-    if on_host(t) and not gaps.any():  # a device would have to be waited for
+    if on_host(t) and not gaps.any():  # on a device, to ask would be to wait for it
         return t
     return xp.where(gaps, missing[:, None], t)
 
 
 class _Rules(_Terms):
-    """1 where up to ``depth`` conditions hold, and -1 elsewhere: the fraction of t is above θ."""
+    """1 where up to ``depth`` conditions hold, each that frac(t) > θ, and -1 elsewhere."""
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         columns, categories, used = self.terms(rng, n)
@@ -240,7 +241,7 @@ class _Rules(_Terms):
 
 
 class _Waves(_Terms):
-    """Cosine of the sum of up to ``depth`` terms, in turns."""
+    """Cosine of the sum of up to ``depth`` terms, which are angles in turns."""
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         columns, categories, used = self.terms(rng, n)
