@@ -14,13 +14,13 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.threads import linear_algebra
-from trickless.checks.neurons import check_independent
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
 from trickless.learners.base import Classifier, Regressor
 from trickless.learners.intake import anew, begin
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
 from trickless.neurons import Neurons
+from trickless.neurons.checks import check_independent
 from trickless.rules import (
     CLASS_WEIGHT,
     anything,
