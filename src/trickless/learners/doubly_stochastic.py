@@ -14,7 +14,6 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.threads import linear_algebra
-from trickless.checks.neurons import check_independent
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
 from trickless.learners.base import Classifier, Regressor
@@ -26,6 +25,7 @@ from trickless.learners.neuron_learner import (
     receive_rows,
 )
 from trickless.neurons import Neurons
+from trickless.neurons.checks import check_independent
 from trickless.rules import (
     CLASS_WEIGHT,
     anything,
@@ -224,7 +224,6 @@ def begin_descent(
 ) -> None:
     """Choose the neurons of a learner that has begun, and begin its descent."""
     choose_neurons(learner, X, targets, weight)
-    begin_stream(learner, learner.cache_bytes)
     descend_from(learner, targets, weight)
 
 
@@ -236,6 +235,7 @@ def descend_from(
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
     mean = np.average(targets, axis=0, weights=weight)
     intercept = mean if is_regressor(learner) else np.zeros(targets.shape[1])
+    begin_stream(learner, learner.cache_bytes)
     learner.descent_ = Descent(learner.stream_, intercept, learner.targets_)
 
 

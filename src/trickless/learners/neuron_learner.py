@@ -10,18 +10,18 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 
 from trickless.arrays.devices import take
-from trickless.checks.neurons import (
+from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
+from trickless.learners.base import Learner
+from trickless.learners.intake import Batch, receive
+from trickless.learners.rows import Matrix
+from trickless.neurons import Neurons, Weights, make_neurons
+from trickless.neurons.checks import (
     check_family,
     check_fit_takes_weights,
     check_fitted_family,
     check_rows_alone,
     check_same_draws,
 )
-from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
-from trickless.learners.base import Learner
-from trickless.learners.intake import Batch, receive
-from trickless.learners.rows import Matrix
-from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.rules import integer
 from trickless.selection.halving import choose
 from trickless.tables.encoder import why_no_numbers, why_no_table

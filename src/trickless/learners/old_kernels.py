@@ -19,7 +19,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.threads import map_blocks, row_blocks
-from trickless.checks.inputs import check_non_negative
 from trickless.checks.kernels import (
     check_diagonal,
     check_kernel_function,
@@ -27,6 +26,7 @@ from trickless.checks.kernels import (
     check_kernel_values,
 )
 from trickless.learners.old_base import Learner
+from trickless.neurons.histograms import check_non_negative
 from trickless.rules import anything, either, is_none, positive
 from trickless.solvers.losses import Loss, make_loss
 

@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
-from trickless.arrays.threads import namespace, on_host
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.checks.devices import check_double, check_place, check_readable, check_together
 from trickless.neurons import Inputs
 from trickless.rules import warn

@@ -16,7 +16,6 @@ from scipy.sparse import issparse
 
 from trickless.arrays.threads import row_blocks
 from trickless.checks.learners import check_finite
-from trickless.checks.neurons import check_independent
 from trickless.functions.activations import activations, by_column, together
 from trickless.functions.exact_kernel import ExactKernel, check_kernel_values
 from trickless.functions.expansion import PILOT_ROWS, Expansion
@@ -25,6 +24,7 @@ from trickless.functions.pilot import Variances
 from trickless.functions.sampling import by_size, thin
 from trickless.functions.stream import Purpose, draw, generator, pick
 from trickless.neurons import Neurons
+from trickless.neurons.checks import check_independent
 from trickless.solvers.rounds import Rounds
 from trickless.solvers.schedules import LARGEST_STEP, Schedule
 
