@@ -38,6 +38,7 @@ from trickless.learners.shrinking_gradient import (
 from trickless.learners.targets import Labels, Numbers, Range
 from trickless.neurons import Inputs, Neurons
 from trickless.solvers.coefficients import Coefficients
+from trickless.solvers.norma import NORMA
 from trickless.solvers.ridge import Solution
 from trickless.solvers.statistics import KeptRows, Statistics
 from trickless.solvers.step_sizes import Steps
@@ -76,6 +77,7 @@ _PARTS = (
     KeptRows,
     Labels,
     Matrix,
+    NORMA,
     Numbers,
     Range,
     Rows,
