@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from trickless.checks.models import check_probability
 from trickless.rules import (
     anything,
     check_value,
@@ -23,6 +22,7 @@ from trickless.rules import (
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
+_DELTA = fraction("delta=0.05 is usual")
 _SIZES = anything(
     "a finite number of at least 0, or an array of them",
     "take the absolute value",
@@ -37,7 +37,7 @@ def _are_sizes(values: Any) -> bool:
 
 
 def _in_range(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Refuse arguments whose result is no finite number of double precision."""
+    """Refuse arguments for which the result overflows double precision or is undefined."""
 
     @wraps(function)
     def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -58,7 +58,7 @@ def _in_range(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 class ShrinkingGradientConstants(NamedTuple):
-    """What Theorem 1 of Livni et al. 2017 prescribes."""
+    """The constants that Theorem 1 of Livni et al. 2017 prescribes."""
 
     step_size: float
     n_samples: int
@@ -149,7 +149,7 @@ def shrinking_gradient_regret(
     variance : float, default=0
         Largest variance V of the estimates :math:`E_t` given :math:`f_t`.
     kernel_bound : float, default=1.0
-        What no :math:`k(x_t, x_t) = \|\Phi(x_t)\|^2` exceeds, κ. The paper assumes 1.
+        Upper bound κ of all :math:`k(x_t, x_t) = \|\Phi(x_t)\|^2`. The paper assumes 1.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def shrinking_gradient_regret(
 
     Notes
     -----
-    As long as nothing shrinks the rounds are gradient descent with unbiased gradients
+    As long as nothing shrinks, the rounds are gradient descent with unbiased gradients
     :math:`(E_t - y_t) \Phi(x_t)`, so by convexity
     :math:`2 \eta (\ell_t(f_t) - \ell_t(g)) \le E\|f_t - g\|^2 - E\|f_{t+1} - g\|^2 +
     \eta^2 \kappa (2 \ell_t(f_t) + V)`. Summed over the rounds from :math:`f_1 = 0`, with
@@ -192,7 +192,7 @@ def shrinking_gradient_regret(
 
 
 class KitchenSinksBound(NamedTuple):
-    """What Theorem 1 of Rahimi and Recht 2008 promises."""
+    """The bound of Theorem 1 of Rahimi and Recht 2008, and the two errors it is made of."""
 
     excess_risk: float
     estimation: float
@@ -231,7 +231,7 @@ def kitchen_sinks_bound(
         Lipschitz constant L of the loss c(y f) in its argument: 1 for the hinge and the logistic
         loss.
     delta : float
-        Probability of failure of each half of the argument, in (0, 1).
+        Probability, in (0, 1), with which each of the two errors may exceed its bound.
     loss_at_zero : float
         c(0): 1 for the hinge, log 2 for the logistic loss.
 
@@ -311,10 +311,10 @@ def kitchen_sinks_neurons(
 def _estimation(
     owner: str, n_rows: int, weight_bound: Any, lipschitz: Any, delta: Any, loss_at_zero: Any
 ) -> float:
-    """ε_est of Theorem 1."""
+    """The estimation error ε_est of Theorem 1."""
     check_value(owner, "weight_bound", weight_bound, positive("weight_bound=1.0 is a start"))
     check_value(owner, "lipschitz", lipschitz, positive("lipschitz=1.0 is that of the hinge"))
-    check_value(owner, "delta", delta, fraction("delta=0.05 is usual"))
+    check_value(owner, "delta", delta, _DELTA)
     check_value(
         owner, "loss_at_zero", loss_at_zero, non_negative("loss_at_zero=1.0 is the hinge's")
     )
@@ -324,13 +324,13 @@ def _estimation(
 
 
 def _approximation(weight_bound: float, lipschitz: float, delta: float) -> float:
-    """ε_app of Theorem 1 times √K."""
+    """The approximation error ε_app of Theorem 1, times √K."""
     return lipschitz * weight_bound * (1 + math.sqrt(2 * math.log(1 / delta)))
 
 
 @_in_range
 def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
-    r"""How far the mean of n independent values in [-r, r] may be from its expectation.
+    r"""Bound on how far the mean of n independent values in [-r, r] is from its expectation.
 
     .. math:: P\Big( |\bar Z - E \bar Z| \ge r \sqrt{2 \log(2 / \delta) / n} \Big) \le \delta
 
@@ -342,7 +342,7 @@ def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
     n : int
         Number of values.
     half_range : float or array
-        r.
+        Half the length of the range, r.
     delta : float
         Probability of being wrong, in (0, 1).
 
@@ -351,7 +351,7 @@ def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
     float or array like ``half_range``
     """
     check_value("hoeffding_radius", "n", n, integer(1, "it is the number of values"))
-    check_probability("hoeffding_radius", "delta", delta)
+    check_value("hoeffding_radius", "delta", delta, _DELTA)
     check_value("hoeffding_radius", "half_range", half_range, _SIZES)
     return half_range * math.sqrt(2 * math.log(2 / delta) / n)
 
@@ -363,8 +363,8 @@ def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: fl
     .. math:: P\Big( |\bar Z - E Z| \ge \sqrt{2 \hat V L / n} + \frac{14\, r L}{3 (n - 1)} \Big)
         \le \delta, \qquad L = \log(3 / \delta)
 
-    where :math:`\hat V` is the sample variance (with n - 1). It is the smaller one where the
-    variance is small beside r².
+    where :math:`\hat V` is the sample variance (with n - 1). It is smaller than
+    Hoeffding's radius where the variance is small compared to r².
 
     Parameters
     ----------
@@ -373,7 +373,7 @@ def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: fl
     variance : float or array
         Sample variance of the values.
     half_range : float or array
-        r, the values are in [-r, r].
+        Half the length of the range, r: the values are in [-r, r].
     delta : float
         Probability of being wrong, in (0, 1).
 
@@ -393,7 +393,7 @@ def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: fl
     """
     owner = "empirical_bernstein_radius"
     check_value(owner, "n", n, integer(2, "a sample variance needs two values"))
-    check_probability(owner, "delta", delta)
+    check_value(owner, "delta", delta, _DELTA)
     check_value(owner, "variance", variance, _SIZES)
     check_value(owner, "half_range", half_range, _SIZES)
     L = math.log(3 / delta)

@@ -9,6 +9,7 @@ import pytest
 import sklearn
 from scipy.linalg import LinAlgError
 from sklearn.base import clone, is_regressor
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import trickless
 from cases import (
@@ -406,6 +407,26 @@ def test_linear_algebra_on_a_device(columns, monkeypatch):
     values, vectors = eigh(matrix)
     np.testing.assert_allclose(values, np.linalg.eigvalsh(expected))
     np.testing.assert_allclose(host(vectors) * values @ host(vectors).T, expected, atol=1e-9)
+
+
+def test_large_matrices_are_factorised_on_one_thread(monkeypatch):
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((50, 50))
+    A = A @ A.T + np.eye(50)
+    seen = []
+
+    def spy(matrix, **options):
+        blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
+        seen.append(max(library["num_threads"] for library in blas))
+        return np.linalg.cholesky(matrix)
+
+    np.testing.assert_allclose(cholesky(A.copy()), np.linalg.cholesky(A), atol=1e-12)
+    monkeypatch.setattr(devices.linalg, "cholesky", spy)
+    with threadpool_limits(2, "blas"):
+        cholesky(A.copy())
+        monkeypatch.setattr(devices, "_PARALLEL_CHOLESKY", 49)
+        cholesky(A.copy())
+    assert seen == [2, 1]
 
 
 def test_dependent_columns_are_told_on_a_device():

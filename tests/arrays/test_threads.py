@@ -10,11 +10,9 @@ import pytest
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import trickless
 from trickless.arrays.threads import (
     _blas,
     _cores,
-    cholesky,
     linear_algebra,
     map_blocks,
     map_rows,
@@ -212,25 +210,6 @@ def test_counts_are_set_where_they_change(monkeypatch):
                 n_calls = len(calls)
         assert blas_threads() == 4
         assert len(calls) == 2 * n_calls
-
-
-def test_large_matrices_are_factorised_on_one_thread(monkeypatch):
-    rng = np.random.default_rng(0)
-    A = rng.standard_normal((50, 50))
-    A = A @ A.T + np.eye(50)
-    seen = []
-
-    def spy(matrix, **options):
-        seen.append(blas_threads())
-        return np.linalg.cholesky(matrix)
-
-    np.testing.assert_allclose(cholesky(A.copy()), np.linalg.cholesky(A), atol=1e-12)
-    monkeypatch.setattr(trickless.arrays.threads.linalg, "cholesky", spy)
-    with threadpool_limits(2, "blas"):
-        cholesky(A.copy())
-        monkeypatch.setattr(trickless.arrays.threads, "_PARALLEL_CHOLESKY", 49)
-        cholesky(A.copy())
-    assert seen == [2, 1]
 
 
 def test_the_error_is_that_of_the_first_block_that_has_one():

@@ -1,14 +1,15 @@
 """Arrays of other libraries and devices: the only file that knows how data get there and back.
 
-Rows decide. Their activations, and products and factors of these, are arrays of their library on
-their device. All that is thin is a NumPy array on the host: weights of the neurons as they are
-drawn, targets, coefficients. Two functions go from one to the other, :func:`beside` and
-:func:`to_host`, which do nothing where the rows are NumPy's.
+The rows X decide where work is done. Their activations, and products and factors of activations,
+are arrays of the library of X, on the device of X. Everything else is a NumPy array on the host:
+weights of neurons as they are drawn, targets, coefficients. Two functions move arrays between the
+two, :func:`beside` and :func:`to_host`. They do nothing where the rows are NumPy's.
 """
 
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ from array_api_compat import device, is_array_api_obj, to_device
 from scipy import linalg
 from sklearn import get_config
 
-from trickless.arrays.threads import cholesky as host_cholesky
-from trickless.arrays.threads import namespace, on_host
+from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.threads import linear_algebra
 
 #: Columns of a triangular factor that are solved for at a time on a device.
 _COLUMNS = 1024
-#: Places that have been asked for double precision, and whether they have it.
+#: Columns above which a Cholesky factorisation runs on one thread.
+_PARALLEL_CHOLESKY = 8192
+#: Whether each device that was asked has double precision.
 _DOUBLE: dict[str, bool] = {}
 
 
@@ -43,7 +46,7 @@ def place(X: Any) -> str:
 
 
 def to_host(array: Any) -> Any:
-    """The array as NumPy has it."""
+    """The array as a NumPy array on the host."""
     if not is_foreign(array):
         return array
     try:
@@ -53,7 +56,7 @@ def to_host(array: Any) -> Any:
 
 
 def beside(X: Any, array: Any) -> Any:
-    """The array where X is; in single precision if there is no double precision."""
+    """The array on the device of X, in single precision if that has no double precision."""
     if on_host(X):
         return to_host(array)
     xp, where = namespace(X), device(X)
@@ -66,7 +69,7 @@ def beside(X: Any, array: Any) -> Any:
 
 
 def cosines_and_sines(t: Any) -> Any:
-    """Cosines of a matrix, and sines on their right; NumPy's are written into their place."""
+    """Cosines of a matrix, and its sines as further columns; without a copy for NumPy."""
     if not isinstance(t, np.ndarray):
         xp = namespace(t)
         return xp.concat((xp.cos(t), xp.sin(t)), axis=1)
@@ -78,7 +81,7 @@ def cosines_and_sines(t: Any) -> Any:
 
 
 def matching(Z: Any, array: np.ndarray) -> Any:
-    """A thin array beside another, in its precision."""
+    """A NumPy array moved to the device of Z, in the precision of Z."""
     if on_host(Z):
         return array.astype(Z.dtype, copy=False)
     return namespace(Z).astype(beside(Z, array), Z.dtype, copy=False)
@@ -98,7 +101,7 @@ def has_double(X: Any) -> bool:
 
 
 def double(Z: Any) -> Any:
-    """A copy in double precision; on the host if the device has none."""
+    """A copy in double precision; on the host if the device has no double precision."""
     if not has_double(Z):
         Z = to_host(Z)
     xp = namespace(Z)
@@ -106,7 +109,7 @@ def double(Z: Any) -> Any:
 
 
 def zeros(shape: tuple[int, ...], X: Any = None) -> Any:
-    """Zeros in double precision, where X is if its device has it, else on the host."""
+    """Zeros in double precision: on the device of X if it has that precision, else on the host."""
     if X is None or on_host(X) or not has_double(X):
         return np.zeros(shape)
     xp = namespace(X)
@@ -114,14 +117,14 @@ def zeros(shape: tuple[int, ...], X: Any = None) -> Any:
 
 
 def empty(shape: tuple[int, ...], X: Any) -> Any:
-    """An array of the kind and precision of X."""
+    """An uninitialised array of the library, device and precision of X."""
     if on_host(X):
         return np.empty(shape, dtype=X.dtype)
     return namespace(X).empty(shape, dtype=X.dtype, device=device(X))
 
 
 def take(X: Any, where: Any) -> Any:
-    """Some rows, by a slice, or on the host by their numbers or a mask."""
+    """Some rows of X: those of a slice, or of a NumPy array of indices or of booleans."""
     if on_host(X):
         return X[where]
     if isinstance(where, slice):
@@ -132,35 +135,35 @@ def take(X: Any, where: Any) -> Any:
 
 
 def eye(size: int, X: Any) -> Any:
-    """The identity matrix, where another is and in its precision."""
+    """The identity matrix, on the device and in the precision of X."""
     if on_host(X):
         return np.eye(size, dtype=X.dtype)
     return namespace(X).eye(size, dtype=X.dtype, device=device(X))
 
 
 def duplicate(array: Any) -> Any:
-    """A copy, where the array is."""
+    """A copy on the same device."""
     return array.copy() if on_host(array) else namespace(array).asarray(array, copy=True)
 
 
 def join(arrays: list[Any]) -> Any:
-    """Arrays one after the other along their first axis."""
+    """Arrays concatenated along their first axis."""
     return np.concatenate(arrays) if on_host(arrays[0]) else namespace(arrays[0]).concat(arrays)
 
 
 def n_bytes(array: Any) -> int:
-    """Bytes of an array; at most, where its library does not say."""
+    """Bytes of an array, or an upper bound where its library does not say."""
     size: int | None = getattr(array, "nbytes", None)
     return 8 * math.prod(array.shape) if size is None else size
 
 
 def times(left: np.ndarray, right: Any) -> np.ndarray:
-    """A thin matrix times one that may be on a device."""
+    """Product of a NumPy matrix and one that may be on a device, as a NumPy array."""
     return to_host(beside(right, left) @ right)
 
 
 def plus_ridge(matrix: Any, ridge: float, in_place: bool = False) -> Any:
-    """A square matrix with a number added to its diagonal: a copy, or on the host in its place."""
+    """Add a number to the diagonal of a square matrix: in a copy, or ``in_place`` on the host."""
     if on_host(matrix):
         result = matrix if in_place else matrix.copy()
         result.flat[:: len(result) + 1] += ridge
@@ -174,13 +177,17 @@ def plus_ridge(matrix: Any, ridge: float, in_place: bool = False) -> Any:
 def cholesky(matrix: Any) -> Any:
     """Lower Cholesky factor of a symmetric matrix, which may be overwritten.
 
+    On the host, large matrices are factorised on one thread: with two, OpenBLAS 0.3 ends the
+    process with a segmentation fault at 16,384 columns.
+
     Raises
     ------
     scipy.linalg.LinAlgError
         If the matrix is not positive definite to working precision.
     """
     if on_host(matrix):
-        return host_cholesky(matrix)
+        with linear_algebra(1) if len(matrix) > _PARALLEL_CHOLESKY else nullcontext():
+            return linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
     xp = namespace(matrix)
     try:
         factor = xp.linalg.cholesky(matrix)
@@ -188,14 +195,14 @@ def cholesky(matrix: Any) -> Any:
         if "LinAlgError" in type(error).__name__:
             raise linalg.LinAlgError(str(error)) from error
         raise
-    # Some libraries say so by numbers that are not finite, or go on beyond a pivot below 0.
+    # Some libraries raise no error, but give numbers that are not finite, or pivots below 0.
     if not bool(xp.all(xp.isfinite(factor)) & xp.all(xp.linalg.diagonal(factor) > 0)):
         raise linalg.LinAlgError("the matrix is not positive definite")
     return factor
 
 
 def solve_lower(factor: Any, right: Any, transposed: bool = False) -> Any:
-    """Solve L X = B, or Lᵀ X = B, for a lower triangular matrix, where it is."""
+    """Solve L X = B, or Lᵀ X = B, on the device of the lower triangular matrix L."""
     if on_host(factor):
         return linalg.solve_triangular(
             factor, right, lower=True, trans="T" if transposed else "N", check_finite=False
@@ -205,7 +212,7 @@ def solve_lower(factor: Any, right: Any, transposed: bool = False) -> Any:
     starts = range(0, n, _COLUMNS)
     for start in reversed(starts) if transposed else starts:
         some = slice(start, min(start + _COLUMNS, n))
-        # What is solved already: the rest of these rows of L, or of these columns.
+        # The contribution of the unknowns that are solved already.
         if transposed:
             known = factor[some.stop :, some].T @ X[some.stop :, :]
             square = factor[some, some].T
@@ -217,14 +224,14 @@ def solve_lower(factor: Any, right: Any, transposed: bool = False) -> Any:
 
 
 def cho_solve(factor: Any, right: np.ndarray) -> np.ndarray:
-    """Solve L Lᵀ X = B, given on the host and answered there."""
+    """Solve L Lᵀ X = B; B and X are on the host."""
     if on_host(factor):
         return linalg.cho_solve((factor, True), right, check_finite=False)
     return to_host(solve_lower(factor, solve_lower(factor, right), transposed=True))
 
 
 def eigh(matrix: Any) -> tuple[np.ndarray, Any]:
-    """Eigenvalues of a symmetric matrix on the host, and eigenvectors where it is."""
+    """Eigenvalues, on the host, and eigenvectors, on the device of the symmetric matrix."""
     if on_host(matrix):
         return linalg.eigh(matrix, driver="evd", check_finite=False)
     eigenvalues, vectors = namespace(matrix).linalg.eigh(matrix)

@@ -36,13 +36,13 @@ class Growing:
         self._length = need
 
     def keep(self, index: np.ndarray) -> None:
-        """Keep some of the rows; views of all rows so far stay as they are."""
+        """Keep some of the rows; earlier views of the rows are not changed."""
         self._buffer = self.rows[index]
         self._length = len(self._buffer)
 
     @property
     def rows(self) -> np.ndarray:
-        """All rows so far: a view, to be written to in place."""
+        """All rows so far: a view, which may be written to."""
         if self._buffer is None:
             raise ValueError("nothing has been appended yet")
         return self._buffer[: self._length]
@@ -89,7 +89,7 @@ class GrowingSparse:
         return scipy.sparse.csr_matrix(arrays, shape=(len(self), self._n_columns), copy=False)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the state from a file, where it may be wrong: SciPy trusts the column numbers."""
+        """Restore the state from a file, and check the column numbers, which SciPy trusts."""
         self.__dict__.update(state)
         if len(self):
             self.rows.check_format(full_check=True)

@@ -1,4 +1,4 @@
-"""Ctrl-C between steps, and not inside one."""
+"""Delay Ctrl-C until a step is complete."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Put a Ctrl-C off to the end of a few quick statements that belong together.
+    """Delay a Ctrl-C to the end of a few quick statements that belong together.
 
-    Python raises KeyboardInterrupt between any two operations of the main thread, and in no other.
-    Whatever handles the signal does so afterwards.
+    Python raises KeyboardInterrupt in the main thread only, between any two operations. A signal
+    that was delayed then goes to the handler that was there before.
     """
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or handler is None:

@@ -1,10 +1,11 @@
-"""Row blocks and threads, which no other file knows about, and array namespaces.
+"""Blocks of rows, and the threads that work on them.
 
-Work over many rows is cut into blocks of them, small enough for a block's activations to stay in
-the processor's cache, and large enough for Python not to show. Each block runs on one thread with
-BLAS held to one thread inside it, and results are gathered in row order, so the number of threads
-and the order in which they finish do not show in an answer beyond rounding. Threads that help a
-caller stay for the next one: to start one takes as long as small work, and its memory is new.
+Work on many rows is cut into blocks of rows. A block is small enough for its activations to stay
+in the processor's cache, and large enough for the overhead of Python not to matter. Each block runs
+on one thread with BLAS held to one thread inside it. Results are gathered in row order, so an
+answer depends on the number of threads, and on which of them finishes first, by rounding at most.
+Helper threads are kept for the next caller: to start a thread takes as long as a small task, and
+its memory has to be allocated anew.
 """
 
 from __future__ import annotations
@@ -13,58 +14,44 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-import scipy.sparse
-from array_api_compat import array_namespace as _array_namespace
 from joblib.parallel import get_active_backend
-from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
+from trickless.arrays.namespaces import on_host
+
 ROWS_PER_BLOCK = 512
-#: Columns below which a block has more rows, for as many activations.
+#: With fewer columns than this, a block has more rows, so that it has as many activations.
 _COLUMNS_PER_BLOCK = 256
 #: Rows, and activations in all, below which a thread is not worth starting.
 _WORTH_A_THREAD, _WORTH_SHARING = 128, 3 * 2**18
-#: Products of numbers below which linear algebra is not worth sharing out: 645 columns, cubed.
+#: Multiplications below which linear algebra runs on one thread: 645 columns, cubed.
 _WORTH_PRODUCTS = 2**28
 
-#: Rows in a block on a device, which shares out work by itself.
+#: Rows in a block on a device, which runs in parallel by itself.
 _ROWS_ON_DEVICE = 2**16
 
-#: Columns above which a Cholesky factorisation runs on one thread.
-_PARALLEL_CHOLESKY = 8192
-
 # glibc keeps freed memory for the next array up to twice the size of the largest freed before (of
-# 32 MiB at most). Beyond, every block of rows would get its memory from the system again, page by
-# page, which takes up to five times as long as its activations. Here is a large one.
+# 32 MiB at most). A block of rows beyond that size would get its memory from the system each time,
+# page by page, which takes up to five times as long as its activations. So a large array is freed.
 np.empty(2**24, dtype=np.uint8)
 
-#: Helpers that there may be at a time, or as many as there are cores; the others come later.
+#: The most helper threads at a time, or the number of cores where that is larger.
 _MOST_HELPERS = 64
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 
-def namespace(X: Any) -> Any:
-    """Array API namespace of ``X``; NumPy for a SciPy sparse matrix, whose products are NumPy's."""
-    return np if scipy.sparse.issparse(X) else _array_namespace(X)
-
-
-def on_host(X: Any) -> bool:
-    """Whether X is NumPy's or SciPy's, and work on it ours to share out."""
-    return isinstance(X, np.ndarray) or scipy.sparse.issparse(X)
-
-
 def row_blocks(n_rows: int, size: int | None = None, threads: int = 1) -> list[slice]:
     """Cut ``range(n_rows)`` into consecutive slices of ``size`` rows, or of ``ROWS_PER_BLOCK``.
 
-    They are shorter where some of ``threads`` would have none, but not so short that a thread is
-    not worth starting.
+    Slices are shorter where some of ``threads`` would otherwise get none, but not so short that a
+    thread is not worth starting.
     """
     size = min(size or ROWS_PER_BLOCK, max(_WORTH_A_THREAD, -(-n_rows // threads)))
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
@@ -118,7 +105,7 @@ class _Blas:
             self._in_force = wanted
 
     def after_fork(self) -> None:
-        """A child has none of the callers that held limits, and may not wait for their lock."""
+        """Reset in a forked child, where no thread holds a limit or will release the lock."""
         self._lock = threading.RLock()
         if self._limits:
             self._limits, self._in_force = [], []  # another thread may have been setting counts
@@ -129,7 +116,7 @@ def _set_threads(library: Any, threads: int) -> None:
     """Set a library's thread count, whichever thread this is.
 
     Newer threadpoolctl lets only the thread that was the first to set the count of OpenBLAS set it
-    again, and ignores all others without a word. So nobody is left in control.
+    again, and silently ignores all others. So control is released before and after each call.
     """
     release = getattr(library, "clear_controlling_thread", lambda force: None)
     release(force=True)
@@ -145,9 +132,9 @@ class _Cores:
 
     @contextmanager
     def at_most(self, threads: int) -> Iterator[int]:
-        """Take so many threads, or, beside other callers, as many of them as there are free cores.
+        """Reserve ``threads`` threads, or as many as there are free cores if others are at work.
 
-        One at least: that of the caller.
+        There is always one, the thread of the caller.
         """
         with self._lock:
             if self._taken:
@@ -160,22 +147,22 @@ class _Cores:
                 self._taken -= threads
 
     def after_fork(self) -> None:
-        """A child has none of the callers, and may not wait for their lock."""
+        """Reset in a forked child, where no thread holds cores or will release the lock."""
         self._lock, self._taken = threading.Lock(), 0
 
 
 class _Helpers:
-    """Threads that work on the blocks of others, begun when they are first needed."""
+    """Threads that help callers with their blocks, started when they are first needed."""
 
     def __init__(self) -> None:
         self.after_fork()
 
     def begin(self, work: Callable[[], None], n: int) -> list[Future[None]]:
-        """Have ``work`` done by n threads, each of which may come late, or too late."""
+        """Ask n threads to run ``work``; a thread may start late, or when nothing is left."""
         return [self._pool.submit(work) for _ in range(n)]
 
     def after_fork(self) -> None:
-        """A child has none of the threads."""
+        """Make a new pool in a forked child, which has none of the threads."""
         self._pool = ThreadPoolExecutor(max(_MOST_HELPERS, os.cpu_count() or 1), "trickless")
 
 
@@ -239,12 +226,12 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def worthwhile(n_jobs: int | None, n_activations: int) -> int | None:
-    """``n_jobs``, or 1 where there is too little to do for sharing it out."""
+    """``n_jobs``, or 1 where there are too few activations to be worth several threads."""
     return n_jobs if n_activations >= _WORTH_SHARING else 1
 
 
 def worth_products(n_jobs: int | None, n_products: float) -> int | None:
-    """The same for linear algebra that takes so many products of numbers."""
+    """``n_jobs``, or 1 where there are too few multiplications to be worth several threads."""
     return n_jobs if n_products >= _WORTH_PRODUCTS else 1
 
 
@@ -252,36 +239,22 @@ def worth_products(n_jobs: int | None, n_products: float) -> int | None:
 def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Iterator[None]:
     """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads.
 
-    On one thread if it takes few products of numbers. BLAS threads that wait for each other at
-    every step of a small factorisation can take a hundred times as long on a busy machine. And
-    they go on waiting, busily, for some 100 ms after their work: on cores that blocks of rows need.
+    It runs on one thread if it takes few multiplications, for two reasons. BLAS threads wait for
+    each other at every step of a small factorisation, which can take a hundred times as long on a
+    busy machine. And they keep waiting in a busy loop for some 100 ms after their work, on cores
+    that blocks of rows need.
     """
     with _blas.at_most(n_threads(worth_products(n_jobs, n_products))):
         yield
 
 
-def cholesky(matrix: np.ndarray) -> np.ndarray:
-    """Lower Cholesky factor of a symmetric matrix, which is overwritten.
-
-    Large matrices are factorised on one thread: with two, OpenBLAS 0.3 ends the process with a
-    segmentation fault at 16,384 columns.
-
-    Raises
-    ------
-    scipy.linalg.LinAlgError
-        If the matrix is not positive definite to working precision.
-    """
-    with _blas.at_most(1) if len(matrix) > _PARALLEL_CHOLESKY else nullcontext():
-        return linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
-
-
 def map_rows(
     function: Callable[[slice], Result], X: Any, n_columns: int, n_jobs: int | None = None
 ) -> list[Result]:
-    """Apply ``function`` to blocks of the rows of X, for which it works out so many columns.
+    """Apply ``function``, which computes ``n_columns`` columns, to blocks of the rows of X.
 
-    On threads, where that is worth it; but one after the other, and in large blocks, where X is an
-    array of a device.
+    Blocks run on several threads where that is worth it. Where X is an array on a device, blocks
+    are large and run one after the other.
     """
     n_rows = X.shape[0]
     if not on_host(X):
@@ -297,7 +270,7 @@ def map_blocks(
     """Apply ``function`` to each block, one thread a block; the results in the order of blocks.
 
     The caller's own thread works as well, and does not wait for another to begin. Callers at the
-    same time share the cores. How many of them a caller gets does not show in its answer at all.
+    same time share the cores. An answer does not depend on how many of them a caller gets.
     """
     wanted = min(n_threads(n_jobs), len(blocks))
     if wanted <= 1:

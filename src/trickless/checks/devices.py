@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_jax_array
 
-from trickless.arrays.devices import dispatches, is_foreign, place, to_host
-from trickless.arrays.threads import on_host
+from trickless.arrays.devices import dispatches, is_foreign, place
+from trickless.arrays.namespaces import on_host
 
 
 def check_readable(owner: str, X: Any, on_devices: bool) -> None:
@@ -97,24 +97,3 @@ def check_double(owner: str, X: Any, dtype: Any, has_double: bool) -> None:
             f"{owner}: dtype='float64', but X is an array of {place(X)}, which has no such numbers."
             " Remedy: dtype='float32'."
         )
-
-
-def activations_to_host(name: str, neurons: Any, X: Any, weights: Any) -> np.ndarray:
-    """Activations of a few rows; a family must work where the rows are."""
-    if on_host(X):
-        return np.asarray(neurons(X, weights))
-    try:
-        Z = neurons(X, weights)
-        there = place(Z)
-    except Exception as error:
-        raise TypeError(
-            f"{name}.activate does not work on arrays of {place(X)}: {error!r}. Remedy: pass NumPy "
-            "arrays, or write it with the functions of the namespace of X, "
-            "array_api_compat.array_namespace(X)."
-        ) from error
-    if there != place(X):
-        raise TypeError(
-            f"{name}.activate gave an array of {there} for rows of {place(X)}. Remedy: use the "
-            "functions of the namespace of X, array_api_compat.array_namespace(X)."
-        )
-    return to_host(Z)

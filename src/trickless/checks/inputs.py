@@ -11,12 +11,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from trickless.arrays.devices import take, to_host
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.rules import warn
 
 _RESOLUTION_ROWS = 1000
-#: The least median distance between rows, whose inverse leaves room for the tails of frequencies.
-_CLOSEST = 1e-305
 #: Share of the different values of a column that rounding has to leave.
 _DISTINCT = 0.9
 #: Targets may be as large as this in double precision.
@@ -180,71 +178,6 @@ def check_known_labels(owner: str, labels: np.ndarray, classes: np.ndarray) -> N
         )
 
 
-def check_input_shape(owner: str, input_shape: tuple[int, ...] | None, n_features: int) -> None:
-    """A row must fill its shape."""
-    size = n_features if input_shape is None else int(np.prod(input_shape))
-    if size != n_features:
-        raise ValueError(
-            f"{owner}: input_shape={input_shape!r} holds {size} numbers, but X has {n_features} "
-            f"columns. Remedy: a shape whose product is {n_features}, with the axes in the order "
-            "in which the columns run (C order)."
-        )
-
-
-def check_columns(owner: str, X: Any, n_features: int) -> None:
-    """Rows must have as many columns as a family was fitted on."""
-    if X.shape[1] != n_features:
-        raise ValueError(
-            f"{owner}: X has {X.shape[1]} columns, but the neurons were fitted on {n_features}. "
-            "Remedy: pass the same columns as in fit."
-        )
-
-
-def check_non_negative(owner: str, lowest: float) -> None:
-    """Histograms hold no negative values."""
-    if lowest < 0:
-        raise ValueError(
-            f"{owner}: X holds negative values, down to {lowest:g}, but its rows must be "
-            "histograms: counts, shares or intensities of at least 0. Remedy: leave out the "
-            "centring (StandardScaler), or choose neurons ('gaussian') or a kernel ('rbf') for any "
-            "inputs."
-        )
-
-
-def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:
-    """An array of a parameter has one number for each feature."""
-    if len(values) != n_features:
-        raise ValueError(
-            f"{owner}: {name} has {len(values)} values, but X has {n_features} features. Remedy: "
-            f"one for each column of X, or the default of {name}."
-        )
-
-
-def check_feature_count(
-    owner: str, sampling: str, n_features: int, least: int, most: int | None
-) -> None:
-    """Some ways of drawing frequencies are made for few features, some for many."""
-    if n_features < least:
-        raise ValueError(
-            f"{owner}: sampling={sampling!r} is for {least:,} features or more, since it is biased "
-            f"with fewer, but X has {n_features:,}. Remedy: sampling='orthogonal'."
-        )
-    if most is not None and n_features > most:
-        raise ValueError(
-            f"{owner}: sampling={sampling!r} is for {most:,} features at most, but X has "
-            f"{n_features:,}. Remedy: sampling='iid'."
-        )
-
-
-def check_distance(owner: str, distance: float) -> None:
-    """Frequencies in units of a distance between rows must be numbers."""
-    if distance < _CLOSEST:
-        raise ValueError(
-            f"{owner}: the median distance between rows of X is {distance:g}, whose inverse is too "
-            "large for the length scale. Remedy: scale X (StandardScaler)."
-        )
-
-
 def check_overflow(owner: str, X: Any, dtype: Any) -> None:
     """Finite inputs must stay finite in the precision of the activations."""
     values = X.data if scipy.sparse.issparse(X) else X
@@ -306,16 +239,6 @@ def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
         "inaccurate. Remedy: dtype='float64'; or subtract an offset, or take logarithms.",
     )
     return True
-
-
-def warn_of_single_row(n_rows: int) -> None:
-    """Warn where a family takes a length scale, ranks or thresholds from one row."""
-    if n_rows == 1:
-        warn(
-            "X has one row, from which the neurons take their length scale, ranks or thresholds "
-            "for good: predictions will be inaccurate. Remedy: begin with a batch of some hundred "
-            "rows, or a family that needs none, such as Gaussian(length_scale=1.0).",
-        )
 
 
 def check_range(owner: str, targets: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:

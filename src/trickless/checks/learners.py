@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 
 #: A mean loss this many times that of a constant is taken for divergence.
 _DIVERGED = 1e3

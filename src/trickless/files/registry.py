@@ -38,6 +38,7 @@ from trickless.learners.shrinking_gradient import (
 from trickless.learners.targets import Labels, Numbers, Range
 from trickless.neurons import Inputs, Neurons
 from trickless.solvers.coefficients import Coefficients
+from trickless.solvers.descent import Descent, Seen
 from trickless.solvers.norma import NORMA
 from trickless.solvers.ridge import Solution
 from trickless.solvers.statistics import KeptRows, Statistics
@@ -66,6 +67,7 @@ _LEARNERS = (
 #: What learners keep, beside neurons.
 _PARTS = (
     Coefficients,
+    Descent,
     ExactKernel,
     Expansion,
     Growing,
@@ -83,6 +85,7 @@ _PARTS = (
     Rows,
     RowsOfKernel,
     RowsOfNeurons,
+    Seen,
     Sums,
     Solution,
     Statistics,

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.devices import empty, take
-from trickless.arrays.threads import map_blocks, map_rows, on_host, row_blocks
+from trickless.arrays.namespaces import on_host
+from trickless.arrays.threads import map_blocks, map_rows, row_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, pick
 from trickless.neurons import Neurons, Weights
 

@@ -16,7 +16,6 @@ import numpy as np
 from trickless.arrays.threads import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
 from trickless.checks.learners import check_finite
 from trickless.checks.models import check_expansion, check_probability, check_tolerance
-from trickless.checks.neurons import check_independent, check_pairs
 from trickless.functions.activations import by_neuron, evaluate, in_blocks, together
 from trickless.functions.certificate import certified
 from trickless.functions.network import Network
@@ -35,6 +34,7 @@ from trickless.functions.stream import (
     pick,
 )
 from trickless.neurons import Neurons, Weights
+from trickless.neurons.checks import check_independent, check_pairs
 from trickless.rules import check_value, choice, integer
 
 #: A pilot looks at so many neurons and rows, for full sums twice at a share of the support,

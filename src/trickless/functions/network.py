@@ -9,12 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from trickless.arrays.devices import beside, matching, n_bytes, zeros
-from trickless.arrays.threads import on_host
+from trickless.arrays.namespaces import on_host
 from trickless.checks.devices import check_on_host
 from trickless.checks.learners import check_finite
-from trickless.checks.neurons import check_independent
 from trickless.functions.activations import by_column, evaluate
 from trickless.neurons import Neurons, Weights
+from trickless.neurons.checks import check_independent
 
 #: Bytes of weights, or one block, that all rows are shown before the next.
 _GROUP_BYTES = 2**25

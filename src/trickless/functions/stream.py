@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.devices import beside, join, n_bytes, place
-from trickless.arrays.threads import linear_algebra, on_host, row_blocks
+from trickless.arrays.namespaces import on_host
+from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.checks.inputs import in_precision
-from trickless.checks.neurons import check_drawn
 from trickless.neurons import Neurons, Weights
+from trickless.neurons.checks import check_drawn
 from trickless.rules import is_integer
 
 #: Neurons per block of a stream: the unit of randomness.

@@ -107,16 +107,21 @@ def begin(
 
 
 def receive(
-    learner: Learner, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
+    learner: Learner,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    classes: Any = None,
+    stream: bool = True,
 ) -> Batch:
-    """Take a later batch, of which no row need have a weight above 0."""
+    """Take a later batch; in a stream, no row of it need have a weight above 0."""
     check_fixed(learner)
-    X, y, weight = learner.rows_.later(learner, X, y, sample_weight, learner._numeric)
+    X, y, weight = learner.rows_.later(learner, X, y, sample_weight, learner._numeric, stream)
     if isinstance(learner.targets_, Labels):
         learner.targets_.check_classes(to_host(classes))
     if not len(y):
         return X, np.empty((0, learner.targets_.n_outputs)), weight
-    return _with_targets(learner, X, y, weight, stream=True)
+    return _with_targets(learner, X, y, weight, stream)
 
 
 def _with_targets(

@@ -11,10 +11,10 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from trickless.checks.inputs import check_non_negative
 from trickless.functions.exact_kernel import ExactKernel
 from trickless.learners.base import Learner
 from trickless.learners.rows import Matrix
+from trickless.neurons.histograms import check_non_negative
 from trickless.rules import anything, either, is_none, positive
 
 #: Names of scikit-learn's kernels.

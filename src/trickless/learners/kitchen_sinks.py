@@ -20,8 +20,8 @@ from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
 from trickless.learners.base import Classifier, Regressor
-from trickless.learners.intake import Batch, anew, begin, check_unchanged, receive
-from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, try_neurons
+from trickless.learners.intake import Batch, anew, begin, check_unchanged
+from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, receive_rows
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
@@ -747,17 +747,8 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
 
 def options_of(learner: _KitchenSinks) -> Options:
     """How the sums of a learner are solved."""
-    return Options(
-        type(learner).__name__,
-        learner.alpha,
-        learner.weight_bound,
-        learner.solver,
-        learner.loss,
-        learner.max_iter,
-        learner.tol,
-        learner.n_jobs,
-        learner.cache_bytes,
-    )
+    given = {name: getattr(learner, name) for name in Options._fields if name != "owner"}
+    return Options(owner=type(learner).__name__, **given)
 
 
 def begin_sums(
@@ -767,16 +758,6 @@ def begin_sums(
     choose_neurons(learner, X, targets, weight, _families(learner), learner.cache_bytes)
     origin = np.average(targets, axis=0, weights=weight)
     learner.sums_ = Sums(learner.stream_, learner.n_neurons, origin)
-
-
-def receive_rows(
-    learner: _KitchenSinks, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
-) -> Batch:
-    """Take a later batch, and try the neurons on a few of its rows."""
-    batch = receive(learner, X, y, sample_weight, classes)
-    if len(batch[1]):
-        try_neurons(learner, batch[0])
-    return batch
 
 
 def is_model(learner: _KitchenSinks) -> bool:

@@ -10,17 +10,18 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 
 from trickless.arrays.devices import take
-from trickless.checks.neurons import (
+from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
+from trickless.learners.base import Learner
+from trickless.learners.intake import Batch, receive
+from trickless.learners.rows import Matrix
+from trickless.neurons import Neurons, Weights, make_neurons
+from trickless.neurons.checks import (
     check_family,
     check_fit_takes_weights,
     check_fitted_family,
     check_rows_alone,
     check_same_draws,
 )
-from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
-from trickless.learners.base import Learner
-from trickless.learners.rows import Matrix
-from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.rules import integer
 from trickless.selection.halving import choose
 from trickless.tables.encoder import why_no_numbers, why_no_table
@@ -152,6 +153,21 @@ def choose_neurons(
     try_neurons(learner, X, first=True)
     dtype = learner.rows_.dtype
     learner.stream_ = NeuronStream(learner.neurons_, learner.seed_, dtype, cache_bytes)
+
+
+def receive_rows(
+    learner: NeuronLearner,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    classes: Any = None,
+    stream: bool = True,
+) -> Batch:
+    """Take a later batch, and try the neurons on a few of its rows."""
+    batch = receive(learner, X, y, sample_weight, classes, stream)
+    if len(batch[1]):
+        try_neurons(learner, batch[0])
+    return batch
 
 
 def try_neurons(learner: NeuronLearner, X: Any, first: bool = False) -> None:

@@ -27,7 +27,8 @@ from trickless.arrays.devices import (
     to_host,
 )
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.threads import linear_algebra, namespace, on_host
+from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.threads import linear_algebra
 from trickless.checks.devices import (
     check_double,
     check_place,

@@ -11,17 +11,17 @@ from sklearn.utils.validation import validate_data
 
 from trickless.arrays.devices import take
 from trickless.checks.inputs import check_sparse
-from trickless.checks.neurons import (
+from trickless.functions.network import Network
+from trickless.functions.stream import Purpose, draw, generator, moved
+from trickless.learners.old_base import NO_TARGETS, Learner
+from trickless.neurons import Neurons, Weights, make_neurons
+from trickless.neurons.checks import (
     check_family,
     check_fit_takes_weights,
     check_fitted_family,
     check_rows_alone,
     check_same_draws,
 )
-from trickless.functions.network import Network
-from trickless.functions.stream import Purpose, draw, generator, moved
-from trickless.learners.old_base import NO_TARGETS, Learner
-from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.rules import integer
 from trickless.selection.halving import choose
 from trickless.tables.encoder import TableEncoder, inputs_of, why_no_numbers, why_no_table

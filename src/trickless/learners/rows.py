@@ -9,7 +9,7 @@ import scipy.sparse
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
-from trickless.arrays.threads import namespace, on_host
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.checks.devices import check_double, check_place, check_readable, check_together
 from trickless.neurons import Inputs
 from trickless.rules import warn
@@ -109,13 +109,13 @@ class Rows:
         return self._in_precision(X, first=True), y, weight
 
     def later(
-        self, learner: Any, X: Any, y: Any, sample_weight: Any, numeric: bool
+        self, learner: Any, X: Any, y: Any, sample_weight: Any, numeric: bool, may_be_empty: bool
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """The same for a later batch, of which no row need have a weight above 0."""
+        """The same for a later batch; if it may be empty, no row need have a weight above 0."""
         check_together(self.owner, X, y=y, sample_weight=sample_weight)
         X, y = self._validated(learner, X, to_host(y), numeric, reset=False)
         self._check_kind(X)
-        weight = self._weights(sample_weight, X, may_be_empty=True)
+        weight = self._weights(sample_weight, X, may_be_empty)
         X, y, weight = that_count(X, y, weight)
         return (self._in_precision(X) if len(y) else X), y, weight
 

@@ -16,7 +16,6 @@ from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
 from trickless.checks.kernels import check_kernel_values
 from trickless.checks.learners import check_draws, check_finite
 from trickless.checks.models import check_certificate
-from trickless.checks.neurons import check_independent
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.activations import by_column
 from trickless.functions.expansion import ESTIMATOR, PILOT_ROWS, Expansion
@@ -25,6 +24,7 @@ from trickless.functions.pilot import Variances
 from trickless.functions.stream import Purpose, draw, generator, pick
 from trickless.learners.old_neuron_learner import NeuronLearner
 from trickless.neurons import Neurons
+from trickless.neurons.checks import check_independent
 from trickless.rules import integer
 from trickless.solvers.compression import Projecting
 from trickless.solvers.rounds import OnlineClassification, OnlineRegression

@@ -1,5 +1,7 @@
 """Families of neurons, a family a file.
 
+The names listed here are public; the modules beside this one are private.
+
 ==========================  ===================================================  ==================
 family                      one neuron                                           kernel
 ==========================  ===================================================  ==================
@@ -32,7 +34,7 @@ made of other families    one neuron                                            
 :class:`Product`          product of one of each                                 product
 :class:`On`               one that sees some of the columns                      on these columns
 :class:`Scaled`           one times a number                                     times a number
-:class:`Landmarks`        kernel of a family at a training row that is drawn     mean of products
+:class:`Landmarks`        kernel of a family at a random training row            mean of products
 ========================  =====================================================  ==================
 
 ``a + b``, ``a * b`` and ``2 * a`` are short for the sum, the product and the multiple. Subclass

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from trickless.arrays.devices import take, to_host
-from trickless.arrays.threads import namespace
-from trickless.checks.inputs import check_columns, warn_of_single_row
-from trickless.checks.neurons import check_activations, check_kernel_rows
-from trickless.rules import Rule, check_parameters, is_real
+from trickless.arrays.namespaces import namespace
+from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
+from trickless.rules import Rule, check_parameters, is_real, warn
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
+
+#: What ``a + b``, ``a * b`` and ``2 * a`` make of families. The modules of the composed families,
+#: which import this one, fill it in.
+OPERATORS: dict[str, Callable[[Any, Any], Neurons]] = {}
 
 _PAIRS_AT_ONCE = 8
 
 
 class Inputs(NamedTuple):
-    """What a learner knows of the columns of its inputs, and a matrix of numbers does not say.
+    """What a learner knows of the columns of its inputs, beyond the numbers in them.
 
     Attributes
     ----------
@@ -35,7 +39,7 @@ class Inputs(NamedTuple):
     names: tuple[str, ...] | None = None
 
     def take(self, indices: np.ndarray) -> Inputs:
-        """What is known of some of the columns."""
+        """The same for some of the columns."""
         names = None if self.names is None else tuple(self.names[i] for i in indices)
         return Inputs(self.n_categories[indices], names)
 
@@ -46,8 +50,8 @@ class Relevance(NamedTuple):
     Attributes
     ----------
     length_scale : array of shape (n_features,)
-        Of each feature, for a kernel of the Euclidean distance. All alike, where one for all
-        features did best.
+        The length scale of each feature, for a kernel of the Euclidean distance. All are equal
+        where one length scale for all features did best.
     spread : array of shape (n_features,)
         Standard deviation of the feature.
     X : array or CSR matrix of shape (n_rows, n_features)
@@ -62,9 +66,9 @@ class Relevance(NamedTuple):
     sample_weight: np.ndarray | None = None
 
     def shares(self) -> np.ndarray:
-        """How many of its length scales each feature spreads over, as shares of 1.
+        """The spread of each feature in units of its length scale, divided by their sum.
 
-        All alike, if no feature varies.
+        Equal shares if no feature varies.
         """
         matters = self.spread / self.length_scale
         total = matters.sum()
@@ -79,7 +83,7 @@ class Neurons(BaseEstimator, ABC):
     :meth:`activate`; everything in the package then works with it.
 
     ``draw`` may depend on its arguments and on what :meth:`fit` resolved, such as
-    ``n_features_in_``, and on nothing else: the same neurons have to come back from the same seed.
+    ``n_features_in_``, and on nothing else: the same seed must give the same neurons.
     ``activate`` is called on blocks of rows from several threads at a time, and must treat rows
     independently.
 
@@ -162,16 +166,16 @@ class Neurons(BaseEstimator, ABC):
         return self
 
     def candidates(self) -> list[Neurons]:
-        """Fitted families among which the learner is to choose by the data; itself by default."""
+        """Fitted families from which the learner chooses by the data; by default, this one."""
         return [self]
 
     @property
     def wants_relevance(self) -> bool:
-        """Whether the learner is to find how much each feature matters, for ``by_relevance``."""
+        """Whether the learner must find how much each feature matters, for ``by_relevance``."""
         return False
 
     def by_relevance(self, relevance: Relevance) -> Neurons:
-        """The same fitted family, told how much each feature matters; itself by default.
+        """A fitted family that uses how much each feature matters; by default, this one.
 
         Parameters
         ----------
@@ -219,10 +223,11 @@ class Neurons(BaseEstimator, ABC):
         """
 
     def __call__(self, X: Any, weights: Weights) -> Any:
-        """Activations, checked: of the shape they must have, and in the precision of X.
+        """Activations in the precision of X, after a check of their shape.
 
-        Everything in the package evaluates neurons through this. Overflows are no matter where a
-        response saturates; what is not finite in the end is refused where it is used.
+        Everything in the package evaluates neurons through this method. Overflows on the way are
+        not reported, since a response may saturate. Whoever uses activations refuses those that are
+        not finite.
         """
         name = type(self).__name__
         check_columns(name, X, self.n_features_in_)
@@ -235,8 +240,9 @@ class Neurons(BaseEstimator, ABC):
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for as many rows as neurons.
 
-        The default evaluates small squares and keeps their diagonals, at eight times the cost of
-        the pairs alone; a family overrides it where pairs can be evaluated directly.
+        The default evaluates eight neurons on eight rows at a time and keeps the diagonal, at eight
+        times the cost of the pairs alone. A family overrides it where it can evaluate pairs
+        directly.
 
         Returns
         -------
@@ -255,7 +261,7 @@ class Neurons(BaseEstimator, ABC):
     def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
         """The kernel of a fitted family between rows, where there is a closed form.
 
-        It is for tests and for reference: no learner of drawn neurons needs it.
+        It is for tests and for reference: learners that draw neurons do not need it.
 
         Parameters
         ----------
@@ -278,12 +284,12 @@ class Neurons(BaseEstimator, ABC):
         return self.closed_form(X, X if Y is None else check_kernel_rows(self, Y, "Y"))
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """What :meth:`kernel` gives, for a family to override that has a closed form.
+        """The kernel between checked rows; a family with a closed form overrides this method.
 
         Parameters
         ----------
         X : array of shape (n_x, n_features)
-            In double precision, and checked.
+            In double precision.
         Y : array of shape (n_y, n_features)
 
         Returns
@@ -296,22 +302,18 @@ class Neurons(BaseEstimator, ABC):
         )
 
     def known_inputs(self, X: Any) -> Inputs:
-        """What is known of the columns of X; that they are numbers if the learner said nothing."""
+        """What is known of the columns of X; if the learner said nothing, all hold numbers."""
         return self.inputs_ or Inputs(np.zeros(X.shape[1], dtype=int))
 
     def __add__(self, other: Any) -> Neurons:
         """A family whose kernel is the sum of the kernels."""
-        from trickless.neurons.mixture import Mixture
-
-        return Mixture([self, other], [1, 1]) if isinstance(other, Neurons) else NotImplemented
+        return OPERATORS["sum"](self, other) if isinstance(other, Neurons) else NotImplemented
 
     def __mul__(self, other: Any) -> Neurons:
         """A family whose kernel is the product of the kernels, or of the kernel and a number."""
-        from trickless.neurons.composed import Product, Scaled
-
         if is_real(other):
-            return Scaled(self, other)
-        return Product([self, other]) if isinstance(other, Neurons) else NotImplemented
+            return OPERATORS["multiple"](self, other)
+        return OPERATORS["product"](self, other) if isinstance(other, Neurons) else NotImplemented
 
     __rmul__ = __mul__
 
@@ -324,12 +326,12 @@ def sample_rows(
 ) -> tuple[Any, np.ndarray]:
     """At most ``size`` rows of X and their weights.
 
-    All rows with their own weights where they fit. Else rows drawn in proportion to their weights:
-    where these differ, as often as that comes to, which then are their weights. They are on the
-    host, wherever X is.
+    If there are no more rows than that, they keep their weights. Otherwise rows are drawn in
+    proportion to their weights: with replacement if the weights differ, and the new weight of a row
+    counts how often it was drawn. The rows are on the host, wherever X is.
     """
     n = X.shape[0]
-    warn_of_single_row(n)
+    _warn_of_single_row(n)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if n <= size:
         return to_host(X), weight
@@ -337,3 +339,13 @@ def sample_rows(
     drawn = rng.choice(n, size, replace=not equal, p=weight / weight.sum())
     rows, counts = np.unique(drawn, return_counts=True)
     return to_host(take(X, rows)), counts.astype(float)
+
+
+def _warn_of_single_row(n_rows: int) -> None:
+    """Warn if X has one row only, from which a family takes a length scale, ranks or cuts."""
+    if n_rows == 1:
+        warn(
+            "X has one row, from which the neurons take their length scale, ranks or thresholds "
+            "for good: predictions will be inaccurate. Remedy: begin with a batch of some hundred "
+            "rows, or a family that needs none, such as Gaussian(length_scale=1.0).",
+        )

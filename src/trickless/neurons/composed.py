@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from trickless.arrays.threads import namespace
-from trickless.checks.neurons import check_drawn, check_fit_takes_weights, check_fitted_family
-from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
+from trickless.arrays.namespaces import namespace
+from trickless.neurons.base import OPERATORS, Inputs, Neurons, Relevance, Weights
+from trickless.neurons.checks import check_drawn, check_fit_takes_weights, check_fitted_family
 from trickless.rules import anything, scale
 
 FAMILY = anything(
@@ -44,12 +44,13 @@ class Composed(Neurons):
     parts_: list[Neurons]
 
     def _view(self, X: Any) -> tuple[Any, Inputs | None]:
-        """What the parts see of the rows, and what is known of that."""
+        """The columns that the parts see, and what is known of them."""
         return X, self.inputs_
 
     def _measure(self) -> None:
-        """Set ``width`` and ``bound`` from those of the fitted parts."""
-        raise NotImplementedError
+        """Set ``width`` and ``bound`` from those of the parts; by default, there is one part."""
+        (part,) = self.parts_
+        self.width, self.bound = part.width, part.bound
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Composed:
         super().fit(X, rng, sample_weight)
@@ -72,7 +73,7 @@ class Composed(Neurons):
     def candidates(self) -> list[Neurons]:
         """The family with the first candidate of each part, with the second of each, and so on.
 
-        A part with fewer candidates begins with the first of its own again.
+        A part with fewer candidates starts again with its first.
 
         Raises
         ------
@@ -94,7 +95,7 @@ class Composed(Neurons):
 
     @property
     def wants_relevance(self) -> bool:
-        """Whether a part does."""
+        """Whether some part wants to know how much each feature matters."""
         return any(getattr(part, "wants_relevance", False) for part in _as_list(self.neurons))
 
     def by_relevance(self, relevance: Relevance) -> Composed:
@@ -102,6 +103,9 @@ class Composed(Neurons):
             part.by_relevance(relevance) if part.wants_relevance else part for part in self.parts_
         ]
         return copy(self)._with_parts(parts)
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        return tuple(array for part in self.parts_ for array in draw_part(part, rng, n))
 
     def weights_of_parts(self, weights: Weights) -> list[Weights]:
         """The weights of each part."""
@@ -167,7 +171,8 @@ class Product(Composed):
 
     A neuron holds every product of a number of one part and numbers of the others, so its width and
     bound are the products of those of its parts. With parts :class:`On` different columns it is a
-    kernel that compares each of them in its own way, and asks for all of them to be alike.
+    kernel that compares each group of columns in its own way, and that is large only for rows that
+    are alike in all groups.
 
     Parameters
     ----------
@@ -197,9 +202,6 @@ class Product(Composed):
     def _measure(self) -> None:
         self.width = int(np.prod([part.width for part in self.parts_]))
         self.bound = float(np.prod([part.bound for part in self.parts_]))
-
-    def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        return tuple(array for part in self.parts_ for array in draw_part(part, rng, n))
 
     def activate(self, X: Any, weights: Weights) -> Any:
         xp, n = namespace(X), weights[0].shape[0]
@@ -250,11 +252,8 @@ class Scaled(Composed):
         self.factor = factor
 
     def _measure(self) -> None:
-        (part,) = self.parts_
-        self.width, self.bound = part.width, float(np.sqrt(self.factor) * part.bound)
-
-    def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        return draw_part(self.parts_[0], rng, n)
+        super()._measure()
+        self.bound = float(np.sqrt(self.factor) * self.bound)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0](X, weights) * float(np.sqrt(self.factor))
@@ -266,8 +265,12 @@ class Scaled(Composed):
         return self.factor * self.parts_[0].closed_form(X, Y)
 
 
+OPERATORS["product"] = lambda a, b: Product([a, b])
+OPERATORS["multiple"] = Scaled
+
+
 def draw_part(part: Neurons, rng: np.random.Generator, n: int) -> Weights:
-    """N neurons of a part, checked."""
+    """Draw n neurons of a part, and check them."""
     weights = part.draw(rng, n)
     check_drawn(f"{type(part).__name__}.draw(rng, n={n})", weights, n)
     return weights
@@ -278,7 +281,7 @@ def _as_list(neurons: Any) -> list[Any]:
 
 
 def _outer(A: Any, B: Any) -> Any:
-    """Products of numbers: shapes (rows, a, n) and (rows, b, n) to (rows, a b, n)."""
+    """All products of numbers: of shapes (rows, a, n) and (rows, b, n) to (rows, a b, n)."""
     products = A[:, :, None, :] * B[:, None, :, :]
     shape = (A.shape[0], A.shape[1] * B.shape[1], A.shape[2])
     return namespace(products).reshape(products, shape)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 from trickless.rules import positive
@@ -18,7 +18,7 @@ class Coordinates(Projected):
     .. math:: \psi(x; j) = \mathrm{clip}(x_j / c, -1, 1), \qquad j \sim U\{1, \dots, d\}
 
     The kernel is the scaled inner product :math:`\frac{1}{d} \sum_j \psi(x; j) \psi(x'; j)`:
-    linear learning that looks at few attributes of each row, the experiment of [1]_.
+    linear learning that looks at a few attributes of each row, as in the experiment of [1]_.
 
     Parameters
     ----------

@@ -9,25 +9,25 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import binom
 
-from trickless.arrays.threads import namespace, on_host
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.dense import Dense
-from trickless.neurons.row_lengths import angles
+from trickless.neurons.unit_sphere import angles
 from trickless.rules import anything, is_integer
 
-#: Hidden activations at a time: in a cache, or on a device.
+#: The most hidden activations at a time: on the host, within its cache, and on a device.
 _CELLS, _CELLS_ON_DEVICE = 2**19, 2**27
 
 
 class Deep(Dense):
-    r"""Fully connected networks with random weights in every layer; each of them is a neuron.
+    r"""Fully connected networks with random weights in every layer; one network is one neuron.
 
     .. math:: \psi(x; W_0, \dots, W_L) = \sigma(\langle W_L, u_L \rangle), \qquad
         u_{l+1} = \frac{\sigma(W_l u_l)}{\|\sigma(W_l u_l)\|}, \qquad u_0 = (x / s, b)
 
     Every unit is drawn like a neuron of :class:`Dense`, and the weights of no two networks are
-    shared. What a hidden layer gives is scaled to length 1, which is what the law of large numbers
-    does in wide layers: signals neither fade nor grow with depth.
+    shared. The output of a hidden layer is scaled to length 1, so signals neither fade nor grow
+    with depth. In wide layers the law of large numbers would do the same.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class Deep(Dense):
     -----
     With hidden layers, "sign" has a closed-form kernel: two inputs at angle :math:`\theta` differ
     in :math:`B \sim \mathrm{Bin}(m, \theta/\pi)` of the m signs of a layer, which puts them at the
-    angle :math:`\arccos(1 - 2B/m)` for the next. As layers grow wide the others approach the
-    kernels of Dense, composed [1]_; with finitely many units they have no closed form.
+    angle :math:`\arccos(1 - 2B/m)` for the next. The kernels of the other activations have no
+    closed form; as layers grow wide, they approach compositions of the kernels of Dense [1]_.
 
     References
     ----------
@@ -116,7 +116,7 @@ class Deep(Dense):
         return self._deeper(t, *rest)[:, :, 0].T
 
     def _deeper(self, t: Any, *layers: Any) -> Any:
-        """From the first layer's projections to activations, both (n, n_rows, units)."""
+        """Activations from the projections of the first layer, both (n, n_rows, units)."""
         xp = namespace(t)
         h = self.respond(t)
         for layer in layers:
@@ -135,7 +135,7 @@ class Deep(Dense):
 
 
 def _mean_product(angle: np.ndarray, *hidden: int) -> np.ndarray:
-    """E ψ(x) ψ(x′) of networks of signs, for inputs at given angles."""
+    """The kernel E ψ(x) ψ(x′) of networks of signs, for inputs at given angles."""
     if not hidden:
         return 1 - 2 * angle / np.pi
     m, *deeper = hidden

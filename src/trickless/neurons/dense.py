@@ -9,10 +9,10 @@ import numpy as np
 import scipy.special
 from scipy.sparse import issparse
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
-from trickless.neurons.row_lengths import angles, append_constant, unit_rows
+from trickless.neurons.unit_sphere import angles, append_constant, unit_rows
 from trickless.rules import choice, non_negative, positive
 
 
@@ -65,7 +65,7 @@ class Dense(Projected):
         return (self.directions(rng, n, self.n_features_in_ + 1),)
 
     def directions(self, rng: np.random.Generator, *shape: int) -> np.ndarray:
-        """Independent weights of units, along the last axis."""
+        """Draw the weights of units independently; those of a unit are along the last axis."""
         w = rng.standard_normal(shape)
         if _ACTIVATIONS[self.activation].on_sphere:
             w /= np.linalg.norm(w, axis=-1, keepdims=True)
@@ -94,19 +94,19 @@ def _arcsine(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 
 def _sign_angle(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """P(same sign) − P(different signs), where a random hyperplane parts rows by their angle."""
+    """P(same sign) − P(different signs); signs differ with probability θ/π at an angle θ."""
     angle, nonzero = angles(X, Y)
     return nonzero * (1 - 2 * angle / np.pi)
 
 
 def _arc_cosine_0(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """P(both positive) = (π − θ) / 2π; half of Cho and Saul's kernel of degree 0."""
+    """P(both positive) = (π − θ) / 2π, half of Cho and Saul's kernel of degree 0."""
     angle, nonzero = angles(X, Y)
     return nonzero * (np.pi - angle) / (2 * np.pi)
 
 
 def _arc_cosine_1(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Half of Cho and Saul's kernel of degree 1; divided by d since w has length 1, not √d."""
+    """Half of Cho and Saul's kernel of degree 1, divided by d since w has length 1, not √d."""
     angle, nonzero = angles(X, Y)
     kernel = np.sin(angle) + (np.pi - angle) * np.cos(angle)
     return nonzero * kernel / (2 * np.pi * X.shape[1])

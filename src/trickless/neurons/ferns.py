@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import project, project_pairs
 from trickless.neurons.stumps import Stumps
@@ -40,7 +40,7 @@ class Ferns(Stumps):
     Attributes
     ----------
     feature_weights_ : array of shape (n_features,) or None
-        How likely each feature is; None where all are alike.
+        The probability of each feature; None where all are equally likely.
 
     References
     ----------
@@ -94,7 +94,7 @@ class Ferns(Stumps):
 
 
 def _signs(pick: Callable[[Any], Any], columns: Any, thresholds: Any, signs: Any) -> Any:
-    """Signs of the leaves that rows fall into, where ``pick`` reads one column for each fern."""
+    """The signs of the leaves that rows fall into; ``pick`` reads one column for each fern."""
     xp = namespace(signs)
     n, depth = columns.shape
     place = xp.arange(n, device=signs.device) * 2**depth

@@ -8,18 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from trickless.checks.inputs import check_input_shape
-from trickless.checks.neurons import (
-    check_one_output,
-    check_outputs,
-    check_repeatable,
-    check_varied,
-)
 from trickless.neurons.base import Neurons, Weights
+from trickless.neurons.checks import check_repeatable
 from trickless.rules import anything, is_integer, positive
 
-#: Numbers of one intermediate result that are held at a time, as far as one neuron and a few rows
-#: allow; what fits into a processor's cache is fastest.
+#: The most numbers of one intermediate result at a time, unless one neuron on a few rows has more.
+#: They should fit into a processor's cache.
 NUMBERS_AT_ONCE = 2**20
 
 
@@ -52,12 +46,12 @@ class Foreign(Neurons):
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Foreign:
         super().fit(X, rng, sample_weight)
         name = type(self).__name__
-        check_input_shape(name, self.input_shape, self.n_features_in_)
+        _check_input_shape(name, self.input_shape, self.n_features_in_)
         outputs, self._largest = self._inspect()
-        check_one_output(name, outputs)
+        _check_one_output(name, outputs)
         self.width = outputs[0]
         check_repeatable(f"{name}: the initialisation", lambda rng: self.draw(rng, 1), self._source)
-        check_varied(f"{name}: the initialisation", self.draw(np.random.default_rng(0), 16))
+        _check_varied(f"{name}: the initialisation", self.draw(np.random.default_rng(0), 16))
         return self
 
     def activate(self, X: Any, weights: Weights) -> np.ndarray:
@@ -67,24 +61,24 @@ class Foreign(Neurons):
     def activate_pairs(self, X: Any, weights: Weights) -> np.ndarray:
         return self._outputs(X.reshape(len(X), 1, *self._shape), weights, pairs=True)[:, 0]
 
-    #: Where all randomness of an initialisation has to come from.
+    #: The remedy where an initialisation takes randomness from elsewhere.
     _source: str
 
     @abstractmethod
     def _inspect(self) -> tuple[list[int], int]:
-        """Look at one neuron and one row.
+        """Find the sizes of what one neuron computes for one row.
 
         Returns
         -------
         outputs : list of int
-            Sizes of the arrays that it gives.
+            Sizes of the arrays that the neuron gives.
         largest : int
-            Numbers of its largest intermediate result.
+            Size of the largest intermediate result.
         """
 
     @abstractmethod
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
-        """Outputs of all neurons, or of neuron i on rows i alone.
+        """Outputs of all neurons on all rows or, for pairs, of neuron i on its own rows.
 
         Parameters
         ----------
@@ -99,7 +93,7 @@ class Foreign(Neurons):
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        """Shape in which a row is given to the function."""
+        """The shape of one row, as the function takes it."""
         return (self.n_features_in_,) if self.input_shape is None else self.input_shape
 
     def _outputs(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
@@ -108,7 +102,7 @@ class Foreign(Neurons):
         if n * n_rows == 0:
             return np.empty((n, n_rows, self.width), dtype=X.dtype)
         Z = self._evaluate(X, weights, pairs)
-        check_outputs(type(self).__name__, Z, n, n_rows, self.width)
+        _check_outputs(type(self).__name__, Z, n, n_rows, self.width)
         Z = Z.reshape(n, n_rows, self.width)
         return np.tanh(Z) * (self.bound / self.width**0.5) if self.squash else Z
 
@@ -128,3 +122,49 @@ def library(owner: str, module: str, extra: str) -> Any:
             f"{owner} needs {module}, which cannot be imported ({error}). Remedy: "
             f'pip install "trickless[{extra}]".'
         ) from error
+
+
+def _check_input_shape(owner: str, input_shape: tuple[int, ...] | None, n_features: int) -> None:
+    """Check that input_shape holds as many numbers as X has columns."""
+    size = n_features if input_shape is None else int(np.prod(input_shape))
+    if size != n_features:
+        raise ValueError(
+            f"{owner}: input_shape={input_shape!r} holds {size} numbers, but X has {n_features} "
+            f"columns. Remedy: a shape whose product is {n_features}, with the axes in the order "
+            "in which the columns run (C order)."
+        )
+
+
+def _check_one_output(owner: str, sizes: list[int]) -> None:
+    """Check that a foreign function gives one array that is not empty."""
+    if len(sizes) != 1 or sizes[0] == 0:
+        raise TypeError(
+            f"{owner}: for a row the function gives arrays of sizes {sizes}, but it must give one "
+            "array with at least one number. Remedy: return a single array, such as the first of "
+            "several."
+        )
+
+
+def _check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
+    """Check that a foreign function gives width numbers for each of several rows."""
+    if Z.shape[:2] != (n, n_rows) or Z.size != n * n_rows * width:
+        raise TypeError(
+            f"{owner}: for {n_rows} row(s) a neuron gave an array of shape {Z.shape[1:]}, but it "
+            f"must give width = {width} number(s) a row, as it did for a single one. Remedy: keep "
+            "the first axis, which is that of the rows."
+        )
+
+
+def _check_varied(call: str, weights: Any) -> None:
+    """Check that there are weights, and that those of several draws differ."""
+    if not weights:
+        raise ValueError(
+            f"{call} has nothing to draw: there are no parameters. Remedy: a function with random "
+            "parameters."
+        )
+    if all((array == array[:1]).all() for array in weights):
+        raise ValueError(
+            f"{call} gave the same weights {len(weights[0])} times, so all neurons would be one "
+            "function. Remedy: build anew at each call, with a random initialisation, and share "
+            "nothing trained."
+        )

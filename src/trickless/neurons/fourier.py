@@ -1,7 +1,8 @@
 """Fourier neurons: random frequencies whose distribution is the spectrum of a kernel.
 
-Here is what the families share: the cosine-sine pair, length scales and the draw. The families are
-in ``_isotropic`` (kernels of the Euclidean distance) and ``_separable`` (products over features).
+This module has what the families share: the cosine-sine pair, length scales and the draw. The
+families are in ``isotropic`` (kernels of the Euclidean distance) and ``separable`` (products over
+features).
 """
 
 from __future__ import annotations
@@ -16,21 +17,23 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
 from trickless.arrays.devices import cosines_and_sines
-from trickless.checks.inputs import check_distance, check_feature_count, check_one_each
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
+from trickless.neurons.checks import check_one_each
 from trickless.neurons.points import SAMPLINGS
 from trickless.neurons.projected import Projected
 from trickless.rules import choice, either, positive, positives
 
 _MEDIAN_ROWS = 1000
-#: Length scales that are chosen from, in units of the median distance.
+#: Candidates for the length scale: in units of the median distance, or of the relevant scales.
 _MULTIPLES = {
     "auto": (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0),
     "relevance": (1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0),
 }
-#: Heavy tails end at this frequency times the length scale: single precision does not resolve the
-#: phase of larger ones, and they could overflow.
+#: Heavy tails are cut off at this frequency, in units of the inverse length scale. Single precision
+#: does not resolve the phase of larger frequencies, and they could overflow.
 LARGEST_FREQUENCY = 1e6
+#: The least median distance between rows: its inverse leaves room for the tails of frequencies.
+_CLOSEST = 1e-305
 
 
 class Fourier(Projected):
@@ -42,7 +45,7 @@ class Fourier(Projected):
     """
 
     width = 2
-    #: Whether a frequency takes a standard normal number more than it has coordinates.
+    #: Whether a frequency is made of one standard normal number more than it has coordinates.
     mixed: ClassVar[bool] = False
     #: The distance that the kernel depends on, for the median rule.
     metric: ClassVar[str] = "euclidean"
@@ -68,12 +71,12 @@ class Fourier(Projected):
         super().fit(X, rng, sample_weight)
         name, sampling = type(self).__name__, SAMPLINGS[self.sampling]
         most = None if sampling.most is None else sampling.most - self.mixed
-        check_feature_count(name, self.sampling, X.shape[1], sampling.least, most)
+        _check_feature_count(name, self.sampling, X.shape[1], sampling.least, most)
         self.length_scale_: float | np.ndarray
         if isinstance(self.length_scale, str):
             rows = sample_rows(X, rng, _MEDIAN_ROWS, sample_weight)
             self.length_scale_ = _median_distance(*rows, self.metric)
-            check_distance(name, self.length_scale_)
+            _check_distance(name, self.length_scale_)
         elif np.ndim(self.length_scale):
             check_one_each(name, "length_scale", self.length_scale, X.shape[1])
             self.length_scale_ = np.array(self.length_scale, dtype=np.float64)
@@ -92,7 +95,7 @@ class Fourier(Projected):
         return isinstance(self.length_scale, str) and self.length_scale == "relevance"
 
     def by_relevance(self, relevance: Relevance) -> Fourier:
-        # What was found is for the Euclidean distance; another kernel's is in its own units.
+        # The scales found are for the Euclidean distance; convert them to this kernel's metric.
         scale, X, weight = relevance.length_scale, relevance.X, relevance.sample_weight
         some = slice(None, None, -(-X.shape[0] // _MEDIAN_ROWS))
         rows = X[some].multiply(1 / scale).tocsr() if issparse(X) else X[some] / scale
@@ -124,7 +127,7 @@ class Fourier(Projected):
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         z, g = SAMPLINGS[self.sampling].draw(rng, n, self.n_features_in_, int(self.mixed))
-        with np.errstate(over="ignore"):  # of heavy tails; what is not finite then is refused
+        with np.errstate(over="ignore"):  # by heavy tails; infinite weights are refused later
             return (self.frequencies(z, g) / self.length_scale_,)
 
     def respond(self, t: Any) -> Any:
@@ -134,14 +137,13 @@ class Fourier(Projected):
 def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     """Weighted median of the distances between distinct rows; 1 where all rows are the same.
 
-    A pair of rows counts as often as the product of their weights, which is what repeating the
-    rows would do.
+    The weight of a pair of rows is the product of their weights, as if the rows were repeated.
     """
     X = np.asarray(X, dtype=np.float64) if not issparse(X) else X.astype(np.float64)
-    # A power of 2, in which no square overflows and not all of them vanish.
+    # In units of this power of 2, no square overflows and some do not vanish.
     unit = float(np.ldexp(0.5, np.frexp(abs(X).max())[1])) or 1.0
     if issparse(X):
-        X.data /= unit  # whose inverse may be infinite
+        X.data /= unit  # not a product with the inverse, which may be infinite
         distance = sklearn.metrics.pairwise_distances(X, metric=metric)
         distance = distance[np.triu_indices(X.shape[0], k=1)]
     else:
@@ -158,3 +160,28 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     order = np.argsort(distance, kind="stable")
     cumulated = np.cumsum(pairs[order])
     return unit * float(distance[order][np.searchsorted(cumulated, cumulated[-1] / 2)])
+
+
+def _check_feature_count(
+    owner: str, sampling: str, n_features: int, least: int, most: int | None
+) -> None:
+    """Check that X has as many features as the way of drawing frequencies is made for."""
+    if n_features < least:
+        raise ValueError(
+            f"{owner}: sampling={sampling!r} is for {least:,} features or more, since it is biased "
+            f"with fewer, but X has {n_features:,}. Remedy: sampling='orthogonal'."
+        )
+    if most is not None and n_features > most:
+        raise ValueError(
+            f"{owner}: sampling={sampling!r} is for {most:,} features at most, but X has "
+            f"{n_features:,}. Remedy: sampling='iid'."
+        )
+
+
+def _check_distance(owner: str, distance: float) -> None:
+    """Check that the inverse of the median distance is well within the range of numbers."""
+    if distance < _CLOSEST:
+        raise ValueError(
+            f"{owner}: the median distance between rows of X is {distance:g}, whose inverse is too "
+            "large for the length scale. Remedy: scale X (StandardScaler)."
+        )

@@ -1,4 +1,4 @@
-"""Functions of your own as neurons: one that takes many rows and neurons, or one of each."""
+"""Functions of your own as neurons, on arrays of rows and weights or on one of each."""
 
 from __future__ import annotations
 
@@ -7,14 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless.checks.neurons import (
-    check_activations,
-    check_drawn,
-    check_numbers,
-    check_repeatable,
-    check_stackable,
-)
 from trickless.neurons.base import Neurons, Weights
+from trickless.neurons.checks import check_activations, check_drawn, check_repeatable
 from trickless.rules import anything, integer, positive
 
 _SIZES = {
@@ -121,13 +115,13 @@ class FromFunction(Neurons):
 
 
 class FromPoint(FromFunction):
-    r"""Two functions of your own, of one draw and one row: the definition of a neuron, as it is.
+    r"""Two functions of your own, one that draws a single w and one of a single row and w.
 
-    Every activation is a call of a Python function, one after the other whatever the number of
-    threads: 0.3 µs for a bare comparison, 1 to 4 µs for a few calls of NumPy, so 1,000 neurons on
-    10,000 rows take 3 to 40 s. It is for trying an idea out, and for small data.
-    :class:`FromFunction` is some hundred times faster; :class:`FromJax` vectorises a psi of one row
-    that is written in JAX.
+    They are the definition of a neuron, word for word. Every activation is a call of a Python
+    function, one after the other whatever the number of threads: 0.3 µs for a bare comparison, 1 to
+    4 µs for a few calls of NumPy, so 1,000 neurons on 10,000 rows take 3 to 40 s. They are for
+    trying an idea out, and for small data. :class:`FromFunction` is some hundred times faster;
+    :class:`FromJax` vectorises a psi of one row that is written in JAX.
 
     Parameters
     ----------
@@ -179,7 +173,7 @@ class FromPoint(FromFunction):
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         drawn = [_arrays(self.sample(rng, self.n_features_in_)) for _ in range(n)]
-        check_stackable("FromPoint: sample(rng, n_features)", drawn)
+        _check_stackable("FromPoint: sample(rng, n_features)", drawn)
         return tuple(np.stack(arrays) for arrays in zip(*drawn, strict=True))
 
     def activate(self, X: Any, weights: Weights) -> np.ndarray:
@@ -194,7 +188,7 @@ class FromPoint(FromFunction):
     def _values(self, pairs: list[tuple[Any, tuple[Any, ...]]], dtype: Any) -> np.ndarray:
         """Values of psi for each row and its w, shape (len(pairs), width)."""
         values = [self.psi(x, *w) for x, w in pairs]
-        return check_numbers("FromPoint: psi(x, *w)", values, self.width).astype(dtype)
+        return _check_numbers("FromPoint: psi(x, *w)", values, self.width).astype(dtype)
 
 
 def _arrays(weights: Any) -> Weights:
@@ -207,3 +201,40 @@ def _arrays(weights: Any) -> Weights:
             f"sample returned a {type(weights).__name__} that is no array ({error}). Remedy: "
             "return an array, or a tuple of arrays such as (W, b)."
         ) from error
+
+
+def _check_stackable(call: str, drawn: list[tuple[np.ndarray, ...]]) -> None:
+    """Check that weights that are drawn one at a time have the same shapes."""
+    shapes = {tuple(array.shape for array in weights) for weights in drawn}
+    if len(shapes) > 1:
+        one, other = sorted(shapes)[:2]
+        raise TypeError(
+            f"{call} returned arrays of shapes {list(one)} in one call and {list(other)} in "
+            "another, but all must have the same. Remedy: pad what is short."
+        )
+
+
+def _check_numbers(call: str, values: list[Any], width: int) -> np.ndarray:
+    """Check that values of one neuron on one row are width real numbers each, and stack them."""
+    try:
+        array = np.array(values)
+    except ValueError:  # of different shapes
+        array = np.empty(0, dtype=object)
+    shapes = [(len(values), width), (len(values),)][: 2 if width == 1 else 1]
+    if values and (array.dtype.kind not in "biuf" or array.shape not in shapes):
+        right: set[tuple[int, ...]] = {(width,), ()} if width == 1 else {(width,)}
+        odd = next((v for v in values if not _is_numbers(v, right)), values[0])
+        raise TypeError(
+            f"{call} returned {odd!r} for a row and a neuron, but it must return width = {width} "
+            "real number(s) for each. Remedy: return numbers, always as many, and set width to how "
+            "many."
+        )
+    return array.reshape(len(values), width)
+
+
+def _is_numbers(value: Any, shapes: set[tuple[int, ...]]) -> bool:
+    try:
+        array = np.asarray(value)
+    except ValueError:  # of parts of different shapes
+        return False
+    return array.dtype.kind in "biuf" and array.shape in shapes

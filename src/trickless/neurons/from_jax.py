@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from trickless.checks.neurons import check_real_output
 from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
 from trickless.rules import anything
@@ -17,6 +16,7 @@ from trickless.rules import anything
 #: a function for few shapes and not for every number of rows and neurons that learners ask for.
 _ROWS = (8, 64)
 _DRAWS = 16
+#: The most neurons in a call.
 _NEURONS = 256
 
 
@@ -25,9 +25,9 @@ class FromJax(Foreign):
 
     .. math:: \psi(x; w) = \frac{b}{\sqrt{k}} \tanh(\text{apply}(w, x)) \in R^k
 
-    Networks of Flax, Equinox or Haiku, or functions written by hand. Nothing is trained; the
-    learner weights many of them. Both functions are vectorised over neurons and rows and compiled
-    by JAX, for two or three shapes in each precision.
+    They can be networks of Flax, Equinox or Haiku, or functions written by hand. Nothing in them is
+    trained; the learner weights many of them. Both functions are vectorised over neurons and rows
+    and compiled by JAX, for two or three shapes in each precision.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class FromJax(Foreign):
             key, x = _example(np.zeros(2, np.uint32)), np.zeros(self._shape, np.float32)
             shapes = jax.make_jaxpr(self.apply)(jax.eval_shape(self.init, key, x), x)
         for out in shapes.out_avals:
-            check_real_output("FromJax", out.dtype)
+            _check_real_output("FromJax", out.dtype)
         return [out.size for out in shapes.out_avals], max(1, _largest(shapes.jaxpr))
 
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
@@ -204,3 +204,12 @@ def _largest(jaxpr: Any) -> int:
         inner = [getattr(part, "jaxpr", None) for part in equation.params.values()]
         sizes += [_largest(part) for part in inner if part is not None]
     return max(sizes)
+
+
+def _check_real_output(owner: str, dtype: Any) -> None:
+    """Check that a function gives real numbers."""
+    if np.dtype(dtype).kind == "c":
+        raise TypeError(
+            f"{owner}: the function gives numbers of the type {dtype}, but activations are real. "
+            "Remedy: return the real and the imaginary part, one after the other."
+        )

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from trickless.checks.neurons import check_module
 from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
 from trickless.rules import anything
@@ -60,13 +59,13 @@ class FromTorch(Foreign):
 
     Notes
     -----
-    Drawing is the construction of modules, one after the other: just under a millisecond for a
-    small convolutional one. Weights are drawn in torch's default precision and evaluated in that
-    of the learner, which converts parameters and buffers, but not tensors that a module keeps in
-    other attributes.
+    To draw is to construct modules, one after the other, which takes just under a millisecond for a
+    small convolutional one. Weights are drawn in torch's default precision and evaluated in that of
+    the learner, which converts parameters and buffers, but not tensors that a module keeps in other
+    attributes.
 
-    Torch's generator is put back after a draw. No other thread of yours may use it during one. In
-    a thread that evaluates neurons, torch is held to one OpenMP thread meanwhile: it is the learner
+    Torch's generator is restored after a draw. No other thread may use it during a draw. In a
+    thread that evaluates neurons, torch is held to one OpenMP thread meanwhile: it is the learner
     that shares rows out among threads (``n_jobs``).
 
     The module is also kept by a fitted learner, without its weights, so a learner can be pickled if
@@ -124,12 +123,12 @@ class FromTorch(Foreign):
         with _GENERATOR, torch.random.fork_rng(devices=[]), torch.device("cpu"):
             torch.default_generator.manual_seed(seed)
             modules = [self.module_factory() for _ in range(n)]
-        check_module(modules[0], torch.nn.Module, called=True)
+        _check_module(modules[0], torch.nn.Module, called=True)
         return [module.eval() for module in modules]
 
     def _inspect(self) -> tuple[list[int], int]:
         torch = _torch()
-        check_module(self.module_factory, torch.nn.Module, called=False)
+        _check_module(self.module_factory, torch.nn.Module, called=False)
         (module,) = self._build(0, 1)
         every = {"remove_duplicate": False}
         firsts: dict[int, str] = {}  # the first name of each tensor, which may have several
@@ -168,7 +167,7 @@ def _torch() -> Any:
 
 @cache
 def _openmp() -> ThreadpoolController:
-    """Thread counts of OpenMP, which are those of the calling thread alone."""
+    """The controller of OpenMP's thread count, which every calling thread has for itself."""
     _torch()
     return ThreadpoolController().select(user_api="openmp")
 
@@ -181,3 +180,14 @@ def _sizes(out: Any) -> list[int]:
     """Sizes of the tensors that a module gives."""
     tensors = out if isinstance(out, tuple | list) else [out]
     return [tensor.numel() for tensor in tensors if isinstance(tensor, _torch().Tensor)]
+
+
+def _check_module(module: Any, module_class: type, called: bool) -> None:
+    """Check that ``module_factory`` is a function that builds a module, not a module."""
+    if isinstance(module, module_class) != called:
+        what = f"returned a {type(module).__name__}" if called else "is a module itself"
+        raise TypeError(
+            f"FromTorch: module_factory {what}, but it must be a function that builds a new "
+            "torch.nn.Module whenever it is called. Remedy: module_factory=lambda: "
+            "torch.nn.Sequential(...), or a function with a name, which can be pickled."
+        )

@@ -9,8 +9,7 @@ import sklearn
 from scipy.sparse import issparse
 
 from trickless.arrays.devices import to_host
-from trickless.arrays.threads import namespace
-from trickless.checks.inputs import check_non_negative
+from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 
@@ -20,7 +19,7 @@ class Histograms(Projected):
 
     Here :math:`m_j` is the largest training value of bin j, and k is homogeneous:
     :math:`k(cx_j, cx'_j) = c \, k(x_j, x'_j)`. So bin j is drawn with a probability in proportion
-    to :math:`m_j`, and read in units of it, which bounds neurons by 1. Larger values than
+    to :math:`m_j`, and read in units of :math:`m_j`, which bounds neurons by 1. Values above
     :math:`m_j` count as :math:`m_j`.
     """
 
@@ -33,19 +32,19 @@ class Histograms(Projected):
         return self
 
     def draw_bins(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """N bins, in proportion to their largest values."""
+        """Draw n bins, with probabilities in proportion to their largest values."""
         chance = self.largest_ / self.largest_.max()
         return rng.choice(self.n_features_in_, n, p=chance / chance.sum())
 
     def prepare(self, X: Any) -> Any:
-        """The rows as they are, none of them negative."""
+        """Check that no value is negative; the rows stay as they are."""
         values = X.data if issparse(X) else X
         lowest = namespace(values).min(values) if all(values.shape) else 0.0
         check_non_negative(type(self).__name__, float(lowest))
         return X
 
     def clipped(self, X: Any) -> np.ndarray:
-        """Rows, no bin above its largest training value."""
+        """Rows with every bin clipped at its largest training value."""
         return np.minimum(np.asarray(X, dtype=np.float64), self.largest_)
 
 
@@ -151,3 +150,14 @@ class Intersection(Histograms):
         X, Y = self.clipped(X), self.clipped(Y)
         sums = X.sum(axis=1)[:, None] + Y.sum(axis=1)
         return (sums - sklearn.metrics.pairwise.manhattan_distances(X, Y)) / 2 / self.largest_.sum()
+
+
+def check_non_negative(owner: str, lowest: float) -> None:
+    """Check that rows are histograms, which hold no negative values."""
+    if lowest < 0:
+        raise ValueError(
+            f"{owner}: X holds negative values, down to {lowest:g}, but its rows must be "
+            "histograms: counts, shares or intensities of at least 0. Remedy: leave out the "
+            "centring (StandardScaler), or choose neurons ('gaussian') or a kernel ('rbf') for any "
+            "inputs."
+        )

@@ -1,8 +1,8 @@
 """Fourier neurons of kernels of the Euclidean distance.
 
-Each is a Gaussian kernel whose length scale is drawn as well: a frequency is a normal vector times
-one random number. (A number for each coordinate would give the product of kernels of one
-coordinate, which is another kernel except for the Gaussian.)
+Each kernel is a mixture of Gaussian kernels with different length scales: a frequency is a normal
+vector times one random number. (A random number for each coordinate would give a product of kernels
+of one coordinate, which is a different kernel unless it is Gaussian.)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trickless.neurons.fourier import LARGEST_FREQUENCY, Fourier
 from trickless.rules import Rule, is_real, positive
 
 _LARGEST_NU = 50
-#: Beyond it, every kernel of Matérn with such a nu is 0.
+#: Beyond this distance every Matérn kernel with such a nu is 0 in double precision.
 _FAR = 1e4
 
 
@@ -44,23 +44,24 @@ class Gaussian(Isotropic):
     length_scale : float, array or {"median", "auto", "relevance"}, default="median"
         The length scale s, in the units of the inputs. "median" takes the median distance between
         distinct training rows (up to 1,000 of them). "auto" chooses among six multiples of it, from
-        1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows; where that is little
-        beside the fit to come, the better half of them with 512 on 16,384, and so on up to 2,048 on
-        32,768. "relevance" gives each feature a scale of its own, for data where some
-        matter more than others: in twenty steps, each with 160 Gaussian neurons, whatever the
-        family, and other 8,192 rows at most, scales go down the gradient of the logarithm of the
-        score of generalised cross-validation (automatic relevance determination [3]_). If they do
-        no better in the end than one scale for all features, that is told to the family instead,
-        which takes one of six multiples of what it is told, from 1/4 to 8, as with "auto". An array
-        of shape (n_features,) has the scale of each feature, by which it is divided.
+        1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows. Where that costs
+        little compared to the fit to come, the better half is compared again with 512 neurons on
+        16,384 rows, and so on up to 2,048 neurons on 32,768 rows. "relevance" gives each feature a
+        scale of its own, for data where some matter more than others (automatic relevance
+        determination [3]_). Scales take twenty steps down the gradient of the logarithm of the
+        score of generalised cross-validation, each with 160 Gaussian neurons, whatever the family,
+        and with at most 8,192 other rows. If one scale for all features does as well in the end, it
+        is used instead. The family then chooses among six multiples of the scales, from 1/4 to 8,
+        as with "auto". An array of shape (n_features,) has the scale of each feature, by which the
+        feature is divided.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the frequencies of a draw depend on each other; by itself, each has the distribution
-        above, so that estimates of the kernel are unbiased (with "structured", nearly). "iid" draws
-        them independently. "orthogonal" makes directions orthogonal in groups of n_features [2]_,
-        which helps most with 16 to 256 features. "sobol" takes them from a scrambled Sobol
-        sequence, the best with up to 16 features and no better than "iid" with hundreds.
-        "structured" takes rows of products of Hadamard matrices and random signs [2]_, for 256
-        features or more: as good as "orthogonal", and drawn far sooner.
+        How the frequencies of a draw depend on each other. Each has the distribution above, so that
+        estimates of the kernel are unbiased (with "structured", nearly). "iid" draws them
+        independently. "orthogonal" makes directions orthogonal in groups of n_features [2]_, which
+        helps most with 16 to 256 features. "sobol" takes them from a scrambled Sobol sequence, the
+        best with up to 16 features and no better than "iid" with hundreds. "structured" takes rows
+        of products of Hadamard matrices and random signs [2]_, for 256 features or more: as good as
+        "orthogonal", and drawn far sooner.
 
     Attributes
     ----------
@@ -69,7 +70,7 @@ class Gaussian(Isotropic):
 
     Notes
     -----
-    A learner draws blocks of 256 neurons, so its estimates gain what one such block does
+    A learner draws blocks of 256 neurons, so its estimates gain as much as one such block gains
     (``benchmarks/frequencies.py``). With "orthogonal", the mean squared error of a Gaussian kernel
     is 0.4 of that of "iid" with 4 features, 0.1 with 64 and 0.7 with 784, more than there are
     neurons in a block; with "sobol", 0.05 with 4, 0.4 with 64 and 1.25 with 784 features. Where
@@ -132,7 +133,7 @@ class Laplace(Isotropic):
 
     Notes
     -----
-    One of 1.3 million values of :math:`1/|g|` is above 10⁶, and is set to that.
+    One in 1.3 million values of :math:`1/|g|` is above 10⁶, and is set to 10⁶.
 
     Examples
     --------
@@ -290,5 +291,5 @@ class RationalQuadratic(Isotropic):
 
 def _root_gamma(shape: float, g: np.ndarray) -> np.ndarray:
     """Square root of a gamma variable of mean 1, by inversion of a standard normal one."""
-    chance = np.minimum(ndtr(g), 1 - np.finfo(np.float64).eps)  # where it rounds to 1
+    chance = np.minimum(ndtr(g), 1 - np.finfo(np.float64).eps)  # ndtr may round to 1
     return np.sqrt(gammaincinv(shape, chance) / shape)

@@ -1,4 +1,4 @@
-"""Landmarks: how near a row is to a row of the training data, by the kernel of another family."""
+"""Landmarks: the kernel of another family between a row and a random training row."""
 
 from __future__ import annotations
 
@@ -7,29 +7,28 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.devices import beside, to_host
-from trickless.checks.neurons import check_closed_form
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.composed import FAMILY, Composed
 
-#: The most rows, and numbers in them, that landmarks are drawn from.
+#: The most rows, and the most numbers in these rows, that landmarks are drawn from.
 _ROWS, _VALUES = 16_384, 4_000_000
-#: Where, in the distribution of the rows, those are between which the mean of the kernel is taken:
-#: evenly, and on no border between two rows for a number of rows that one is likely to have.
+#: The mean of the kernel is taken between 100 rows: those at these shares of the total weight. The
+#: shares are evenly spaced, and lie on no border between two rows for a likely number of rows.
 _EVENLY = (np.arange(100) + 0.381966) / 100
 
 
 class Landmarks(Composed):
-    r"""The kernel of a family at a training row that is drawn, its landmark, less a constant.
+    r"""The kernel of a family at a random training row, the landmark, minus a constant.
 
     .. math:: \psi(x; z) = k_1(x, z) - c, \quad z \sim \hat{P}, \qquad
         k(x, x') = \sum_i p_i \, (k_1(x, z_i) - c) \, (k_1(x', z_i) - c)
 
     with the distribution :math:`\hat{P}` of the training rows :math:`z_i`, in proportion
     :math:`p_i` to their weights, and c, the mean of :math:`k_1` between them. A fit of n neurons is
-    a sum of kernels at n landmarks, as that of Nyström's method [1]_ is; it is here the sum of
-    squares of the coefficients that is kept small, and not the norm in the space of the kernel.
-    Landmarks lie where the data do, so a few hundred of them often say more than as many cosines.
-    They are compared with rows feature by feature, so thousands of them take longer than cosines.
+    a sum of kernels at n landmarks, as in Nyström's method [1]_. But the regulariser here is the
+    sum of squares of the coefficients, and not the norm in the space of the kernel. Landmarks lie
+    where the data do, so a few hundred of them often say more than as many cosines. They are
+    compared with rows feature by feature, so thousands of them take longer than cosines.
 
     Parameters
     ----------
@@ -45,13 +44,13 @@ class Landmarks(Composed):
         Training rows that landmarks are drawn from, with replacement: up to 16,384 of them, and
         4,000,000 numbers.
     row_weights_ : array of shape (n_rows,)
-        How likely each is.
+        The probability of each of these rows.
     mean_ : float
-        The constant c, over 100 of these rows. A sum of neurons and an intercept is the same
-        function without it. But where a kernel is nearly constant, as with a long length scale,
-        single precision would not tell what is learned from; and descent would be slow.
+        The constant c, over 100 of these rows. A sum of neurons and an intercept expresses the same
+        functions without it. But a kernel that is nearly constant, as with a long length scale,
+        would lose in single precision the differences to learn from, and descent would be slow.
     bound : float
-        The square of the family's, which bounds its kernel, and c.
+        The square of the family's bound, which bounds its kernel, plus the absolute value of c.
 
     References
     ----------
@@ -83,7 +82,7 @@ class Landmarks(Composed):
 
     @property
     def independent(self) -> bool:
-        """True: landmarks are drawn independently, however neurons of the family would be."""
+        """True: landmarks are drawn independently, even where neurons of the family are not."""
         return True
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Landmarks:
@@ -95,7 +94,7 @@ class Landmarks(Composed):
 
     def _measure(self) -> None:
         (part,) = self.parts_
-        check_closed_form(type(self).__name__, part, self.rows_[:1])
+        _check_closed_form(type(self).__name__, part, self.rows_[:1])
         rows = self._at(_EVENLY).astype(np.float64)
         self.mean_ = float(part.closed_form(rows, rows).mean())
         self.bound = float(part.bound**2 + abs(self.mean_))
@@ -104,9 +103,9 @@ class Landmarks(Composed):
         return (self._at(rng.random(n)),)
 
     def _at(self, shares: np.ndarray) -> np.ndarray:
-        """Rows below which these shares of the weights are.
+        """The rows at these shares of the total weight.
 
-        A row of weight 2 is two equal rows.
+        A row of weight 2 counts as two equal rows.
         """
         cumulated = np.cumsum(self.row_weights_)
         index = np.searchsorted(cumulated, shares * cumulated[-1], side="right")
@@ -119,9 +118,20 @@ class Landmarks(Composed):
         return beside(X, values.astype(rows.dtype, copy=False))
 
     def _values(self, X: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
-        """In double precision, of which the constant takes some digits."""
+        """The kernel minus the constant; in double precision, since the difference loses digits."""
         return self.parts_[0].closed_form(X, landmarks) - self.mean_
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         rows = self.rows_.astype(np.float64)
         return (self._values(X, rows) * self.row_weights_) @ self._values(Y, rows).T
+
+
+def _check_closed_form(owner: str, part: Any, rows: np.ndarray) -> None:
+    """Check, on some rows, that a family has a kernel in closed form."""
+    try:
+        part.closed_form(rows, rows)
+    except NotImplementedError as error:
+        raise ValueError(
+            f"{owner}: neurons={part!r} has no closed-form kernel, and a landmark is compared with "
+            "rows by it. Remedy: a family that has one, such as Laplace1() or Gaussian()."
+        ) from error

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.threads import namespace
-from trickless.neurons.base import Neurons, Weights
+from trickless.arrays.namespaces import namespace
+from trickless.neurons.base import OPERATORS, Neurons, Weights
 from trickless.neurons.composed import FAMILY_LIST, Composed, draw_part
 from trickless.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
 
@@ -20,8 +20,8 @@ class Mixture(Composed):
     .. math:: \psi(x; i, w_i) = \sqrt{s} \cdot \psi_i(x; w_i), \qquad i \sim p_i = c_i / s, \;
         s = \sum_i c_i, \qquad k(x, x') = \sum_i c_i \cdot k_i(x, x')
 
-    where the c are the weights: n neurons are about n p_i of family i. Each is chosen apart from
-    the others, so any number of them stands for the same kernel.
+    where the c are the weights. Of n neurons about :math:`n p_i` are of family i. The family of
+    each neuron is chosen independently, so the kernel is the same for any n.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ class Mixture(Composed):
         The fitted families.
     width : int
         The least common multiple of the widths. Where it is r times that of a family, a neuron
-        holds r draws of that family, each divided by :math:`\sqrt r`: with the same kernel, and the
-        same bound.
+        holds r draws of that family, each divided by :math:`\sqrt r`, which changes neither the
+        kernel nor the bound.
 
     Notes
     -----
@@ -118,9 +118,10 @@ class Mixture(Composed):
         return pairs
 
     def _chosen(self, xp: Any, weights: Weights) -> Iterator[tuple[Neurons, Any, Weights, float]]:
-        """Each part that was chosen, for which neurons, its weights for them and its scale.
+        """For each part: itself, the neurons that are of this part, their weights and its scale.
 
-        Where a neuron holds r draws, the first of all neurons come first, then the second of all.
+        Where a neuron holds r draws, the first draws of all neurons come first, then the second
+        draws of all, and so on.
         """
         choice, *drawn = weights
         for i, (part, arrays) in enumerate(
@@ -139,8 +140,11 @@ class Mixture(Composed):
         return np.tensordot(self._weights, np.array(parts), axes=1)
 
 
+OPERATORS["sum"] = lambda a, b: Mixture([a, b], [1, 1])
+
+
 def _draws_first(xp: Any, array: Any) -> Any:
-    """From shape (n, r, ...) to (r n, ...), the first draws of all neurons first."""
+    """Reshape (n, r, ...) to (r n, ...), with the first draws of all neurons first."""
     axes = (1, 0, *range(2, array.ndim))
     n, r, *rest = array.shape
     return xp.reshape(xp.permute_dims(array, axes), (r * n, *rest))

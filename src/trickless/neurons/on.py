@@ -8,9 +8,9 @@ import numpy as np
 from array_api_compat import device
 from scipy.sparse import issparse
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Inputs, Neurons, Weights
-from trickless.neurons.composed import FAMILY, Composed, draw_part
+from trickless.neurons.composed import FAMILY, Composed
 
 
 class On(Composed):
@@ -22,7 +22,7 @@ class On(Composed):
     ----------
     columns : str, int, or a list or array of str, int or bool
         The columns S: names of columns of a data frame, indices (negative ones count from the end),
-        or whether to use each of all columns.
+        or a mask of booleans, one for each column.
     neurons : Neurons
         The family. A length scale that it takes from the data is that of these columns.
 
@@ -53,7 +53,7 @@ class On(Composed):
 
     @property
     def accepts_tables(self) -> bool:  # type: ignore[override]
-        """True: other columns may hold anything, and those that are chosen are checked."""
+        """True: the other columns may hold anything, and the chosen columns are checked."""
         return True
 
     def _view(self, X: Any) -> tuple[Any, Inputs]:
@@ -73,7 +73,7 @@ class On(Composed):
         return self._pick(X), chosen
 
     def _resolve(self, d: int, names: tuple[str, ...] | None) -> np.ndarray:
-        """Indices of the columns, out of d that may have names."""
+        """Indices of the chosen columns, out of d columns that may have names."""
         columns = np.atleast_1d(np.asarray(self.columns))
         kind = columns.dtype.kind if columns.ndim == 1 and columns.size else None
         if kind == "b" and columns.any():
@@ -116,13 +116,6 @@ class On(Composed):
                 "fill them in (SimpleImputer), or use Tabular() on them",
             )
         return X
-
-    def _measure(self) -> None:
-        (part,) = self.parts_
-        self.width, self.bound = part.width, part.bound
-
-    def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        return draw_part(self.parts_[0], rng, n)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         return self.parts_[0](self._pick(X), weights)

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.threads import namespace, on_host
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.rules import anything, choice, integer, is_integer, non_negative
 
-#: Standard deviation within a patch that counts as little, in units of the range of the image.
+#: A standard deviation within a patch that counts as low contrast, for images in [0, 1].
 _FLOOR = 0.01
-#: Training images that filters are taken from, and patches taken of them.
+#: How many training images filters are taken from, and how many patches of these images.
 _POOL_IMAGES, _POOL_PATCHES = 1024, 4096
-#: Bytes of patches and responses that are held at a time: in a cache, or on a device.
+#: The most bytes of patches and responses at a time: on the host, within its cache, or on a device.
 _BYTES, _BYTES_ON_DEVICE = 3 * 2**20, 2**29
 
 
@@ -36,9 +36,9 @@ class Patches(Neurons):
 
     where :math:`p_a(x)` is the contrast-normalised patch at position a: less its mean, and divided
     by its norm. The pooling weights :math:`m_{uv}` of a cell sum to 1. They fall off linearly
-    from the centre of the cell to the centres of its neighbours, so cells overlap, and what moves
-    from one to the next leaves it gradually. The square root of a mean weighs a few strong
-    responses less, as in [3]_.
+    from the centre of the cell to the centres of its neighbours, so cells overlap, and a pattern
+    that moves to the next cell leaves the first gradually. The square root of a mean gives a few
+    strong responses less weight, as in [3]_.
 
     A neuron gives :math:`g^2` numbers of norm at most 1, since filters have length 1.
 
@@ -161,7 +161,7 @@ class Patches(Neurons):
         return self._in_parts(X, 1, respond)
 
     def _in_parts(self, X: Any, n: int, respond: Callable[[Any, slice], Any]) -> Any:
-        """Pooled responses of n filters, for a few rows at a time."""
+        """Pooled responses of n filters, computed for a few rows at a time."""
         xp = namespace(X)
         numbers = prod(self._positions) * (self._size + 1 + n)
         most = _BYTES if on_host(X) else _BYTES_ON_DEVICE
@@ -213,7 +213,7 @@ class Patches(Neurons):
 
     @property
     def _size(self) -> int:
-        """Values of a patch."""
+        """The number of values in a patch."""
         return self.patch**2 * self._channels
 
     def _some_patches(
@@ -237,7 +237,7 @@ class Patches(Neurons):
         return kept[visible] if visible.any() else kept
 
     def _check_sides(self) -> None:
-        """Images must have as many values as X has columns, and room for patches and cells."""
+        """Check that images fill the columns of X, and have room for patches and cells."""
         name, n = type(self).__name__, self.n_features_in_
         if prod(self.shape) != n:
             raise ValueError(
@@ -281,7 +281,7 @@ def _unit_range(X: Any) -> Any:
 def _overlapping(n: int, g: int) -> np.ndarray:
     """Pooling weights of g overlapping cells along n positions, shape (g, n).
 
-    They fall linearly from the centre of a cell to those of its neighbours, and sum to 1/g.
+    They fall linearly from the centre of a cell to the centres of its neighbours, and sum to 1/g.
     """
     centres = (np.arange(g) + 0.5) * n / g
     weights = np.maximum(0, 1 - np.abs(np.arange(n) + 0.5 - centres[:, None]) * g / n)

@@ -1,8 +1,8 @@
 """Ways of drawing standard normal vectors, from which spectral families make their frequencies.
 
-Each vector has the standard normal distribution by itself, whatever the others of its draw are (of
-"structured", nearly). So what is made of it has the expectation of independent draws; vectors that
-keep out of each other's way give a smaller variance.
+Taken alone, each vector of a draw has the standard normal distribution (with "structured", nearly).
+So estimates have the same expectation as with independent vectors. Vectors of a draw that are
+spread out evenly give estimates of smaller variance.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from scipy.linalg import hadamard
 from scipy.special import ndtri
 from scipy.stats import qmc
 
+#: Standard normal numbers of shapes (n, d) and (n, more).
 Points = tuple[np.ndarray, np.ndarray]
 
 
 class Sampling(NamedTuple):
-    """A way of drawing, and for how many coordinates it is made."""
+    """A way of drawing, and the least and the largest number of coordinates for it."""
 
     #: (rng, n, d, more) -> standard normal numbers of shapes (n, d) and (n, more)
     draw: Callable[[np.random.Generator, int, int, int], Points]
@@ -46,7 +47,7 @@ def _orthogonal(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
 def _sobol(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
     """A scrambled Sobol sequence through the inverse normal distribution function.
 
-    Points are multiples of 2^-bits; half a step further they are neither 0 nor 1.
+    Points are multiples of 2^-bits; shifted by half a step, they are neither 0 nor 1.
     """
     engine = qmc.Sobol(more + d, seed=rng)
     points = engine.random_base2((n - 1).bit_length())[:n]
@@ -71,7 +72,7 @@ def _structured(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
 
 
 def _hadamard_transform(rows: np.ndarray) -> np.ndarray:
-    """Rows times the Hadamard matrix, which is a Kronecker product of two of its kind."""
+    """Rows times the Hadamard matrix, which is a Kronecker product of two smaller ones."""
     p = rows.shape[-1]
     a = 1 << (p.bit_length() // 2)
     blocks = hadamard(a, float) @ rows.reshape(-1, a, p // a) @ hadamard(p // a, float)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from trickless.neurons.base import Neurons, Weights
-from trickless.neurons.row_lengths import append_constant, unit_rows
+from trickless.neurons.unit_sphere import append_constant, unit_rows
 from trickless.rules import anything, either, integer, is_none, non_negative, positive
 
 
@@ -19,7 +19,7 @@ class Polynomial(Neurons):
         \tilde x = \frac{(\sqrt{\gamma} \, x, \sqrt{c})}{\|(\sqrt{\gamma} \, x, \sqrt{c})\|},
         \qquad w_1, \dots, w_p \sim U(S^d)
 
-    The kernel is that of polynomials of degree p, normalised to 1 at :math:`x = x'`, over
+    The kernel is the polynomial kernel of degree p, normalised to 1 at :math:`x = x'`, divided by
     :math:`(d + 1)^p`:
 
     .. math:: k(x, x') = \frac{1}{(d + 1)^p} \,
@@ -43,9 +43,9 @@ class Polynomial(Neurons):
     Notes
     -----
     The divisor is the price of the bound: a product of projections can reach 1, but its mean square
-    is :math:`(d + 1)^{-p}`. That does not matter to Kitchen Sinks, which chooses ``alpha`` in those
-    units, nor to Doubly Stochastic with ``preconditioner="block"``. Other steps are sized for the
-    bound, and those learners get nowhere beyond a few features.
+    is :math:`(d + 1)^{-p}`. That does not matter to Kitchen Sinks, which chooses ``alpha`` relative
+    to the mean square, nor to Doubly Stochastic with ``preconditioner="block"``. All other steps
+    are sized for the bound, and make no progress with more than a few features.
 
     References
     ----------

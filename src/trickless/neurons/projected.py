@@ -1,8 +1,8 @@
 """Neurons that see their input through one projection: ψ(x; w) is a function of t = ⟨a, x⟩.
 
 Fourier features, random hidden units, stumps and coordinates are all of this kind, and differ only
-in how a is drawn and in how they respond to t. Here is what they share: the projection itself, of
-dense and of sparse rows, of all rows by all neurons and of pairs.
+in how a is drawn and in how they respond to t. This module has what they share: the projection of
+dense and of sparse rows, for all rows and all neurons and for pairs of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Neurons, Weights
 
 
@@ -52,13 +52,13 @@ class Projected(Neurons):
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         direction, *rest = weights
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
+        with np.errstate(over="ignore", invalid="ignore"):  # activations are checked later
             t = project_pairs(self.prepare(X), direction)
             return self.respond(t[None, :], *rest).reshape(self.width, -1).T
 
 
 def project(X: Any, direction: Any) -> Any:
-    """⟨a_j, x_i⟩ for all rows i and directions j: shape (n_rows, n)."""
+    """Products ⟨a_j, x_i⟩ of all rows i and all directions j: shape (n_rows, n)."""
     if direction.ndim == 1:
         if scipy.sparse.issparse(X):
             return X[:, direction].toarray()
@@ -67,7 +67,7 @@ def project(X: Any, direction: Any) -> Any:
 
 
 def project_pairs(X: Any, direction: Any) -> Any:
-    """⟨a_i, x_i⟩ for each row i: shape (n_rows,)."""
+    """Products ⟨a_i, x_i⟩ of each row i and its own direction: shape (n_rows,)."""
     if direction.ndim == 1:
         picked = X[np.arange(X.shape[0]), direction]
         return np.asarray(picked).ravel()

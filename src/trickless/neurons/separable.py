@@ -16,8 +16,8 @@ from trickless.rules import choice
 class Separable(Fourier):
     """A family whose kernel is a product over the features.
 
-    Samplings that make frequencies orthogonal would have no meaning here: frequencies whose
-    coordinates are independent have no uniform direction, except for the Gaussian.
+    There is no sampling of orthogonal frequencies here. It would need frequencies of uniform
+    direction, and those with independent coordinates have none, unless they are Gaussian.
     """
 
     _rules = Fourier._rules | {
@@ -101,7 +101,7 @@ class Laplace1(Separable):
 
     Notes
     -----
-    One of 1.6 million coordinates is above 10⁶ / s, and is set to that.
+    One in 1.6 million coordinates is above 10⁶ / s, and is set to 10⁶ / s.
 
     References
     ----------

@@ -9,15 +9,15 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import ndtr
 
-from trickless.arrays.threads import namespace
-from trickless.checks.inputs import check_one_each
+from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
+from trickless.neurons.checks import check_one_each
 from trickless.neurons.projected import Projected
 from trickless.rules import anything, choice, either, is_none, shares
 
 _THRESHOLD_ROWS = 1024
 _THRESHOLD_VALUES = 4_000_000
-#: Of relevance that weights of features are chosen from.
+#: Candidates for the weights of features are these powers of the relevance.
 _POWERS = 0, 1, 2
 
 
@@ -27,7 +27,7 @@ class Stumps(Projected):
     .. math:: \psi(x; j, \theta) = \mathrm{sign}(x_j - \theta), \qquad P(j) = p_j
 
     with the kernel :math:`k(x, x') = 1 - 2 \sum_j p_j |F_j(x_j) - F_j(x'_j)|`, where :math:`F_j` is
-    the distribution function of the thresholds of coordinate j. All coordinates are as likely,
+    the distribution function of the thresholds of coordinate j. All coordinates are equally likely,
     :math:`p_j = 1 / d`, unless features have weights.
 
     Parameters
@@ -38,17 +38,17 @@ class Stumps(Projected):
         coordinate is always split. "normal" draws from N(0, 1), as in [1]_, for standardised
         inputs.
     feature_weights : "relevance", array of shape (n_features,) or None, default=None
-        How often features are drawn, relative to each other: as often as each other (None), or in
-        proportion to an array of numbers, of which some may be 0. "relevance" is for data where
-        some features matter more than others: weights are the standard deviations of features
-        over the length scales that Gaussian neurons find for them, or their squares, or all are
-        alike, whichever does best (:class:`Gaussian` says how scales are found, by
-        ``length_scale="relevance"``, and how the best by "auto").
+        How often features are drawn, relative to each other: all equally often (None), or in
+        proportion to an array of numbers, some of which may be 0. "relevance" is for data where
+        some features matter more than others. Relevance is the standard deviation of a feature
+        divided by the length scale that Gaussian neurons find for it. Weights are the relevance,
+        its square, or all equal, whichever does best. (See ``length_scale`` of :class:`Gaussian`:
+        "relevance" for how scales are found, and "auto" for how the best is chosen.)
 
     Attributes
     ----------
     feature_weights_ : array of shape (n_features,) or None
-        How likely each feature is; None where all are alike.
+        The probability of each feature; None where all are equally likely.
 
     References
     ----------
@@ -79,7 +79,7 @@ class Stumps(Projected):
 
     @property
     def by_order(self) -> bool:  # type: ignore[override]
-        """Whether thresholds are taken from the rows, between values however close they are."""
+        """Whether thresholds come from the rows, and so may lie between values that are close."""
         return self.thresholds == "data"
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Stumps:
@@ -97,12 +97,6 @@ class Stumps(Projected):
             self.cuts_ = np.concatenate(cuts).astype(np.float64)
             self._starts = np.cumsum([0, *map(len, cuts)])
         return self
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Features of fitted families of earlier versions have no weights."""
-        if "n_features_in_" in state:
-            state = state | {"feature_weights_": state.get("feature_weights_")}
-        super().__setstate__(state)
 
     @property
     def wants_relevance(self) -> bool:
@@ -145,7 +139,7 @@ class Stumps(Projected):
         return 1 - 2 * total
 
     def _distribution(self, X: np.ndarray) -> np.ndarray:
-        """Share of the thresholds of each coordinate that lie below the value."""
+        """The share of the thresholds of each coordinate that lie below its value."""
         if self.thresholds == "normal":
             return ndtr(X)
         cuts = np.split(self.cuts_, self._starts[1:-1])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from trickless.arrays.devices import to_host
-from trickless.arrays.threads import namespace, on_host
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.mixture import Mixture
 from trickless.neurons.stumps import _midpoints
@@ -16,9 +17,9 @@ from trickless.rules import Rule, integer, is_real
 
 _RANK_ROWS = 16_384
 _RANK_VALUES = 8_000_000
-#: Ranks go from 0 to here: below 1, where a fraction begins anew.
+#: The largest rank: below 1, whose fractional part is 0 again.
 _TOP = 1 - 2.0**-20
-#: Deviation of the frequencies of waves, in turns over all ranks.
+#: Standard deviation of the frequencies of waves, in turns over the whole range of ranks.
 _TURNS = 0.5
 
 
@@ -26,14 +27,15 @@ class Tabular(Neurons):
     r"""Rules and waves on the ranks of numbers and on categories: a default for tables.
 
     Numbers are replaced by their rank :math:`u \in [0, 1)`: the share of the midpoints between
-    consecutive distinct values of the training rows that lie below. So no scale and no monotone
-    transformation of a column matters, as far as the learner's ``dtype`` tells values apart (it
-    warns where it does not). A neuron sees m variables, m uniform on 1 to ``depth`` and each
-    variable uniform, and is of one of two kinds:
+    consecutive distinct values of the training rows that lie below. So the scale of a column does
+    not matter, nor any monotone transformation of it, as long as the learner's ``dtype`` tells
+    values apart (the learner warns where it does not). A neuron sees m variables, where m is
+    uniform on 1 to ``depth`` and each variable is uniform, and is of one of two kinds:
 
     - a rule, 1 where m conditions hold, and -1 elsewhere. A condition on a number is
-      :math:`u > \theta` or :math:`u < \theta` with :math:`\theta \sim U(0, 1)`; on a category, to
-      be in a random set, that any two categories are in independently with probability 1/2.
+      :math:`u > \theta` or :math:`u < \theta` with :math:`\theta \sim U(0, 1)`. A condition on a
+      category is to be in a random set, which holds each category with probability 1/2, and any
+      two of them independently.
     - a wave, :math:`\cos 2\pi \sum_i (a_i u_i + b_i)` with :math:`a_i \sim N(0, 1/4)` for a
       number, :math:`b_i \sim U(0, 1)`, and a random phase for each category in place of a term.
 
@@ -42,8 +44,8 @@ class Tabular(Neurons):
 
     Learners of these neurons take data frames as they are. Columns of numbers and of truth values
     hold numbers; columns of categories, of text and of other objects hold categories. Missing
-    categories are one more, and so are those that the first batch did not hold. An array is a table
-    of numbers, NaN where they are missing.
+    categories are one more category, and so are those that the first batch did not hold. An array
+    is a table of numbers, with NaN where a number is missing.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ class Tabular(Neurons):
     -----
     Which categories are in a set is worked out from their codes in the learner's precision: with
     100,000 categories and more in a column, those of the last codes are in fewer sets than others,
-    unless ``dtype="float64"``. Columns of so many categories are names of things; leave them out.
+    unless ``dtype="float64"``. Columns of so many categories usually name the rows; leave them out.
 
     Examples
     --------
@@ -127,9 +129,9 @@ class Tabular(Neurons):
         for j, cuts in enumerate(self.cuts_):
             x = X[:, j]
             if cuts is not None and len(cuts):
-                column = xp.asarray(x, copy=True)  # next to each other, as torch wants them
+                column = xp.asarray(x, copy=True)  # contiguous, as torch wants it
                 below = xp.searchsorted(xp.asarray(cuts, dtype=X.dtype, device=x.device), column)
-                rank = xp.astype(below, X.dtype) / len(cuts) * _TOP  # _TOP itself at the top
+                rank = xp.astype(below, X.dtype) / len(cuts) * _TOP  # at most _TOP
                 x = xp.where(xp.isnan(x), x, rank)
             elif cuts is not None:
                 x = xp.where(xp.isnan(x), x, xp.zeros_like(x))
@@ -138,10 +140,10 @@ class Tabular(Neurons):
 
 
 class _Terms(Neurons):
-    """Neurons that see ``depth`` variables or fewer, each through a number t = a x + b.
+    """Neurons that see up to ``depth`` variables, each by a term t = a x + b.
 
-    Of ranks x, or codes of categories. With a and b uniform on (0, 1) the fractions of t are
-    uniform, and independent for any two categories.
+    Here x is a rank, or the code of a category. With a and b uniform on (0, 1) the fractional parts
+    of t are uniform, and independent for any two categories.
     """
 
     def __init__(self, depth: int) -> None:
@@ -157,53 +159,60 @@ class _Terms(Neurons):
         return self
 
     def terms(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
-        """Columns, whether they are categories, whether they are used: shape (n, depth)."""
+        """Draw columns, and tell which are categories and which are used: shapes (n, depth)."""
         columns = rng.choice(self.variables_, (n, self.depth))
         used = np.arange(self.depth) < rng.integers(1, self.depth + 1, size=(n, 1))
         return columns, self.is_category_[columns], used
 
     def activate(self, X: Any, weights: Weights) -> Any:
-        # Neurons by rows: a column is then picked at once for all rows.
+        # One row for each neuron, so that its column is picked at once for all rows of X.
         return self.respond(lambda columns: namespace(X).take(X.T, columns, axis=0), weights).T
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         rows = np.arange(len(X))
         return self.respond(lambda columns: X[rows, columns][:, None], weights)
 
+    @abstractmethod
     def respond(self, pick: Callable[[Any], Any], weights: Weights) -> Any:
         """Activations of shape (n, n_rows), where ``pick`` reads a column for each neuron."""
-        raise NotImplementedError
 
-    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        alike = np.zeros((len(X), len(Y)))
+    def mean_kernel(
+        self, X: np.ndarray, Y: np.ndarray, of_one: Callable[..., Any], of_terms: Callable[..., Any]
+    ) -> np.ndarray:
+        """The kernel of neurons of 1 to ``depth`` terms, each number as likely.
+
+        Parameters
+        ----------
+        X, Y : arrays of shape (n_x, n_features) and (n_y, n_features)
+            Ranks and codes.
+        of_one : callable
+            ``of_one(x, y)`` is the kernel of one term for two different ranks, or for a rank and a
+            missing one.
+        of_terms : callable
+            ``of_terms(k, m)`` is the kernel of m terms, where k is the mean over the variables of
+            the kernel of one.
+        """
+        k = np.zeros((len(X), len(Y)))
         for j in self.variables_:
             x, y = X[:, j, None], Y[None, :, j]
-            apart = 0 if self.is_category_[j] else self.alike(x, y)
+            apart = 0 if self.is_category_[j] else of_one(x, y)
             same = (x == y) | (np.isnan(x) & np.isnan(y))
-            alike += np.where(same, 1, apart) / len(self.variables_)
-        return np.mean([self.of_terms(alike, m) for m in range(1, self.depth + 1)], axis=0)
-
-    def alike(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The kernel of a term for two ranks, or a rank and a missing one."""
-        raise NotImplementedError
-
-    def of_terms(self, alike: np.ndarray, m: int) -> np.ndarray:
-        """The kernel of m terms, from the mean of that of one."""
-        raise NotImplementedError
+            k += np.where(same, 1, apart) / len(self.variables_)
+        return np.mean([of_terms(k, m) for m in range(1, self.depth + 1)], axis=0)
 
 
 def _term(x: Any, slope: Any, offset: Any, missing: Any) -> Any:
-    """The numbers a x + b, or others where x is missing: for x of shape (n, n_rows)."""
+    """The terms a x + b, or ``missing`` where x is missing, for x of shape (n, n_rows)."""
     xp = namespace(x)
     t = x * slope[:, None] + offset[:, None]
     gaps = xp.isnan(t)
-    if on_host(t) and not gaps.any():  # a device would have to be waited for
+    if on_host(t) and not gaps.any():  # on a device, to ask would be to wait for it
         return t
     return xp.where(gaps, missing[:, None], t)
 
 
 class _Rules(_Terms):
-    """1 where up to ``depth`` conditions hold, and -1 elsewhere: the fraction of t is above θ."""
+    """1 where up to ``depth`` conditions hold, each that frac(t) > θ, and -1 elsewhere."""
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         columns, categories, used = self.terms(rng, n)
@@ -223,16 +232,16 @@ class _Rules(_Terms):
             holds = (t - xp.floor(t) > threshold[:, i][:, None]) & holds
         return xp.astype(holds, slope.dtype) * 2 - 1
 
-    def alike(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        u = np.where(np.isnan(x), y, x)
-        return np.where(np.isnan(x + y), 2 * u * (1 - u), 1 - 2 * np.abs(x - y))
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        def of_one(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            u = np.where(np.isnan(x), y, x)
+            return np.where(np.isnan(x + y), 2 * u * (1 - u), 1 - 2 * np.abs(x - y))
 
-    def of_terms(self, alike: np.ndarray, m: int) -> np.ndarray:
-        return 1 - 4 * 0.5**m + 4 * ((1 + alike) / 4) ** m
+        return self.mean_kernel(X, Y, of_one, lambda k, m: 1 - 4 * 0.5**m + 4 * ((1 + k) / 4) ** m)
 
 
 class _Waves(_Terms):
-    """Cosine of the sum of up to ``depth`` terms, in turns."""
+    """Cosine of the sum of up to ``depth`` terms, which are angles in turns."""
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         columns, categories, used = self.terms(rng, n)
@@ -248,11 +257,11 @@ class _Waves(_Terms):
             t = t + _term(pick(columns[:, i]), slope[:, i], offset[:, i], missing[:, i])
         return namespace(t).cos(2 * np.pi * t)
 
-    def alike(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.where(np.isnan(x + y), 0, np.exp(-2 * (np.pi * _TURNS * (x - y)) ** 2))
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        def of_one(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+            return np.where(np.isnan(x + y), 0, np.exp(-2 * (np.pi * _TURNS * (x - y)) ** 2))
 
-    def of_terms(self, alike: np.ndarray, m: int) -> np.ndarray:
-        return 0.5 * alike**m
+        return self.mean_kernel(X, Y, of_one, lambda k, m: 0.5 * k**m)
 
 
 def _cuts(column: np.ndarray) -> np.ndarray:

@@ -8,10 +8,10 @@ import numpy as np
 
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import linear_algebra, row_blocks
-from trickless.checks.neurons import check_finite_activations
 from trickless.functions.activations import activations, together
 from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
+from trickless.neurons.checks import check_finite_activations
 from trickless.solvers.ridge import solve_by_gcv
 from trickless.solvers.statistics import Moments, Statistics, least_ridge
 

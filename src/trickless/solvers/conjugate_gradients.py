@@ -27,7 +27,8 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from trickless.arrays.threads import cholesky, map_blocks, row_blocks
+from trickless.arrays.devices import cholesky
+from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.checks.learners import check_finite
 from trickless.rules import warn
 from trickless.solvers.ridge import Solution, least, solve_by_gcv

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless.arrays.devices import beside, double, times
-from trickless.arrays.threads import linear_algebra, map_blocks, on_host, row_blocks, worth_products
+from trickless.arrays.namespaces import on_host
+from trickless.arrays.threads import linear_algebra, map_blocks, row_blocks, worth_products
 
 #: Ridges from this times the mean square of a row of activations on are what rounding leaves alone.
 FLOOR = float(np.finfo(np.float32).eps)

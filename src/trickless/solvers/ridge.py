@@ -25,7 +25,7 @@ from trickless.arrays.devices import (
     times,
     to_host,
 )
-from trickless.arrays.threads import namespace, on_host
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.solvers.gram import FLOOR, inner_products
 from trickless.solvers.statistics import Moments
 

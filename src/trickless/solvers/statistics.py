@@ -17,7 +17,8 @@ import numpy as np
 from scipy.linalg import blas
 
 from trickless.arrays.devices import beside, duplicate, to_host, zeros
-from trickless.arrays.threads import linear_algebra, namespace, on_host, row_blocks
+from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.solvers.gram import FLOOR, add_products
 
 #: Rows in a batch from which products may be made in single precision: there it pays.

@@ -20,7 +20,8 @@ from scipy.linalg import LinAlgError
 
 from trickless.arrays.devices import beside
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.threads import linear_algebra, on_host, row_blocks
+from trickless.arrays.namespaces import on_host
+from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.checks.devices import check_on_host
 from trickless.checks.inputs import in_precision
 from trickless.checks.learners import check_finite

@@ -1,4 +1,4 @@
-"""Maps of rows, dense or sparse, that several families make before they project them."""
+"""Rows on the unit sphere, dense or sparse: with a constant appended, of length 1, their angles."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, hstack, issparse
 
-from trickless.arrays.threads import namespace
+from trickless.arrays.namespaces import namespace
 
 
 def append_constant(X: Any, value: float) -> Any:
-    """Append a column of one value to dense or sparse rows."""
+    """Append a column of one constant value to dense or sparse rows."""
     if issparse(X):
         return hstack([X, csr_matrix(np.full((X.shape[0], 1), value))]).tocsr()
     xp = namespace(X)
@@ -36,6 +36,6 @@ def unit_rows(X: Any) -> Any:
 
 
 def angles(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Angles between rows, and whether neither is zero, where the units are 0 with certainty."""
+    """Angles between rows, and whether both rows have a direction, not being zero throughout."""
     angle = np.arccos(np.clip(unit_rows(X) @ unit_rows(Y).T, -1, 1))
     return angle, np.logical_and.outer((X != 0).any(axis=1), (Y != 0).any(axis=1))
