@@ -6,7 +6,7 @@ import scipy.sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
-import trickless.learners.old_kernels
+import trickless.functions.exact_kernel
 from cases import inputs
 from trickless import KernelGradientRegressor, NORMAClassifier, NORMARegressor
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, make_loss
@@ -42,7 +42,7 @@ def expansion(model, X):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(trickless.learners.old_kernels, "BLOCK_ROWS", 16)
+    monkeypatch.setattr(trickless.functions.exact_kernel, "BLOCK_ROWS", 16)
 
 
 @pytest.mark.parametrize("schedule", STEPS)

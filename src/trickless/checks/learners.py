@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ from trickless.arrays.namespaces import namespace
 
 #: A mean loss this many times that of a constant is taken for divergence.
 _DIVERGED = 1e3
-#: What is a difference must be so many times its rounding.
-_RESOLVED = 100
 
 
 def check_huber(epsilon: float) -> None:
@@ -21,76 +18,6 @@ def check_huber(epsilon: float) -> None:
         raise ValueError(
             f"epsilon={epsilon!r} with loss='huber' makes the loss 0 everywhere. Remedy: a "
             "positive epsilon, or loss='epsilon_insensitive' for the absolute error."
-        )
-
-
-def check_more_neurons(owner: str, n_neurons: int, there_are: int) -> None:
-    """A fit that goes on must have neurons left to draw."""
-    if n_neurons <= there_are:
-        raise ValueError(
-            f"{owner}: warm_start=True with n_neurons={n_neurons!r}, but the model has "
-            f"{there_are} neurons already, so there are none to add. Remedy: a larger n_neurons, "
-            "or warm_start=False to begin anew."
-        )
-
-
-def check_search(model: Any, grid: Mapping[str, Any]) -> None:
-    """Only parameters of the neurons can be searched for."""
-    known = sorted(f"neurons__{name}" for name in model._families()[0].get_params())
-    for name in grid:
-        if name not in known:
-            raise ValueError(
-                f"{type(model).__name__}: search={dict(grid)!r} names {name!r}, which is not a "
-                f"parameter of the neurons. Remedy: one of {', '.join(known) or 'none'}."
-            )
-
-
-def check_streamable(owner: str, loss: str) -> None:
-    """Only the squared loss has statistics that add up."""
-    if loss != "squared_error":
-        raise ValueError(
-            f"{owner}: loss={loss!r} needs several passes over all rows, so it cannot be learned "
-            "from a stream. Remedy: loss='squared_error', fit, or DoublyStochasticClassifier."
-        )
-
-
-def check_alpha(owner: str, alpha: Any) -> None:
-    """Leaving a row out needs the rows once more."""
-    if alpha == "loo":
-        raise ValueError(
-            f"{owner}: alpha='loo' needs a second pass over all rows, which a stream does not "
-            "give. Remedy: fit, or alpha='auto' (generalised cross-validation from the statistics)."
-        )
-
-
-def check_passes(owner: str, **parameters: Any) -> None:
-    """What solver="iterative" does not go with."""
-    for name, (value, goes) in parameters.items():
-        if not goes:
-            raise ValueError(
-                f"{owner}: solver='iterative' does not go with {name}={value!r}. Remedy: "
-                "solver='direct'."
-            )
-
-
-def check_no_weight_bound(owner: str, weight_bound: Any, loss: str | None = None) -> None:
-    """What a bound of the weights does not go with."""
-    if weight_bound is not None:
-        what = "return_std=True" if loss is None else f"loss={loss!r}"
-        raise ValueError(
-            f"{owner}: weight_bound={weight_bound!r} does not go with {what}. Remedy: "
-            "weight_bound=None."
-        )
-
-
-def check_validation_rows(owner: str, share: float, n_held_out: int, n_rows: int) -> None:
-    """Both parts of the rows must hold some."""
-    if not 2 <= n_held_out < n_rows:
-        raise ValueError(
-            f"{owner}: validation_fraction={share!r} of {n_rows} rows is {n_held_out}, which "
-            f"leaves {n_rows - n_held_out} to learn from; early_stopping needs at least two rows "
-            "held out and one to learn from. Remedy: more rows, another validation_fraction, or "
-            "early_stopping=False."
         )
 
 
@@ -103,25 +30,6 @@ def check_progress(owner: str, now: float, start: float, n_steps: int, remedy: s
         )
 
 
-def check_no_average(owner: str, average: bool, max_support: int | None) -> None:
-    """An average over rounds has a term for every row that any round had."""
-    if average and max_support is not None:
-        raise ValueError(
-            f"{owner}: average=True with max_support={max_support!r}, but an average over rounds "
-            "needs the terms that are dropped. Remedy: average=False, or max_support=None."
-        )
-
-
-def check_forgetting(owner: str, schedule: str, step_size: float | str, alpha: float) -> None:
-    """A step may not decay what was learned to nothing, or turn its signs."""
-    if schedule != "inverse" and not isinstance(step_size, str) and step_size * alpha >= 1:
-        raise ValueError(
-            f"{owner}: step_size={step_size!r} with alpha={alpha!r} decays earlier terms by "
-            f"1 - step * alpha = {1 - step_size * alpha:g}, which must be above 0. Remedy: a "
-            f"step_size below {1 / alpha:g}, or a smaller alpha."
-        )
-
-
 def check_finite(owner: str, values: Any) -> None:
     """What a network answers must be finite."""
     xp = namespace(values)
@@ -129,34 +37,4 @@ def check_finite(owner: str, values: Any) -> None:
         raise ValueError(
             f"{owner}: the network's values are not finite, so its activations or its coefficients "
             "are not. Remedy: check the family's activations on these rows, and the step size."
-        )
-
-
-def check_resolved(owner: str, alpha: Any, resolved: bool) -> None:
-    """Products in single precision are no good for a smaller ridge than they were made for."""
-    if not resolved:
-        raise ValueError(
-            f"{owner}: alpha={alpha!r} is below the rounding of the sums of this model, which was "
-            "fitted with a larger alpha, or chose it. Remedy: call fit again with this alpha, or "
-            "fit with dtype='float64' from the beginning."
-        )
-
-
-def check_freedom(
-    owner: str, alpha: Any, left: np.ndarray, moments: Any, ridge: np.ndarray
-) -> None:
-    """Noise is what residuals show, of which nothing may be left.
-
-    So it is where weights let rows count for less than the degrees of freedom of the fit. Where
-    rows are no more than columns, their products tell the freedom that large alphas leave only.
-    """
-    size = len(moments.z_mean)
-    rounding = 0.0
-    if moments.rows is None and size >= moments.n - 1:
-        rounding = _RESOLVED * size * np.finfo(float).eps * moments.mean_square
-    if ((left <= 0) | (left * ridge < rounding)).any():
-        raise ValueError(
-            f"{owner}: with alpha={alpha!r}, rows that count for {moments.n:,.1f} leave "
-            f"{left.min():.2g} degrees of freedom, which cannot be told from none. Remedy: a "
-            "larger alpha, or one fit of all rows without weights."
         )

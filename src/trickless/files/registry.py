@@ -40,6 +40,7 @@ from trickless.neurons import Inputs, Neurons
 from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.descent import Descent, Seen
 from trickless.solvers.estimates import Measured, Noise
+from trickless.solvers.norma import NORMA
 from trickless.solvers.ridge import Solution
 from trickless.solvers.rounds import Rounds
 from trickless.solvers.statistics import KeptRows, Statistics
@@ -82,6 +83,7 @@ _PARTS = (
     Matrix,
     Measured,
     Noise,
+    NORMA,
     Numbers,
     Range,
     Rounds,

@@ -15,7 +15,7 @@ from trickless.functions.exact_kernel import ExactKernel
 from trickless.learners.base import Learner
 from trickless.learners.rows import Matrix
 from trickless.neurons.histograms import check_non_negative
-from trickless.rules import anything, either, is_none
+from trickless.rules import anything, either, is_none, positive
 
 #: Names of scikit-learn's kernels.
 KERNELS = (
@@ -32,6 +32,9 @@ KERNELS = (
 #: Kernels of rows that hold no negative number, and kernels that take sparse rows.
 _OF_HISTOGRAMS = "chi2", "additive_chi2"
 _OF_SPARSE = "rbf", "linear", "poly", "sigmoid", "cosine"
+
+#: What the regularisation strength of a solver must be.
+ALPHA = positive("alpha=1e-3 regularises as an SVM with C = 1 does for 1,000 rows")
 
 
 class RowsOfKernel(Matrix):
@@ -144,3 +147,17 @@ class KernelLearner(Learner):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.kernel in _OF_SPARSE
         return tags
+
+
+def first_intercept(
+    learner: Learner, targets: np.ndarray, weight: np.ndarray | None = None
+) -> np.ndarray:
+    """Constant that a learner begins with, (n_outputs,): the mean of numbers, and 0 for labels."""
+    if learner._numeric:
+        return np.average(targets, axis=0, weights=weight)
+    return np.zeros(targets.shape[1])
+
+
+def is_solved(learner: Learner) -> bool:
+    """Whether a learner has the coefficients it predicts with, which are found all at once."""
+    return hasattr(learner, "dual_coef_")

@@ -27,9 +27,9 @@ from tqdm.auto import tqdm
 
 from trickless.cli.demo.data import ADULT_NUMBERS, FetchError, load_adult
 from trickless.cli.demo.report import circumstances, measured
+from trickless.learners.base import Learner
 from trickless.learners.doubly_stochastic import DoublyStochasticClassifier
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier
-from trickless.learners.old_base import Learner
 from trickless.learners.shrinking_gradient import ShrinkingGradientClassifier
 from trickless.neurons import Ferns
 
