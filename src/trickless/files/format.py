@@ -18,10 +18,9 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 import trickless
-from trickless.files.reader import Reader, dtype_of, parse, unique
-from trickless.files.recorder import Recorder, little, name_of
+from trickless.files.records import Reader, Recorder, dtype_of, name_of, parse, unique
 
-#: The layout of a file. A file of a later version is refused.
+#: The version of a file. A file of a later version is refused.
 VERSION = 1
 _MAGIC = b"\x89TRKLS\r\n"
 #: Magic, version of the format, bytes of the header.
@@ -127,7 +126,7 @@ def _parts(model: Any) -> Iterator[bytes | memoryview]:
     """What a file holds, one after the other, before its checksum."""
     recorder = Recorder()
     recorder.add(model)
-    table = [[little(a.dtype).str, _order(a), list(a.shape)] for a in recorder.arrays]
+    table = [[_little(a.dtype).str, _order(a), list(a.shape)] for a in recorder.arrays]
     about = {
         "library": f"trickless {trickless.__version__}",
         "numpy": np.__version__,
@@ -145,10 +144,15 @@ def _parts(model: Any) -> Iterator[bytes | memoryview]:
     return chain([_PREFIX.pack(_MAGIC, VERSION, len(header)), header], raw)
 
 
+def _little(dtype: np.dtype) -> np.dtype:
+    """The same type, little-endian."""
+    return dtype.newbyteorder("<")
+
+
 def _raw(array: np.ndarray) -> memoryview:
     """The bytes of an array, in its order."""
     order = _order(array)
-    array = array.astype(little(array.dtype), order, copy=False)
+    array = array.astype(_little(array.dtype), order, copy=False)
     return array.reshape(-1, order=order).view(np.uint8).data
 
 
