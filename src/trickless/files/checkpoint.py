@@ -18,10 +18,9 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse
 
-import trickless
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import row_blocks
-from trickless.files.format import check_place, digest, load, write
+from trickless.files.format import check_place, digest, library_version, load, write
 from trickless.rules import warn
 
 #: The state is written after so many seconds, and takes at most this share of the time.
@@ -201,7 +200,7 @@ class Checkpoint:
     def _facts(self, model: Any, call: str, goes_on: bool) -> Iterator[tuple[str, tuple[str, str]]]:
         """What a fit has to agree with, beside the data."""
         cls = type(model)
-        versions = {"trickless": trickless.__version__, "NumPy": np.__version__}
+        versions = {"trickless": library_version(), "NumPy": np.__version__}
         facts = {"class": f"{cls.__module__}.{cls.__qualname__}", "method": call}
         for name, text in (facts | {f"version of {k}": v for k, v in versions.items()}).items():
             yield name, (text, text)

@@ -9,6 +9,8 @@ import secrets
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
 from io import BufferedReader
 from itertools import chain
 from math import prod
@@ -17,10 +19,9 @@ from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-import trickless
 from trickless.files.records import Reader, Recorder, dtype_of, name_of, parse, unique
 
-#: The version of a file. A file of a later version is refused.
+#: The layout of a file. A file of a later version is refused.
 VERSION = 1
 _MAGIC = b"\x89TRKLS\r\n"
 #: Magic, version of the format, bytes of the header.
@@ -101,6 +102,12 @@ def check_place(owner: str, path: Path) -> None:
         raise ValueError(f"{owner}: {str(path)!r} is {what}. Remedy: the path of a file.")
 
 
+@cache
+def library_version() -> str:
+    """The version of this package, as it was installed."""
+    return version("trickless")
+
+
 def write(model: Any, path: Path) -> None:
     """Write a file in its place, with its checksum, and flush it."""
     parts = _parts(model)
@@ -128,7 +135,7 @@ def _parts(model: Any) -> Iterator[bytes | memoryview]:
     recorder.add(model)
     table = [[_little(a.dtype).str, _order(a), list(a.shape)] for a in recorder.arrays]
     about = {
-        "library": f"trickless {trickless.__version__}",
+        "library": f"trickless {library_version()}",
         "numpy": np.__version__,
         "foreign": sorted(recorder.foreign),
         "arrays": table,
@@ -239,11 +246,11 @@ def _verified(path: Any, file: BufferedReader) -> tuple[bytes, int]:
             "it is not a file of trickless.save",
             "check the path; a pickle is read by pickle.load, if you trust who made it",
         )
-    _, version, n_header = _PREFIX.unpack(prefix)
-    if not 0 < version <= VERSION:
+    _, layout, n_header = _PREFIX.unpack(prefix)
+    if not 0 < layout <= VERSION:
         _refuse(
             path,
-            f"its format is version {version}, and this version of trickless reads up to {VERSION}",
+            f"its format is version {layout}, and this version of trickless reads up to {VERSION}",
             "update trickless, or save the model again with this version",
         )
     n_arrays = size - _PREFIX.size - n_header - _DIGEST
@@ -323,7 +330,7 @@ def _refuse(path: Any, cause: str, remedy: str) -> NoReturn:
 
 def _refuse_content(path: Any, error: BaseException, maker: Any) -> NoReturn:
     """Refuse a file that is whole; ``maker`` is the library that it says it was made by."""
-    here = f"trickless {trickless.__version__}"
+    here = f"trickless {library_version()}"
     of_another = maker is not None and maker != here
     by = f", made by {ascii(maker)[:60]} where this is {here!r}," if of_another else ""
     remedy = "load it with that version, or save" if of_another else "save"
