@@ -20,7 +20,7 @@ import scipy.sparse
 
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import row_blocks
-from trickless.files.format import check_place, digest, library_version, load, write
+from trickless.files.format import check_is_file, digest, library_version, load, write
 from trickless.rules import warn
 
 #: The state is written after so many seconds, and takes at most this share of the time.
@@ -186,7 +186,7 @@ class Checkpoint:
         whole = Path(os.path.realpath(path))
         self._previous = whole.with_name(whole.name + ".previous")
         self._new = whole.with_name(f".{whole.name}.checkpoint.tmp")
-        check_place(self._call, whole)
+        check_is_file(self._call, whole)
         try:
             self._new.touch()
             self._new.unlink()

@@ -82,7 +82,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     True
     """
     path = Path(os.path.realpath(path))
-    check_place("save", path)
+    check_is_file("save", path)
     beside = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.tmp")
     try:
         write(model, beside)
@@ -95,7 +95,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         raise
 
 
-def check_place(owner: str, path: Path) -> None:
+def check_is_file(owner: str, path: Path) -> None:
     """Refuse what is there but not a file, as a folder or a device, whose place none must take."""
     if path.exists() and not path.is_file():
         what = "a folder" if path.is_dir() else "not a file but a device, pipe or socket"
