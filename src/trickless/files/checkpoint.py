@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -150,15 +150,21 @@ class Checkpoint:
                 [f"batches ({self._saved.n_batches} and more, {self._n_batches} now)"]
             )
 
-    def is_due(self) -> bool:
-        """Whether it is time to keep a state."""
-        return self._path is not None and time.monotonic() >= self._next
+    def keep(self, state: Callable[[], State], now: bool = False) -> None:
+        """Write the state to the file, if it is time to. If that fails, the fit goes on.
 
-    def keep(self, state: State) -> None:
-        """Write a state to the file; where that fails, the fit goes on without."""
+        Parameters
+        ----------
+        state : callable
+            Returns the state. It is called only if the state is written.
+        now : bool, default=False
+            Whether to write it without regard to the time.
+        """
+        if self._path is None or not (now or time.monotonic() >= self._next):
+            return
         began = time.monotonic()
         of = self._of | self._data()
-        progress = Progress(of=of, seed=self._seed, n_batches=self._n_batches, state=state)
+        progress = Progress(of=of, seed=self._seed, n_batches=self._n_batches, state=state())
         try:
             self._write(progress)
         except OSError as error:
@@ -166,8 +172,8 @@ class Checkpoint:
                 f"{self._call}: the state could not be written ({error}). The fit goes on, and "
                 "what was written before is still there. Remedy: make room on the disk.",
             )
-        now = time.monotonic()
-        self._next = now + max(SECONDS, (now - began) / SHARE)
+        end = time.monotonic()
+        self._next = end + max(SECONDS, (end - began) / SHARE)
 
     def remove(self) -> None:
         """Remove the files of a fit that is complete."""

@@ -205,8 +205,7 @@ class _DoublyStochastic(NeuronLearner):
                 return self._score(aside.f + self.intercept_, targets[held_out], part)
 
         def keep() -> None:
-            if checkpoint.is_due():
-                checkpoint.keep(self._state(batches, aside))
+            checkpoint.keep(lambda: self._state(batches, aside))
 
         self._descend(since, len(batches), step, score, keep)
 

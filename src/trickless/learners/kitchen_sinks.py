@@ -287,6 +287,10 @@ class _KitchenSinks(NeuronLearner):
             place, statistics, done = statistics, state["statistics"], state["rows"]
             if not on_host(X):
                 statistics.gram = beside(place.gram, statistics.gram)
+
+        def state_now() -> dict[str, Any]:
+            return {"statistics": statistics, "rows": rows.stop}
+
         with self._progress(X.shape[0], "row") as bar:
             bar.update(done)
             # As many rows as columns take no more memory than the Gram matrix they are added to.
@@ -294,8 +298,7 @@ class _KitchenSinks(NeuronLearner):
                 part = None if weight is None else weight[rows]
                 statistics.add(Z, targets[rows], part, least, self.n_jobs)
                 bar.update(Z.shape[0])
-                if checkpoint.is_due():
-                    checkpoint.keep({"statistics": statistics, "rows": rows.stop})
+                checkpoint.keep(state_now)
         check_finite(type(self.neurons_).__name__, statistics.z_sum)
         if hasattr(self, "statistics_"):
             self.statistics_.make_room(X.shape[0])
@@ -406,7 +409,7 @@ class _KitchenSinks(NeuronLearner):
             except Exception as error:
                 error.add_note(f"This was at batch {n_learned}, counted from 0.")
                 if checkpoint is not None and not kept.behind and kept.n_batches == n_learned > 0:
-                    kept.keep({"statistics": self.statistics_})  # the source may not come back
+                    kept.keep(lambda: {"statistics": self.statistics_}, now=True)
                 raise
             check_stream(self)
             kept.ended()
@@ -425,8 +428,7 @@ class _KitchenSinks(NeuronLearner):
                 self.statistics_ = state["statistics"]
             elif not kept.behind and len(rows[1]):
                 self._learn(*rows)
-                if kept.is_due():
-                    kept.keep({"statistics": self.statistics_})
+                kept.keep(lambda: {"statistics": self.statistics_})
 
     def _solution(self) -> Solution:
         """The solution for the rows so far, made when it is first asked for."""

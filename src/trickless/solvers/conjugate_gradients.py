@@ -335,6 +335,11 @@ def _conjugate_gradients(
         square = (residual * direction).sum(axis=0)
         left = np.where(square > 0, np.inf, 0.0)
         active, n_iter = np.flatnonzero(left > tols), 0
+
+    def state_now() -> dict[str, Any]:
+        iterations = [solution, residual, direction, square, left, active, n_iter]
+        return kept | {"iterations": iterations}
+
     while active.size and n_iter < max_iter:
         p = direction[:, active]
         product = normal(p, ridges[active])
@@ -355,7 +360,5 @@ def _conjugate_gradients(
         )
         active = active[left[active] > tols[active]]
         n_iter += 1
-        if checkpoint.is_due():
-            iterations = [solution, residual, direction, square, left, active, n_iter]
-            checkpoint.keep(kept | {"iterations": iterations})
+        checkpoint.keep(state_now)
     return solution, n_iter, left

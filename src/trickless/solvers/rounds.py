@@ -168,6 +168,10 @@ class OnlineGradient(Learner):
         if (state := checkpoint.resume()) is not None:
             start = state["rows"]
             self.__dict__.update({name: state[name] for name in self._changing})
+
+        def state_now() -> dict[str, Any]:
+            return {name: getattr(self, name) for name in self._changing} | {"rows": start}
+
         with self._progress(n_rows, "row") as bar:
             bar.update(start)
             while start < n_rows:
@@ -176,9 +180,7 @@ class OnlineGradient(Learner):
                 self._compress()
                 bar.update(rows.stop - start)
                 start = rows.stop
-                if checkpoint.is_due():
-                    changed = {name: getattr(self, name) for name in self._changing}
-                    checkpoint.keep(changed | {"rows": start})
+                checkpoint.keep(state_now)
 
     def _round(self, X: Any, targets: np.ndarray, eta: float) -> None:
         """One round of Algorithm 1 for each row of a batch, all with the estimates of f_t.
