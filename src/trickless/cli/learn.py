@@ -253,7 +253,8 @@ def _one_pass(learner: Any, n_sampled: int, n_others: int, width: int) -> int:
     neurons = -(-n_neurons // max(parts + 1, -(-n_neurons // learner.neurons_per_step)))
     n_steps = max(2, n_neurons // neurons)
     batch_rows = -(-n_rows // n_steps)
-    while -(-n_sampled // batch_rows) - (-n_others // batch_rows) > n_steps:  # two short steps
+    # The sample and the other rows both end with a step of fewer rows.
+    while -(-n_sampled // batch_rows) - (-n_others // batch_rows) > n_steps:
         batch_rows += 1 + batch_rows // 1000
     learner.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
     return batch_rows
