@@ -25,8 +25,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from tqdm.auto import tqdm
 
-from trickless.cli.demo.data import ADULT_NUMBERS, FetchError, load_adult
-from trickless.cli.demo.report import circumstances, measured
+from trickless.cli.demo.download import ADULT_NUMBERS, FetchError, load_adult
+from trickless.cli.demo.measurement import circumstances, measured
 from trickless.learners.base import Learner
 from trickless.learners.doubly_stochastic import DoublyStochasticClassifier
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier
