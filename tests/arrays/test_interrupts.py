@@ -3,7 +3,7 @@
 import signal
 import sys
 import threading
-from copy import deepcopy
+from copy import copy, deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +19,10 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless.arrays.interrupts import uninterrupted
-from trickless.learners.doubly_stochastic import _DoublyStochastic
+from trickless.learners.online import options_of
 from trickless.neurons import Gaussian
-from trickless.solvers.rounds import OnlineGradient
+from trickless.solvers.descent import Descent
+from trickless.solvers.rounds import Rounds
 
 #: Learners whose fits are of several steps.
 STEPS = {
@@ -53,19 +54,28 @@ def small(learner, **params):
 def and_copied(step, copies):
     def step_and_copy(self, *args):
         step(self, *args)
-        copies[progress(self)] = deepcopy(self)
+        copies[self.n_rounds if isinstance(self, Rounds) else self.n_steps] = deepcopy(self)
 
     return step_and_copy
 
 
 @pytest.fixture
 def after_each_step(monkeypatch):
-    """Copies of a model after each of its whole steps, by the number of rows or steps taken."""
+    """Copies of a solver after each of its whole steps, by the number of rows or steps taken."""
     copies = {}
     with monkeypatch.context() as patch:
-        for cls, name in ((_DoublyStochastic, "_step"), (OnlineGradient, "_compress")):
+        for cls, name in ((Descent, "step"), (Rounds, "compress")):
             patch.setattr(cls, name, and_copied(getattr(cls, name), copies))
         yield copies
+
+
+def models(fitted, solvers):
+    """What a model would be with each of some solvers, by how far they have got."""
+    name = "rounds_" if hasattr(fitted, "rounds_") else "descent_"
+    made = {step: copy(fitted) for step in solvers}
+    for step, model in made.items():
+        setattr(model, name, solvers[step])
+    return made
 
 
 def progress(model):
@@ -74,7 +84,7 @@ def progress(model):
         return None
     if name_of(model).startswith("Doubly"):
         return model.n_iter_
-    return model.rounds_.coefficients.n_rounds if name_of(model).startswith("Shrinking") else 1
+    return model.rounds_.n_rounds if name_of(model).startswith("Shrinking") else 1
 
 
 def interrupted_at(n, call, *args):
@@ -104,8 +114,8 @@ def test_an_interrupted_first_fit_leaves_whole_steps_or_nothing(
 ):
     monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
     X, y = problem(learner, 300)
-    small(learner).fit(X, y)
-    copies, steps = dict(after_each_step), set()
+    fitted = small(learner).fit(X, y)
+    copies, steps = models(fitted, after_each_step), set()
     for n in range(1, 1000):
         model = small(learner)
         untouched = dict(vars(model))
@@ -144,8 +154,8 @@ def test_an_interrupted_batch_leaves_whole_steps(learner, after_each_step, monke
     begun = small(learner).partial_fit(X, y)
     before = progress(begun)
     after_each_step.clear()
-    deepcopy(begun).partial_fit(X, y)
-    copies = {before: begun} | after_each_step
+    done = deepcopy(begun).partial_fit(X, y)
+    copies = {before: begun} | models(done, after_each_step)
     steps = set()
     for n in range(1, 1000):
         model = deepcopy(begun)
@@ -192,8 +202,9 @@ def test_an_interrupted_compression_leaves_whole_rounds():
 def signalled(n, call, *args):
     """A call with a Ctrl-C at the n-th line of this package; whether there are so many."""
     folder, lines = str(Path(trickless.__file__).parent), iter(range(n))
-    parts = ("rounds.py", "compression.py", "coefficients.py", "growing.py", "base.py",
-             "doubly_stochastic.py", "kitchen_sinks.py", "statistics.py", "ridge.py")  # fmt: skip
+    parts = ("rounds.py", "compression.py", "coefficients.py", "growing.py", "online.py",
+             "descent.py", "doubly_stochastic.py", "kitchen_sinks.py", "sums.py",
+             "statistics.py", "ridge.py")  # fmt: skip
 
     def trace(frame, event, arg):
         if not frame.f_code.co_filename.startswith(folder):
@@ -221,7 +232,7 @@ def test_ctrl_c_at_any_line_of_a_batch_leaves_whole_steps(learner, after_each_st
     before = progress(begun)
     done = deepcopy(begun).partial_fit(X[:30], y[:30])
     copies = {before: [begun]}
-    for step, model in after_each_step.items():
+    for step, model in models(done, after_each_step).items():
         copies.setdefault(step, []).append(model)
     if len(copies) == 1:
         copies[before].append(done)  # a batch of Kitchen Sinks is learned or is not
@@ -238,19 +249,23 @@ def test_ctrl_c_at_any_line_of_a_batch_leaves_whole_steps(learner, after_each_st
     assert n > 50
 
 
+def compress(model):
+    model.rounds_.compress(options_of(model))
+
+
 @pytest.mark.parametrize("compression", ["projection", "unbiased"])
 def test_ctrl_c_at_any_line_of_a_compression_leaves_the_support_before_or_after(compression):
     X, y = problem(ShrinkingGradientRegressor(), 60)
     options = {"neurons": Gaussian(1.0), "compression": compression}
     begun = small(ShrinkingGradientRegressor(), **options).partial_fit(X, y)
     begun.set_params(max_support=40)
-    (done := deepcopy(begun))._compress()
+    compress(done := deepcopy(begun))
     expected = [answers(deepcopy(model), X) for model in (begun, done)]
     assert not np.array_equal(*expected)
     found = []
     for n in range(1, 10_000):
         model = deepcopy(begun)
-        if not signalled(n, model._compress):
+        if not signalled(n, compress, model):
             break
         answer = answers(model, X)
         (which,) = (i for i in (0, 1) if np.array_equal(answer, expected[i]))

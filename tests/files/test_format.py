@@ -34,7 +34,7 @@ from trickless import (
     NORMARegressor,
     ShrinkingGradientRegressor,
 )
-from trickless.files.recorder import CLASSES
+from trickless.files.registry import classes
 from trickless.neurons import (
     FromFunction,
     Gaussian,
@@ -493,12 +493,12 @@ def test_every_public_learner_and_family_is_registered():
     for name in trickless.__all__:
         thing = getattr(trickless, name)
         if hasattr(thing, "fit"):
-            assert CLASSES[name] is thing
+            assert classes()[name] is thing
     for name in trickless.neurons.__all__:
         thing = getattr(trickless.neurons, name)
         if isinstance(thing, type) and thing not in (Neurons, Relevance):  # which is not kept
-            assert CLASSES[name] is thing
-    assert all(cls.__module__.startswith("trickless.") for cls in CLASSES.values())
+            assert classes()[name] is thing
+    assert all(cls.__module__.startswith("trickless.") for cls in classes().values())
 
 
 # Damage and hostility.
