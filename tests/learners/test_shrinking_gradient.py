@@ -241,7 +241,8 @@ def test_the_frozen_network_follows_n_neurons():
     averaged = model.predict(X)
     assert np.abs(model.set_params(average=False).predict(X) - averaged).max() > 0.01
     model.set_params(average=True)
-    value, error = model.network_.estimate(X.astype("float32"))
+    frozen = model.estimates_.function(model.rounds_, average=True)
+    value, error = frozen.estimate(X.astype("float32"))
     assert (np.abs(value - exact) < 5 * error).all()
 
 
