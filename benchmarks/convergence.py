@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from trickless import DoublyStochasticRegressor
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Gaussian, Stumps
 
 ROWS, COLUMNS, RUNS = 100, 2, 24

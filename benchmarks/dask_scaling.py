@@ -36,7 +36,7 @@ import psutil
 from distributed import Client, LocalCluster, wait
 
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.dask import fit
 from trickless.neurons import Gaussian
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from trickless import Expansion
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.functions.expansion import PILOT_ROWS, SHARED_BY
 from trickless.neurons import Gaussian
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from trickless import ShrinkingGradientClassifier
-from trickless.cli.demo.report import circumstances
-from trickless.cli.demo.run import load
+from trickless.cli.demo.comparison import load
+from trickless.cli.demo.measurement import circumstances
 from trickless.solvers.rounds import LARGEST_STEP
 
 SEEDS = (0, 1, 2)

@@ -34,7 +34,7 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless.arrays.threads import _WORTH_SHARING, ROWS_PER_BLOCK
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.functions.stream import BLOCK
 from trickless.learners.kitchen_sinks import PANEL_ROWS, PASSES_ABOVE
 from trickless.neurons import Gaussian

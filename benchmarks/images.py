@@ -25,7 +25,7 @@ import numpy as np
 
 import data
 from trickless import KitchenSinksClassifier
-from trickless.cli.demo.report import circumstances, measured
+from trickless.cli.demo.measurement import circumstances, measured
 from trickless.neurons import Gaussian, Neurons, Patches, Weights
 
 PATH = Path(__file__).parent / "results" / "images.json"

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from trickless import KitchenSinksRegressor
-from trickless.cli.demo.report import circumstances, resident_mib
+from trickless.cli.demo.measurement import circumstances, resident_mib
 from trickless.neurons import Stumps
 
 ROWS, BATCH, COLUMNS, NEURONS = 10_000_000, 20_000, 50, 1000

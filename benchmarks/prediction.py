@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from trickless import ShrinkingGradientRegressor
-from trickless.cli.demo.report import circumstances
-from trickless.cli.demo.run import load
+from trickless.cli.demo.comparison import load
+from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Gaussian, Stumps
 
 SUPPORT, ROWS, SOME = 10_000, 10_000, 20

@@ -26,7 +26,7 @@ import matplotlib as mpl
 import numpy as np
 
 from trickless import ShrinkingGradientRegressor
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Gaussian, Stumps
 from trickless.solvers.regret import played_losses, smallest_loss
 from trickless.theory import shrinking_gradient_regret

@@ -17,7 +17,7 @@ import numpy as np
 
 from peers.tasks import prepare
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Ferns, Gaussian, Laplace1
 
 NEURONS, SEEDS = 1000, 5

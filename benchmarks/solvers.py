@@ -27,7 +27,7 @@ import numpy as np
 
 import data
 from trickless import KitchenSinksClassifier
-from trickless.cli.demo.report import circumstances, measured
+from trickless.cli.demo.measurement import circumstances, measured
 
 PATH = Path(__file__).parent / "results" / "solvers.json"
 NEURONS = (4096, 8192)

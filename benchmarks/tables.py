@@ -27,7 +27,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 
 import data
 from trickless import KitchenSinksClassifier
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Stumps, Tabular
 
 PATH = Path(__file__).parent / "results" / "tables.json"

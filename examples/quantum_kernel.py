@@ -43,7 +43,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 import trickless
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 
 QUBITS, ROWS, TEST_ROWS = 5, 400, 400
 SHOTS, SEEDS = (1, 4, 16, 64), range(5)

@@ -37,7 +37,7 @@ import torch
 
 import published
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Gaussian
 
 RESULTS = Path(__file__).parents[1] / "results"

@@ -27,7 +27,7 @@ from scipy import linalg
 
 from trickless import DoublyStochasticRegressor
 from trickless.arrays.threads import n_threads
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.learners.doubly_stochastic import _Batch
 from trickless.neurons import Gaussian
 

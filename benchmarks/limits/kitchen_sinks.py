@@ -41,7 +41,7 @@ from sklearn.pipeline import make_pipeline
 
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.arrays.threads import n_threads
-from trickless.cli.demo.report import circumstances, measured
+from trickless.cli.demo.measurement import circumstances, measured
 from trickless.functions.activations import PANEL_BYTES
 from trickless.neurons import Gaussian
 

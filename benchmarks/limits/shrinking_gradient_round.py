@@ -20,7 +20,7 @@ from bare import activations, in_turn, one_blas_thread
 
 from trickless import ShrinkingGradientRegressor
 from trickless.arrays.threads import n_threads
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Gaussian
 
 SHAPES = (

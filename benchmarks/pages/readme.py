@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages.common import grid, results, where
 from pages.peers import BESIDE, KINDS, mean_ratio, peers, ratios, times, worthwhile
-from trickless.cli.demo.run import Row, table
+from trickless.cli.demo.comparison import Row, table
 
 #: Names of data sets in peers.json, and in the README.
 DATA = {

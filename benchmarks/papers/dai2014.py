@@ -50,7 +50,7 @@ from sklearn.model_selection import ParameterGrid
 
 import trickless
 from trickless.arrays.threads import map_blocks, row_blocks
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream
 from trickless.neurons import Gaussian, Laplace1, Neurons, Stumps

@@ -50,7 +50,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from trickless import DoublyStochasticRegressor, ShrinkingGradientRegressor
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Coordinates
 
 ROUNDS, TEST_ROWS, NONZERO = 200, 500, 10

@@ -49,7 +49,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.pipeline import make_pipeline
 
 from trickless import KitchenSinksClassifier
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Gaussian, Neurons, Stumps
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

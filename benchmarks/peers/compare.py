@@ -16,7 +16,7 @@ from isolated import isolated, measured
 from methods import Method, methods
 from summary import ALL_ROWS, SOME_ROWS
 from tasks import Task, prepare
-from trickless.cli.demo.report import circumstances
+from trickless.cli.demo.measurement import circumstances
 
 #: Seconds of a fit that chooses parameters, of one that is repeated, and how often.
 TUNING_SECONDS, REPEATED, REPEATS = 10.0, 3.0, 3

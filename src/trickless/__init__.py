@@ -65,7 +65,6 @@ _report               measured runs, and where they were made
 ====================  =========================================================================
 """
 
-from trickless.files import registry  # noqa: F401
 from trickless.files.format import load, save
 from trickless.functions.expansion import Expansion
 from trickless.functions.kernel import KernelDisplay, estimate_kernel

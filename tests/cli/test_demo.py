@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from trickless import cli
-from trickless.cli.demo import data, run
-from trickless.cli.demo.report import circumstances, measured
+from trickless.cli.demo import comparison, download
+from trickless.cli.demo.measurement import circumstances, measured
 
 
 @pytest.fixture
@@ -20,13 +20,13 @@ def offline(monkeypatch, tmp_path):
     def refuse(*arguments, **options):
         return subprocess.CompletedProcess(arguments, 1, "", "ERROR: no route to host")
 
-    monkeypatch.setattr(data.subprocess, "run", refuse)
+    monkeypatch.setattr(download.subprocess, "run", refuse)
     return tmp_path
 
 
 def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):
-    monkeypatch.setattr(run, "SIZES", {"stumps": (10, 20), "gaussian": (10, 20)})
-    monkeypatch.setattr(run, "circumstances", lambda: {"commit": "unknown"})
+    monkeypatch.setattr(comparison, "SIZES", {"stumps": (10, 20), "gaussian": (10, 20)})
+    monkeypatch.setattr(comparison, "circumstances", lambda: {"commit": "unknown"})
     assert cli.main(["demo", "--out", str(offline)]) == 0
     out, err = capsys.readouterr()
     assert "could not be fetched (mglearn==0.2.0: ERROR: no route to host)" in out
@@ -53,22 +53,22 @@ def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):
 def test_an_archive_that_was_changed_is_refused(offline, monkeypatch):
     def send_something_else(command, **options):
         folder = command[command.index("--dest") + 1]
-        (data.Path(folder) / data.MGLEARN.filename).write_bytes(b"not the wheel")
+        (download.Path(folder) / download.MGLEARN.filename).write_bytes(b"not the wheel")
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(data.subprocess, "run", send_something_else)
-    with pytest.raises(data.FetchError, match="another archive than mglearn"):
-        data.fetch(data.MGLEARN)
-    assert not (data.cache_folder() / data.MGLEARN.filename).exists()
+    monkeypatch.setattr(download.subprocess, "run", send_something_else)
+    with pytest.raises(download.FetchError, match="another archive than mglearn"):
+        download.fetch(download.MGLEARN)
+    assert not (download.cache_folder() / download.MGLEARN.filename).exists()
 
 
 def test_a_registry_that_hangs_is_given_up(offline, monkeypatch):
     def hang(command, timeout, **options):
         raise subprocess.TimeoutExpired(command, timeout)
 
-    monkeypatch.setattr(data.subprocess, "run", hang)
-    with pytest.raises(data.FetchError, match="no answer within 120 s"):
-        data.fetch(data.MGLEARN)
+    monkeypatch.setattr(download.subprocess, "run", hang)
+    with pytest.raises(download.FetchError, match="no answer within 120 s"):
+        download.fetch(download.MGLEARN)
 
 
 def test_command_line_errors(tmp_path, capsys):

@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -12,7 +13,6 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 
-import dask
 import trickless
 from trickless import (
     DoublyStochasticClassifier,

@@ -5,12 +5,12 @@ import signal
 import threading
 import time
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
 from distributed import wait
 
-import dask
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
 from trickless.dask import fit
 from trickless.neurons import Gaussian

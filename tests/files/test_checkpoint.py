@@ -65,15 +65,15 @@ def ending(monkeypatch):
     """Runs a call that ends after its n-th state; whether it had so many."""
 
     def run(n, call, *args, **options):
-        def keep(self, state, plain=Checkpoint.keep):
-            plain(self, state)
+        def write(self, progress, plain=Checkpoint._write):
+            plain(self, progress)
             kept.append(None)
             if len(kept) == n:
                 raise Ended
 
         kept = []
         with monkeypatch.context() as patch:
-            patch.setattr(Checkpoint, "keep", keep)
+            patch.setattr(Checkpoint, "_write", write)
             try:
                 call(*args, **options)
             except Ended:
@@ -345,8 +345,8 @@ def test_a_full_disk_does_not_end_a_fit(path, ending, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    def keep(self, state, plain=Checkpoint.keep):
-        plain(self, state)
+    def keep(self, state, now=False, plain=Checkpoint.keep):
+        plain(self, state, now)
         assert path.read_bytes() == content
 
     monkeypatch.setattr("trickless.files.format.os.fsync", full)
@@ -369,24 +369,24 @@ def test_states_are_kept_once_a_minute_and_take_little_of_the_time(path, monkeyp
     checkpoint = Checkpoint(path, fresh("steps"))
     while clock[0] < 700:
         clock[0] += step
-        if checkpoint.is_due():
-            checkpoint.keep({})
+        checkpoint.keep(dict)
     assert kept == [60.0, 270.0, 480.0, 690.0]
     writing, step = 0.1, 0.5
     while clock[0] < 1100:
         clock[0] += step
-        if checkpoint.is_due():
-            checkpoint.keep({})
+        checkpoint.keep(dict)
     assert 60 <= kept[-1] - kept[-2] <= 61
+    checkpoint.keep(dict, now=True)
+    assert kept[-1] == clock[0] - writing
 
 
 def test_ctrl_c_leaves_a_model_and_a_file(path, monkeypatch):
     X, y = rows("steps")
     whole = fresh("steps").fit(X, y)
 
-    def keep(self, state, plain=Checkpoint.keep):
-        plain(self, state)
-        if len(state["history"]) == 5:
+    def keep(self, state, now=False, plain=Checkpoint.keep):
+        plain(self, state, now)
+        if len(state()["history"]) == 5:
             raise KeyboardInterrupt
 
     model = fresh("steps")

@@ -1,19 +1,19 @@
 """The command line: ``trickless fit``, ``predict``, ``evaluate``, ``describe`` and ``demo``.
 
 ================  ===========================================================
-a command a file  _fit, _predict, _evaluate, _describe, _demo
-_app              the application of them, and what bad input ends in
-_dataset          tables in files, batch by batch
-_csv              how text is parsed
-_reading          what went wrong when a file was read
-_profile          the first pass: types, scales, categories, a sample
-_moments          means and standard deviations over batches
-_order            in which order a model meets rows
-_learn            from a table to a model
-_models           models that commands read
-_output           files that are written whole or not at all
-_screen           talk, tables and progress
-_errors           what the user can mend
+a file a command  fit, predict, evaluate, describe, demo/command
+app               all commands as one application; exit codes
+dataset           tables in files, batch by batch
+csv               how text is parsed
+reading           errors of reading a file, and where they are
+profile           the first pass: types, scales, categories, a sample
+moments           means and standard deviations over batches
+order             the order in which a model gets the rows
+learn             from a table to a model
+models            models that commands read
+output            files that are written whole or not at all
+screen            messages, tables and progress bars
+errors            errors that the user can correct
 ================  ===========================================================
 """
 
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 2
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal has no sign for
+        sys.stdout.reconfigure(errors="backslashreplace")  # of characters that the terminal lacks
     try:
         app(arguments, prog_name="trickless")
     except SystemExit as end:

@@ -1,4 +1,4 @@
-"""The commands as one application, and how it ends."""
+"""All commands as one application, and how it ends."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from trickless.cli.screen import say, warnings_told
 
 
 class _Commands(TyperGroup):
-    """Bad input ends a command with a message and exit code 2, and not with a traceback."""
+    """Ends a command with a message and exit code 2, without a traceback, if input is bad."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
             with warnings_told():
                 return super().invoke(ctx)
-        except (typer.Exit, typer.Abort):  # RuntimeErrors as well
+        except (typer.Exit, typer.Abort):  # they are RuntimeErrors, too
             raise
         except MemoryError as error:
             say(

@@ -1,4 +1,4 @@
-"""Tables as text: how their lines are parsed."""
+"""CSV files: how their text is parsed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import pyarrow
 import pyarrow.csv
 import pyarrow.dataset as ds
 
-#: How files are opened that are compressed, by the ends of their names.
+#: How compressed files are opened, by the ends of their names.
 OPENED = {".gz": gzip.open, ".bz2": bz2.open}
-#: Bytes that are parsed at a time; types are taken from the first of them.
+#: Bytes that are parsed at a time. The types of columns are those of the first of these blocks.
 _BLOCK = 2**22
 _LONGEST_LINE = 2**20
-#: Bytes of lines that tell a decimal comma from a point.
+#: Bytes at the beginning of a file that are searched for decimal commas and points.
 _LINES = 2**18
 _WITH_COMMA, _WITH_POINT = (
     re.compile(rf"\s*[+-]?\d*{sign}\d+([eE][+-]?\d+)?\s*") for sign in (",", r"\.")
 )
-#: Commas that may part thousands.
+#: A number whose commas may separate thousands.
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*")
 
 
@@ -36,20 +36,20 @@ def csv_format(file: str, types: dict[str, Any]) -> Any:
 def csv_batches(file: str, types: dict[str, Any], columns: list[str]) -> Iterator[Any]:
     """Some columns of a file, a few rows at a time.
 
-    Nothing is read before it is asked for, but one block; a dataset would read on without waiting.
+    At most one block is read ahead. A dataset of Arrow would read on without waiting.
     """
     options = _options(file, types, columns)
     try:
         yield from pyarrow.csv.open_csv(file, **options)
     except pyarrow.ArrowInvalid:
-        options["read_options"].use_threads = False  # which knows the row of what cannot be read
+        options["read_options"].use_threads = False  # the error names the row then
         for _ in pyarrow.csv.open_csv(file, **options):
             pass
         raise
 
 
 def csv_schema(file: str, types: dict[str, Any]) -> Any:
-    """Names and types of the columns of a file; it may have another decimal sign than others."""
+    """Names and types of the columns of a file, with the decimal sign that this file has."""
     return pyarrow.csv.open_csv(file, **_options(file, types, [])).schema
 
 
@@ -58,7 +58,7 @@ def _options(file: str, types: dict[str, Any], columns: list[str]) -> dict[str, 
         "parse_options": pyarrow.csv.ParseOptions(
             delimiter=delimiter_of(file),
             newlines_in_values=True,
-            ignore_empty_lines=len(names_of(file)) > 1,  # else they are missing values
+            ignore_empty_lines=len(names_of(file)) > 1,  # a single column may miss values
         ),
         "read_options": pyarrow.csv.ReadOptions(block_size=_BLOCK),
         "convert_options": pyarrow.csv.ConvertOptions(
@@ -71,16 +71,16 @@ def _options(file: str, types: dict[str, Any], columns: list[str]) -> dict[str, 
 
 
 def names_of(file: str) -> list[str]:
-    """The names in the first line."""
+    """The names of the columns, from the first line."""
     line = _first_line(file)
     try:
         return next(csv.reader([line], delimiter=_delimiter(line)), [])
-    except csv.Error:  # no text
+    except csv.Error:  # the line is not text
         return []
 
 
 def delimiter_of(file: str) -> str:
-    """What parts the names of a file."""
+    """The sign that separates the columns of a file."""
     return _delimiter(_first_line(file))
 
 
@@ -90,9 +90,11 @@ def _first_line(file: str) -> str:
 
 
 def _decimal_point(file: str) -> str:
-    """A comma, if commas do not part columns and the first numbers have some and no points.
+    """The decimal sign of a file, a comma or a point.
 
-    Not where all of them may be those of thousands: these are left as text, which is refused.
+    It is a comma if another sign separates columns, and if the numbers at the beginning have commas
+    and no points. If all these commas may separate thousands, it is a point: such numbers are then
+    read as text, which is refused.
     """
     delimiter = delimiter_of(file)
     if delimiter == ",":
@@ -112,6 +114,6 @@ def _opened(file: str) -> Any:
 
 
 def _delimiter(line: str) -> str:
-    """What parts the names: the most frequent of four signs."""
+    """The sign that separates the names in a line: the most frequent of four."""
     outside = re.sub(r'"[^"]*"', "", line)
     return max(",\t;|", key=outside.count)

@@ -1,7 +1,7 @@
 """Tables in files, batch by batch: CSV, Parquet, Arrow, or folders of them.
 
-A column has one of three kinds, and comes as numbers in double precision, as times or as text,
-whatever the type that it has in a file.
+A column is of one of three kinds: numbers, dates or categories. They are read as numbers in double
+precision, times and text, whatever type they have in a file.
 """
 
 from __future__ import annotations
@@ -32,21 +32,22 @@ ENDINGS = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
-#: Ends of files that hold others, most of which are not read.
+#: Endings of compressed files and archives, most of which cannot be read.
 _PACKED = ".7z", ".br", ".bz2", ".gz", ".lz4", ".xz", ".zip", ".zst"
-#: The Arrow type in which columns of a kind come; "truth" is for targets alone.
+#: The Arrow type that columns of each kind are read as; only a target is of the kind "truth".
 TYPES = {
     "number": pa.float64(),
     "date": pa.timestamp("us"),
     "category": pa.string(),
     "truth": pa.bool_(),
 }
-#: Numbers, and rows, that a batch has at most.
+#: The most numbers, and the most rows, of a batch.
 _BATCH_CELLS, _BATCH_ROWS = 2**21, 2**16
+#: Bytes at the beginning of a file, from whose lines its rows are estimated.
 _HEAD = 2**20
 #: Bytes of a column that are read at a time.
 _BUFFER = 2**16
-#: The largest number, whose square is one as well.
+#: The largest number that is accepted. Its square does not overflow.
 _LARGEST = 1e150
 
 
@@ -68,21 +69,21 @@ class Batch(NamedTuple):
 
 
 class Dataset:
-    """The tables at a path, as one.
+    """The tables at a path, read as one.
 
     Parameters
     ----------
     path : Path
-        A file, or a folder whose files are of one format, and have the same columns. Folders in it
-        named ``year=2026`` are a column.
+        A file, or a folder whose files are of one format and have the same columns. Folders in it
+        with names such as ``year=2026`` stand for a column.
 
     Attributes
     ----------
     types : dict of str to pyarrow.DataType
-        The columns, by the first file.
+        The types of the columns, as in the first file.
     files : list of str
     n_rows : int or None
-        How many rows there are, where the files say it.
+        How many rows there are, if the files say so.
     """
 
     def __init__(self, path: Path) -> None:
@@ -134,7 +135,7 @@ class Dataset:
         return n_rows
 
     def expected_rows(self) -> int | None:
-        """How many rows there are, or about how many; None where that takes reading all."""
+        """How many rows there are, or about how many; None if all would have to be read."""
         if self.n_rows is not None:
             return self.n_rows
         total = 0.0
@@ -148,18 +149,18 @@ class Dataset:
         return round(total)
 
     def kind(self, name: str) -> str | None:
-        """The kind of a column: "number", "date" or "category"; None for none of these."""
+        """The kind of a column: "number", "date" or "category"; None if it has another type."""
         type_ = self.types[name]
-        not_text = self.is_csv and pa.types.is_binary(type_)  # refused where it is read as text
+        not_text = self.is_csv and pa.types.is_binary(type_)  # refused when it is read as text
         return "category" if not_text else kind_of(type_)
 
     def batches(self, kinds: Mapping[str, str]) -> Iterator[Batch]:
-        """All rows in order, with the columns asked for in the types of their kinds.
+        """All rows in order. The columns asked for have the types of their kinds.
 
         Raises
         ------
         CommandError
-            Where a file cannot be read, has no such column, or holds something else.
+            If a file cannot be read, lacks a column, or holds values of another kind.
         """
         if self.is_csv:
             self._format = csv_format(self.files[0], self._csv_types(kinds))
@@ -191,7 +192,7 @@ class Dataset:
         )
 
     def _read_csv(self, fragment: Any, schema: Any, kinds: Mapping[str, str]) -> Iterator[Any]:
-        """The same of a table as text, with the columns that its folders stand for."""
+        """The same for a CSV file, with the columns that its folders stand for."""
         folders = ds.get_partition_keys(fragment.partition_expression)
         inside = [name for name in kinds if name not in folders]
         n_rows = _rows_of_a_batch(kinds)
@@ -207,7 +208,7 @@ class Dataset:
                 yield pa.RecordBatch.from_arrays(columns, names=list(kinds))
 
     def _csv_types(self, kinds: Mapping[str, str]) -> dict[str, Any]:
-        """Types to parse columns of text files as; dates and truth values are recognised."""
+        """The types to parse columns of CSV files as; Arrow recognises dates and truth values."""
         types = {}
         for name, kind in kinds.items():
             found = self.types.get(name)
@@ -216,7 +217,7 @@ class Dataset:
         return types
 
     def _schema(self, dataset: Any, fragment: Any, kinds: Mapping[str, str]) -> Any:
-        """The columns of a file, and those that the names of its folders stand for."""
+        """The columns of a file, and those that its folders stand for."""
         with told(fragment.path):
             if self.is_csv and delimiter_of(fragment.path) != delimiter_of(self.files[0]):
                 raise CommandError(
@@ -273,7 +274,7 @@ def _fits(found: str | None, wanted: str, type_: Any) -> bool:
 
 
 def _files(path: Path) -> list[str]:
-    """The files at a path, each with an ending that is known."""
+    """The files at a path. All have endings that are known."""
     known = f"Remedy: pass a table that ends in {', '.join(ENDINGS)}"
     if path.is_dir():
         inside = sorted(p for p in path.rglob("*") if p.is_file())
@@ -311,7 +312,7 @@ def _ending(file: str | Path) -> str:
 
 
 def _in_kinds(batch: Batch, kinds: Mapping[str, str]) -> Batch:
-    """A batch in the types of the kinds, without infinities and other numbers too large."""
+    """A batch with the types of its kinds; numbers that are too large are refused."""
     columns = []
     for name, kind in kinds.items():
         column = batch.data.column(name)
@@ -338,7 +339,7 @@ def _in_kinds(batch: Batch, kinds: Mapping[str, str]) -> Batch:
 
 
 def _texts(column: Any) -> Any:
-    """Categories as text, in the spelling that those of data frames have."""
+    """Categories as text, spelled as those of data frames are."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = encoded.dictionary.to_pylist()
     texts = [None if value is None else as_text(value) for value in values]

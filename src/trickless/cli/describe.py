@@ -13,7 +13,7 @@ from trickless.cli.screen import Json, result, table
 from trickless.tables.model import TableModel
 
 _SHOWN = 8
-#: Parameters that people are shown; machines get all.
+#: Parameters that the printed table shows; JSON has all of them.
 _PARAMETERS = ("neurons", "n_neurons", "loss", "alpha", "norm_bound", "max_support", "random_state")
 
 
@@ -27,7 +27,7 @@ def describe(
 
 
 def described(model: Any) -> dict[str, Any]:
-    """What a model is, in plain data."""
+    """A description of a model, in plain data."""
     if not isinstance(model, TableModel):
         params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
         return {
@@ -57,7 +57,7 @@ def described(model: Any) -> dict[str, Any]:
 
 
 def show(values: dict[str, Any]) -> None:
-    """Print what :func:`described` says."""
+    """Print the description that :func:`described` gives."""
     rows = []
     for name, value in values.items():
         if name == "classes" and value is not None:

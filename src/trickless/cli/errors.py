@@ -1,4 +1,4 @@
-"""What the user can mend, and how it is said."""
+"""Errors that the user can correct, and how they name a place in the data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class CommandError(Exception):
-    """Bad input: a message with place, cause and remedy. Ends the command with exit code 2."""
+    """Bad input. Its message has place, cause and remedy; the command ends with exit code 2."""
 
 
 def place(path: str | Path, column: str | None = None, row: int | None = None) -> str:

@@ -83,7 +83,7 @@ class _Numbers:
 
 
 class _Classes:
-    """Counts of true and predicted classes; the last row is for labels that are none of them."""
+    """Counts of rows by true and predicted class. The last row is for labels that are new."""
 
     def __init__(self, classes: np.ndarray) -> None:
         self.n = 0

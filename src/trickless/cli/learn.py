@@ -41,24 +41,25 @@ LEARNERS: dict[str, dict[str, type]] = {
         "regression": ShrinkingGradientRegressor,
     },
 }
-#: Support points that Shrinking Gradient keeps: what a round costs does not grow beyond.
+#: The most support points that Shrinking Gradient keeps. They bound the cost of a round.
 _MAX_SUPPORT = 10_000
-#: What pandas calls the index that it stores beside the columns.
+#: How the name of an index begins that pandas stores beside the columns.
 _INDEX = "__index_level_"
+#: Rows that Shrinking Gradient gets at a time.
 _SHUFFLED_ROWS = 2**14
-#: What people write for a number or a date.
+#: Text that people write for a number or a date.
 _NUMBER_OR_DATE = re.compile(
     r"\s*([+-]?[$€£]?\s?(\d+|\d{1,3}([,.' ]\d{3})+)([.,]\d*)?([eE][+-]?\d+)?\s?[%$€£]?"
     r"|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([ T].*)?)\s*"
 )
-#: Of so many different texts or more, such a share may not be these: they are no categories.
+#: From so many different texts on, a column is refused if this share of them looks like these.
 _TEXTS, _SHARE = 10, 0.9
-#: Bytes of the names of categories; a file has room for twice as many.
+#: The most bytes of the names of categories. A file has room for twice as many.
 _MOST_TEXT = 2**24
 
 
 class Request(NamedTuple):
-    """What was asked for: the options of ``trickless fit``."""
+    """The options of ``trickless fit``."""
 
     target: str
     learner: str
@@ -71,7 +72,7 @@ class Request(NamedTuple):
 
 
 def learned(dataset: Dataset, request: Request) -> tuple[TableModel, Profile]:
-    """A model of a table, and what was seen of it in the first pass."""
+    """A model of a table, and the profile of the table from the first pass."""
     make_neurons(request.neurons)
     kinds = _kinds(dataset, request)
     with progress("Reading", dataset.expected_rows()) as advance:
@@ -95,7 +96,7 @@ def learned(dataset: Dataset, request: Request) -> tuple[TableModel, Profile]:
 
 
 def _kinds(dataset: Dataset, request: Request) -> dict[str, str]:
-    """The columns to read, the target last, and what they hold."""
+    """The columns to read, with their kinds; the target is the last."""
     for option, names in (
         ("--target", [request.target]),
         ("--category", request.category),
@@ -145,7 +146,7 @@ def _kind_of_target(dataset: Dataset, request: Request) -> str:
 
 
 def _begun(request: Request, seen: Profile, task: str) -> TableModel:
-    """A model that has not learned yet."""
+    """A model that has not learned anything yet."""
     options: dict[str, Any] = {"random_state": request.seed}
     if request.n_neurons is not None:
         options["n_neurons"] = request.n_neurons
@@ -159,9 +160,9 @@ def _begun(request: Request, seen: Profile, task: str) -> TableModel:
 
 
 def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
-    """Refuse numbers and dates that are texts in a file of text, for a few cells among them.
+    """Refuse columns of CSV files that are text because of a few cells among numbers or dates.
 
-    They would be as many categories, of which none says anything of another.
+    Every number would be a category of its own, and none would say anything of another.
     """
     columns = {about.name: about.categories or () for about in seen.columns}
     columns[request.target] = [text for text in seen.target.labels if isinstance(text, str)]
@@ -184,7 +185,7 @@ def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
 
 
 def _first(dataset: Dataset, name: str, text: str) -> str:
-    """Where a text is the first time."""
+    """The place where a text occurs first."""
     for batch in dataset.batches({name: "category"}):
         if (row := pc.index(batch.data.column(name), text).as_py()) >= 0:
             return place(batch.path, name, batch.row + row)
@@ -204,9 +205,9 @@ def _check_categories(model: TableModel, path: Any) -> None:
 
 
 def _sum(model: TableModel, dataset: Dataset, kinds: dict[str, str], seen: Profile) -> None:
-    """Add up statistics of all rows, to which their order does not matter.
+    """Add up statistics of all rows; their order does not matter.
 
-    But neurons take ranks and scales from the first of them: these are the sample.
+    The sample comes first, since neurons take ranks and scales from the first rows.
     """
     with progress("Learning", seen.n_rows) as advance:
         model.partial_fit(seen.sample)
@@ -243,16 +244,17 @@ def _descend(
 
 
 def _one_pass(learner: Any, n_sampled: int, n_others: int, width: int) -> int:
-    """Let one pass draw about the neurons asked for, and no more; how many rows a step has.
+    """Set steps so that one pass draws about the neurons asked for, and no more; rows of a step.
 
-    They fit into memory, down to steps of one neuron.
+    The rows of a step fit into memory, if each step then draws a neuron or more.
     """
     n_rows, n_neurons = n_sampled + n_others, learner.n_neurons
     parts = -(-n_rows * width // PART_CELLS)
     neurons = -(-n_neurons // max(parts + 1, -(-n_neurons // learner.neurons_per_step)))
     n_steps = max(2, n_neurons // neurons)
     batch_rows = -(-n_rows // n_steps)
-    while -(-n_sampled // batch_rows) - (-n_others // batch_rows) > n_steps:  # both end with a few
+    # The sample and the other rows both end with a step of fewer rows.
+    while -(-n_sampled // batch_rows) - (-n_others // batch_rows) > n_steps:
         batch_rows += 1 + batch_rows // 1000
     learner.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
     return batch_rows

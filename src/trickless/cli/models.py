@@ -1,4 +1,4 @@
-"""Models that the commands read."""
+"""Files of models that the commands read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trickless.tables.model import TableColumn, TableModel
 
 
 def any_model(path: Path) -> Any:
-    """What is in a file of :func:`trickless.save`."""
+    """The object in a file of :func:`trickless.save`."""
     if not path.exists():
         raise CommandError(f"{path}: there is no such file. Remedy: check the path.")
     return load(path)
@@ -29,20 +29,20 @@ def table_model(path: Path) -> TableModel:
 
 
 def kinds_of(model: TableModel) -> dict[str, str]:
-    """The columns that a model reads, and what they have to hold."""
+    """The columns that a model reads, with their kinds."""
     columns: list[TableColumn] = model.columns
     return {column.name: column.kind for column in columns}
 
 
 def kind_of_target(model: TableModel) -> str:
-    """What the target has to hold."""
+    """The kind of the target."""
     if model.classes is None:
         return "number"
     return {"U": "category", "b": "truth"}.get(model.classes.dtype.kind, "number")
 
 
 def unknown_told(counts: dict[str, int]) -> list[str]:
-    """Lines about categories that were not there when the model was fitted."""
+    """Messages about categories that the model was not fitted to, a line for each column."""
     return [
         f"column {name!r}: {n:,} values are categories that the model was not fitted to"
         for name, n in counts.items()

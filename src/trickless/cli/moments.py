@@ -1,4 +1,4 @@
-"""Means and standard deviations over batches, where numbers may be missing."""
+"""Means and standard deviations over batches. Numbers may be missing."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import numpy as np
 
 
 class Moments:
-    """Mean and standard deviation of each column, of the numbers that are there.
+    """Mean and standard deviation of each column, without its missing numbers.
 
-    Sums of squares are about the means, and merged: no digits are lost to a mean far from 0.
-    scikit-learn's ``StandardScaler`` does the same, but its ``partial_fit`` has no mean ever
-    after a batch in which all numbers of a column are missing.
+    Sums of squares are taken about the mean of a batch and then merged, so a mean far from 0 costs
+    no digits. ``StandardScaler`` of scikit-learn does the same, but after a batch in which all
+    numbers of a column are missing, its ``partial_fit`` has no mean of that column any more.
 
     Attributes
     ----------
     n : array of shape (n_columns,)
-        How many numbers there were.
+        How many numbers there were in each column.
     mean, spread : arrays of shape (n_columns,)
         Their mean, 0 where there are none, and the sum of squares about it.
     """
@@ -25,7 +25,7 @@ class Moments:
         self.mean, self.spread = np.zeros(n_columns), np.zeros(n_columns)
 
     def add(self, X: np.ndarray) -> None:
-        """Add rows, NaN where a number is missing."""
+        """Add rows; NaN stands for a missing number."""
         there = ~np.isnan(X)
         n = there.sum(axis=0)
         mean = np.where(there, X, 0.0).sum(axis=0) / np.maximum(n, 1)
@@ -36,9 +36,9 @@ class Moments:
         self.n += n
 
     def deviation(self) -> np.ndarray:
-        """Standard deviation of each column; 0 where it is only rounding, or no numbers are there.
+        """Standard deviation of each column; 0 if there are no numbers, or all are the same.
 
-        The mean of a number that is always the same differs from it by rounding.
+        The mean of numbers that are the same differs from them by rounding, which is left out.
         """
         deviation = np.sqrt(self.spread / np.maximum(self.n, 1))
         rounding = self.n * np.finfo(float).eps * np.abs(self.mean)

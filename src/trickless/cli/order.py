@@ -1,4 +1,4 @@
-"""In which order a model meets the rows of a file, which may be sorted by anything."""
+"""The order in which a model gets the rows of a file, whatever they are sorted by."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pyarrow as pa
 
 from trickless.cli.dataset import Batch
 
-#: Numbers that a part of a shuffled table has, which is held in memory.
+#: The most numbers in a part of a shuffled table. A part is held in memory.
 PART_CELLS = 2**22
-#: Parts, whose files are open at once: systems allow 256 and more.
+#: The most parts. Their files are open at once, and systems allow 256 or more.
 _MOST_PARTS = 200
 
 
 def others(batches: Iterable[Batch], sampled: np.ndarray) -> Iterator[Any]:
-    """The rows that are not in the sample, whose places are sorted."""
+    """The rows that are not in the sample; ``sampled`` has the places of the others, sorted."""
     start = 0
     for batch in batches:
         end = start + batch.data.num_rows
@@ -36,14 +36,14 @@ def shuffled(
 ) -> Iterator[Any]:
     """About ``n_rows`` rows in a uniformly random order, by way of temporary files.
 
-    Each row goes to a part at random, and each part, which fits into memory, is shuffled. Parts
-    are files of a temporary folder (``TMPDIR`` says where): as many bytes as the table has in
-    memory.
+    Each row goes to a part at random. Then each part is read into memory and shuffled. Parts are
+    files in a temporary folder (``TMPDIR`` says where), and take as many bytes as the table takes
+    in memory.
 
     Yields
     ------
     pyarrow.Table
-        Of ``batch_rows`` rows, and the last of fewer.
+        Parts of ``batch_rows`` rows; the last may have fewer.
     """
     batches = iter(batches)
     first = next(batches, None)

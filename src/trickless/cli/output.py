@@ -24,7 +24,7 @@ _WRITERS: dict[str, Any] = {
 
 
 def check_out(out: Path, read: list[Path]) -> None:
-    """Refuse, before any work, a place where nothing can be written or what is read lies."""
+    """Refuse, before any work, an output that cannot be written or is one of the inputs."""
     folder = Path(os.path.realpath(out)).parent
     if not folder.is_dir():
         raise CommandError(f"--out {out}: there is no folder {folder}. Remedy: make it first.")
@@ -42,7 +42,7 @@ def check_out(out: Path, read: list[Path]) -> None:
 
 
 def check_format(out: Path) -> None:
-    """Refuse an ending that stands for no format of tables."""
+    """Refuse a file whose ending is not that of a format of tables."""
     if out.suffix.lower() not in _WRITERS:
         raise CommandError(
             f"--out {out}: this ending stands for no format. Remedy: use one of "
@@ -52,7 +52,7 @@ def check_format(out: Path) -> None:
 
 @contextmanager
 def table_writer(out: Path, schema: Any) -> Iterator[Any]:
-    """Write a table batch by batch beside its place, and move it there once it is complete."""
+    """Write a table batch by batch to a file beside its place; move it there once complete."""
     path = Path(os.path.realpath(out))
     beside = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.tmp")
     try:

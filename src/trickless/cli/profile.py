@@ -14,14 +14,14 @@ from trickless.cli.errors import CommandError, place
 from trickless.cli.moments import Moments
 from trickless.tables.model import TableColumn, as_numbers
 
-#: Rows of the sample that a model begins with: as many as neurons take ranks and scales from.
+#: Rows of the sample that a model learns from first; neurons take ranks and scales from as many.
 SAMPLE_ROWS = 2**14
 _SAMPLE_CELLS = 2**23
-#: More categories in a column than this are refused, and so are more labels.
+#: The most categories in a column, and the most labels; more are refused.
 _MOST_CATEGORIES, _MOST_LABELS = 100_000, 1000
-#: Whole numbers of so many values or fewer are labels.
+#: Whole numbers are labels if there are at most so many different ones.
 _FEW = 10
-#: Where double precision leaves out whole numbers.
+#: From this number on, double precision skips some whole numbers.
 _EXACT = 2**53
 
 
@@ -31,10 +31,10 @@ class Target(NamedTuple):
     Attributes
     ----------
     labels : list
-        Its values, sorted: texts, truth values or whole numbers; empty where there are too many,
-        or others.
+        Its values, sorted, if they are texts, truth values or whole numbers; empty if there are
+        others, or too many.
     low, high : float
-        Of numbers.
+        The smallest and the largest, if they are numbers.
     """
 
     labels: list[Any]
@@ -43,7 +43,7 @@ class Target(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """What the first pass learned.
+    """What the first pass saw of a table.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Profile(NamedTuple):
     sample : pyarrow.Table
         Rows with a target, in a random order: a uniform sample.
     sampled : array of int
-        Which rows those are, sorted, counted over all files.
+        The places of these rows, sorted, counted over all files.
     """
 
     columns: list[TableColumn]
@@ -81,9 +81,9 @@ def profile(
         Kinds of the columns by their names, with that of the target.
     target : str
     seed : int
-        Of the sample.
+        The seed of the sample.
     advance : callable
-        Told of the rows that have been read.
+        Called with the number of rows that have been read.
     """
     inputs = {name: kind for name, kind in kinds.items() if name != target}
     numbers = _Numbers(inputs)
@@ -144,7 +144,7 @@ class _Numbers:
 
 
 def _values(rows: Any, name: str) -> np.ndarray:
-    """Numbers of a column, and dates as numbers; NaN where they are missing."""
+    """The values of a column as numbers; NaN where they are missing."""
     return as_numbers(rows.column(name).to_numpy(zero_copy_only=False))
 
 
@@ -173,7 +173,7 @@ class _Categories:
 
 
 class _Labels:
-    """The values of the target, as long as they may be labels; their range if they are numbers."""
+    """The values of the target, while they may be labels, and the range of numbers."""
 
     def __init__(self, name: str) -> None:
         self._seen: set[Any] | None = set()
@@ -206,7 +206,7 @@ class _Labels:
 
 
 class _Sample:
-    """A uniform sample of rows: those whose random numbers are the smallest."""
+    """A uniform sample of rows. Each row gets a random number; the smallest are kept."""
 
     def __init__(self, size: int, seed: int) -> None:
         self._size, self._rng = size, np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""What went wrong when a file was read, and where."""
+"""Errors of reading a file: what went wrong, and where."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_TEXT = (
 
 @contextmanager
 def told(path: str) -> Iterator[None]:
-    """Errors of reading a file, in the words of this package."""
+    """Turn errors of reading a file into a ``CommandError``."""
     try:
         yield
     except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
@@ -28,7 +28,7 @@ def told(path: str) -> Iterator[None]:
 
 
 def _explained(path: str, error: BaseException) -> CommandError:
-    """What was wrong with a file, and where."""
+    """The error with the place, the cause and a remedy."""
     text = str(error)
     cell = re.search(
         r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to \S+: (.*)", text, re.S
@@ -60,5 +60,6 @@ def _explained(path: str, error: BaseException) -> CommandError:
 
 
 def _name(path: str, j: int) -> str | None:
+    """The name of column j, if it has one."""
     names = names_of(path)
     return names[j] if j < len(names) else None

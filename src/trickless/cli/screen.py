@@ -1,4 +1,4 @@
-"""What the user sees: talk and progress on the error stream, results on the output."""
+"""What the user sees: messages and progress on standard error, results on standard output."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
 
 
 def say(message: str) -> None:
-    """A line on the error stream."""
+    """Print a line on standard error."""
     Console(stderr=True, **_PLAIN).print(message, soft_wrap=True)
 
 
 def result(values: dict[str, Any], as_json: bool, shown: Callable[[], None]) -> None:
-    """Print a result: for machines as one JSON object, or for people as ``shown`` does."""
+    """Print a result as one JSON object, or else as ``shown`` does for people."""
     if as_json:
         print(json.dumps(values, ensure_ascii=False, allow_nan=False))
     else:
@@ -42,7 +42,7 @@ def result(values: dict[str, Any], as_json: bool, shown: Callable[[], None]) -> 
 
 
 def table(names: list[str], rows: list[list[str]]) -> None:
-    """A table on the output, with names of its columns if any is given."""
+    """Print a table on standard output, with the names of its columns if any is given."""
     shown = Table(box=None, pad_edge=False, show_header=any(names))
     for name in names:
         shown.add_column(name, overflow="fold")
@@ -52,7 +52,7 @@ def table(names: list[str], rows: list[list[str]]) -> None:
 
 
 class _Rows(ProgressColumn):
-    """Rows so far, of how many, and how fast."""
+    """How many rows are done, of how many, and how fast."""
 
     def render(self, task: Task) -> Text:
         of = "" if task.total is None else f" of {task.total:,.0f}"
@@ -61,13 +61,13 @@ class _Rows(ProgressColumn):
 
 
 def is_shown() -> bool:
-    """Whether somebody looks at the bars."""
+    """Whether progress bars are shown: standard error is a terminal."""
     return Console(stderr=True).is_terminal
 
 
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar on the error stream; yields what to tell about the rows that are done."""
+    """Show a progress bar on standard error; yields a function that is told of rows done."""
     console = Console(stderr=True, **_PLAIN)
     bar = Progress(
         TextColumn("{task.description:<10}", markup=False),
@@ -87,7 +87,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def warnings_told() -> Iterator[None]:
-    """Warnings as lines on the error stream."""
+    """Print warnings as lines on standard error."""
     with warnings.catch_warnings():
         shown = warnings.showwarning
 

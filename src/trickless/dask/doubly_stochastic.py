@@ -10,16 +10,16 @@ worker is made again by the same steps.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
 
+import dask
 import numpy as np
 from distributed import wait
 
-import dask
 from trickless.arrays.threads import linear_algebra
-from trickless.checks.inputs import check_weights
-from trickless.dask.fitting import begun, fit, labels, took_over, with_attributes
+from trickless.dask.fitting import fit, labels
 from trickless.dask.pieces import (
     Pieces,
     at,
@@ -27,16 +27,25 @@ from trickless.dask.pieces import (
     by_thread,
     current_client,
     pieces,
+    some_rows,
     stacked,
     tree,
 )
 from trickless.functions.network import Network
-from trickless.functions.stream import Later
+from trickless.functions.stream import Later, as_seed
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
+    descend_from,
+    go_on_from_descent,
+    is_model,
+    options_of,
 )
-from trickless.learners.old_tasks import Classification
+from trickless.learners.intake import anew, begin, receive
+from trickless.learners.neuron_learner import choose_neurons, receive_rows
+from trickless.learners.rows import check_weights
+from trickless.learners.targets import Labels
+from trickless.solvers.state import ignore
 
 #: What rows say about a step: their outcome, gradient and covariance.
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray | None]
@@ -101,42 +110,57 @@ def fit_doubly_stochastic(
         )
     rows = pieces(owner, X, y, sample_weight, client.compute)
     again = estimator.warm_start and estimator.__sklearn_is_fitted__()
-    model = begun(estimator, rows, *labels(estimator, rows, classes), again=again)
+    classes, class_weight = labels(estimator, rows, classes)
+    seed = estimator.seed_ if again else as_seed(estimator.random_state)
+    with anew(estimator, is_model, goes_on=again) as new:
+        if class_weight is not None:
+            new.class_weight = class_weight  # of "balanced", what it comes to
+        some = some_rows(rows, seed)
+        if again:
+            receive_rows(new, *some)
+            go_on_from_descent(new)
+        else:
+            batch = begin(new, *some, classes, seed=seed, stream=True)
+            choose_neurons(new, *batch, cache_bytes=new.cache_bytes)
+        _descend(new, rows, client, begun=again)
+        if class_weight is not None:
+            new.class_weight = estimator.class_weight
+    return estimator
 
-    y = np.asarray(stacked(client.gather(rows.y)))
-    weight = None
-    if sample_weight is not None:
-        weight = check_weights(owner, np.asarray(stacked(client.gather(rows.weight))), y)
-        y = _known(model, y, np.asarray(weight) > 0)
-    weight = model._reweighted(y, weight, stream=False)
-    kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-    targets = model._targets(y[kept], None, False)
-    weight = None if weight is None else weight[kept]
-    if not again:
-        model._initialise(targets, weight)
-    since = model._from_here()
-    held_out, training = model._split(len(kept))
+
+def _descend(model: Any, rows: Pieces, client: Any, begun: bool) -> None:
+    """Take the steps of a fit; the descent has begun if it has a warm start."""
+    y, kept, weight = _targets(model, rows, client)
+    targets = model.targets_.matrix(y[kept])
+    if not begun:
+        descend_from(model, targets, weight)
+    descent, options = model.descent_, options_of(model)
+    since = len(descent.validation_scores), descent.n_steps
+    held_out, training = descent.split(len(kept), options)
     some = None if weight is None else weight[training]
-    model._begin(partial(_picked, model, rows, kept[training]), targets[training], some)
+    descent.size_steps(
+        partial(_picked, model, rows, kept[training]), targets[training], some, options
+    )
 
-    batches = model._batches(training)
-    model._weigh(batches, weight)
+    batches = descent.batches(training, options)
+    descent.weigh(batches, weight)
     shares = [
-        model._shares(targets[batch], None if weight is None else weight[batch])
+        descent.shares(targets[batch], None if weight is None else weight[batch])
         for batch in batches
     ]
     everything = [*batches] if held_out is None else [*batches, held_out]
     split = _Split(len(y), [kept[batch] for batch in everything], shares)
-    shared = client.submit(_same, with_attributes(model, class_weight=None), pure=False)
-    workers = _Workers(client, shared, rows, split)
+    shared = copy(model)  # what it begins with, for the workers
+    shared.descent_, shared.class_weight = descent.copy(), None
+    workers = _Workers(client, client.submit(_same, shared, pure=False), rows, split)
     del rows  # the parts have them
 
     def step(number: int, k: int) -> None:
-        gamma = model._steps(model.n_iter_)
+        gamma = descent.steps(descent.n_steps)
         outcome, gradient, covariance = workers.sums(number, k)
-        seen = model._look(outcome, gamma)
-        model._append(gradient, covariance, k, gamma, seen)
-        workers.new = model._coef.rows[-k:].copy()
+        seen = descent.look(outcome, gamma, options)
+        descent.append(gradient, covariance, k, gamma, seen, options)
+        workers.new = descent.coef.rows[-k:].copy()
 
     score = None
     if held_out is not None:
@@ -147,10 +171,25 @@ def fit_doubly_stochastic(
 
         def score() -> float:
             f = workers.f(len(batches))
-            return model._score(f + model.intercept_, targets[order], part)
+            return model.targets_.score(f + descent.intercept, targets[order], part)
 
-    model._descend(since, len(batches), step, score, lambda: None)
-    return took_over(estimator, model)
+    descent.descend(since, len(batches), step, score, lambda: None, ignore, options)
+
+
+def _targets(
+    model: Any, rows: Pieces, client: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Targets of all rows as given, the numbers of those that count, and their weights."""
+    y = np.asarray(stacked(client.gather(rows.y)))
+    weight = None
+    if rows.weight[0] is not None:
+        given = np.asarray(stacked(client.gather(rows.weight)))
+        weight = check_weights(type(model).__name__, given, y)
+        y = _known(model, y, np.asarray(weight) > 0)
+    if isinstance(model.targets_, Labels):
+        weight = model.targets_.weights(y, weight, model.class_weight)
+    kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+    return y, kept, None if weight is None else weight[kept]
 
 
 class _Split:
@@ -243,19 +282,20 @@ def prepared(
     """The rows of some pieces, validated and in the order of the batches."""
     y_here = np.asarray(stacked(y))
     y_here = _known(model, y_here, np.isin(np.arange(len(y_here)), order))
-    rows, targets, _ = model._receive(stacked(X), y_here, None, first=False)
+    rows, targets, _ = receive(model, stacked(X), y_here)
     return Part(rows[order], targets[order], shares, totals, ends)
 
 
 def _known(model: Any, y: np.ndarray, counted: np.ndarray) -> np.ndarray:
     """Targets; rows that do not count may have any label, and get one that the model knows."""
-    return np.where(counted, y, model.classes_[0]) if isinstance(model, Classification) else y
+    is_label = isinstance(model.targets_, Labels)
+    return np.where(counted, y, model.targets_.classes[0]) if is_label else y
 
 
 def started(model: Any, part: Part) -> State:
     """The state before the first step."""
     f = tuple(np.zeros((e - s, part.targets.shape[1])) for s, e in _pairs(part.ends))
-    return State((model._coef.rows,), f, (0,) * len(f))
+    return State((model.descent_.coef.rows,), f, (0,) * len(f))
 
 
 def visited(
@@ -283,8 +323,8 @@ def _up_to_date(
     if met == len(coef):
         return f
     # Step i of this fit decays what was there before it and appends coef[i + 1].
-    steps = model.n_iter_ + np.arange(max(met - 1, 0), len(coef) - 1)
-    factors = np.cumprod((1 - model._steps(steps) * model.alpha)[::-1], axis=0)[::-1]
+    steps = model.descent_.n_steps + np.arange(max(met - 1, 0), len(coef) - 1)
+    factors = np.cumprod((1 - model.descent_.steps(steps) * model.alpha)[::-1], axis=0)[::-1]
     decay = np.append(factors, np.ones_like(factors, shape=(1, factors.shape[1])), axis=0)
     before = decay[0] if met else 0.0
     scales = decay[met - len(coef) :]
@@ -306,11 +346,11 @@ def _said(
     batch: int,
     k: int,
 ) -> Sums:
-    first = sum(map(len, coef))
-    Z = model._activations(X, model.stream_.between(first, first + k))
+    first, descent, options = sum(map(len, coef)), model.descent_, options_of(model)
+    Z = descent.activations(X, model.stream_.between(first, first + k), model.n_jobs)
     with np.errstate(over="ignore", invalid="ignore"):  # the client stops what diverges
-        slopes = model._slopes(Z, f, targets, part.shares[rows], part.totals[batch])
-        return model._outcome(f, targets), *slopes
+        slopes = descent.slopes(Z, f, targets, part.shares[rows], part.totals[batch], options)
+        return descent.outcome(f, targets, options.loss), *slopes
 
 
 def added(sums: list[Sums]) -> Sums:
@@ -346,4 +386,4 @@ def _picked(model: Any, rows: Pieces, numbers: np.ndarray, index: np.ndarray) ->
         for X, index, start in zip(rows.X, where, starts, strict=True)
         if len(index)
     ]
-    return model._rows(stacked(dask.compute(*taken)))
+    return model.rows_.to_predict(model, stacked(dask.compute(*taken)))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from copy import copy, deepcopy
 from functools import singledispatch
 from typing import Any
 
-import numpy as np
-from sklearn.base import clone
-
 import dask
-from trickless.dask.pieces import Pieces, some_rows
-from trickless.functions.stream import as_seed
-from trickless.learners.old_tasks import Classification
-from trickless.rules import check_parameters
+import numpy as np
+
+from trickless.dask.pieces import Pieces
+from trickless.learners.base import Classifier
 
 
 @singledispatch
@@ -54,34 +50,9 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
     )
 
 
-def begun(
-    estimator: Any, rows: Pieces, classes: Any, class_weight: Any, again: bool = False
-) -> Any:
-    """A copy of the estimator, begun on some of the rows as by the first batch of a stream.
-
-    A copy that goes on from what the estimator has learned only looks at the rows.
-    """
-    seed = estimator.seed_ if again else as_seed(estimator.random_state)
-    model = deepcopy(estimator) if again else clone(estimator).set_params(random_state=seed)
-    if class_weight is not None:
-        model.set_params(class_weight=class_weight)
-    check_parameters(model, model._rules)
-    X, y, weight = some_rows(rows, seed)
-    model._receive(X, y, weight, first=not again, classes=None if again else classes)
-    return model
-
-
-def took_over(estimator: Any, model: Any) -> Any:
-    """The estimator with all that a copy of it has learned, and its own parameters."""
-    parameters = {name: getattr(estimator, name) for name in estimator.get_params(deep=False)}
-    estimator.__dict__.clear()
-    estimator.__dict__.update(model.__dict__ | parameters)
-    return estimator
-
-
 def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
     """Labels of a classifier and the weights of its classes, from a pass over y where needed."""
-    if not isinstance(estimator, Classification):
+    if not isinstance(estimator, Classifier):
         return None, None
     weights = estimator.class_weight
     balanced = isinstance(weights, str) and weights == "balanced"
@@ -103,10 +74,3 @@ def _count(y: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels of the rows that have a weight, and how many of them have each."""
     y = np.asarray(y)
     return np.unique(y if weight is None else y[np.asarray(weight) > 0], return_counts=True)
-
-
-def with_attributes(model: Any, **attributes: Any) -> Any:
-    """A copy of a model that shares all it has but these attributes."""
-    changed = copy(model)
-    changed.__dict__.update(attributes)
-    return changed

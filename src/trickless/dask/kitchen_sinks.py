@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from copy import copy, deepcopy
+from copy import deepcopy
 from typing import Any
 
+import dask
 import numpy as np
 from dask.sizeof import sizeof
 
-import dask
 from trickless.arrays.threads import linear_algebra
-from trickless.dask.fitting import begun, fit, labels, took_over
-from trickless.dask.pieces import Pieces, at_home, by_thread, current_client, pieces, tree
-from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.dask.fitting import fit, labels
+from trickless.dask.pieces import (
+    Pieces,
+    at_home,
+    by_thread,
+    current_client,
+    pieces,
+    some_rows,
+    tree,
+)
+from trickless.functions.stream import as_seed
+from trickless.learners.intake import anew, begin
+from trickless.learners.kitchen_sinks import (
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    begin_sums,
+    check_streamable,
+    is_model,
+    options_of,
+)
+from trickless.learners.neuron_learner import receive_rows
 from trickless.solvers.statistics import Statistics
 
 
@@ -29,12 +47,20 @@ def fit_kitchen_sinks(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
 ) -> Any:
     """Sum the statistics of all pieces in a tree, and solve."""
-    estimator._check_statistics()
+    check_streamable(estimator)
     rows = pieces(type(estimator).__name__, X, y, sample_weight)
-    model = begun(estimator, rows, *labels(estimator, rows, classes))
-    model.statistics_ = _summed(model, rows)
-    _ = model.network_
-    return took_over(estimator, model)
+    classes, class_weight = labels(estimator, rows, classes)
+    seed = as_seed(estimator.random_state)
+    with anew(estimator, is_model) as new:
+        if class_weight is not None:
+            new.class_weight = class_weight  # of "balanced", what it comes to
+        batch = begin(new, *some_rows(rows, seed), classes, seed=seed, stream=True)
+        begin_sums(new, *batch)
+        new.sums_.take(_summed(new, rows))
+        new.sums_.function(options_of(new))
+        if class_weight is not None:
+            new.class_weight = estimator.class_weight
+    return estimator
 
 
 def _summed(model: Any, rows: Pieces) -> Statistics:
@@ -51,12 +77,13 @@ def _summed(model: Any, rows: Pieces) -> Statistics:
 
 def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any) -> Statistics:
     """Sums over the rows of a piece and those before. Tasks share all of these: none changes."""
-    total = model._no_rows(model._origin) if before is None else deepcopy(before)
+    total = model.sums_.no_rows() if before is None else deepcopy(before)
     if weight is None or np.any(weight):
-        model = copy(model)
-        model.statistics_ = total
         with linear_algebra(model.n_jobs):
-            model._learn(*model._receive(X, y, weight, first=False))
+            batch = receive_rows(model, X, y, weight)
+            if len(batch[1]):
+                total.make_room(len(batch[1]))
+                total.merge(model.sums_.summed(*batch, options_of(model)))
     return total
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import dask
 import dask.array
 import numpy as np
 import scipy.sparse
@@ -13,7 +14,6 @@ from dask.delayed import Delayed
 from dask.optimization import cull
 from distributed import Future, default_client, futures_of
 
-import dask
 from trickless.functions.stream import Purpose, generator
 
 #: Rows on which a model is begun: what its neurons take from the data, they take from these.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
+import dask
 import dask.array
 import numpy as np
 
-import dask
+from trickless.learners.kitchen_sinks import options_of
 
 #: What may be asked of a model.
 METHODS = "predict", "predict_proba", "decision_function"
@@ -38,7 +39,8 @@ def predict(model: Any, X: Any, method: str = "predict") -> Any:
             f"{[name for name in METHODS if hasattr(model, name)]}. Remedy: one of these."
         )
     light = copy(model)
-    light.__dict__.pop("statistics_", None) if hasattr(light, "network_") else None
+    if hasattr(model, "sums_"):
+        light.sums_ = model.sums_.without_statistics(options_of(model))
     shared = dask.delayed(light, pure=False)
     if isinstance(X, dask.array.Array):
         X = X.rechunk({1: -1})

@@ -1,1 +1,1 @@
-"""Files of models and checkpoints: what is written, and what is refused."""
+"""Files of models and checkpoints: how they are written, read and refused."""

@@ -1,8 +1,9 @@
-"""Fits that go on where they were when their process ended.
+"""Checkpoints: a fit goes on where it was when its process ended.
 
-A checkpoint is a file with the state of a fit, and with what it is a fit of: class, parameters,
-data and versions. Neurons come back from the seed, so the state is what learning has changed. When
-a state is written does not show in the model: a fit that goes on from it takes the same steps.
+A checkpoint is a file with the state of a fit, and with checksums of what the fit depends on:
+class, parameters, data and versions. Neurons are drawn again from the seed, so the state is only
+what learning has changed. A fit that goes on from a checkpoint takes the same steps as one that was
+never interrupted, so the model does not depend on when states are written.
 """
 
 from __future__ import annotations
@@ -18,15 +19,14 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse
 
-import trickless
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import row_blocks
-from trickless.files.format import check_place, digest, load, write
+from trickless.files.format import check_is_file, digest, library_version, load, write
 from trickless.rules import warn
 
-#: The state is written after so many seconds, and takes at most this share of the time.
+#: Seconds between two states, at least, and the largest share of the time for writing them.
 SECONDS, SHARE = 60.0, 0.05
-#: Parameters that a fit may go on with other values of.
+#: Parameters that may have changed when a fit goes on.
 _FREE = ("random_state", "n_jobs", "verbose")
 _KIND, _WEIGHT = "type or shape of X", "sample_weight"
 _DATA = (_KIND, "values of X", "y", _WEIGHT)
@@ -43,11 +43,11 @@ class Progress:
     Attributes
     ----------
     of : dict of str to (str, str)
-        What it is a fit of: for each thing its checksum, and what a message shows of it.
+        What the fit depends on: the checksum of each thing, and its text for messages.
     seed : int
-        Its seed.
+        The seed of the fit.
     n_batches : int
-        Batches of rows that it had received.
+        How many batches of rows it had received.
     state : dict
         What learning had changed.
     """
@@ -76,7 +76,7 @@ class Checkpoint:
     call : str
         The name of the method.
     goes_on : bool
-        Whether the call goes on from what the model has learned.
+        Whether the call adds to what the model has learned before.
     """
 
     def __init__(
@@ -101,21 +101,24 @@ class Checkpoint:
 
     @property
     def seed(self) -> int | None:
-        """The seed to go on with, where the parameters leave it open."""
+        """The seed of the saved fit, if the parameters leave the seed open; else None."""
         return self._saved.seed if self._saved is not None and self._fresh_seed else None
 
     @property
     def behind(self) -> bool:
-        """Whether the state comes after more batches than have been received."""
+        """Whether the saved fit had received more batches than this one has."""
         return self._saved is not None and self._n_batches < self._saved.n_batches
 
     @property
     def n_batches(self) -> int:
-        """How many batches have been received."""
+        """How many batches this fit has received."""
         return self._n_batches
 
     def received(self, seed: int, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        """Take note of a batch of rows, and refuse another than the state comes after."""
+        """Add a batch of rows to the checksums.
+
+        Once there are as many batches as the saved fit had received, they have to be the same.
+        """
         if self._path is None:
             return
         self._seed = seed
@@ -136,7 +139,7 @@ class Checkpoint:
             self._check(self._data())
 
     def resume(self) -> State | None:
-        """The state to go on from, once, if the rows that it comes after have been received."""
+        """The saved state, once, as soon as this fit has received as many batches; else None."""
         saved = self._saved
         if saved is None or self._n_batches != saved.n_batches:
             return None
@@ -144,7 +147,7 @@ class Checkpoint:
         return state
 
     def ended(self) -> None:
-        """Refuse data that end before the state."""
+        """Refuse data with fewer batches than the saved fit had received."""
         if self.behind:
             assert self._saved is not None
             self._refuse_other(
@@ -152,15 +155,16 @@ class Checkpoint:
             )
 
     def keep(self, state: Callable[[], State], now: bool = False) -> None:
-        """Write a state to the file if it is time to, or ``now``; if that fails, the fit goes on.
+        """Write the state to the file, if it is time to. If that fails, the fit goes on.
 
         Parameters
         ----------
         state : callable
-            Makes the state.
+            Returns the state. It is called only if the state is written.
         now : bool, default=False
+            Whether to write it without regard to the time.
         """
-        if self._path is None or (time.monotonic() < self._next and not now):
+        if self._path is None or not (now or time.monotonic() >= self._next):
             return
         began = time.monotonic()
         of = self._of | self._data()
@@ -172,8 +176,8 @@ class Checkpoint:
                 f"{self._call}: the state could not be written ({error}). The fit goes on, and "
                 "what was written before is still there. Remedy: make room on the disk.",
             )
-        done = time.monotonic()
-        self._next = done + max(SECONDS, (done - began) / SHARE)
+        end = time.monotonic()
+        self._next = end + max(SECONDS, (end - began) / SHARE)
 
     def remove(self) -> None:
         """Remove the files of a fit that is complete."""
@@ -183,7 +187,7 @@ class Checkpoint:
                     file.unlink()
 
     def _usable(self, path: Path_) -> Path:
-        """The path of a file that can be written."""
+        """The path, resolved, if a file can be written there."""
         if not isinstance(path, str | os.PathLike):
             raise TypeError(
                 f"{self._call}, but it must be the path of a file. Remedy: "
@@ -192,7 +196,7 @@ class Checkpoint:
         whole = Path(os.path.realpath(path))
         self._previous = whole.with_name(whole.name + ".previous")
         self._new = whole.with_name(f".{whole.name}.checkpoint.tmp")
-        check_place(self._call, whole)
+        check_is_file(self._call, whole)
         try:
             self._new.touch()
             self._new.unlink()
@@ -204,9 +208,9 @@ class Checkpoint:
         return whole
 
     def _facts(self, model: Any, call: str, goes_on: bool) -> Iterator[tuple[str, tuple[str, str]]]:
-        """What a fit has to agree with, beside the data."""
+        """What a fit depends on beside its data: names, with checksums and texts."""
         cls = type(model)
-        versions = {"trickless": trickless.__version__, "NumPy": np.__version__}
+        versions = {"trickless": library_version(), "NumPy": np.__version__}
         facts = {"class": f"{cls.__module__}.{cls.__qualname__}", "method": call}
         for name, text in (facts | {f"version of {k}": v for k, v in versions.items()}).items():
             yield name, (text, text)
@@ -230,7 +234,7 @@ class Checkpoint:
         return {name: (sha.hexdigest(), self._shown[name]) for name, sha in self._sums.items()}
 
     def _check(self, facts: dict[str, tuple[str, str]]) -> None:
-        """Refuse a state that is not of this fit."""
+        """Refuse a saved state of another fit."""
         assert self._saved is not None
         then = self._saved.of
         differing = [
@@ -249,11 +253,11 @@ class Checkpoint:
         )
 
     def _files(self) -> str:
-        """The files that there are of this checkpoint, which goes on from either."""
+        """The files of this checkpoint that exist. A fit can go on from either."""
         return " and ".join(repr(str(f)) for f in (self._path, self._previous) if f and f.exists())
 
     def _read(self) -> Progress | None:
-        """The last state that is whole."""
+        """The last state that can be read; None if there is no file."""
         assert self._path is not None
         self._path_is_whole, trouble = False, ""
         for file in (self._path, self._previous):
@@ -283,7 +287,7 @@ class Checkpoint:
         return None
 
     def _write(self, progress: Progress) -> None:
-        """Write a state beside the last, which becomes the previous one if it is whole."""
+        """Replace the file by a new state. The file becomes the previous one, if it is whole."""
         assert self._path is not None
         write(progress, self._new)
         if self._path_is_whole:
@@ -293,12 +297,12 @@ class Checkpoint:
         self._path_is_whole = True
 
 
-#: Keeps nothing.
+#: The checkpoint of a fit that keeps no state.
 NOWHERE = Checkpoint()
 
 
 def _arrays(X: Any) -> Iterator[Any]:
-    """Arrays that hold the numbers of rows."""
+    """The arrays that hold the numbers of X, one after the other, on the host."""
     if scipy.sparse.issparse(X):
         yield from (X.indptr, X.indices, X.data)
     else:

@@ -9,6 +9,8 @@ import secrets
 import struct
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
 from io import BufferedReader
 from itertools import chain
 from math import prod
@@ -17,9 +19,7 @@ from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-import trickless
-from trickless.files.reader import Reader, dtype_of, parse, unique
-from trickless.files.recorder import Recorder, little, name_of
+from trickless.files.records import Reader, Recorder, dtype_of, name_of, parse, unique
 
 #: The layout of a file. A file of a later version is refused.
 VERSION = 1
@@ -27,7 +27,7 @@ _MAGIC = b"\x89TRKLS\r\n"
 #: Magic, version of the format, bytes of the header.
 _PREFIX = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
-#: Bytes of the header, which its JSON may take some 30 times of in memory.
+#: The most bytes of a header. In memory its JSON may take some 30 times as many.
 _LARGEST_HEADER = 2**26
 _CHUNK = 2**20
 #: What reading the records of a hostile file may raise.
@@ -54,7 +54,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         An object of this package. Families and functions of your own are saved by where they can
         be imported from, and have to be passed to :func:`load`.
     path : str or path
-        Where to; ``.trickless`` is a good ending.
+        Where to write the file; ``.trickless`` is a good ending.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     True
     """
     path = Path(os.path.realpath(path))
-    check_place("save", path)
+    check_is_file("save", path)
     beside = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.tmp")
     try:
         write(model, beside)
@@ -90,20 +90,26 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     except BaseException as error:
         with suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError):  # of a full disk it has no name, and else that of ``beside``
+        if isinstance(error, OSError):  # the error of a full disk names no file, others ``beside``
             error.filename = str(path)
         raise
 
 
-def check_place(owner: str, path: Path) -> None:
-    """Refuse what is there but not a file, as a folder or a device, whose place none must take."""
+def check_is_file(owner: str, path: Path) -> None:
+    """Refuse the path of something that is not a file, such as a folder or a device."""
     if path.exists() and not path.is_file():
         what = "a folder" if path.is_dir() else "not a file but a device, pipe or socket"
         raise ValueError(f"{owner}: {str(path)!r} is {what}. Remedy: the path of a file.")
 
 
+@cache
+def library_version() -> str:
+    """The version of this package that is installed."""
+    return version("trickless")
+
+
 def write(model: Any, path: Path) -> None:
-    """Write a file in its place, with its checksum, and flush it."""
+    """Write a file to this very path, with its checksum, and flush it to the disk."""
     parts = _parts(model)
     sha = hashlib.sha256()
     with path.open("wb") as file:
@@ -116,7 +122,7 @@ def write(model: Any, path: Path) -> None:
 
 
 def digest(model: Any) -> str:
-    """Checksum of what a file would hold."""
+    """The checksum of the file that a model would be saved to."""
     sha = hashlib.sha256()
     for part in _parts(model):
         sha.update(part)
@@ -124,12 +130,12 @@ def digest(model: Any) -> str:
 
 
 def _parts(model: Any) -> Iterator[bytes | memoryview]:
-    """What a file holds, one after the other, before its checksum."""
+    """The parts of a file in order, without its checksum."""
     recorder = Recorder()
     recorder.add(model)
-    table = [[little(a.dtype).str, _order(a), list(a.shape)] for a in recorder.arrays]
+    table = [[_little(a.dtype).str, _order(a), list(a.shape)] for a in recorder.arrays]
     about = {
-        "library": f"trickless {trickless.__version__}",
+        "library": f"trickless {library_version()}",
         "numpy": np.__version__,
         "foreign": sorted(recorder.foreign),
         "arrays": table,
@@ -145,10 +151,15 @@ def _parts(model: Any) -> Iterator[bytes | memoryview]:
     return chain([_PREFIX.pack(_MAGIC, VERSION, len(header)), header], raw)
 
 
+def _little(dtype: np.dtype) -> np.dtype:
+    """The same type, little-endian."""
+    return dtype.newbyteorder("<")
+
+
 def _raw(array: np.ndarray) -> memoryview:
     """The bytes of an array, in its order."""
     order = _order(array)
-    array = array.astype(little(array.dtype), order, copy=False)
+    array = array.astype(_little(array.dtype), order, copy=False)
     return array.reshape(-1, order=order).view(np.uint8).data
 
 
@@ -156,9 +167,9 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
     """Read a model that :func:`save` wrote.
 
     Nothing in the file is run. It is refused unless its checksum is right, and it can only name
-    classes of this package and what you pass in ``trusted``. Arrays take the bytes that the file
-    has for them, and the rest at most some 30 times the bytes of its header. The checksum shows
-    accidents; it does not say who wrote the file.
+    classes of this package and what you pass in ``trusted``. Arrays take as many bytes in memory as
+    in the file, and the rest takes at most some 30 times the bytes of the header. The checksum
+    shows accidents; it does not say who wrote the file.
 
     Parameters
     ----------
@@ -235,11 +246,11 @@ def _verified(path: Any, file: BufferedReader) -> tuple[bytes, int]:
             "it is not a file of trickless.save",
             "check the path; a pickle is read by pickle.load, if you trust who made it",
         )
-    _, version, n_header = _PREFIX.unpack(prefix)
-    if not 0 < version <= VERSION:
+    _, layout, n_header = _PREFIX.unpack(prefix)
+    if not 0 < layout <= VERSION:
         _refuse(
             path,
-            f"its format is version {version}, and this version of trickless reads up to {VERSION}",
+            f"its format is version {layout}, and this version of trickless reads up to {VERSION}",
             "update trickless, or save the model again with this version",
         )
     n_arrays = size - _PREFIX.size - n_header - _DIGEST
@@ -264,7 +275,7 @@ def _is_whole(file: BufferedReader, size: int) -> bool:
 
 
 def _arrays(file: BufferedReader, table: Any, size: int) -> Iterator[np.ndarray]:
-    """The arrays that follow the header, once their sizes are known to be right."""
+    """The arrays that follow the header. Their sizes are checked before memory is taken."""
     kinds = [(dtype_of(dtype), order, tuple(shape)) for dtype, order, shape in table]
     numbers = [n for _, _, shape in kinds for n in shape]
     if any(type(n) is not int or n < 0 for n in numbers) or any(len(k[2]) > 64 for k in kinds):
@@ -284,11 +295,12 @@ def _arrays(file: BufferedReader, table: Any, size: int) -> Iterator[np.ndarray]
 
 
 def _order(array: np.ndarray) -> Literal["C", "F"]:
-    """How an array lies in memory, on which the last digits of products with it depend."""
+    """The order of an array in memory. The last digits of products with it depend on that."""
     return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
 
 
 def _by_name(trusted: Any) -> dict[str, Any]:
+    """The classes and functions that the caller trusts, by their names in files."""
     things = list(trusted) if isinstance(trusted, list | tuple) else [trusted]
     if isinstance(trusted, str) or not all(hasattr(thing, "__qualname__") for thing in things):
         raise TypeError(
@@ -305,7 +317,7 @@ def _by_name(trusted: Any) -> dict[str, Any]:
 
 
 def _resolved(name: str, known: dict[str, Any]) -> Any:
-    """What the caller trusts under this name; one of a script may be in any module by now."""
+    """What the caller trusts under this name, or None; what a script named may be in any module."""
     module, _, qualified = name.partition(":")
     if name in known or module != "__main__":
         return known.get(name)
@@ -318,8 +330,8 @@ def _refuse(path: Any, cause: str, remedy: str) -> NoReturn:
 
 
 def _refuse_content(path: Any, error: BaseException, maker: Any) -> NoReturn:
-    """Refuse a file that is whole; ``maker`` is the library that it says it was made by."""
-    here = f"trickless {trickless.__version__}"
+    """Refuse a whole file that holds no model; ``maker`` is the library that it names."""
+    here = f"trickless {library_version()}"
     of_another = maker is not None and maker != here
     by = f", made by {ascii(maker)[:60]} where this is {here!r}," if of_another else ""
     remedy = "load it with that version, or save" if of_another else "save"

@@ -16,7 +16,7 @@ _BIT_GENERATORS: dict[str, Any] = {
         np.random.SFC64,
     )
 }
-#: Places in a buffer of random numbers, which NumPy does not check, and the last of them.
+#: Parts of a state that are positions in a buffer, and the last position. NumPy checks neither.
 _LAST = {"pos": 624, "buffer_pos": 4}
 
 
@@ -28,7 +28,7 @@ def state_of(random: np.random.Generator | np.random.RandomState) -> dict[str, A
 
 
 def from_state(kind: Any, state: Any) -> np.random.Generator | np.random.RandomState:
-    """The generator that has this state.
+    """A generator with this state.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def from_state(kind: Any, state: Any) -> np.random.Generator | np.random.RandomS
     Raises
     ------
     ValueError
-        If it is no state of a bit generator of NumPy.
+        If it is not the state of a bit generator of NumPy.
     """
     name = state.get("bit_generator") if type(state) is dict else None
     if type(name) is not str or name not in _BIT_GENERATORS:
@@ -58,7 +58,7 @@ def from_state(kind: Any, state: Any) -> np.random.Generator | np.random.RandomS
 
 
 def _check(given: Any, known: Any, name: str = "state") -> None:
-    """Whether a state has the parts, types and shapes of one that is known to be right."""
+    """Refuse a state whose parts, types or shapes differ from those of a valid one."""
     if type(given) is not type(known):
         raise ValueError(f"the {name} of a random generator is a {type(given).__name__}")
     if isinstance(known, dict):

@@ -20,6 +20,7 @@ from trickless.functions.stream import as_seed
 from trickless.learners.base import Learner
 from trickless.learners.rows import Rows, that_count
 from trickless.learners.targets import Labels, check_some_weight
+from trickless.rules import check_parameters
 
 L = TypeVar("L", bound=Learner)
 
@@ -95,6 +96,7 @@ def begin(
     stream : bool, default=False
         Whether other batches follow.
     """
+    check_parameters(learner, learner._rules)
     owner = type(learner).__name__
     learner.fixed_ = {name: deepcopy(getattr(learner, name)) for name in learner._fixed}
     learner.rows_ = Rows(owner, learner.dtype, learner._kind_of_rows())

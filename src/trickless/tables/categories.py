@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-#: From here on double precision leaves out whole numbers.
+#: From this number on, double precision skips some whole numbers.
 _EXACT = 2**53
 
 
@@ -19,7 +19,7 @@ def as_text(value: Any) -> str:
     Raises
     ------
     ValueError
-        For a float that stands for several whole numbers.
+        If the value is a float so large that it stands for several whole numbers.
     """
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
@@ -42,15 +42,15 @@ def as_text(value: Any) -> str:
 
 
 def spelled(column: Any, known: list[str]) -> Any:
-    """A column of a data frame as categories that are text.
+    """A column of a data frame as a column of categories that are text.
 
-    Texts stay as they are. A number, a truth value or a time is the known text that would be read
-    as the same, as 007 and 7 are, and otherwise the text that it has in :func:`as_text`.
+    Text stays as it is. A number, a truth value or a time becomes the known text that means the
+    same, such as 007 for the number 7. If there is none, it becomes the text of :func:`as_text`.
 
     Raises
     ------
     ValueError
-        Where several known texts would be read as a value, and for values that are no categories.
+        If several known texts mean the same as a value, or if a value cannot be a category.
     """
     try:
         categories = column.astype("category")
@@ -68,7 +68,7 @@ def spelled(column: Any, known: list[str]) -> Any:
 
 
 def _known(texts: dict[Any, str], known: list[str]) -> dict[Any, str]:
-    """Known texts of values that are not text, where there are some."""
+    """The known text that means the same as a value, for values that are not text and have one."""
     readings = defaultdict(list)
     for text in known:
         readings[_reading(text)].append(text)
@@ -86,7 +86,7 @@ def _known(texts: dict[Any, str], known: list[str]) -> dict[Any, str]:
 
 
 def _reading(text: str) -> str:
-    """The spelling of what a text would be read as; the text itself if it is a name."""
+    """What :func:`as_text` makes of the value that a text means; a name means itself."""
     if text.strip().lower() in ("true", "false"):
         return text.strip().lower()
     for read in (int, float, datetime.fromisoformat, date.fromisoformat):

@@ -1,6 +1,6 @@
 """Data frames as matrices of numbers: numbers as they are, categories as codes.
 
-A frame is one of pandas or polars, or anything with the interface of either.
+A data frame is one of pandas or polars, or any object with the methods of one.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ _NUMBERS = Real, Decimal, np.bool_
 class TableEncoder:
     """Codes of the categories in the columns of a data frame.
 
-    Columns of numbers, truth values and objects that are all numbers hold numbers, NaN where they
-    are missing. Columns of the types category, string and other objects hold categories, with codes
-    0 to m - 1 for the m that were there (or declared, for the type category), sorted; m for a
-    missing one, and m + 1 for one that was not there.
+    A column of numbers, of truth values, or of objects that are all numbers holds numbers; NaN
+    stands for a missing one. A column of categories, strings or other objects holds categories.
+    Those of the first batch (or all that the type declares) are sorted and have the codes 0 to
+    m - 1. The code m stands for a missing value, and m + 1 for a category that is new.
 
     Parameters
     ----------
     owner : str
-        Who to name in errors.
+        The name of the estimator, for error messages.
     frame : data frame
         The first batch.
 
     Attributes
     ----------
     codes : list of (dict or None)
-        Code of each category, for each column; None for a column of numbers.
+        For each column the code of each category; None for a column of numbers.
     """
 
     def __init__(self, owner: str, frame: Any) -> None:
@@ -47,11 +47,11 @@ class TableEncoder:
 
     @property
     def n_categories(self) -> np.ndarray:
-        """How many codes each column has; 0 for numbers."""
+        """How many codes each column has; 0 for a column of numbers."""
         return np.array([0 if codes is None else len(codes) + 2 for codes in self.codes], dtype=int)
 
     def __call__(self, owner: str, X: Any) -> Any:
-        """A frame of float64 with the same columns; an array as it is, if it could be a frame."""
+        """X as a data frame of float64; an array stays as it is, if there are no categories."""
         if not is_frame(X):
             if self.n_categories.any():
                 raise TypeError(
@@ -72,7 +72,7 @@ class TableEncoder:
 
 
 def inputs_of(estimator: Any, X: Any) -> Inputs:
-    """What is known of the columns of rows that an estimator has validated."""
+    """Numbers of categories and names of the columns of rows that an estimator has validated."""
     names = getattr(estimator, "feature_names_in_", None)
     encoder = getattr(estimator, "_encoder", None)
     n_categories = np.zeros(X.shape[1], dtype=int) if encoder is None else encoder.n_categories
@@ -113,7 +113,7 @@ def _is_date(value: Any) -> bool:
 
 
 def _check_categories(owner: str, column: Column, codes: dict[Any, int]) -> None:
-    """A column of text must not come back as numbers or dates, which would all be unknown."""
+    """Refuse numbers or dates in a column that held text: all of them would be new categories."""
     if column.holds == "objects" or column.missing().all() or not codes:
         return
     if not (column.holds and any(isinstance(value, Real) for value in codes)):
@@ -127,7 +127,7 @@ def _check_categories(owner: str, column: Column, codes: dict[Any, int]) -> None
 def _numbers(owner: str, column: Column) -> np.ndarray:
     try:
         return column.numbers()
-    except Exception as error:  # polars has a class of its own
+    except Exception as error:  # polars raises a class of its own
         raise ValueError(
             f"{owner}: column {column.name!r} of X held numbers in the first batch, and now has "
             f"the type {column.dtype}: {error}. Remedy: pass the same types in every batch."
@@ -135,7 +135,7 @@ def _numbers(owner: str, column: Column) -> np.ndarray:
 
 
 def why_no_table(X: Any) -> str | None:
-    """Why rows are no table of numbers, and what to do; None if they are one."""
+    """Why X is not a table of numbers, with a remedy; None if it is one."""
     if (why := _why_no_frame(X)) is not None:
         return why
     if is_frame(X):
@@ -153,7 +153,7 @@ def why_no_table(X: Any) -> str | None:
 
 
 def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
-    """Which column of X is not one of finite numbers, and what to do; None if none is."""
+    """Which column of X is not one of finite numbers, with a remedy; None if all are."""
     if (found := _why_no_frame(X, name)) is not None:
         return found
     for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
@@ -162,7 +162,7 @@ def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
 
 
 def _why_no_frame(X: Any, name: str = "X") -> str | None:
-    """What to make of tables of other libraries; None if X is none of these."""
+    """How to convert the table of another library; None if X is no such table."""
     if not is_frame(X):
         for method in ("collect", "to_pandas"):  # of lazy frames; of Arrow and others
             if callable(getattr(X, method, None)):
@@ -174,7 +174,7 @@ def _why_no_frame(X: Any, name: str = "X") -> str | None:
 
 
 def _refused_of_frame(frame: Any, missing: bool = True) -> Iterator[tuple[Any, str]]:
-    """Columns of a frame that hold no finite numbers, and what they hold."""
+    """Columns of a data frame that are not of finite numbers, and what they hold."""
     for column in columns_of(frame):
         objects = list(column.column) if column.holds == "objects" else []
         if any(isinstance(value, str) for value in objects):
@@ -186,7 +186,7 @@ def _refused_of_frame(frame: Any, missing: bool = True) -> Iterator[tuple[Any, s
 
 
 def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
-    """The same for an array, a list of rows or a sparse matrix; nothing for anything else."""
+    """The same for an array, a list of rows or a sparse matrix; nothing for other objects."""
     columns: Iterable[Any]
     if getattr(X, "ndim", 2) != 2:
         return
@@ -206,14 +206,14 @@ def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
 
 
 def _suspects(column: np.ndarray) -> Iterable[Any]:
-    """Values of a column that may be no finite numbers."""
+    """Values of a column that may not be finite numbers."""
     if column.dtype.kind in "fc":
         return column[~np.isfinite(column)][:1].tolist()
     return column.tolist() if column.dtype.kind in "OSUT" else ()
 
 
 def _in_words(value: Any) -> str | None:
-    """What a column contains that has such a value; None for finite numbers, and if not known."""
+    """What to say of a column with this value; None if it is a finite number, or unknown."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

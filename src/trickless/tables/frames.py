@@ -1,11 +1,10 @@
 """Columns of data frames of pandas and polars, as numbers or as objects.
 
-Neither library is imported: a frame is known by its interface.
+Neither library is imported: a data frame is recognised by its methods.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -19,66 +18,34 @@ def is_frame(X: Any) -> bool:
 def columns_of(frame: Any) -> list[Column]:
     """The columns of a data frame."""
     if hasattr(frame, "iloc"):
-        return [_Pandas(name, frame.iloc[:, j]) for j, name in enumerate(frame.columns)]
-    return [_Polars(name, frame.get_column(name)) for name in frame.columns]
+        return [PandasColumn(name, frame.iloc[:, j]) for j, name in enumerate(frame.columns)]
+    return [PolarsColumn(name, frame.get_column(name)) for name in frame.columns]
 
 
 def frame_like(frame: Any, matrix: np.ndarray) -> Any:
-    """A frame of these numbers with the same names of columns."""
+    """A data frame of these numbers, with the names of columns of another data frame."""
     if hasattr(frame, "iloc"):
         return type(frame)(matrix, columns=frame.columns, index=frame.index)
     return type(frame)(matrix, schema=list(frame.columns))
 
 
-class Column(ABC):
-    """A column of a data frame.
-
-    Parameters
-    ----------
-    name : object
-        Its name.
-    column : pandas or polars series
+class PandasColumn:
+    """A column of a data frame of pandas.
 
     Attributes
     ----------
-    holds : {"numbers", "truth", "objects", ""}
-        Numbers, truth values, or text and other objects, among them categories; nothing of these.
+    name : object
+    column : series
+    dtype : object
+        The type of the series, for messages.
     declared : bool
-        Whether the type of the column declares categories.
+        Whether the type declares categories.
+    holds : {"numbers", "truth", "objects", ""}
+        Numbers, truth values, or objects such as text and categories; "" for anything else.
     """
 
-    holds: str
-    declared: bool
-
     def __init__(self, name: Any, column: Any) -> None:
-        self.name = name
-        self.column = column
-
-    @property
-    def dtype(self) -> Any:
-        """Its type, for messages."""
-        return self.column.dtype
-
-    @abstractmethod
-    def missing(self) -> np.ndarray:
-        """Where values are missing."""
-
-    @abstractmethod
-    def distinct(self) -> list[Any]:
-        """The values that there are, each once, or that are declared."""
-
-    @abstractmethod
-    def coded(self, codes: dict[Any, int]) -> np.ndarray:
-        """The code of each value; NaN where it has none."""
-
-    @abstractmethod
-    def numbers(self) -> np.ndarray:
-        """The values as float64; NaN where they are missing."""
-
-
-class _Pandas(Column):
-    def __init__(self, name: Any, column: Any) -> None:
-        super().__init__(name, column)
+        self.name, self.column, self.dtype = name, column, column.dtype
         kind = getattr(column.dtype, "kind", "O")
         self.declared = hasattr(column, "cat")
         self.holds = "truth" if kind == "b" else "numbers" if kind in "iuf" else ""
@@ -86,21 +53,27 @@ class _Pandas(Column):
             self.holds = "objects"
 
     def missing(self) -> np.ndarray:
+        """Where values are missing."""
         return self.column.isna().to_numpy()
 
     def distinct(self) -> list[Any]:
+        """The values that occur, each once, or those that the type declares."""
         return list(self.column.cat.categories if self.declared else self.column.dropna().unique())
 
     def coded(self, codes: dict[Any, int]) -> np.ndarray:
+        """The code of each value; NaN where it has none."""
         return self.column.astype(object).map(codes).to_numpy(dtype=float, na_value=np.nan)
 
     def numbers(self) -> np.ndarray:
+        """The values as float64; NaN where they are missing."""
         return self.column.to_numpy(dtype=float, na_value=np.nan)
 
 
-class _Polars(Column):
+class PolarsColumn:
+    """A column of a data frame of polars, with the attributes and methods of the other."""
+
     def __init__(self, name: Any, column: Any) -> None:
-        super().__init__(name, column)
+        self.name, self.column, self.dtype = name, column, column.dtype
         kind = str(column.dtype).split("(")[0]
         self.declared = kind == "Enum"
         self.holds = "truth" if kind == "Boolean" else ""
@@ -122,3 +95,6 @@ class _Polars(Column):
 
     def numbers(self) -> np.ndarray:
         return self.column.cast(float).to_numpy()
+
+
+Column = PandasColumn | PolarsColumn

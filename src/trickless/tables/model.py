@@ -1,7 +1,7 @@
-"""A learner together with the table that it learned from: what ``trickless fit`` saves.
+"""A learner with a description of its table: what ``trickless fit`` saves.
 
-Columns by name, their types, scales and categories, and the target: so that a table as it lies in a
-file, or in a data frame, can be predicted.
+The description has the names, types, scales and categories of the columns, and the target. With it
+a model can predict a table as it comes from a file or a data frame.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import spelled
 
 _MICROSECONDS_A_DAY = 86_400e6
-#: Rows with at most this share of numbers other than 0 are sparse, as scikit-learn has it.
+#: Rows are sparse if at most this share of their numbers is not 0, as in scikit-learn.
 _SPARSE = 0.3
-#: Numbers that are predicted from at a time.
+#: Rows are predicted in parts of about so many numbers.
 _CELLS = 2**22
 #: The largest number of single precision.
 _LARGEST = float(np.finfo(np.float32).max)
@@ -39,11 +39,11 @@ class TableColumn(NamedTuple):
     scale : float, default=1.0
         Mean and standard deviation of the known values, which standardise them.
     categories : list of str, default=[]
-        The categories that were there, sorted; numbers by their digits.
+        The categories in training, as text, sorted; a number is written in digits.
     has_missing : bool, default=False
-        Whether values were missing.
+        Whether values were missing in training.
     median : float, default=0.0
-        Of the known values, about: what families that take tables count numbers from.
+        The median of the known values, about. Families that take tables get differences from it.
     """
 
     name: str
@@ -58,26 +58,27 @@ class TableColumn(NamedTuple):
 class TableModel:
     """A learner of the rows of a table, which takes data frames with columns by name.
 
-    The command ``trickless fit`` makes it and :func:`trickless.load` reads it. Frames are those of
-    pandas, or what has a method ``to_pandas``, such as tables of Arrow. They may have more columns
-    than the model needs, in any order.
+    The command ``trickless fit`` makes it and :func:`trickless.load` reads it. Data frames are
+    those of pandas, and objects with a method ``to_pandas``, such as tables of Arrow. They may have
+    more columns than the model needs, in any order.
 
-    Families that take tables, such as "tabular", see missing values and categories as they are, and
-    the differences of numbers and dates from the median. For the others numbers and dates are
-    standardised (but not for histograms), a missing number is the mean, and a category is a column
-    of zeros and ones for each category that was there; where values were missing, one more column
-    says so. Such rows are sparse where most of them are zeros and the family takes that.
+    Families that take tables, such as "tabular", get missing values and categories as they are, and
+    numbers and dates as differences from their median. For other families, numbers and dates are
+    standardised (except for histograms), a missing number becomes the mean, and a column of
+    categories becomes a column of zeros and ones for each category. If values were missing in
+    training, one more column says where they are missing. Rows are sparse if most of their numbers
+    are zeros and the family takes sparse rows.
 
     Parameters
     ----------
     learner : estimator
         A learner of drawn neurons.
     columns : list of TableColumn
-        What it learns from.
+        The columns to learn from.
     target : str
         The column to be predicted.
     classes : array or None, default=None
-        The labels, for classification: of text, whole numbers or truth values.
+        The labels, for classification: texts, whole numbers or truth values.
 
     Examples
     --------
@@ -115,7 +116,7 @@ class TableModel:
 
     @property
     def width(self) -> int:
-        """About how many numbers a row is as the learner takes it."""
+        """About how many numbers the learner gets for a row."""
         neurons, least = make_neurons(self.learner.neurons), len(self.columns)
         if neurons.accepts_tables:
             return least
@@ -126,12 +127,12 @@ class TableModel:
         return least if neurons.accepts_sparse and least <= _SPARSE * width else width
 
     def fit(self, X: Any) -> TableModel:
-        """Learn from all rows there are; the columns stay as they were described.
+        """Learn from all rows; the description of the columns stays as it is.
 
         Parameters
         ----------
         X : data frame
-            With the target; rows that have none are left out.
+            With the target; rows without one are left out.
 
         Returns
         -------
@@ -147,7 +148,7 @@ class TableModel:
         Parameters
         ----------
         X : data frame
-            With the target; rows that have none are left out.
+            With the target; rows without one are left out.
 
         Returns
         -------
@@ -224,10 +225,10 @@ class TableModel:
             return np.array(labels.categories, dtype=str)[labels.codes]
         values = _numbers(column, "number")
         labels = values.astype(self.classes.dtype)
-        return labels if (labels == values).all() else values  # of which some are no labels
+        return labels if (labels == values).all() else values  # some of them are no labels
 
     def unknown_categories(self, X: Any) -> dict[str, int]:
-        """How many values of each column are categories that were not there in training.
+        """How many values of each column are categories that training did not have.
 
         Parameters
         ----------
@@ -236,7 +237,7 @@ class TableModel:
         Returns
         -------
         dict
-            Counts by the names of columns; those with none are left out.
+            Counts by the names of columns, without those that are 0.
         """
         frame, counts = _frame(X), {}
         for about in self.columns:
@@ -248,7 +249,7 @@ class TableModel:
         return counts
 
     def _by_parts(self, answer: Any, frame: Any) -> np.ndarray:
-        """Answers to the rows of a frame, a few at a time."""
+        """The answers for the rows of a data frame, some rows at a time."""
         most = max(1, _CELLS // self.width)
         starts = range(0, len(frame), most)
         parts = [answer(self._prepared(frame.iloc[i : i + most])) for i in starts]
@@ -259,7 +260,7 @@ class TableModel:
         return frame[_column(frame, self.target).notna()]
 
     def _prepared(self, frame: Any, declare: bool = False) -> Any:
-        """Rows as the learner takes them; the first of them declare all categories."""
+        """Rows as the learner takes them; the first batch has to declare all categories."""
         neurons = make_neurons(self.learner.neurons)
         if neurons.accepts_tables:
             return self._table(frame, declare)
@@ -276,13 +277,13 @@ class TableModel:
                 parts.append(values[:, None])
             if about.has_missing:
                 parts.append(missing[:, None])
-        if self.width < sum(part.shape[1] for part in parts):  # most of them are zeros
+        if self.width < sum(part.shape[1] for part in parts):  # ``width`` counts sparse rows
             return scipy.sparse.hstack(list(map(scipy.sparse.coo_matrix, parts)), "csr", np.float64)
         dense = [part.toarray() if scipy.sparse.issparse(part) else part for part in parts]
         return np.concatenate(dense, axis=1, dtype=np.float64)
 
     def _table(self, frame: Any, declare: bool) -> Any:
-        """A frame of categories, and of numbers that single precision tells apart."""
+        """A data frame of categories, and of numbers less their median, for single precision."""
         columns = {}
         for about in self.columns:
             column = _column(frame, about.name)
@@ -337,7 +338,7 @@ def _numbers(column: Any, kind: str) -> np.ndarray:
     if first is not None and other:
         raise ValueError(_not_of_its_kind(column, kind, f"such as {first!r}"))
     try:
-        if kind == "date" and (column.dtype.kind == "O" or type(first) is date):  # as of Arrow
+        if kind == "date" and (column.dtype.kind == "O" or type(first) is date):  # of Arrow
             times = column.astype(object).where(column.notna(), None)
             return as_numbers(times.to_numpy().astype("datetime64[us]"))
         if kind == "date" and first is not None:

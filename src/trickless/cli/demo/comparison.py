@@ -1,6 +1,6 @@
-"""The main job: three learners and two references on the Adult census data.
+"""The comparison of ``trickless demo``: three learners and two references on real data.
 
-Prints a table and writes a picture, with the numbers of both beside it as JSON.
+It prints a table and writes a picture, and stores the numbers of both as JSON beside the picture.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from tqdm.auto import tqdm
 
-from trickless.cli.demo.data import ADULT_NUMBERS, FetchError, load_adult
-from trickless.cli.demo.report import circumstances, measured
+from trickless.cli.demo.download import ADULT_NUMBERS, FetchError, load_adult
+from trickless.cli.demo.measurement import circumstances, measured
+from trickless.learners.base import Learner
 from trickless.learners.doubly_stochastic import DoublyStochasticClassifier
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier
-from trickless.learners.old_base import Learner
 from trickless.learners.shrinking_gradient import ShrinkingGradientClassifier
 from trickless.neurons import Ferns
 
@@ -92,7 +92,7 @@ def run(folder: Path, repeats: int = 1) -> list[Row]:
 
 
 def load() -> Data:
-    """The Adult data, one-hot and standardised, split 80/20; digits where no registry answers."""
+    """The Adult data, one-hot and standardised, split 80/20; digits if no registry answers."""
     try:
         X, y = load_adult()
         name = "Adult census data"
@@ -134,7 +134,7 @@ def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
     }
     runs: dict[str, list[Row]] = {name: [] for name in models}
     online = {}
-    spawn = get_context("spawn")  # a process a model, so that none finds memory of another
+    spawn = get_context("spawn")  # a process for each model, so that none finds memory of another
     with (
         ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as process,
         progress(repeats * len(models), "models", "model") as bar,
@@ -150,12 +150,12 @@ def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
 
 
 def progress(total: int, what: str, unit: str) -> tqdm:
-    """A bar, where somebody looks at it."""
+    """A progress bar, which is shown if standard error is a terminal."""
     return tqdm(total=total, desc=what, unit=unit, disable=None)
 
 
 def median(rows: list[Row]) -> Row:
-    """One row from several runs of a model: medians of what was measured."""
+    """One row for several runs of a model, with the medians of what was measured."""
     fit, predict, peak = (
         float(np.median([getattr(row, field) for row in rows]))
         for field in ("fit_seconds", "predict_seconds", "fit_peak_mib")
@@ -164,7 +164,7 @@ def median(rows: list[Row]) -> Row:
 
 
 def fit_and_predict(name: str, model: Any, data: Data) -> tuple[Row, dict[str, Any] | None]:
-    """Fit one model, measured: its row of the table and, of an online learner, its error so far."""
+    """Fit and measure a model: its row of the table and, if it learns online, its error so far."""
     ours = isinstance(model, Learner)
     if ours:
         model.set_params(verbose=sys.stderr.isatty())
@@ -202,7 +202,7 @@ def sweep_sizes(data: Data) -> dict[str, Any]:
 
 
 def table(rows: list[Row]) -> str:
-    """The rows as text."""
+    """The table as text."""
     lines = [
         "",
         f"{'model':<28}{'error':>8}{'fit':>9}{'predict':>10}{'neurons':>9}{'peak of fit':>13}",

@@ -1,0 +1,369 @@
+"""Objects as records, and records as objects.
+
+A record is the name of a class and the attributes of one object, as a line of JSON. Plain data
+stand for themselves. Any other value is a JSON object with one key that begins with ``$``:
+``_KINDS`` has the keys, each with how its values are written and read. Reading makes instances of
+classes in the registry and of what the caller trusts, without calling their ``__init__``; it looks
+up no other name. ``docs/file-format.md`` has all of it.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from math import isfinite
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator
+
+from trickless.arrays.growing import Growing, GrowingSparse
+from trickless.files.random_states import from_state, state_of
+from trickless.files.registry import classes
+
+#: Types that a parameter such as ``dtype`` may be.
+_TYPES: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (bool, int, float, str, np.float16, np.float32, np.float64, np.int32, np.int64)
+}
+_SPARSE = {cls.__name__: cls for cls in (scipy.sparse.csr_matrix, scipy.sparse.csr_array)}
+#: Types of arrays: truth values, numbers, and text of a fixed length, little-endian.
+_PLAIN = re.compile(r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<c(8|16)|(\|S|<U)[1-9][0-9]{0,8}")
+
+
+def name_of(thing: Any) -> str:
+    """Where a class or function can be imported from: ``module:qualified.name``."""
+    return f"{thing.__module__}:{thing.__qualname__}"
+
+
+class Recorder:
+    """Turns objects into records.
+
+    Attributes
+    ----------
+    records : list
+        ``[class name, attributes]`` of each object. The parts of an object come before it.
+    arrays : list of array
+        The arrays that records refer to, each of them once.
+    foreign : dict of str to class or function
+        What the caller has to trust to read the records.
+    """
+
+    def __init__(self) -> None:
+        self.records: list[list[Any]] = []
+        self.arrays: list[np.ndarray] = []
+        self.foreign: dict[str, Any] = {}
+        self._seen: dict[int, tuple[int, Any]] = {}
+        self._path: list[tuple[str, Any]] = []
+
+    def add(self, value: Any) -> int:
+        """Record an object, unless it has a record; return the number of its record."""
+        if id(value) in self._seen:
+            return self._seen[id(value)][0]
+        cls = type(value)
+        if any(value is outer for _, outer in self._path):
+            raise self._refused(f"a {cls.__name__} that holds itself")
+        attributes = {}
+        for name, part in self._state(value).items():
+            self._path.append((f"{cls.__name__}.{name}", value))
+            attributes[name] = self.write(part)
+            self._path.pop()
+        ours = classes().get(cls.__name__) is cls
+        self.records.append([cls.__name__ if ours else self.add_foreign(cls), attributes])
+        self._seen[id(value)] = len(self.records) - 1, value
+        return len(self.records) - 1
+
+    def write(self, value: Any) -> Any:
+        """What stands for a value in JSON."""
+        cls = type(value)
+        if value is None or cls in (bool, int, str) or (cls is float and isfinite(value)):
+            return value
+        if cls is list:
+            return [self.write(item) for item in value]
+        if cls is dict and all(type(key) is str and not key.startswith("$") for key in value):
+            return {key: self.write(item) for key, item in value.items()}
+        key, kind = next((key, kind) for key, kind in _KINDS.items() if kind.holds(value))
+        return {key: kind.write(self, value)}
+
+    def add_array(self, array: np.ndarray) -> int:
+        """Add an array; return its number."""
+        self.type_name(array.dtype)
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+    def add_foreign(self, thing: Any) -> str:
+        """Add a class or function that the caller has to trust; return its name."""
+        name = name_of(thing)
+        if self.foreign.setdefault(name, thing) is not thing:
+            raise ValueError(
+                f"save: the model has two different functions or classes called {name}, which "
+                "could not be told apart. Remedy: define them in a module, under names of their "
+                "own (not as lambdas)."
+            )
+        return name
+
+    def type_name(self, dtype: np.dtype) -> str:
+        """The name of the type of an array."""
+        if not _PLAIN.fullmatch(name := dtype.newbyteorder("<").str):
+            raise self._refused(f"numbers or an array of the type {dtype}")
+        return name
+
+    def _state(self, value: Any) -> dict[str, Any]:
+        """The attributes of an object, if it has nothing else."""
+        cls = type(value)
+        if isinstance(value, tuple) and hasattr(cls, "_fields"):
+            return dict(zip(cls._fields, value, strict=True))
+        try:
+            reduced = value.__reduce_ex__(2)
+        except TypeError:
+            reduced = ""
+        if reduced[:2] == (copyreg.__newobj__, (cls,)):  # type: ignore[attr-defined]
+            state = {} if reduced[2] is None else reduced[2]
+            if type(state) is dict and not any(part is not None for part in reduced[3:]):
+                return state
+        raise self._refused(f"{cls.__module__}.{cls.__qualname__}")
+
+    def _refused(self, what: str) -> TypeError:
+        place = f"{self._path[-1][0]} is or holds" if self._path else "the model is"
+        return TypeError(
+            f"save: {place} {what}, which a file cannot hold. Remedy: replace it by plain data, "
+            "arrays, a function or an object of a Python class with such attributes; or use pickle."
+        )
+
+
+class Reader:
+    """Turns records into objects.
+
+    Parameters
+    ----------
+    arrays : iterable of array
+        The arrays that records refer to.
+    trusted : dict of str to class or function
+        What records may name beside the classes in the registry.
+    """
+
+    def __init__(self, arrays: Iterable[np.ndarray], trusted: dict[str, Any]) -> None:
+        self.trusted = trusted
+        self._arrays: list[np.ndarray | None] = list(arrays)
+        self._objects: list[Any] = []
+
+    def read(self, lines: Iterable[bytes]) -> Any:
+        """Read records, one a line, and return the object of the last."""
+        for line in lines:
+            name, attributes = _list(parse(line, self._pairs), 2)
+            self._objects.append(self._build(name, attributes))
+        if any(array is not None for array in self._arrays):
+            raise ValueError("there are arrays that belong to nothing")
+        return self._objects[-1]
+
+    def take_array(self, i: Any) -> np.ndarray:
+        """The array of a number, which one value may have."""
+        array, self._arrays[i] = self._arrays[_index(i)], None
+        if array is None:
+            raise ValueError("an array belongs to two objects")
+        return array
+
+    def take_object(self, i: Any) -> Any:
+        """The object of a record. One value may have a buffer, since it grows in place."""
+        value = self._objects[_index(i)]
+        if isinstance(value, Growing | GrowingSparse):
+            self._objects[i] = None
+        if value is None:
+            raise ValueError("a buffer belongs to two objects")
+        return value
+
+    def _pairs(self, pairs: list[tuple[str, Any]]) -> Any:
+        """The value that a JSON object stands for."""
+        if len(pairs) == 1 and pairs[0][0].startswith("$"):
+            return _known(pairs[0][0], _KINDS).read(self, pairs[0][1])
+        if any(key.startswith("$") for key, _ in pairs):
+            raise ValueError("a key with a $ is not alone")
+        return unique(pairs)
+
+    def _build(self, name: Any, attributes: Any) -> Any:
+        """An object with these attributes, made without calling its ``__init__``."""
+        cls = _known(name, self.trusted if ":" in name else classes())
+        if not isinstance(cls, type) or type(attributes) is not dict:
+            raise ValueError(f"{_shown(name)} is not a class, or has no attributes")
+        if issubclass(cls, tuple):
+            return _named_tuple(cls, attributes)
+        for attribute in attributes:
+            _check_attribute(cls, attribute)
+        value = cls.__new__(cls)
+        if isinstance(value, BaseEstimator):
+            attributes = _with_parameters(cls, attributes)
+        if hasattr(value, "__setstate__"):
+            value.__setstate__(attributes)
+        else:
+            value.__dict__.update(attributes)
+        return value
+
+
+class _Kind(NamedTuple):
+    """A kind of value: which values it holds, what stands for one in JSON, and the way back."""
+
+    holds: Callable[[Any], bool]
+    write: Callable[[Recorder, Any], Any]
+    read: Callable[[Reader, Any], Any]
+
+
+def _read_object_array(reader: Reader, parts: Any) -> np.ndarray:
+    shape, items = _list(parts, 2)
+    array = np.fromiter(_list(items), dtype=object, count=len(items))
+    return array.reshape([_index(n) for n in _list(shape)])
+
+
+def _write_sparse(recorder: Recorder, matrix: Any) -> list[Any]:
+    arrays, shape = [matrix.data, matrix.indices, matrix.indptr], list(map(int, matrix.shape))
+    return recorder.write([type(matrix).__name__, *arrays, shape])
+
+
+def _read_sparse(reader: Reader, parts: Any) -> Any:
+    name, data, indices, ends, shape = _list(parts, 5)
+    matrix = _known(name, _SPARSE)((data, indices, ends), tuple(map(_index, _list(shape))))
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+#: Kinds of values that are not plain data, by their keys. A value is of the first that holds it.
+_KINDS: dict[str, _Kind] = {
+    "$float": _Kind(
+        lambda value: type(value) is float,  # infinite or not a number, else it is plain
+        lambda _, value: str(value),
+        lambda _, name: float(_known(name, {text: text for text in ("nan", "inf", "-inf")})),
+    ),
+    "$tuple": _Kind(
+        lambda value: type(value) is tuple,
+        lambda recorder, value: recorder.write(list(value)),
+        lambda _, items: tuple(_list(items)),
+    ),
+    "$dict": _Kind(
+        lambda value: type(value) is dict,
+        lambda recorder, value: [recorder.write(list(pair)) for pair in value.items()],
+        lambda _, pairs: unique([(k, v) for k, v in (_list(p, 2) for p in _list(pairs))]),
+    ),
+    "$slice": _Kind(
+        lambda value: type(value) is slice,
+        lambda recorder, value: recorder.write([value.start, value.stop, value.step]),
+        lambda _, ends: slice(*_list(ends, 3)),
+    ),
+    "$scalar": _Kind(
+        lambda value: isinstance(value, np.generic),
+        lambda recorder, value: recorder.add_array(np.asarray(value)),
+        lambda reader, i: reader.take_array(i)[()],
+    ),
+    "$objects": _Kind(
+        lambda value: type(value) in (np.ndarray, np.memmap) and value.dtype == object,
+        lambda recorder, array: recorder.write([list(array.shape), list(array.ravel())]),
+        _read_object_array,
+    ),
+    "$array": _Kind(
+        lambda value: type(value) in (np.ndarray, np.memmap), Recorder.add_array, Reader.take_array
+    ),
+    "$sparse": _Kind(lambda value: type(value) in _SPARSE.values(), _write_sparse, _read_sparse),
+    "$dtype": _Kind(
+        lambda value: isinstance(value, np.dtype),
+        Recorder.type_name,
+        lambda _, name: dtype_of(name),
+    ),
+    "$random": _Kind(
+        lambda value: type(value) in (np.random.Generator, np.random.RandomState),
+        lambda recorder, value: recorder.write([type(value).__name__, state_of(value)]),
+        lambda _, parts: from_state(*_list(parts, 2)),
+    ),
+    "$type": _Kind(
+        lambda value: isinstance(value, type) and value in _TYPES.values(),
+        lambda _, value: value.__name__,
+        lambda _, name: _known(name, _TYPES),
+    ),
+    "$foreign": _Kind(
+        lambda value: isinstance(value, type | FunctionType | BuiltinFunctionType),
+        Recorder.add_foreign,
+        lambda reader, name: _known(name, reader.trusted),
+    ),
+    "$object": _Kind(lambda value: True, Recorder.add, Reader.take_object),
+}
+
+
+def parse(line: bytes, hook: Callable[[list[tuple[str, Any]]], Any]) -> Any:
+    """A line of strict JSON: no NaN, no infinities, no number out of range."""
+    return json.loads(
+        line.decode("ascii"), object_pairs_hook=hook, parse_constant=_finite, parse_float=_finite
+    )
+
+
+def unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    """A dictionary of pairs whose keys differ."""
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ValueError("a key is there twice")
+    return result
+
+
+def dtype_of(name: Any) -> np.dtype:
+    """The type of an array that has this name."""
+    if type(name) is not str or not _PLAIN.fullmatch(name):
+        raise ValueError(f"{_shown(name)} is not a plain type of an array")
+    return np.dtype(name)
+
+
+def _with_parameters(cls: Any, attributes: dict[str, Any]) -> dict[str, Any]:
+    """The attributes, with the defaults of parameters that are newer than the file."""
+    parameters = inspect.signature(cls.__init__).parameters
+    for name in cls._get_param_names():
+        default = parameters[name].default
+        if name not in attributes and default is inspect.Parameter.empty:
+            raise ValueError(f"a {cls.__name__} has no {name}")
+        attributes.setdefault(name, default)
+    return attributes
+
+
+def _named_tuple(cls: Any, fields: dict[str, Any]) -> Any:
+    fields = getattr(cls, "_field_defaults", {}) | fields
+    if sorted(fields) != sorted(getattr(cls, "_fields", ())):
+        raise ValueError(f"a {cls.__name__} cannot have these fields")
+    return tuple.__new__(cls, (fields[name] for name in cls._fields))
+
+
+def _check_attribute(cls: type, name: str) -> None:
+    """Refuse an attribute that would take the place of a method, or has a special name."""
+    known = inspect.getattr_static(cls, name, None)
+    method = hasattr(type(known), "__get__") and not isinstance(known, cached_property)
+    if not name.isidentifier() or (name.startswith("__") and name.endswith("__")) or method:
+        raise ValueError(f"a {cls.__name__} cannot have an attribute {name!r}")
+
+
+def _known(name: Any, table: dict[str, Any]) -> Any:
+    """The entry of a table under a name, which is refused if the table does not have it."""
+    if type(name) is not str or name not in table:
+        raise ValueError(f"{_shown(name)} is not a name that may stand here")
+    return table[name]
+
+
+def _shown(value: Any) -> str:
+    """A value in an error message; an object that the file made is shown by its type alone."""
+    return ascii(value)[:100] if type(value) in (str, int) else f"a {type(value).__name__}"
+
+
+def _list(value: Any, n: int | None = None) -> list[Any]:
+    if type(value) is not list or n not in (None, len(value)):
+        raise ValueError(f"a {type(value).__name__} stands where a list of {n or 'some'} should be")
+    return value
+
+
+def _index(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{_shown(value)} is not a number of something")
+    return value
+
+
+def _finite(text: str) -> float:
+    if not isfinite(value := float(text)):
+        raise ValueError(f"{text} is out of range")
+    return value
