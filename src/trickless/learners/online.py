@@ -125,7 +125,7 @@ class OnlineLearner(Learner):
             if self.shuffle:
                 order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
             new._learn(X[order], targets[order], file)
-            new.estimates_.function(new.rounds_, new.average)
+            new.estimates_.function(new.rounds_, new.average)  # which is frozen once, if at all
         file.remove()
         return self
 

@@ -364,10 +364,10 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         check_is_fitted(self)
         targets = self.targets_
         if tolerance is not None:
-            tolerance = tolerance / targets.half_width
+            tolerance = targets.tolerance(tolerance)
         value, error = self._estimated(X, tolerance, confidence)
         value = targets.shaped(targets.values(value))
-        return (value, targets.shaped(error * targets.half_width)) if return_std else value
+        return (value, targets.shaped(targets.differences(error))) if return_std else value
 
     def partial_fit(self, X: Any, y: Any) -> ShrinkingGradientRegressor:
         """Go on learning from more rows, in the order given.

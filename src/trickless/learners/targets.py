@@ -123,6 +123,14 @@ class Range(Numbers):
         """Decision values in the units of y."""
         return decisions * self.half_width + self.middle
 
+    def differences(self, decisions: Any) -> Any:
+        """Differences of decision values in the units of y."""
+        return decisions * self.half_width
+
+    def tolerance(self, differences: Any) -> Any:
+        """Differences in the units of y as those of decision values."""
+        return differences / self.half_width
+
     def network(self, network: Network) -> Network:
         """A network of decision values in the units of y."""
         coef = (network.coef * self.half_width).astype(network.coef.dtype)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy, deepcopy
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -36,7 +36,7 @@ from trickless.functions.stream import Later, NeuronStream, Purpose, generator
 from trickless.neurons import Weights
 from trickless.neurons.checks import check_finite_activations
 from trickless.solvers.losses import Loss
-from trickless.solvers.state import Keep, State, forget, ignore
+from trickless.solvers.state import Keep, Measure, State, forget, ignore
 from trickless.solvers.step_sizes import Steps, check_steps, stable_step, unit_of
 
 #: Rows and neurons from which the largest stable step is estimated.
@@ -83,16 +83,6 @@ class Options(NamedTuple):
     n_iter_no_change: int
     tol: float
     n_jobs: int | None
-
-
-class Measure(Protocol):
-    """How well decision values fit targets."""
-
-    def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Error of each row."""
-
-    def score(self, decisions: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> float:
-        """Score of all rows; larger is better."""
 
 
 class Batch:

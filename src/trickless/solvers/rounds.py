@@ -30,7 +30,7 @@ from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.error_curve import Curve, extend
 from trickless.solvers.losses import Squared
 from trickless.solvers.schedules import Schedule
-from trickless.solvers.state import Keep, State, forget, ignore
+from trickless.solvers.state import Keep, Measure, State, forget, ignore
 
 #: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.
 SHRINK_AT = 16
@@ -73,13 +73,6 @@ class Compression(Protocol):
         """Replace the support and the coefficients."""
 
 
-class Measure(Protocol):
-    """How well decision values fit targets."""
-
-    def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Error of each row."""
-
-
 class Options(NamedTuple):
     """How rounds are taken, which may change between batches.
 
@@ -118,9 +111,10 @@ class Rounds:
         For each round the number of support points before it, and the targets; None if a
         compression has replaced rows.
     measured : object
-        What the estimates have measured along the stream, and go by; whatever they make of it.
+        What the estimates have measured along the stream, and go by.
     frozen : object
-        A function that the estimates have made of the expansion; None when rows are learned.
+        The network that the estimates froze the expansion into, with what it is for. It is dropped
+        when rows are learned.
     """
 
     def __init__(self, n_outputs: int, seed: int, measure: Measure) -> None:
