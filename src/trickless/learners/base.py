@@ -121,7 +121,8 @@ class Regressor(RegressorMixin, Learner):
         float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
             Of the library and on the device of X.
         """
-        return self.targets_.shaped(self.targets_.values(self._decide(X)))
+        decisions = self._decide(X)
+        return self.targets_.shaped(self.targets_.values(decisions))
 
     @property
     def n_outputs_(self) -> int:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.growing import Growing, growing_like
 from trickless.arrays.interrupts import uninterrupted
-from trickless.checks.learners import check_forgetting, check_no_average, check_progress
+from trickless.checks.learners import check_forgetting, check_no_average
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.old_kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
@@ -27,6 +27,7 @@ from trickless.rules import (
     non_negative,
     positive,
 )
+from trickless.solvers.divergence import check_progress
 from trickless.solvers.error_curve import Curve, extend
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 from trickless.solvers.step_sizes import unit_of
