@@ -1,7 +1,14 @@
-"""What ``import trickless`` brings along."""
+"""What ``import trickless`` brings along, and how its modules import each other."""
 
+import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import trickless
 
 PROBE = """
 import sys
@@ -13,6 +20,10 @@ import trickless
 print(*sorted(packages() - before))
 print(*sorted(name for name in sys.modules if name in ("sklearn.metrics", "sklearn.linear_model")))
 """
+ROOT = Path(trickless.__file__).parent
+#: Each imports those before it only.
+LAYERS = "rules theory arrays neurons tables functions solvers selection files learners dask cli"
+LAYERS = LAYERS.split()
 
 
 def test_the_package_brings_little_more_than_scikit_learn_does():
@@ -22,3 +33,56 @@ def test_the_package_brings_little_more_than_scikit_learn_does():
     assert "trickless" in brought.split()
     assert set(brought.split()) <= {"trickless", "array_api_compat", "threadpoolctl", "tqdm"}
     assert not parts
+
+
+def imported(path):
+    """The modules that a module imports, inside functions as well."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path} has a relative import"
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def modules():
+    """The modules of the package, by their names."""
+    found = {}
+    for path in ROOT.rglob("*.py"):
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def layer(name):
+    """Number of the folder of a module; the package itself is above all."""
+    part = f"{name}.".split(".")[1]
+    return LAYERS.index(part) if part else len(LAYERS)
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_imports_go_one_way(name):
+    above = [
+        other
+        for other in imported(MODULES[name]) & set(MODULES) - {"trickless"}
+        if layer(other) > layer(name)
+    ]
+    assert not above
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    graph = {
+        name: imported(path) & set(MODULES) - {name, "trickless"} for name, path in MODULES.items()
+    }
+    order = list(TopologicalSorter(graph).static_order())  # raises CycleError, naming the circle
+    assert set(order) == set(MODULES)
+
+
+def test_every_folder_is_a_layer():
+    folders = {path.name.removesuffix(".py") for path in ROOT.iterdir()}
+    assert folders - {"__init__", "__pycache__", "py.typed"} == set(LAYERS)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.threads import linear_algebra
-from trickless.checks.models import check_certificate
+from trickless.functions.certificate import check_probability
 from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
@@ -22,7 +22,7 @@ from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, try
 from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, schedule_of
 from trickless.learners.targets import Range
 from trickless.neurons import Neurons
-from trickless.rules import integer
+from trickless.rules import check_value, integer, positive
 from trickless.solvers.estimates import Drawn
 
 
@@ -144,6 +144,21 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         """The expansion frozen into a finite network of ``n_neurons`` neurons."""
         check_is_fitted(self)
         return self.targets_.network(self.estimates_.function(self.rounds_, self.average))
+
+
+def _check_certificate(owner: str, return_std: Any, tolerance: Any, confidence: Any) -> None:
+    """A tolerance takes the place of a standard error."""
+    check_probability(owner, "confidence", confidence)
+    if tolerance is not None and return_std:
+        raise ValueError(
+            f"{owner}: predict with tolerance={tolerance!r} and return_std={return_std!r}, but "
+            "predictions within a tolerance have a certificate in the place of a standard error. "
+            "Remedy: ask for one of them."
+        )
+    if tolerance is not None:
+        check_value(
+            owner, "tolerance", tolerance, positive("it is in the units of y or of decision values")
+        )
 
 
 class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
@@ -358,7 +373,7 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
             If the tolerance cannot be kept in the model's precision, or is asked for together with
             a standard error.
         """
-        check_certificate(type(self).__name__, return_std, tolerance, confidence)
+        _check_certificate(type(self).__name__, return_std, tolerance, confidence)
         if not return_std and tolerance is None:
             return super().predict(X)
         check_is_fitted(self)
@@ -523,7 +538,7 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
             If the tolerance cannot be kept in the model's precision, or is asked for together with
             a standard error.
         """
-        check_certificate(type(self).__name__, return_std, tolerance, confidence)
+        _check_certificate(type(self).__name__, return_std, tolerance, confidence)
         if not return_std and tolerance is None:
             return super().decision_function(X)
         check_is_fitted(self)

@@ -15,11 +15,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from trickless.arrays.threads import row_blocks
-from trickless.checks.learners import check_finite
 from trickless.functions.activations import activations, by_column, together
 from trickless.functions.exact_kernel import ExactKernel, check_kernel_values
 from trickless.functions.expansion import PILOT_ROWS, Expansion
-from trickless.functions.network import Network
+from trickless.functions.network import Network, check_finite
 from trickless.functions.pilot import Variances
 from trickless.functions.sampling import by_size, thin
 from trickless.functions.stream import Purpose, draw, generator, pick

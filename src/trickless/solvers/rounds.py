@@ -24,9 +24,9 @@ import numpy as np
 
 from trickless.arrays.growing import Growing, GrowingSparse, growing_like
 from trickless.arrays.interrupts import uninterrupted
-from trickless.checks.learners import check_progress
 from trickless.functions.stream import Purpose, generator
 from trickless.solvers.coefficients import Coefficients
+from trickless.solvers.divergence import check_progress
 from trickless.solvers.error_curve import Curve, extend
 from trickless.solvers.losses import Squared
 from trickless.solvers.schedules import Schedule

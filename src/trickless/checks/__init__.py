@@ -1,1 +1,0 @@
-"""Checks of user input that several folders share."""
