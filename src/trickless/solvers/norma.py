@@ -59,6 +59,8 @@ class NORMA:
         Rounds so far.
     largest_square : float
         The largest k(x, x) so far.
+    spread : array of shape (n_outputs,)
+        Mean size of all targets so far.
     curve : list of (int, float)
         Number of rows and mean error of each block of rounds.
     """
@@ -70,7 +72,7 @@ class NORMA:
         self.n_rounds = 0
         self.largest_square = 0.0
         self.curve: Curve = []
-        self._spread = np.zeros(n_outputs)
+        self.spread = np.zeros(n_outputs)
         self._largest_loss = 0.0
 
     def learn(
@@ -117,10 +119,10 @@ class NORMA:
         return self.totals.rows / self.n_rounds
 
     def _see(self, y: np.ndarray) -> None:
-        """Keep the mean size of all targets so far, of each output."""
+        """Count the targets of a batch in their mean size."""
         spread = np.abs(y).mean(axis=0)
         share = len(y) / (self.n_rounds + len(y))
-        self._spread = self._spread + share * (spread - self._spread)
+        self.spread = self.spread + share * (spread - self.spread)
 
     def _rounds_at_once(self) -> int:
         """Rounds whose kernel values are worked out at once; truncation then drops old terms."""
@@ -135,7 +137,7 @@ class NORMA:
             largest = np.maximum.accumulate(np.append(self.largest_square, squares))[1:, None]
             curvature: Any = loss.curvature
             if loss.piecewise_linear:  # a slope of ±1 moves f by as much in any unit of an output
-                curvature = curvature / unit_of(self._spread)
+                curvature = curvature / unit_of(self.spread)
             steepest = curvature * largest + options.alpha
             first = np.divide(1, steepest, out=np.zeros_like(steepest), where=steepest > 0)
         self.largest_square = max(self.largest_square, float(squares.max()))
