@@ -105,15 +105,14 @@ class _NORMA(KernelLearner):
 
     def _learn(self, X: Any, targets: np.ndarray) -> None:
         """Make a round for each row of a batch, in the order given."""
-        intercept, loss = self.intercept_, self._loss(targets.shape[1])
+        b, loss = self.intercept_, self._loss(targets.shape[1])
 
         def error(f: np.ndarray, y: np.ndarray) -> np.ndarray:
-            return self.targets_.error(f + intercept, y + intercept)
+            return self.targets_.error(f + b, y + b)
 
-        options = Options(self.alpha, self.step_size, self.schedule)
-        y = targets - intercept
-        with self._progress(len(y), "row") as bar:
-            self.rounds_.learn(X, y, self.kernel_, loss, error, options, bar.update)
+        options = Options(self.kernel_, loss, error, self.alpha, self.step_size, self.schedule)
+        with self._progress(len(targets), "row") as bar:
+            self.rounds_.learn(X, targets - b, options, bar.update)
 
     def _function(self, X: Any) -> np.ndarray:
         return super()._function(X) + self.intercept_

@@ -22,10 +22,14 @@ from trickless.solvers.step_sizes import unit_of
 
 
 class Options(NamedTuple):
-    """What a round goes by: parameters of the learner, which may change between batches.
+    """What rounds go by.
 
     Attributes
     ----------
+    kernel : ExactKernel
+    loss : Loss
+    error : callable
+        ``error(f, y)`` gives the error of each row, for the curve.
     alpha : float
         Regularisation strength λ.
     step_size : float or "auto"
@@ -33,6 +37,9 @@ class Options(NamedTuple):
     schedule : {"inverse", "sqrt", "constant"}
     """
 
+    kernel: ExactKernel
+    loss: Loss
+    error: Callable[[np.ndarray, np.ndarray], np.ndarray]
     alpha: float
     step_size: float | str
     schedule: str
@@ -79,9 +86,6 @@ class NORMA:
         self,
         X: Any,
         y: np.ndarray,
-        kernel: ExactKernel,
-        loss: Loss,
-        error: Callable[[np.ndarray, np.ndarray], np.ndarray],
         options: Options,
         advance: Callable[[int], object] = ignore,
     ) -> None:
@@ -91,16 +95,12 @@ class NORMA:
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows, n_outputs)
-        kernel : ExactKernel
-        loss : Loss
-        error : callable
-            ``error(f, y)`` gives what the curve shows of each row.
         options : Options
         advance : callable
             Called with the number of rows that were learned.
         """
-        check_forgetting(kernel.owner, options)
-        squares = kernel.diagonal(X)
+        check_forgetting(options)
+        squares = options.kernel.diagonal(X)
         self._see(y)
         if self.support is None:
             self.support = growing_like(X)
@@ -109,8 +109,7 @@ class NORMA:
         start = 0
         while start < len(y):
             rows = slice(start, min(start + self._rounds_at_once(), len(y)))
-            steps = self._steps(squares[rows], loss, options)
-            self._rounds(X[rows], y[rows], steps, kernel, loss, error, options)
+            self._rounds(X[rows], y[rows], self._steps(squares[rows], options), options)
             advance(rows.stop - start)
             start = rows.stop
 
@@ -129,14 +128,14 @@ class NORMA:
         rounds = rows_at_once(len(self.coefficients) + BLOCK_ROWS)
         return rounds if self.max_support is None else min(rounds, self.max_support)
 
-    def _steps(self, squares: np.ndarray, loss: Loss, options: Options) -> np.ndarray:
+    def _steps(self, squares: np.ndarray, options: Options) -> np.ndarray:
         """η_t for the rounds of rows with these k(x, x), of all outputs or each: (n, 1 or more)."""
         t = self.n_rounds + 1 + np.arange(len(squares))[:, None]
         first: Any = options.step_size
         if isinstance(first, str):
             largest = np.maximum.accumulate(np.append(self.largest_square, squares))[1:, None]
-            curvature: Any = loss.curvature
-            if loss.piecewise_linear:  # a slope of ±1 moves f by as much in any unit of an output
+            curvature: Any = options.loss.curvature
+            if options.loss.piecewise_linear:  # a slope of ±1 moves f as much in any unit of y
                 curvature = curvature / unit_of(self.spread)
             steepest = curvature * largest + options.alpha
             first = np.divide(1, steepest, out=np.zeros_like(steepest), where=steepest > 0)
@@ -148,22 +147,14 @@ class NORMA:
         return first + 0.0 * t
 
     @np.errstate(over="ignore", invalid="ignore")  # divergence is reported below
-    def _rounds(
-        self,
-        X: Any,
-        y: np.ndarray,
-        steps: np.ndarray,
-        kernel: ExactKernel,
-        loss: Loss,
-        error: Callable[[np.ndarray, np.ndarray], np.ndarray],
-        options: Options,
-    ) -> None:
+    def _rounds(self, X: Any, y: np.ndarray, steps: np.ndarray, options: Options) -> None:
         """Make a round for each row of a block.
 
         ``f`` holds the values at all rows of the block. They are kept up to date for the rows to
         come, and stay what was predicted for the rows that are over.
         """
         assert self.support is not None
+        kernel, loss = options.kernel, options.loss
         past, own = kernel.matrix(X, self.support.rows), kernel(X, X)
         old, old_total = self.coefficients.rows, self.totals.rows
         f = past @ old
@@ -184,8 +175,8 @@ class NORMA:
             if self.max_support is not None and n_terms > self.max_support:  # truncation
                 f[t + 1 :] -= past[t + 1 :, dropped, None] * (scale * old[dropped])
                 n_terms, dropped = n_terms - 1, dropped + 1
-        self._check_progress(kernel.owner, f, y, loss, options.step_size)
-        mean_error = float(error(f, y).mean())
+        self._check_progress(f, y, options)
+        mean_error = float(options.error(f, y).mean())
         kept = new.any(axis=1)
         with uninterrupted():  # all that the rounds change
             extend(self.curve, len(y), mean_error)
@@ -203,10 +194,9 @@ class NORMA:
         self.coefficients.append(coefficients)
         self.totals.append(totals)
 
-    def _check_progress(
-        self, owner: str, f: np.ndarray, y: np.ndarray, loss: Loss, step_size: float | str
-    ) -> None:
+    def _check_progress(self, f: np.ndarray, y: np.ndarray, options: Options) -> None:
         """Stop if the loss of a block has grown far beyond that of predicting nothing."""
+        loss, step_size = options.loss, options.step_size
         start = float(loss.value(np.zeros_like(y), y).mean())
         self._largest_loss = max(self._largest_loss, start)
         remedy = "k(x, x) differs too much between rows; scale them, or take another kernel"
@@ -214,13 +204,16 @@ class NORMA:
             stable = 1 / (loss.curvature * max(self.largest_square, 1e-300))
             remedy = f"step_size={step_size!r} is too large; take 'auto', or up to {stable:.3g}"
         now = float(loss.value(f, y).mean())
-        check_progress(owner, now, self._largest_loss, self.n_rounds + len(y), remedy)
+        n_rounds = self.n_rounds + len(y)
+        check_progress(options.kernel.owner, now, self._largest_loss, n_rounds, remedy)
 
 
-def check_forgetting(owner: str, options: Options) -> None:
+def check_forgetting(options: Options) -> None:
     """A step may not decay what was learned to nothing, or turn its signs."""
-    alpha, step_size, schedule = options
-    if schedule != "inverse" and not isinstance(step_size, str) and step_size * alpha >= 1:
+    owner, alpha, step_size = options.kernel.owner, options.alpha, options.step_size
+    if isinstance(step_size, str) or options.schedule == "inverse":
+        return
+    if step_size * alpha >= 1:
         raise ValueError(
             f"{owner}: step_size={step_size!r} with alpha={alpha!r} decays earlier terms by "
             f"1 - step * alpha = {1 - step_size * alpha:g}, which must be above 0. Remedy: a "
