@@ -13,7 +13,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 import naive
 from cases import inputs
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor, NORMARegressor
+from trickless.learners.doubly_stochastic import options_of
 from trickless.neurons import FromFunction, Gaussian, Stumps
+from trickless.solvers.descent import stalled
 from trickless.solvers.losses import make_loss
 from trickless.solvers.step_sizes import Steps, stable_step
 
@@ -64,7 +66,7 @@ def test_steps_are_those_of_the_algorithm(learner, loss, classes, neurons):
         dtype="float64",
     )
     model.partial_fit(X, y, *([np.unique(y)] if classes else []))
-    targets = model._targets(y, None, first=False) - model.intercept_
+    targets = model.targets_.matrix(y) - model.intercept_
     slope = make_loss(loss, targets.shape[1], epsilon=0.1).derivative
     coef = naive.doubly_stochastic(
         [(X[i : i + 4], targets[i : i + 4]) for i in range(0, 24, 4)],
@@ -87,10 +89,10 @@ def test_fit_draws_as_many_neurons_as_asked_and_visits_every_row():
     assert len(model.coef_) == 120
     assert model.n_iter_ == 3
     assert sorted(model.online_error_[:3, 0]) == [16, 17, 17]
-    model.n_iter_ = 0
-    batches = model._batches(np.arange(50))
+    model.descent_.history.clear()
+    batches = model.descent_.batches(np.arange(50), options_of(model))
     assert sorted(np.concatenate(batches)) == list(range(50))
-    visits = model._in_random_order(len(batches))
+    visits = model.descent_.in_random_order(len(batches))
     passes = [[next(visits) for _ in batches] for _ in range(9)]
     assert all(sorted(one) == list(range(len(batches))) for one in passes)
     assert len(set(map(tuple, passes))) > 1
@@ -126,9 +128,9 @@ def test_first_step_goes_by_the_largest_eigenvalue():
         neurons = Gaussian(scale)
         model = DoublyStochasticRegressor(neurons, 512, **options).fit(X, X[:, 0])
         eigenvalue = np.linalg.eigvalsh(model.neurons_.kernel(X) / 1000)[-1]
-        assert model._pilot == pytest.approx(eigenvalue, abs=0.02)
-        steps[scale] = model._steps.first
-        fastest = 1 / (model._pilot + 1 / 512 + 1 / 256 + 0.5)
+        assert model.descent_.eigenvalue == pytest.approx(eigenvalue, abs=0.02)
+        steps[scale] = model.descent_.steps.first
+        fastest = 1 / (model.descent_.eigenvalue + 1 / 512 + 1 / 256 + 0.5)
         assert steps[scale] == pytest.approx(fastest, rel=1e-6)
     assert steps[100.0] == pytest.approx(1 / 1.5, rel=0.01)
     assert steps[0.2] > 1.8
@@ -140,8 +142,8 @@ def test_the_largest_eigenvalue_counts_weights():
     weight = np.arange(90) % 3
     repeat = np.repeat(np.arange(90), weight)
     model = DoublyStochasticRegressor(Gaussian(1.0), 32, random_state=0, dtype="float64")
-    weighted = clone(model).fit(X, y, weight)._pilot
-    assert weighted == pytest.approx(clone(model).fit(X[repeat], y[repeat])._pilot)
+    weighted = clone(model).fit(X, y, weight).descent_.eigenvalue
+    assert weighted == pytest.approx(clone(model).fit(X[repeat], y[repeat]).descent_.eigenvalue)
 
 
 def test_first_step_is_small_where_many_are_to_come():
@@ -165,9 +167,9 @@ def test_schedules():
 def test_the_schedule_tends_to_theta_over_i_with_theta_alpha_one():
     model = DoublyStochasticRegressor(Gaussian(1.0), 32, alpha=0.5, random_state=0)
     model.fit(inputs(10, 2), np.arange(10.0))
-    assert model._steps(10**6) * 0.5 * 10**6 == pytest.approx(1, rel=1e-5)
+    assert model.descent_.steps(10**6) * 0.5 * 10**6 == pytest.approx(1, rel=1e-5)
     model.set_params(decay=0.1, step_size=0.3).fit(inputs(10, 2), np.arange(10.0))
-    assert model._steps(10) == pytest.approx(0.15)
+    assert model.descent_.steps(10) == pytest.approx(0.15)
 
 
 def test_the_theorem_takes_theta_over_i_and_warns_outside_its_range():
@@ -175,7 +177,7 @@ def test_the_theorem_takes_theta_over_i_and_warns_outside_its_range():
     model = DoublyStochasticRegressor(
         Gaussian(1.0), 640, alpha=0.5, schedule="theorem", random_state=0
     ).fit(X, y)
-    assert model._steps.first == 2.0
+    assert model.descent_.steps.first == 2.0
     for theta in (3.0, 4.0, 6.0):
         model.set_params(step_size=theta).fit(X, y)
     for theta in (1.0, 5.0):
@@ -190,12 +192,11 @@ def test_the_theorem_takes_theta_over_i_and_warns_outside_its_range():
 
 def visits_of(model, rows):
     """The rows of each step of a fit, in turn."""
-    steps, model.n_iter_ = model.n_iter_, 0
-    batches = model._batches(rows)
-    order = model._in_random_order(len(batches))
-    visits = [batches[next(order)] for _ in range(steps)]
-    model.n_iter_ = steps
-    return visits
+    begun = model.descent_.copy()
+    begun.history.clear()
+    batches = begun.batches(rows, options_of(model))
+    order = begun.in_random_order(len(batches))
+    return [batches[next(order)] for _ in range(model.n_iter_)]
 
 
 @pytest.mark.parametrize("schedule", ["inverse", "theorem"])
@@ -300,7 +301,7 @@ def test_early_stopping_looks_at_rows_held_out():
     assert len(scores) == model.n_iter_ // 3  # once a pass of three batches
     assert max(scores[-3:]) < max(scores[:-3]) + 1e-3
     assert all(max(scores[i - 3 : i]) >= max(scores[: i - 3]) + 1e-3 for i in range(4, len(scores)))
-    held_out, training = model._split(300)
+    held_out, training = model.descent_.split(300, options_of(model))
     assert sorted([*held_out, *training]) == list(range(300))
     assert len(held_out) == 60
     assert model.score(X[held_out], y[held_out]) == pytest.approx(scores[-1], abs=1e-6)
@@ -323,7 +324,7 @@ def test_early_stopping_looks_twenty_times_in_a_long_pass():
         random_state=0,
     ).fit(X, y)
     assert len(model.validation_scores_) == 20
-    held_out = model._split(1000)[0]
+    held_out = model.descent_.split(1000, options_of(model))[0]
     assert model.validation_scores_[-1] == pytest.approx(model.score(X[held_out], y[held_out]))
 
 
@@ -335,7 +336,7 @@ def test_scores_of_rows_held_out_count_weights(learner):
     weight = np.random.default_rng(0).random(200) ** 3
     options = {"batch_size": 50, "neurons_per_step": 16, "random_state": 0, "dtype": "float64"}
     model = learner(Gaussian(1.0), 64, early_stopping=True, **options).fit(X, y, weight)
-    held_out, _ = model._split(200)
+    held_out, _ = model.descent_.split(200, options_of(model))
     rows, targets = X[held_out], y[held_out]
     expected = model.score(rows, targets, sample_weight=weight[held_out])
     assert model.validation_scores_[-1] == pytest.approx(expected)
@@ -343,9 +344,8 @@ def test_scores_of_rows_held_out_count_weights(learner):
 
 
 def test_early_stopping_compares_with_the_best_score_of_all():
-    model = DoublyStochasticRegressor(n_iter_no_change=2, tol=0.0)
-    assert model._stalled([0.9, 0.1, 0.5, 0.5])
-    assert not model._stalled([0.1, 0.4, 0.5, 0.5])
+    assert stalled([0.9, 0.1, 0.5, 0.5], n_iter_no_change=2, tol=0.0)
+    assert not stalled([0.1, 0.4, 0.5, 0.5], n_iter_no_change=2, tol=0.0)
 
 
 def test_early_stopping_needs_rows():
@@ -493,7 +493,9 @@ def test_all_batches_are_shorter_by_the_heaviest():
         Gaussian(1.0), 16, neurons_per_step=16, batch_size=30, random_state=6, **options
     ).fit(X, y, weight)
     unit = weight / weight.mean()
-    heaviest = max(unit[rows].mean() for rows in model._batches(np.arange(120)))
+    heaviest = max(
+        unit[rows].mean() for rows in model.descent_.batches(np.arange(120), options_of(model))
+    )
     [rows] = visits_of(model, np.arange(120))
     assert heaviest > max(1, 1.1 * unit[rows].mean())  # the step is on another batch
     Z = model.neurons_(X[rows], model.stream_.between(0, 16))
@@ -519,7 +521,7 @@ def test_the_unit_of_steps_is_that_of_all_rows_of_a_stream(learner, weighted):
     for rows in np.split(np.arange(90), [30, 50]):
         model.partial_fit(*(array[rows] for array in given))
     expected = np.average(np.abs(y - model.intercept_), weights=weight)
-    assert model._spread == pytest.approx(expected)
+    assert model.descent_.spread == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("learner", [DoublyStochasticRegressor, NORMARegressor])
@@ -671,7 +673,7 @@ def test_the_first_step_goes_by_the_bound():
     X = inputs(30, 2)
     one = DoublyStochasticRegressor(Gaussian(1.0), 64, random_state=0).fit(X, X[:, 0])
     three = DoublyStochasticRegressor(Tripled(1.0), 64, random_state=0).fit(X, X[:, 0])
-    assert three._steps.first == pytest.approx(one._steps.first / 9, rel=1e-3)
+    assert three.descent_.steps.first == pytest.approx(one.descent_.steps.first / 9, rel=1e-3)
 
 
 def test_a_large_model_is_small_in_a_file():
@@ -707,7 +709,7 @@ def test_the_order_of_rows_does_not_decide_the_step():
     y = np.sin(X[:, 0]) + (np.arange(6000) >= 1100)
     model = DoublyStochasticRegressor(Gaussian(1.0), 2000, random_state=0)
     eigenvalue = np.linalg.eigvalsh(Gaussian(1.0).fit(X, rng).kernel(X[::6]))[-1] / 1000
-    assert model.fit(X, y)._pilot == pytest.approx(eigenvalue, abs=0.05)
+    assert model.fit(X, y).descent_.eigenvalue == pytest.approx(eigenvalue, abs=0.05)
     assert model.score(X, y) > 0.1
 
 
@@ -748,7 +750,7 @@ def test_a_refused_batch_is_not_counted():
     model.set_params(alpha=1e9, schedule="constant", step_size=1.0)
     with pytest.raises(ValueError, match="decay earlier"):
         model.partial_fit(X, y)
-    assert model._n_rows == 600
+    assert model.descent_.n_rows == 600
 
 
 def test_a_light_batch_makes_a_small_step_with_a_preconditioner_too():

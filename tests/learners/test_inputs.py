@@ -7,6 +7,7 @@ from sklearn.base import clone, is_regressor
 
 import fuzz_inputs
 from cases import KERNEL_LEARNERS, LEARNERS, answers, inputs, name_of, problem
+from trickless.learners.rows import Rows
 from trickless.neurons import Coordinates, Gaussian, Neurons
 
 REGRESSORS = [learner for learner in LEARNERS + KERNEL_LEARNERS if is_regressor(learner)]
@@ -33,21 +34,21 @@ def test_the_search_would_find_a_defect(monkeypatch):
         "float64", False, 0,
     )  # fmt: skip
     fuzz_inputs.check(case)
-    validated = fuzz_inputs.type_of(case)._validated
+    validated = Rows._validated
 
-    def wrong(self, X, *args, **options):
-        answer = validated(self, X, *args, **options)
+    def wrong(self, learner, X, *args, **options):
+        answer = validated(self, learner, X, *args, **options)
         if getattr(X, "dtype", None) != np.int8:
             return answer
         return (answer[0] + 1, *answer[1:]) if isinstance(answer, tuple) else answer + 1
 
-    def silent(self, X, *args, **options):
+    def silent(self, learner, X, *args, **options):
         if getattr(X, "dtype", None) == np.int8:
             raise ValueError("no")
-        return validated(self, X, *args, **options)
+        return validated(self, learner, X, *args, **options)
 
     for broken, message in ((wrong, "not equal"), (silent, "does not help: no")):
-        monkeypatch.setattr(fuzz_inputs.type_of(case), "_validated", broken)
+        monkeypatch.setattr(Rows, "_validated", broken)
         with pytest.raises(AssertionError, match=message):
             fuzz_inputs.check(case)
 

@@ -15,7 +15,14 @@ from cases import answers, inputs, problem
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import BLOCK
+from trickless.learners.kitchen_sinks import options_of
 from trickless.neurons import Dense, Gaussian
+from trickless.solvers.sums import Sums
+
+
+def solution(model):
+    """What a fitted model's sums were solved to."""
+    return model.sums_.solution(options_of(model))
 
 
 def activations(model, X):
@@ -135,7 +142,7 @@ def test_linear_algebra_is_told_how_much_there_is_to_do(monkeypatch):
         told.append(n_products)
         return linear_algebra(n_jobs, n_products)
 
-    monkeypatch.setattr("trickless.learners.kitchen_sinks.linear_algebra", recorded)
+    monkeypatch.setattr("trickless.solvers.sums.linear_algebra", recorded)
     X = inputs(300, 3)
     KitchenSinksRegressor(Gaussian(1.0), 25, alpha=1.0, random_state=0).fit(X, X[:, 0]).predict(X)
     assert told == [50**3]
@@ -302,7 +309,7 @@ def test_weights_within_a_bound_satisfy_the_conditions_of_karush_kuhn_and_tucker
     ).fit(X, y)
     C = 0.3 * 12 * np.abs(free.coef_).max()
     model = clone(free).set_params(weight_bound=C).fit(X, y)
-    Z, coef = activations(model, X), model._solution().coef[:, 0]
+    Z, coef = activations(model, X), solution(model).coef[:, 0]
     bound = C / 12
     assert np.abs(model.coef_).max() <= bound * (1 + 1e-12)
     Zc = Z - Z.mean(axis=0)
@@ -555,17 +562,17 @@ def test_other_losses_reach_the_same_risk_from_memory_and_in_passes(loss, classe
     again = clone(model).set_params(cache_bytes=0)
     monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", 1)
     again.fit(X, y)
-    targets = model._targets(y, None, first=False)
+    targets = model.targets_.matrix(y)
     values = []
     for fitted in (model, again):
-        coef = fitted._solution().coef
+        coef = solution(fitted).coef
         f = fitted.decision_function(X).reshape(200, -1)
         risk = fitted._loss(targets.shape[1])
         values.append(risk.value(f, targets).mean() + 1e-3 * 30 / 2 * (coef**2).sum())
     assert values[0] == pytest.approx(values[1], abs=1e-4)
     best = KitchenSinksClassifier(Gaussian(1.0), 30, alpha=1e-3, random_state=0).fit(X, y)
     f = best.decision_function(X).reshape(200, -1)
-    least = risk.value(f, targets).mean() + 1e-3 * 30 / 2 * (best._solution().coef ** 2).sum()
+    least = risk.value(f, targets).mean() + 1e-3 * 30 / 2 * (solution(best).coef ** 2).sum()
     assert values[0] < least
     assert model.score(X, y) > 0.85
     assert hasattr(model, "predict_proba") == (loss != "hinge")
@@ -729,18 +736,18 @@ def test_rows_come_together_where_a_gram_matrix_is_as_large(monkeypatch):
     model = KitchenSinksRegressor(Gaussian(1.0), 300, random_state=0)
     X, y = problem(model, 2000)
     seen = []
-    panels = model._panels
+    panels = Sums._panels
 
     def watched(*args, **options):
         for rows, Z in panels(*args, **options):
             seen.append(len(Z))
             yield rows, Z
 
-    monkeypatch.setattr(model, "_panels", watched)
+    monkeypatch.setattr(Sums, "_panels", watched)
     model.fit(X, y)
     assert max(seen) == 2 * BLOCK  # of 600 columns
     seen.clear()
     model.set_params(solver="iterative", cache_bytes=0, alpha=1e-2)
-    monkeypatch.setattr(model, "_bytes", lambda n_rows: 2**60)  # too much to be kept
+    monkeypatch.setattr(Sums, "_n_bytes", lambda self, n_rows: 2**60)  # too much to be kept
     model.fit(X, y)
     assert max(seen) == BLOCK

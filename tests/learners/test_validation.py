@@ -29,6 +29,7 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless.neurons import Dense, Gaussian, Neurons, Scaled, Stumps
+from trickless.solvers.sums import Sums
 from trickless.tables.encoder import why_no_numbers
 
 every_classifier = pytest.mark.parametrize("learner", CLASSIFIERS, ids=name_of)
@@ -681,7 +682,7 @@ def test_memory_that_is_too_small_is_told_with_a_remedy(monkeypatch):
         raise MemoryError("Unable to allocate 15 GiB")
 
     X, y = problem(REGRESSORS[0])
-    monkeypatch.setattr(KitchenSinksRegressor, "_initialise", full)
+    monkeypatch.setattr(Sums, "learn", full)
     with pytest.raises(MemoryError, match=r"Sinks.*: memory is too small: .*15 GiB\. Remedy: a sm"):
         KitchenSinksRegressor().fit(X, y)
 

@@ -8,6 +8,7 @@ import trickless
 from cases import inputs
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.neurons import Gaussian
+from trickless.solvers.sums import Sums
 
 N_ROWS, N_NEURONS = 900, 150
 X = inputs(N_ROWS, 3)
@@ -64,21 +65,21 @@ def test_the_preconditioner_saves_passes(monkeypatch):
 def counted_passes(monkeypatch):
     """A list that gets the number of rows of each pass that evaluates activations."""
     passes = []
-    panels = KitchenSinksRegressor._panels
+    panels = Sums._panels
 
-    def counted(self, X, **options):
+    def counted(self, X, options, **how):
         passes.append(len(X))
-        return panels(self, X, **options)
+        return panels(self, X, options, **how)
 
-    monkeypatch.setattr(KitchenSinksRegressor, "_panels", counted)
+    monkeypatch.setattr(Sums, "_panels", counted)
     return passes
 
 
 def test_activations_kept_or_evaluated_again_give_one_model(monkeypatch):
     kept = make(solver="iterative").fit(X, Y)
     passes = counted_passes(monkeypatch)
-    blocks = KitchenSinksRegressor._blocks
-    monkeypatch.setattr(KitchenSinksRegressor, "_blocks", lambda self, X, most: blocks(self, X, 0))
+    passes_over = Sums._passes
+    monkeypatch.setattr(Sums, "_passes", lambda self, X, most, o: passes_over(self, X, 0, o))
     again = make(solver="iterative").fit(X, Y)
     np.testing.assert_array_equal(again.coef_, kept.coef_)
     assert passes == [N_ROWS] * (1 + again.n_iter_ + 1)  # the last looks at what was reached
@@ -194,9 +195,9 @@ def test_it_is_taken_for_many_columns_and_where_it_goes(monkeypatch):
     assert not hasattr(passes, "statistics_")
     assert passes.score(X, labels) > 0.9
     assert hasattr(KitchenSinksClassifier(loss="log_loss", **options).fit(X, labels), "statistics_")
-    monkeypatch.setattr(KitchenSinksRegressor, "_room", lambda self: X.shape[0] * 16 * N_NEURONS)
+    monkeypatch.setattr(Sums, "_room", lambda self, options: len(X) * 16 * N_NEURONS)
     assert not hasattr(make().fit(X, Y), "statistics_")
-    monkeypatch.setattr(KitchenSinksRegressor, "_room", lambda self: len(X) * 16 * N_NEURONS - 1)
+    monkeypatch.setattr(Sums, "_room", lambda self, options: len(X) * 16 * N_NEURONS - 1)
     assert hasattr(make().fit(X, Y), "statistics_")
     monkeypatch.setattr(trickless.solvers.sums, "REEVALUATED_ABOVE", 2 * N_NEURONS - 1)
     assert not hasattr(make().fit(X, Y), "statistics_")

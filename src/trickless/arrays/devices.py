@@ -45,6 +45,15 @@ def place(X: Any) -> str:
     return f"{namespace(X).__name__.removeprefix('array_api_compat.')} on {device(X)}"
 
 
+def check_on_host(what: str, X: Any, remedy: str) -> None:
+    """Refuse arrays of a device where only NumPy's are worked on."""
+    if not on_host(X):
+        raise TypeError(
+            f"{what}: X is an array of {place(X)}, but this works on NumPy arrays only. "
+            f"Remedy: {remedy}."
+        )
+
+
 def to_host(array: Any) -> Any:
     """The array as a NumPy array on the host."""
     if not is_foreign(array):

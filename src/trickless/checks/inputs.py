@@ -8,20 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
-
-from trickless.arrays.devices import take, to_host
-from trickless.arrays.namespaces import namespace
-from trickless.rules import warn
 
 _RESOLUTION_ROWS = 1000
 #: Share of the different values of a column that rounding has to leave.
 _DISTINCT = 0.9
 #: Targets may be as large as this in double precision.
 _LARGEST_TARGET = 1e100
-
-#: Errors of rounding that a sum of bounded terms is granted.
-_ROUNDINGS = 8
 
 
 def check_sparse(owner: str, neurons: Any, X: Any) -> None:
@@ -32,31 +24,6 @@ def check_sparse(owner: str, neurons: Any, X: Any) -> None:
             f"neurons={type(neurons).__name__}() works on dense rows only. Remedy: pass "
             "X.toarray(), or choose neurons that take sparse rows, such as 'gaussian'."
         )
-
-
-def check_weights(
-    owner: str, sample_weight: Any, X: Any, may_be_empty: bool = False
-) -> np.ndarray | None:
-    """Validate sample weights, some of which must be positive unless told; None stays None."""
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight)
-    if may_be_empty and weight.shape == (X.shape[0],) and not np.any(weight != 0):
-        return np.zeros(len(weight))
-    if weight.size and weight.dtype.kind != "O" and not weight.any():
-        raise ValueError(
-            f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "
-            "learn from. Remedy: give at least one row a positive weight."
-        )
-    rows = np.empty((X.shape[0], 0))  # on the host, wherever X is
-    weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-    some = weight[weight > 0]
-    if some.size and not 1e-100 <= some.min() <= some.max() <= 1e100:
-        raise ValueError(
-            f"{owner}: sample_weight has values from {some.min():g} to {some.max():g}, whose "
-            "squares cannot be summed. Remedy: divide the weights by their mean."
-        )
-    return weight
 
 
 def check_class_weight(owner: str, class_weight: Any, classes: np.ndarray, stream: bool) -> None:
@@ -95,19 +62,6 @@ def check_targets(owner: str, targets: np.ndarray, dtype: Any, name: str = "y") 
             f"{np.dtype(dtype).name!r}. Remedy: scale y, or dtype='float64' for up to "
             f"{_LARGEST_TARGET:g}."
         )
-
-
-def in_precision(owner: str, what: str, values: np.ndarray, dtype: Any) -> np.ndarray:
-    """Finite numbers in a precision, in which they must be finite as well."""
-    try:
-        with np.errstate(over="raise"):
-            return values.astype(dtype, copy=False)
-    except FloatingPointError as error:
-        raise ValueError(
-            f"{owner}: {what} that suit the scale of X reach {np.abs(values).max():.1e}, which is "
-            f"too large for dtype={np.dtype(dtype).name!r}. Remedy: scale X (StandardScaler), or "
-            "dtype='float64'."
-        ) from error
 
 
 def distinct_labels(owner: str, source: str, labels: Any) -> np.ndarray:
@@ -176,69 +130,6 @@ def check_known_labels(owner: str, labels: np.ndarray, classes: np.ndarray) -> N
             f"{classes.tolist()} fixed by the first batch. Remedy: pass classes= with all labels "
             "to the first call of partial_fit."
         )
-
-
-def check_overflow(owner: str, X: Any, dtype: Any) -> None:
-    """Finite inputs must stay finite in the precision of the activations."""
-    values = X.data if scipy.sparse.issparse(X) else X
-    xp = namespace(values)
-    if bool(xp.any(xp.isinf(values))):
-        raise ValueError(
-            f"{owner}: X contains a value too large for dtype={np.dtype(dtype).name!r}, whose "
-            f"largest is {np.finfo(dtype).max:.1e}. Remedy: scale X (StandardScaler), or "
-            "dtype='float64'."
-        )
-
-
-def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bool) -> None:
-    """Warn where a large offset leaves inputs few digits in the precision of the activations.
-
-    ``apart`` says that columns count each by itself, and not by the distances between rows, and
-    ``by_order`` that values count by their order, however close they are.
-    """
-    if scipy.sparse.issparse(X):
-        return
-    rows = to_host(take(X, slice(None, None, max(1, X.shape[0] // _RESOLUTION_ROWS))))
-    if np.finfo(rows.dtype).eps >= 1e-3:
-        return
-    rows = np.asarray(rows, dtype=np.float64)
-    if by_order and _warned_of_ties(owner, rows, dtype):
-        return
-    known = rows if np.isfinite(rows).all() else np.ma.masked_invalid(rows)
-    largest = np.ma.filled(np.abs(known).max(axis=0), 0)
-    unit = largest.max() or 1
-    shifted = known / unit - (known / unit).min(axis=0)
-    spread = np.sqrt(np.ma.filled(shifted.var(axis=0), 0))  # in units of the largest value
-    if not apart:
-        spread = np.full_like(spread, np.linalg.norm(spread))
-    limits = np.finfo(dtype)
-    rounding = np.maximum(limits.eps * largest, limits.smallest_subnormal) / unit
-    column = int((rounding / np.where(spread > 0, spread, np.inf)).argmax())
-    if rounding[column] > 1e-3 * spread[column] > 0:
-        warn(
-            f"{owner}: column {column} of X reaches {largest[column]:g}, which "
-            f"dtype={np.dtype(dtype).name!r} rounds to within {unit * rounding[column]:.1g}, while "
-            f"the {'values' if apart else 'rows'} differ by about {unit * spread[column]:.1g} in "
-            "all: "
-            "predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
-            "dtype='float64'.",
-        )
-
-
-def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
-    """Warn of a column whose values the precision of the activations makes equal."""
-    with np.errstate(over="ignore", under="ignore"):
-        rounded = np.sort(rows.astype(dtype), axis=0)
-    before, after = (1 + (A[1:] > A[:-1]).sum(axis=0) for A in (np.sort(rows, axis=0), rounded))
-    column = int((after / before).argmin())
-    if after[column] > _DISTINCT * before[column]:
-        return False
-    warn(
-        f"{owner}: of {before[column]} different values of column {column} of X, "
-        f"dtype={np.dtype(dtype).name!r} tells {after[column]} apart: predictions will be "
-        "inaccurate. Remedy: dtype='float64'; or subtract an offset, or take logarithms.",
-    )
-    return True
 
 
 def check_range(owner: str, targets: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:

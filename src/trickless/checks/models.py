@@ -2,116 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from types import MethodType
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
-from trickless.checks.inputs import _ROUNDINGS
-from trickless.rules import anything, check_value, is_real, positive
-
-
-def check_mergeable(model: Any, other: Any) -> None:
-    """Only statistics of the same activations and targets can be added up."""
-    owner = type(model).__name__
-    if type(other) is not type(model):
-        raise TypeError(
-            f"{owner}: merge takes another {owner}, not a {type(other).__name__}. Remedy: fit the "
-            "parts with the same class."
-        )
-    if not other.__sklearn_is_fitted__():
-        raise ValueError(f"{owner}: other={other!r} is not fitted. Remedy: fit it first.")
-    for name, mine in model._begun_with.items():
-        check_unchanged(owner, name, other._begun_with[name], mine)
-    by_class, in_other = getattr(model, "class_weight", None), getattr(other, "class_weight", None)
-    if isinstance(by_class, str) or by_class != in_other:
-        raise ValueError(
-            f"{owner}: class_weight={by_class!r} here and {in_other!r} in other, but parts that "
-            "are merged must weigh their rows alike, and 'balanced' goes by the rows of each part. "
-            "Remedy: the same dictionary of weights in all parts, such as "
-            "class_weight={0: 1.0, 1: 5.0}, or None."
-        )
-    for name in ("classes_", "n_outputs_", "n_features_in_", "feature_names_in_"):
-        here, there = getattr(model, name, 0), getattr(other, name, 0)
-        if not np.array_equal(here, there):
-            raise ValueError(
-                f"{owner}: {name} is {there!r} in other and {here!r} here. Remedy: fit the parts "
-                "on the same columns, and with classes= if some lack a label."
-            )
-    if getattr(model._encoder, "codes", None) != getattr(other._encoder, "codes", None):
-        raise ValueError(
-            f"{owner}: the columns of other hold other categories than those here, so their codes "
-            "differ. Remedy: the same columns of the type category, with the same categories, in "
-            "both parts."
-        )
-    mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
-    drawn_alike = np.allclose(mine, theirs, rtol=1e-4)
-    if not (drawn_alike and _same_fit(vars(model.neurons_), vars(other.neurons_))):
-        raise ValueError(
-            f"{owner}: the neurons of other={type(other).__name__}(random_state="
-            f"{other.random_state!r}) are not those of this model, so their statistics do not add "
-            "up. Remedy: the same integer random_state, and a family that takes nothing from the "
-            "data, such as Gaussian(length_scale=1.0)."
-        )
-
-
-def _same_fit(mine: Any, theirs: Any) -> bool:
-    """Whether two families took the same from the data: their attributes, as far as comparable."""
-    if type(mine) is not type(theirs):
-        return False
-    if isinstance(mine, dict):
-        names = [name for name in mine if name.endswith("_")]
-        return all(name in theirs and _same_fit(mine[name], theirs[name]) for name in names)
-    if isinstance(mine, list | tuple):
-        return len(mine) == len(theirs) and all(map(_same_fit, mine, theirs))
-    if hasattr(mine, "get_params"):
-        return _same_fit(vars(mine), vars(theirs))
-    if isinstance(mine, np.ndarray) and mine.dtype.kind == "f":
-        return mine.shape == theirs.shape and np.allclose(
-            mine, theirs, rtol=1e-4, atol=0, equal_nan=True
-        )
-    return not isinstance(mine, np.ndarray) or np.array_equal(mine, theirs)
-
-
-def each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Rows, targets and weights of each batch; None for weights where it has none."""
-    what = "batches must be an iterable of (X, y) or (X, y, sample_weight)"
-    if not isinstance(batches, Iterable) or isinstance(batches, str | bytes):
-        raise TypeError(
-            f"{owner}: batches is a {type(batches).__name__}, but {what}. Remedy: a generator or a "
-            "list of batches."
-        )
-    for i, batch in enumerate(batches):
-        if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
-            found = f"a {type(batch).__name__}"
-            if isinstance(batch, tuple | list):
-                found += f" of length {len(batch)}"
-            raise TypeError(
-                f"{owner}: batch {i} is {found}, but {what}. Remedy: [(X, y)] for a single batch."
-            )
-        yield batch[0], batch[1], batch[2] if len(batch) == 3 else None
-
-
-def check_stream(model: Any) -> None:
-    """A stream must have held a batch."""
-    if not model.__sklearn_is_fitted__():
-        raise ValueError(
-            f"{type(model).__name__}: batches held nothing to learn from. Remedy: an iterable of "
-            "(X, y) that has not been used up."
-        )
-
-
-def check_statistics(model: Any) -> None:
-    """What goes by sums over the rows needs a model that has, or will have, them."""
-    fitted = model.__sklearn_is_fitted__()
-    if not hasattr(model, "statistics_") if fitted else model.solver == "iterative":
-        raise ValueError(
-            f"{type(model).__name__}: solved in passes over all rows, as solver='iterative' does "
-            "and 'auto' for many columns, a model keeps no statistics, which partial_fit, merge, "
-            "return_std and noise_variance_ need. Remedy: solver='direct' from the beginning."
-        )
+from trickless.functions.certificate import check_probability
+from trickless.rules import check_value, positive
 
 
 def check_unchanged(owner: str, name: str, now: Any, then: Any) -> None:
@@ -138,33 +35,6 @@ def _same(now: Any, then: Any) -> bool:
         return now.keys() == then.keys() and all(_same(now[key], then[key]) for key in now)
     incomparable = type(now).__eq__ is object.__eq__  # type: ignore[comparison-overlap]
     return (incomparable and type(now) is type(then)) or bool(now == then)
-
-
-def check_expansion(support: Any, alpha: Any) -> None:
-    """Support points must be rows of real numbers, each with one row of coefficients."""
-    shapes = np.shape(support), np.shape(alpha)
-    if scipy.sparse.issparse(support):
-        shapes = support.shape, np.shape(alpha)
-    if len(shapes[0]) != 2 or len(shapes[1]) != 2 or shapes[0][0] != shapes[1][0]:
-        raise ValueError(
-            f"Expansion: support has shape {shapes[0]} and alpha {shapes[1]}, but they must be "
-            "(t, n_features) and (t, n_outputs). Remedy: pass alpha[:, None] for a single output."
-        )
-    if getattr(support, "dtype", None) not in (np.float32, np.float64):
-        raise TypeError(
-            f"Expansion: support has dtype {getattr(support, 'dtype', type(support).__name__)}, "
-            "but it must be a float32 or float64 array. Remedy: support.astype('float32')."
-        )
-
-
-def check_probability(owner: str, name: str, value: Any) -> None:
-    """A probability strictly between 0 and 1."""
-    rule = anything(
-        "a number above 0 and below 1",
-        f"{name}=0.05 or 0.95 are common choices",
-        lambda v: is_real(v) and 0 < v < 1,
-    )
-    check_value(owner, name, value, rule)
 
 
 def check_certificate(owner: str, return_std: Any, tolerance: Any, confidence: Any) -> None:
@@ -195,24 +65,3 @@ def check_regret(owner: str, played: Any, n_rows: int, most: int) -> None:
             f"that size, and it is worked out for at most {most:,}. Remedy: look at a shorter "
             "stream; online_error_ has the error of any."
         )
-
-
-def check_tolerance(owner: str, tolerance: Any, alpha: np.ndarray, dtype: Any) -> np.ndarray:
-    """A positive tolerance for each output, and one that the precision of the sums can keep."""
-    try:
-        wanted = np.broadcast_to(np.asarray(tolerance, dtype=np.float64), alpha.shape[1])
-        known = bool((wanted > 0).all() and np.isfinite(wanted).all())
-    except (TypeError, ValueError):
-        known = False
-    if not known:
-        raise ValueError(
-            f"{owner}: tolerance={tolerance!r}, but it must be a finite number above 0, or one for "
-            "each output. Remedy: tolerance=0.05 lets values be 0.05 off."
-        )
-    rounding = _ROUNDINGS * np.finfo(dtype).eps * np.abs(alpha).sum(axis=0)
-    if (wanted < rounding).any():
-        raise ValueError(
-            f"{owner}: tolerance={tolerance!r}, but sums in {np.dtype(dtype).name} may be off by "
-            f"{rounding.max():.1g} themselves. Remedy: dtype='float64', or a larger tolerance."
-        )
-    return wanted

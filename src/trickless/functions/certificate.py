@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from trickless.functions.network import Network
+from trickless.rules import anything, check_value, is_real
 from trickless.theory import empirical_bernstein_radius, hoeffding_radius
 
 _FIRST_STAGE = 256
 _GROWTH = 1.5
 _AT_ONCE = 2**15
+#: Errors of rounding that a sum of bounded terms is granted.
+_ROUNDINGS = 8
 
 
 def certified(
@@ -74,3 +77,34 @@ def _pieces(n: int) -> list[int]:
     """N neurons in equal parts that are held at a time."""
     parts = -(-n // _AT_ONCE)
     return [n // parts + (part < n % parts) for part in range(parts)]
+
+
+def check_probability(owner: str, name: str, value: Any) -> None:
+    """A probability strictly between 0 and 1."""
+    rule = anything(
+        "a number above 0 and below 1",
+        f"{name}=0.05 or 0.95 are common choices",
+        lambda v: is_real(v) and 0 < v < 1,
+    )
+    check_value(owner, name, value, rule)
+
+
+def check_tolerance(owner: str, tolerance: Any, alpha: np.ndarray, dtype: Any) -> np.ndarray:
+    """A positive tolerance for each output, and one that the precision of the sums can keep."""
+    try:
+        wanted = np.broadcast_to(np.asarray(tolerance, dtype=np.float64), alpha.shape[1])
+        known = bool((wanted > 0).all() and np.isfinite(wanted).all())
+    except (TypeError, ValueError):
+        known = False
+    if not known:
+        raise ValueError(
+            f"{owner}: tolerance={tolerance!r}, but it must be a finite number above 0, or one for "
+            "each output. Remedy: tolerance=0.05 lets values be 0.05 off."
+        )
+    rounding = _ROUNDINGS * np.finfo(dtype).eps * np.abs(alpha).sum(axis=0)
+    if (wanted < rounding).any():
+        raise ValueError(
+            f"{owner}: tolerance={tolerance!r}, but sums in {np.dtype(dtype).name} may be off by "
+            f"{rounding.max():.1g} themselves. Remedy: dtype='float64', or a larger tolerance."
+        )
+    return wanted

@@ -12,13 +12,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from trickless.arrays.threads import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
-from trickless.checks.learners import check_finite
-from trickless.checks.models import check_expansion, check_probability, check_tolerance
 from trickless.functions.activations import by_neuron, evaluate, in_blocks, together
-from trickless.functions.certificate import certified
-from trickless.functions.network import Network
+from trickless.functions.certificate import certified, check_probability, check_tolerance
+from trickless.functions.network import Network, check_finite
 from trickless.functions.pilot import Drawn, Variances, measured
 from trickless.functions.sampling import Strata, by_size
 from trickless.functions.stream import (
@@ -109,7 +108,7 @@ class Expansion:
         alpha: np.ndarray,
         n_jobs: int | None = None,
     ) -> None:
-        check_expansion(support, alpha)
+        _check_expansion(support, alpha)
         self.neurons = neurons
         self.support = support
         self.alpha = alpha
@@ -453,3 +452,20 @@ class _Weighed:
     def directions(self, index: np.ndarray) -> np.ndarray:
         """‖α‖₁ α_i / |α_i| for each point i, shape (len(index), n_outputs)."""
         return self.total * self.alpha[index] / self.size[index, None]
+
+
+def _check_expansion(support: Any, alpha: Any) -> None:
+    """Support points must be rows of real numbers, each with one row of coefficients."""
+    shapes = np.shape(support), np.shape(alpha)
+    if scipy.sparse.issparse(support):
+        shapes = support.shape, np.shape(alpha)
+    if len(shapes[0]) != 2 or len(shapes[1]) != 2 or shapes[0][0] != shapes[1][0]:
+        raise ValueError(
+            f"Expansion: support has shape {shapes[0]} and alpha {shapes[1]}, but they must be "
+            "(t, n_features) and (t, n_outputs). Remedy: pass alpha[:, None] for a single output."
+        )
+    if getattr(support, "dtype", None) not in (np.float32, np.float64):
+        raise TypeError(
+            f"Expansion: support has dtype {getattr(support, 'dtype', type(support).__name__)}, "
+            "but it must be a float32 or float64 array. Remedy: support.astype('float32')."
+        )

@@ -8,10 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from trickless.arrays.devices import beside, matching, n_bytes, zeros
-from trickless.arrays.namespaces import on_host
-from trickless.checks.devices import check_on_host
-from trickless.checks.learners import check_finite
+from trickless.arrays.devices import beside, check_on_host, matching, n_bytes, zeros
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.functions.activations import by_column, evaluate
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent
@@ -181,3 +179,13 @@ def _differences(each: np.ndarray, before: np.ndarray) -> np.ndarray:
         return pairs
     neighbour = each[:, -2] if even else before
     return np.column_stack([pairs, (each[:, -1] - neighbour) / 2])
+
+
+def check_finite(owner: str, values: Any) -> None:
+    """What a network answers must be finite."""
+    xp = namespace(values)
+    if not bool(xp.all(xp.isfinite(values))):
+        raise ValueError(
+            f"{owner}: the network's values are not finite, so its activations or its coefficients "
+            "are not. Remedy: check the family's activations on these rows, and the step size."
+        )

@@ -16,7 +16,6 @@ import numpy as np
 from trickless.arrays.devices import beside, join, n_bytes, place
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import linear_algebra, row_blocks
-from trickless.checks.inputs import in_precision
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_drawn
 from trickless.rules import is_integer
@@ -71,6 +70,19 @@ def as_generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return generator(as_seed(random_state), Purpose.ROUNDS)
+
+
+def in_precision(owner: str, what: str, values: np.ndarray, dtype: Any) -> np.ndarray:
+    """Finite numbers in a precision, in which they must be finite as well."""
+    try:
+        with np.errstate(over="raise"):
+            return values.astype(dtype, copy=False)
+    except FloatingPointError as error:
+        raise ValueError(
+            f"{owner}: {what} that suit the scale of X reach {np.abs(values).max():.1e}, which is "
+            f"too large for dtype={np.dtype(dtype).name!r}. Remedy: scale X (StandardScaler), or "
+            "dtype='float64'."
+        ) from error
 
 
 def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weights:

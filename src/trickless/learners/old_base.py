@@ -29,16 +29,12 @@ from trickless.arrays.devices import (
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.threads import linear_algebra
-from trickless.checks.devices import (
-    check_double,
-    check_place,
-    check_readable,
-    check_together,
-)
-from trickless.checks.inputs import check_overflow, check_weights, warn_of_resolution
 from trickless.checks.models import check_unchanged
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.stream import as_seed
+from trickless.learners.places import check_double, check_place, check_readable, check_together
+from trickless.learners.resolution import check_overflow, warn_of_resolution
+from trickless.learners.rows import check_weights
 from trickless.rules import DTYPE, N_JOBS, Rule, anything, check_parameters
 from trickless.solvers.losses import Loss
 from trickless.tables.encoder import why_no_numbers

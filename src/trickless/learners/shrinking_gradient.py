@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
 from trickless.checks.kernels import check_kernel_values
-from trickless.checks.learners import check_draws, check_finite
+from trickless.checks.learners import check_draws
 from trickless.checks.models import check_certificate
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.activations import by_column
 from trickless.functions.expansion import ESTIMATOR, PILOT_ROWS, Expansion
-from trickless.functions.network import Network
+from trickless.functions.network import Network, check_finite
 from trickless.functions.pilot import Variances
 from trickless.functions.stream import Purpose, draw, generator, pick
 from trickless.learners.old_neuron_learner import NeuronLearner

@@ -29,7 +29,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from trickless.arrays.devices import cholesky
 from trickless.arrays.threads import map_blocks, row_blocks
-from trickless.checks.learners import check_finite
+from trickless.functions.network import check_finite
 from trickless.rules import warn
 from trickless.solvers.ridge import Solution, least, solve_by_gcv
 from trickless.solvers.risk import Blocks

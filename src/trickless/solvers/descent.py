@@ -29,12 +29,12 @@ from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import namespace
 from trickless.arrays.threads import linear_algebra
-from trickless.checks.learners import check_progress
 from trickless.functions.activations import activations, by_neuron, together
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream, Purpose, generator
 from trickless.neurons import Weights
 from trickless.neurons.checks import check_finite_activations
+from trickless.solvers.divergence import check_progress
 from trickless.solvers.losses import Loss
 from trickless.solvers.state import Keep, State, forget, ignore
 from trickless.solvers.step_sizes import Steps, check_steps, stable_step, unit_of

@@ -12,8 +12,6 @@ from math import exp
 import numpy as np
 from scipy.special import entr, expit, huber, log_softmax, softmax
 
-from trickless.checks.learners import check_huber
-
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
 _NEWTON, _ACCURACY = 40, 1e-13
 
@@ -307,7 +305,7 @@ def make_loss(name: str, n_outputs: int = 1, epsilon: float = 0.1) -> Loss:
         case "squared_error":
             return Squared()
         case "huber":
-            check_huber(epsilon)
+            _check_huber(epsilon)
             return Huber(epsilon)
         case "epsilon_insensitive":
             return EpsilonInsensitive(epsilon)
@@ -320,3 +318,12 @@ def make_loss(name: str, n_outputs: int = 1, epsilon: float = 0.1) -> Loss:
         case "log_loss":
             return Logistic() if n_outputs == 1 else Softmax()
     raise ValueError(f"loss={name!r} is not a known loss")
+
+
+def _check_huber(epsilon: float) -> None:
+    """The Huber loss of width 0 is 0."""
+    if epsilon == 0:
+        raise ValueError(
+            f"epsilon={epsilon!r} with loss='huber' makes the loss 0 everywhere. Remedy: a "
+            "positive epsilon, or loss='epsilon_insensitive' for the absolute error."
+        )

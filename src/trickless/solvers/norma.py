@@ -13,8 +13,8 @@ import numpy as np
 
 from trickless.arrays.growing import Growing, GrowingSparse, growing_like
 from trickless.arrays.interrupts import uninterrupted
-from trickless.checks.learners import check_progress
 from trickless.functions.exact_kernel import BLOCK_ROWS, ExactKernel, rows_at_once
+from trickless.solvers.divergence import check_progress
 from trickless.solvers.error_curve import Curve, extend
 from trickless.solvers.losses import Loss
 from trickless.solvers.state import ignore

@@ -22,7 +22,6 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.growing import Growing, growing_like
 from trickless.arrays.interrupts import uninterrupted
 from trickless.checks.inputs import check_range, check_targets
-from trickless.checks.learners import check_progress
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.sampling import thin
 from trickless.functions.stream import Purpose, generator
@@ -38,6 +37,7 @@ from trickless.rules import (
     positive,
 )
 from trickless.solvers.coefficients import Coefficients
+from trickless.solvers.divergence import check_progress
 from trickless.solvers.error_curve import Curve, extend
 from trickless.solvers.losses import Loss, Squared
 from trickless.solvers.regret import regret_curve

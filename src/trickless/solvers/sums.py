@@ -18,16 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from trickless.arrays.devices import beside
+from trickless.arrays.devices import beside, check_on_host
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import linear_algebra, row_blocks
-from trickless.checks.devices import check_on_host
-from trickless.checks.inputs import in_precision
-from trickless.checks.learners import check_finite
 from trickless.functions.activations import by_neuron, panels
-from trickless.functions.network import Network
-from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator
+from trickless.functions.network import Network, check_finite
+from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
 from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
 from trickless.solvers.losses import Loss
 from trickless.solvers.ridge import (

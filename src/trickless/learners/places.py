@@ -1,4 +1,4 @@
-"""Checks of where arrays are: of which library, and on which device."""
+"""Where rows may be: of which library, and on which device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from array_api_compat import is_jax_array
 
 from trickless.arrays.devices import dispatches, is_foreign, place
-from trickless.arrays.namespaces import on_host
 
 
 def check_readable(owner: str, X: Any, on_devices: bool) -> None:
@@ -78,15 +77,6 @@ def check_place(owner: str, X: Any, begun: str | None) -> None:
             "Remedy: move X there; or use a copy of the model that has been saved and loaded, or "
             "pickled, which goes wherever its rows are. (Arrays of other libraries are read as "
             "NumPy's unless sklearn.set_config(array_api_dispatch=True) is called.)"
-        )
-
-
-def check_on_host(what: str, X: Any, remedy: str) -> None:
-    """Refuse arrays of a device where only NumPy's are worked on."""
-    if not on_host(X):
-        raise TypeError(
-            f"{what}: X is an array of {place(X)}, but this works on NumPy arrays only. "
-            f"Remedy: {remedy}."
         )
 
 

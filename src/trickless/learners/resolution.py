@@ -1,0 +1,80 @@
+"""What the precision of a learner leaves of the rows: whether values stay finite, and apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from trickless.arrays.devices import take, to_host
+from trickless.arrays.namespaces import namespace
+from trickless.rules import warn
+
+#: Rows that are looked at.
+_ROWS = 1000
+#: Share of the different values of a column that rounding has to leave.
+_DISTINCT = 0.9
+
+
+def check_overflow(owner: str, X: Any, dtype: Any) -> None:
+    """Finite inputs must stay finite in the precision of the activations."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    xp = namespace(values)
+    if bool(xp.any(xp.isinf(values))):
+        raise ValueError(
+            f"{owner}: X contains a value too large for dtype={np.dtype(dtype).name!r}, whose "
+            f"largest is {np.finfo(dtype).max:.1e}. Remedy: scale X (StandardScaler), or "
+            "dtype='float64'."
+        )
+
+
+def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bool) -> None:
+    """Warn where a large offset leaves inputs few digits in the precision of the activations.
+
+    ``apart`` says that columns count each by itself, and not by the distances between rows, and
+    ``by_order`` that values count by their order, however close they are.
+    """
+    if scipy.sparse.issparse(X):
+        return
+    rows = to_host(take(X, slice(None, None, max(1, X.shape[0] // _ROWS))))
+    if np.finfo(rows.dtype).eps >= 1e-3:
+        return
+    rows = np.asarray(rows, dtype=np.float64)
+    if by_order and _warned_of_ties(owner, rows, dtype):
+        return
+    known = rows if np.isfinite(rows).all() else np.ma.masked_invalid(rows)
+    largest = np.ma.filled(np.abs(known).max(axis=0), 0)
+    unit = largest.max() or 1
+    shifted = known / unit - (known / unit).min(axis=0)
+    spread = np.sqrt(np.ma.filled(shifted.var(axis=0), 0))  # in units of the largest value
+    if not apart:
+        spread = np.full_like(spread, np.linalg.norm(spread))
+    limits = np.finfo(dtype)
+    rounding = np.maximum(limits.eps * largest, limits.smallest_subnormal) / unit
+    column = int((rounding / np.where(spread > 0, spread, np.inf)).argmax())
+    if rounding[column] > 1e-3 * spread[column] > 0:
+        warn(
+            f"{owner}: column {column} of X reaches {largest[column]:g}, which "
+            f"dtype={np.dtype(dtype).name!r} rounds to within {unit * rounding[column]:.1g}, while "
+            f"the {'values' if apart else 'rows'} differ by about {unit * spread[column]:.1g} in "
+            "all: "
+            "predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
+            "dtype='float64'.",
+        )
+
+
+def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
+    """Warn of a column whose values the precision of the activations makes equal."""
+    with np.errstate(over="ignore", under="ignore"):
+        rounded = np.sort(rows.astype(dtype), axis=0)
+    before, after = (1 + (A[1:] > A[:-1]).sum(axis=0) for A in (np.sort(rows, axis=0), rounded))
+    column = int((after / before).argmin())
+    if after[column] > _DISTINCT * before[column]:
+        return False
+    warn(
+        f"{owner}: of {before[column]} different values of column {column} of X, "
+        f"dtype={np.dtype(dtype).name!r} tells {after[column]} apart: predictions will be "
+        "inaccurate. Remedy: dtype='float64'; or subtract an offset, or take logarithms.",
+    )
+    return True
