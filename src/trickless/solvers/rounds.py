@@ -173,8 +173,9 @@ class Rounds:
         start = 0 if state is None else self._take(**state)
         advance(start)
         while start < X.shape[0]:
-            rows = slice(start, min(start + self.batch_rows(options), X.shape[0]))
-            self.play(X[rows], targets[rows], options)
+            eta = self.step(options)
+            rows = slice(start, min(start + self.batch_rows(eta, options), X.shape[0]))
+            self.play(X[rows], targets[rows], eta, options)
             self.compress(options)
             advance(rows.stop - start)
             start = rows.stop
@@ -190,12 +191,12 @@ class Rounds:
         vars(self).update(state)
         return n_rows
 
-    def play(self, X: Any, targets: np.ndarray, options: Options) -> None:
-        """Take a round for each row of a batch, all with the estimates of f_t.
+    def play(self, X: Any, targets: np.ndarray, eta: float, options: Options) -> None:
+        """Take a round with step η for each row of a batch, all with the estimates of f_t.
 
         An output shrinks once a batch if any of its estimates is large.
         """
-        eta, c = self.step(options), self.coefficients
+        c = self.coefficients
         assert self.support is not None
         n_support = len(self.support)
         estimates = np.zeros(targets.shape)
@@ -226,10 +227,9 @@ class Rounds:
         """Size η of the next step."""
         return options.schedule.step(self.n_rounds + 1, options.estimate.largest_step(self))
 
-    def batch_rows(self, options: Options) -> int:
-        """Rows of the next batch."""
-        bound = options.estimate.square_bound
-        return options.schedule.batch_rows(self.n_rounds, self.step(options), bound)
+    def batch_rows(self, eta: float, options: Options) -> int:
+        """Rows of the next batch, with steps of η."""
+        return options.schedule.batch_rows(self.n_rounds, eta, options.estimate.square_bound)
 
     def check(self, n_rows: int, options: Options) -> None:
         """Refuse options that cannot do for the rows to come."""
@@ -239,7 +239,8 @@ class Rounds:
             schedule.check_theorem(self.n_rounds + n_rows, estimate.square_bound, most)
             estimate.check_theorem()
         schedule.check_named_step()
-        schedule.check_step(self.step(options), self.batch_rows(options), estimate.square_bound)
+        eta = self.step(options)
+        schedule.check_step(eta, self.batch_rows(eta, options), estimate.square_bound)
 
     def _check_progress(self, estimates: np.ndarray, targets: np.ndarray, options: Options) -> None:
         """Stop before a round if its loss is far beyond that of predicting 0 for targets of ±1.
