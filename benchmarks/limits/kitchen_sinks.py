@@ -101,7 +101,7 @@ def large(pool, n_rows=N_ROWS, repeats=REPEATS):
     fixed = KitchenSinksRegressor(Gaussian(10.0), N_NEURONS, **options)
     seconds = in_turn(
         {
-            "activations": lambda: [None for _ in model._panels(X)],
+            "activations": lambda: [None for _ in panels(model.stream_, N_NEURONS, X)],
             "product with 2,000 columns": lambda: X @ twice.T,
             "product with 2,000 columns, in memory": lambda: np.matmul(X, twice.T, out=there),
             "product with 2,000 columns, by blocks": by_blocks,
