@@ -38,6 +38,7 @@ import torch
 import published
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
 from trickless.cli.demo.measurement import circumstances
+from trickless.functions.activations import panels as panels_of
 from trickless.neurons import Gaussian
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -110,7 +111,7 @@ def kitchen_sinks(device, small, repeats, finish):
 
     seconds = in_turn(
         {
-            "activations": lambda: [None for _ in panels(fixed.stream_, n_columns // 2, X)],
+            "activations": lambda: [None for _ in panels_of(fixed.stream_, n_columns // 2, X)],
             "bare products": products,
             "fit": lambda: fixed.fit(X, y),
             "fit, alpha='auto'": lambda: auto.fit(X, y),
@@ -177,13 +178,6 @@ def step(shape, device, repeats, finish):
         "seconds": seconds,
         "ratio": seconds["step"] / seconds["bare step"],
     }
-
-
-def from_grown(grown):
-    """The coefficients before the steps that are timed, which every turn begins from."""
-    copy = type(grown)()
-    copy.append(grown.rows)
-    return copy
 
 
 def main():

@@ -5,13 +5,12 @@ import pytest
 from sklearn.base import clone, is_regressor
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, rbf_kernel
 
-import trickless.learners.old_kernels
+import trickless.functions.exact_kernel
 from cases import KERNEL_LEARNERS, answers, inputs, name_of, problem
-from trickless import SDCARegressor
-from trickless.learners.old_kernels import KERNELS, KernelLearner, KernelRows, rows_at_once
+from trickless.learners.kernel_learner import KERNELS
 from trickless.neurons import Gaussian
 
-LEARNERS = [learner for learner in KERNEL_LEARNERS if isinstance(learner, KernelLearner)]
+LEARNERS = [learner for learner in KERNEL_LEARNERS if "kernel" in learner.get_params()]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 
 
@@ -66,31 +65,11 @@ def test_blocks_threads_and_cache_change_nothing(learner, monkeypatch):
     expected = answers(learner.fit(X, y), X)
     cached = "cache_bytes" in learner.get_params()
     for rows, n_jobs, cache_bytes in ((256, 3, 0), (7, 1, 0), (1, 2, 50 * 8 * 120), (64, 2, 2**28)):
-        monkeypatch.setattr(trickless.learners.old_kernels, "BLOCK_ROWS", rows)
+        monkeypatch.setattr(trickless.functions.exact_kernel, "BLOCK_ROWS", rows)
         model = clone(learner).set_params(n_jobs=n_jobs)
         if cached:
             model.set_params(cache_bytes=cache_bytes)
         np.testing.assert_allclose(answers(model.fit(X, y), X), expected, atol=1e-9)
-
-
-def test_blocks_keep_to_their_bytes():
-    assert rows_at_once(0) == rows_at_once(100) == 256
-    assert rows_at_once(2**16) == 32
-    assert rows_at_once(2**30) == 1
-
-
-def test_rows_of_a_kernel_matrix_are_kept_within_a_budget():
-    X = inputs(40, 3)
-    model = SDCARegressor(kernel_params={"gamma": 0.5}).fit(X, X[:, 0])
-    K = rbf_kernel(X, gamma=0.5)
-    asked = []
-    matrix = model._matrix
-    model._matrix = lambda X, Y: asked.append(len(X)) or matrix(X, Y)
-    rows = KernelRows(model, X, cache_bytes=10 * 40 * 8 + 7)
-    assert rows._kept.nbytes == 10 * 40 * 8
-    for index in ([3, 5, 3], [5, 3], [0, 1, 2, 4, 6, 7, 8, 9, 10, 11], [11, 12, 0], [12, 9, 8]):
-        np.testing.assert_allclose(rows[np.array(index)], K[index], atol=1e-15)
-    assert asked == [3, 10, 2, 1]  # the first ten rows met are 3, 5, 0, 1, 2, 4, 6, 7, 8, 9
 
 
 @every_learner

@@ -6,9 +6,10 @@ import scipy.sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
-import trickless.learners.old_kernels
+import trickless.functions.exact_kernel
 from cases import inputs
 from trickless import KernelGradientRegressor, NORMAClassifier, NORMARegressor
+from trickless.solvers import norma as solver
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, make_loss
 
 ALPHA, GAMMA = 0.05, 0.5
@@ -42,7 +43,7 @@ def expansion(model, X):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(trickless.learners.old_kernels, "BLOCK_ROWS", 16)
+    monkeypatch.setattr(trickless.functions.exact_kernel, "BLOCK_ROWS", 16)
 
 
 @pytest.mark.parametrize("schedule", STEPS)
@@ -227,3 +228,27 @@ def test_an_average_needs_every_term():
     model = norma().partial_fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"average=True.*begun with average=False.*Remedy"):
         model.set_params(average=True).partial_fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("n_rounds", [0, 32])
+def test_a_ctrl_c_leaves_the_rounds_that_were_made(n_rounds, monkeypatch):
+    X = inputs(50, 3)
+    y = np.sin(2 * X[:, :1])
+    rounds = solver.NORMA._rounds
+
+    def interrupted(self, *args):
+        if self.n_rounds == n_rounds:
+            raise KeyboardInterrupt
+        rounds(self, *args)
+
+    monkeypatch.setattr(solver.NORMA, "_rounds", interrupted)
+    model = norma(shuffle=False)
+    untouched = dict(vars(model))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y[:, 0])
+    if n_rounds == 0:
+        assert vars(model) == untouched
+        return
+    steps, centred = STEPS["inverse"](1.0 + np.arange(32)), y - y.mean()
+    alpha, _, _ = transcribed(X[:32], centred[:32], make_loss("squared_error"), steps)
+    np.testing.assert_allclose(expansion(model, X[:32]), alpha, atol=1e-10)

@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse
-from scipy.optimize import brentq, minimize, minimize_scalar
-from scipy.special import expit
+from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
@@ -16,7 +15,6 @@ import naive
 from cases import inputs
 from trickless import SDCAClassifier, SDCARegressor
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.sdca import _logistic, _make_dual
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, make_loss
 
 N, ALPHA, EPSILON = 80, 0.02, 0.15
@@ -140,52 +138,6 @@ def test_the_gap_bounds_what_is_missing_and_closes(loss):
     assert all(gap >= 0 for gap in gaps)
     assert all(short <= gap + 1e-6 for short, gap in zip(missing, gaps, strict=True))
     assert gaps[-1] < 0.05 * gaps[0]
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("q", [1e-3, 0.7, 300.0])
-def test_a_step_finds_the_maximum_along_a_variable(loss, q):
-    rng, dual = np.random.default_rng(0), _make_dual(loss, EPSILON)
-    signed = loss in CLASSIFICATION_LOSSES and loss != "squared_error"
-    for _ in range(20):
-        y = rng.choice([-1.0, 1.0]) if signed else rng.standard_normal()
-        f, share = 3 * rng.standard_normal(), rng.random()
-        low, high = {"huber": (-EPSILON, EPSILON), "epsilon_insensitive": (-1, 1)}.get(
-            loss, tuple(sorted((0.0, y * (40 if loss == "squared_hinge" else 1))))
-        )
-        low, high = (-20, 20) if loss == "squared_error" else (low, high)
-        a = low + share * (high - low)
-
-        def negative(b, a=a, f=f, y=y):
-            conjugate = dual.conjugate(np.array([b]), np.array([y]))[0]
-            return conjugate + f * (b - a) + q / 2 * (b - a) ** 2
-
-        best = dual.best(np.array([a]), np.array([f]), np.array([y]), q)[0]
-        assert low <= best <= high
-        found = minimize_scalar(negative, bounds=(low, high), options={"xatol": 1e-9}).fun
-        assert negative(best) <= min(found, negative(low), negative(high)) + 1e-9 * (1 + q)
-
-
-def test_newtons_method_finds_the_root():
-    """Also for rows of great weight, and where bare Newton steps go round in circles."""
-    rng = np.random.default_rng(0)
-    rows = [(rng.random(), 5 * rng.standard_normal(), 10 ** rng.uniform(-3, 4)) for _ in range(500)]
-    for share, margin, q in [*rows, (0.017, 2.36, 304.7), (0.04, 3.85, 164.1), (0.246, 8.88, 47.7)]:
-        low, high = -margin - q * (1 - share) - 1, -margin + q * share + 1
-        z = brentq(lambda z, s=share, m=margin, q=q: z + m + q * (expit(z) - s), low, high)
-        assert _logistic(share, margin, q) == pytest.approx(expit(z), abs=1e-9)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_conjugates_are_the_largest_values(loss):
-    """l*(−a) = max over f of −a f − l(f)."""
-    f = np.linspace(-40, 40, 80_001)[:, None]
-    for y in (-1.0, 1.0):
-        for share in (0.03, 0.5, 0.98):
-            a = share * y * (EPSILON if loss == "huber" else 1)
-            largest = (-a * f[:, 0] - make_loss(loss, 1, EPSILON).value(f, y + 0 * f)).max()
-            conjugate = _make_dual(loss, EPSILON).conjugate(np.array([a]), np.array([y]))
-            np.testing.assert_allclose(conjugate, largest, atol=1e-5)
 
 
 def test_outputs_share_the_kernel_and_stop_apart():

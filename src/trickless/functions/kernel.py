@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from trickless.arrays.threads import row_blocks
-from trickless.checks.kernels import check_kernel_values
+from trickless.functions.exact_kernel import check_kernel_values
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, generator
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import check_family

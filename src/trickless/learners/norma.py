@@ -1,7 +1,7 @@
 """NORMA: stochastic gradient descent in the space of a kernel, a row a round.
 
 J. Kivinen, A. Smola and R. Williamson, "Online learning with kernels", IEEE Transactions on Signal
-Processing 52(8), 2004.
+Processing 52(8), 2004. The rounds are in ``solvers/norma``.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.growing import Growing, growing_like
-from trickless.arrays.interrupts import uninterrupted
-from trickless.checks.learners import check_forgetting, check_no_average
-from trickless.files.checkpoint import Checkpoint
+from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.old_kernels import BLOCK_ROWS, RegularisedLoss, rows_at_once
-from trickless.learners.old_tasks import Classification, Regression
+from trickless.learners.base import Classifier, Regressor
+from trickless.learners.intake import anew, begin, receive
+from trickless.learners.kernel_learner import KernelLearner, first_intercept
 from trickless.rules import (
     anything,
+    boolean,
+    check_parameters,
     choice,
     either,
     integer,
@@ -27,24 +27,32 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.divergence import check_progress
-from trickless.solvers.error_curve import Curve, extend
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
-from trickless.solvers.step_sizes import unit_of
+from trickless.solvers.norma import NORMA, Options
 
 
-class _NORMA(RegularisedLoss):
-    """Rounds of NORMA. Kernel values are worked out for a block of rounds at once."""
+class _NORMA(KernelLearner):
+    """Online gradient descent on a regularised loss.
 
+    Attributes
+    ----------
+    rounds_ : NORMA
+        The solver: its rounds, support points and coefficients.
+    intercept_ : array of shape (n_outputs,)
+    """
+
+    loss: str
+    alpha: float
     step_size: float | str
     schedule: str
     average: bool
     max_support: int | None
     shuffle: bool
+    rounds_: NORMA
+    intercept_: np.ndarray
 
-    _fixed = ("average", "max_support", *RegularisedLoss._fixed)
-
-    _rules = RegularisedLoss._rules | {
+    _fixed = ("loss", "average", "max_support", *KernelLearner._fixed)
+    _rules = KernelLearner._rules | {
         "alpha": non_negative("alpha=1e-3 regularises lightly"),
         "step_size": either(
             positive("step_size='auto' suits every loss and kernel"), choice("auto", remedy="")
@@ -52,20 +60,12 @@ class _NORMA(RegularisedLoss):
         "schedule": choice(
             "inverse", "sqrt", "constant", remedy="schedule='sqrt' divides the step by √t"
         ),
-        "average": anything(
-            "True or False",
-            "average=False predicts with the last f",
-            lambda v: isinstance(v, bool | np.bool_),
-        ),
+        "average": boolean("average=False predicts with the last f"),
         "max_support": either(
             integer(2, "max_support=10_000 keeps the latest so many terms, None all"),
             anything("None", "", is_none),
         ),
-        "shuffle": anything(
-            "True or False",
-            "shuffle=True lets fit visit the rows in a random order",
-            lambda v: isinstance(v, bool | np.bool_),
-        ),
+        "shuffle": boolean("shuffle=True lets fit visit the rows in a random order"),
     }
 
     def fit(self, X: Any, y: Any) -> Any:
@@ -80,146 +80,68 @@ class _NORMA(RegularisedLoss):
         -------
         self
         """
-        return self._fit(X, y)
+        check_parameters(self, self._rules)
+        with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+            X, targets, _ = begin(new, X, y)
+            begin_rounds(new, targets)
+            order = np.arange(X.shape[0])
+            if self.shuffle:
+                order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
+            new._learn(X[order], targets[order])
+        return self
 
-    def _learn_all(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
-    ) -> None:
-        order = np.arange(X.shape[0])
-        if self.shuffle:
-            order = generator(self.seed_, Purpose.SHUFFLE).permutation(order)
-        self._learn(X[order], targets[order], None)
+    def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        check_parameters(self, self._rules)
+        if not self.__sklearn_is_fitted__():
+            with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+                X, targets, _ = begin(new, X, y, classes=classes, stream=True)
+                begin_rounds(new, targets)
+                new._learn(X, targets)
+            return self
+        with linear_algebra(self.n_jobs):
+            X, targets, _ = receive(self, X, y, classes=classes)
+            self._learn(X, targets)
+        return self
 
-    def _initialise(self, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        super()._initialise(targets, weight)
-        owner = type(self).__name__
-        check_no_average(owner, self.average, self.max_support)
-        check_forgetting(owner, self.schedule, self.step_size, self.alpha)
-        self.kernel_bound_ = 0.0
-        self._spread = np.zeros(targets.shape[1])
-        self.n_rounds_ = 0
-        self._support: Any = None
-        self._coef = Growing()
-        self._total = Growing()  # coefficients summed over the rounds, for the average
-        self._online: Curve = []
-        self._largest_loss = 0.0
+    def _learn(self, X: Any, targets: np.ndarray) -> None:
+        """Make a round for each row of a batch, in the order given."""
+        b, loss = self.intercept_, self._loss(targets.shape[1])
 
-    def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        check_forgetting(type(self).__name__, self.schedule, self.step_size, self.alpha)
-        diagonal = self._diagonal(X)
-        self._see(targets)
-        if self._support is None:
-            self._support = growing_like(X)
-            self._append(X[:0], targets[:0], targets[:0])
-        X = self._support.like(X)
-        start, n_rows = 0, X.shape[0]
-        with self._progress(n_rows, "row") as bar:
-            while start < n_rows:
-                rows = slice(start, min(start + self._rounds_at_once(), n_rows))
-                steps = self._steps(diagonal[rows])
-                self._rounds(X[rows], targets[rows] - self.intercept_, steps)
-                bar.update(rows.stop - start)
-                start = rows.stop
+        def error(f: np.ndarray, y: np.ndarray) -> np.ndarray:
+            return self.targets_.error(f + b, y + b)
 
-    def _see(self, targets: np.ndarray) -> None:
-        """Keep the mean distance of all targets so far from the intercept, of each output."""
-        spread = np.abs(targets - self.intercept_).mean(axis=0)
-        share = len(targets) / (self.n_rounds_ + len(targets))
-        self._spread = self._spread + share * (spread - self._spread)
+        options = Options(self.kernel_, loss, error, self.alpha, self.step_size, self.schedule)
+        with self._progress(len(targets), "row") as bar:
+            self.rounds_.learn(X, targets - b, options, bar.update)
 
-    def _rounds_at_once(self) -> int:
-        """Rounds whose kernel values are worked out at once; truncation then drops old terms."""
-        rounds = rows_at_once(len(self._support) + BLOCK_ROWS)
-        return rounds if self.max_support is None else min(rounds, self.max_support)
+    def _function(self, X: Any) -> np.ndarray:
+        return super()._function(X) + self.intercept_
 
-    def _steps(self, diagonal: np.ndarray) -> np.ndarray:
-        """η_t for the rounds of rows with these k(x, x), of all outputs or each: (n, 1 or more)."""
-        t = self.n_rounds_ + 1 + np.arange(len(diagonal))[:, None]
-        first: Any = self.step_size
-        if isinstance(first, str):
-            largest = np.maximum.accumulate(np.append(self.kernel_bound_, diagonal))[1:, None]
-            loss = self._loss(len(self.intercept_))
-            curvature: Any = loss.curvature
-            if loss.piecewise_linear:  # a slope of ±1 moves f by as much in any unit of an output
-                curvature = curvature / unit_of(self._spread)
-            steepest = curvature * largest + self.alpha
-            first = np.divide(1, steepest, out=np.zeros_like(steepest), where=steepest > 0)
-        self.kernel_bound_ = max(self.kernel_bound_, float(diagonal.max()))
-        if self.schedule == "sqrt":
-            return first / np.sqrt(t)
-        if self.schedule == "inverse":
-            return first / (1 + first * self.alpha * (t - 1))
-        return first + 0.0 * t
+    @property
+    def support_vectors_(self) -> Any:
+        """Support points, shape (t, n_features)."""
+        check_is_fitted(self)
+        assert self.rounds_.support is not None
+        return self.rounds_.support.rows
 
-    @np.errstate(over="ignore", invalid="ignore")  # divergence is reported below
-    def _rounds(self, X: Any, y: np.ndarray, steps: np.ndarray) -> None:
-        """A round for each row of a block.
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Coefficients that predict, shape (t, n_outputs)."""
+        check_is_fitted(self)
+        rounds = self.rounds_
+        return rounds.average() if self.fixed_["average"] else rounds.coefficients.rows.copy()
 
-        ``f`` holds the values at all rows of the block. They are kept up to date for the rows to
-        come, and stay what was predicted for the rows that are over.
-        """
-        loss, b = self._loss(y.shape[1]), len(y)
-        past, own = self._matrix(X, self._support.rows), self._kernel(X, X)
-        old, old_total = self._coef.rows, self._total.rows
-        f = past @ old
-        new, new_total = np.zeros_like(y), np.zeros_like(y)
-        n_terms, dropped = len(old), 0
-        scale, lasting = 1.0, 0.0  # old terms are scale × old now, and lasting × old summed
-        for t, eta in enumerate(steps):
-            lasting += scale
-            new_total[:t] += new[:t]
-            decay = 1 - eta * self.alpha
-            scale *= decay
-            new[:t] *= decay  # Sec. III: α_i ← (1 − η_t λ) α_i for i < t
-            f[t + 1 :] *= decay
-            slope = loss.derivative(f[t : t + 1], y[t : t + 1])[0]
-            new[t] = -eta * slope  # Sec. III: α_t = −η_t l′(f_t(x_t), y_t)
-            f[t + 1 :] += own[t, t + 1 :, None] * new[t]
-            n_terms += bool(new[t].any())
-            if self.max_support is not None and n_terms > self.max_support:  # truncation
-                f[t + 1 :] -= past[t + 1 :, dropped, None] * (scale * old[dropped])
-                n_terms, dropped = n_terms - 1, dropped + 1
-        self._check_progress(f, y)
-        error = float(self._error(f + self.intercept_, y + self.intercept_).mean())
-        kept = new.any(axis=1)
-        with uninterrupted():  # all that the rounds change
-            extend(self._online, b, error)
-            old_total += lasting * old
-            old *= scale
-            if dropped:
-                self._keep(np.arange(dropped, len(old)))
-            self._append(X[kept], new[kept], new_total[kept])
-            self.n_rounds_ += b
+    @property
+    def kernel_bound_(self) -> float:
+        """The largest k(x, x) so far."""
+        check_is_fitted(self)
+        return self.rounds_.largest_square
 
-    def _append(self, X: Any, coef: np.ndarray, total: np.ndarray) -> None:
-        self._support.append(X)
-        self._coef.append(coef)
-        self._total.append(total)
-
-    def _keep(self, index: np.ndarray) -> None:
-        for terms in (self._support, self._coef, self._total):
-            terms.keep(index)
-
-    def _check_progress(self, f: np.ndarray, y: np.ndarray) -> None:
-        """Stop if the loss of a block has grown far beyond that of predicting nothing."""
-        loss = self._loss(y.shape[1])
-        start = float(loss.value(np.zeros_like(y), y).mean())
-        self._largest_loss = max(self._largest_loss, start)
-        if isinstance(self.step_size, str):
-            remedy = "k(x, x) differs too much between rows; scale them, or take another kernel"
-        else:
-            stable = 1 / (loss.curvature * max(self.kernel_bound_, 1e-300))
-            remedy = (
-                f"step_size={self.step_size!r} is too large; take 'auto', or up to {stable:.3g}"
-            )
-        now = float(loss.value(f, y).mean())
-        n_rounds = self.n_rounds_ + len(y)
-        check_progress(type(self).__name__, now, self._largest_loss, n_rounds, remedy)
-
-    def _alpha(self) -> np.ndarray:
-        if self._begun_with["average"]:
-            return self._total.rows / self.n_rounds_
-        return self._coef.rows.copy()
+    @property
+    def n_rounds_(self) -> int:
+        """Rows learned."""
+        check_is_fitted(self)
+        return self.rounds_.n_rounds
 
     @property
     def online_error_(self) -> np.ndarray:
@@ -228,10 +150,28 @@ class _NORMA(RegularisedLoss):
         Beyond 8,192 blocks, neighbours are merged.
         """
         check_is_fitted(self)
-        return np.array(self._online)
+        return np.array(self.rounds_.curve)
 
 
-class NORMARegressor(Regression, _NORMA):
+def begin_rounds(learner: _NORMA, targets: np.ndarray) -> None:
+    """Begin the rounds of a learner that has begun."""
+    if learner.average and learner.max_support is not None:
+        raise ValueError(
+            f"{type(learner).__name__}: average=True with max_support={learner.max_support!r}, but "
+            "an average over rounds needs the terms that are dropped. Remedy: average=False, or "
+            "max_support=None."
+        )
+    learner.intercept_ = first_intercept(learner, targets)
+    learner.rounds_ = NORMA(targets.shape[1], learner.max_support)
+
+
+def is_model(learner: _NORMA) -> bool:
+    """Whether a learner has made a round."""
+    rounds: NORMA | None = getattr(learner, "rounds_", None)
+    return rounds is not None and rounds.n_rounds > 0
+
+
+class NORMARegressor(Regressor, _NORMA):
     r"""Online kernel regression with NORMA.
 
     Round t sees one row, and descends the gradient of its regularised loss,
@@ -331,6 +271,7 @@ class NORMARegressor(Regression, _NORMA):
     True
     """
 
+    _fixed = ("epsilon", *_NORMA._fixed)
     _rules = _NORMA._rules | {
         "loss": choice(*REGRESSION_LOSSES, remedy="loss='squared_error' estimates the mean"),
         "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
@@ -384,7 +325,7 @@ class NORMARegressor(Regression, _NORMA):
         return self._partial_fit(X, y)
 
 
-class NORMAClassifier(Classification, _NORMA):
+class NORMAClassifier(Classifier, _NORMA):
     r"""Online kernel classification with NORMA.
 
     Round t sees one row, and descends the gradient of its regularised loss,
@@ -527,4 +468,4 @@ class NORMAClassifier(Classification, _NORMA):
         -------
         self
         """
-        return self._partial_fit(X, y, classes=classes)
+        return self._partial_fit(X, y, classes)

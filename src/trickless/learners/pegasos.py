@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.growing import growing_like
-from trickless.files.checkpoint import Checkpoint
+from trickless.arrays.threads import linear_algebra
+from trickless.functions.exact_kernel import KernelRows
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.old_kernels import KernelRows, RegularisedLoss, rows_at_once
-from trickless.learners.old_tasks import Classification
-from trickless.rules import CLASS_WEIGHT, integer
+from trickless.learners.base import Classifier
+from trickless.learners.intake import anew, begin
+from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
+from trickless.rules import CLASS_WEIGHT, check_parameters, integer
+from trickless.solvers.pegasos import count_violations
 
 
-class PegasosClassifier(Classification, RegularisedLoss):
+class PegasosClassifier(Classifier, KernelLearner):
     r"""Kernel support vector machine, by Pegasos.
 
     Minimises :math:`\mathrm{mean}\big(\max(0, 1 - y f(x))\big) + \frac{\alpha}{2} \|f\|^2`,
@@ -96,7 +98,8 @@ class PegasosClassifier(Classification, RegularisedLoss):
 
     loss = "hinge"
 
-    _rules = RegularisedLoss._rules | {
+    _rules = KernelLearner._rules | {
+        "alpha": ALPHA,
         "max_iter": integer(1, "max_iter=20 draws 20 times as many rows as there are"),
         "batch_size": integer(1, "batch_size=1 draws one row a step"),
         "class_weight": CLASS_WEIGHT,
@@ -144,58 +147,27 @@ class PegasosClassifier(Classification, RegularisedLoss):
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
-
-    def _learn_all(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, checkpoint: Checkpoint
-    ) -> None:
-        self._diagonal(X)  # refuses what cannot be a kernel
-        n, k = X.shape[0], self.batch_size
-        self.n_iter_, self.n_steps_ = self.max_iter, -(-self.max_iter * n // k)
-        share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
-        below = np.cumsum(share)
-        rng = generator(self.seed_, Purpose.SHUFFLE)
-        kernel_rows = KernelRows(self, X, self.cache_bytes)
-        at_once = max(1, rows_at_once(n) // k)
-        counts = np.zeros(targets.shape)  # Fig. 3: α_1 = 0
-        with self._progress(self.n_steps_, "step") as bar:
-            for start in range(0, self.n_steps_, at_once):
-                n_steps = min(at_once, self.n_steps_ - start)
-                u = rng.random(n_steps * k)
-                drawn = np.minimum(np.searchsorted(below, u, side="right"), n - 1)  # i_t, or A_t
-                K = kernel_rows[drawn]
-                sums = K @ (counts * targets)
-                self._steps(start, K[:, drawn], sums, targets[drawn], counts, drawn)
-                bar.update(n_steps)
-        kept = counts.any(axis=1)
-        self._support = growing_like(X)
-        self._support.append(X[kept])
-        self._coef = counts[kept] * targets[kept] / (self.alpha * self.n_steps_ * k)
-
-    def _steps(
-        self,
-        start: int,
-        own: np.ndarray,
-        sums: np.ndarray,
-        y: np.ndarray,
-        counts: np.ndarray,
-        drawn: np.ndarray,
-    ) -> None:
-        """Steps on rows that were drawn together; ``counts`` changes in place.
-
-        ``own`` is their kernel matrix. ``sums`` are Σ_j c_j y_j k(x_j, x) at them, kept up to date
-        for the steps to come. Fig. 3 prints the factor of f_t as 1/(λt), where the text, and Fig. 1
-        in terms of the same sum, have 1/(λ(t − 1)), and f_1 = 0; the latter is used here.
-        """
-        k = self.batch_size
-        for first in range(0, len(drawn), k):
-            rows, later = slice(first, first + k), slice(first + k, None)
-            before = start + first // k  # t − 1
-            margin = y[rows] * sums[rows] / (self.alpha * k * max(before, 1))
-            violated = margin < 1  # Fig. 2: A_t⁺
-            if violated.any():
-                np.add.at(counts, drawn[rows], violated)  # Fig. 3: α_{t+1}[i_t] = α_t[i_t] + 1
-                sums[later] += own[rows, later].T @ (violated * y[rows])
-
-    def _alpha(self) -> np.ndarray:
-        return self._coef
+        check_parameters(self, self._rules)
+        with anew(self, is_solved) as new, linear_algebra(self.n_jobs):
+            X, targets, weight = begin(new, X, y, sample_weight)
+            new.kernel_.diagonal(X)  # refuses what cannot be a kernel
+            n_steps = -(-self.max_iter * X.shape[0] // self.batch_size)
+            kernel_rows = KernelRows(new.kernel_, X, self.cache_bytes)
+            rng = generator(new.seed_, Purpose.SHUFFLE)
+            with new._progress(n_steps, "step") as bar:
+                counts = count_violations(
+                    kernel_rows,
+                    targets,
+                    weight,
+                    self.alpha,
+                    n_steps,
+                    self.batch_size,
+                    rng,
+                    bar.update,
+                )
+            kept, factor = counts.any(axis=1), self.alpha * n_steps * self.batch_size
+            new.n_iter_, new.n_steps_ = self.max_iter, n_steps
+            new.intercept_ = np.zeros(targets.shape[1])
+            new.support_vectors_ = X[kept]
+            new.dual_coef_ = counts[kept] * targets[kept] / factor
+        return self

@@ -1,4 +1,4 @@
-"""Losses: value, derivative and link.
+"""Losses: value, derivative, link and convex conjugate.
 
 Decision values f and targets y have shape (n_rows, n_outputs). Targets of a classifier are ±1: one
 column for two classes, one column a class otherwise. The names are scikit-learn's.
@@ -7,9 +7,13 @@ column for two classes, one column a class otherwise. The names are scikit-learn
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import exp
 
 import numpy as np
-from scipy.special import expit, huber, log_softmax, softmax
+from scipy.special import entr, expit, huber, log_softmax, softmax
+
+#: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
+_NEWTON, _ACCURACY = 40, 1e-13
 
 
 class Loss(ABC):
@@ -55,7 +59,37 @@ class Loss(ABC):
         raise NotImplementedError
 
 
-class Squared(Loss):
+class DualLoss(Loss):
+    """A loss with a known convex conjugate, as dual coordinate ascent needs it.
+
+    Each row has a dual variable a for each output, and −a is a slope of the loss.
+    """
+
+    @abstractmethod
+    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Conjugate l*(−a), elementwise, where it is finite."""
+
+    @abstractmethod
+    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
+        """Best dual variables of one row, those of the other rows being fixed: (n_outputs,).
+
+        Parameters
+        ----------
+        a : array of shape (n_outputs,)
+            The row's dual variables so far.
+        f, y : arrays of shape (n_outputs,)
+            Decision values with these, and targets.
+        q : float
+            What f grows by where the dual variable grows by 1.
+
+        Returns
+        -------
+        array of shape (n_outputs,)
+            The b that maximises −l*(−b) − f (b − a) − (q/2) (b − a)².
+        """
+
+
+class Squared(DualLoss):
     """½ (f − y)²; its minimiser at ±1 targets is 2p − 1."""
 
     has_link = True
@@ -69,8 +103,14 @@ class Squared(Loss):
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return np.clip((1 + f) / 2, 0, 1)
 
+    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return a * a / 2 - a * y
 
-class EpsilonInsensitive(Loss):
+    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
+        return (y - f + q * a) / (1 + q)
+
+
+class EpsilonInsensitive(DualLoss):
     """max(0, |f − y| − ε), the loss of support vector regression."""
 
     piecewise_linear = True
@@ -84,8 +124,15 @@ class EpsilonInsensitive(Loss):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.sign(f - y) * (np.abs(f - y) > self.epsilon)
 
+    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return self.epsilon * np.abs(a) - a * y
 
-class Huber(Loss):
+    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
+        free = y - f + q * a
+        return np.sign(free) * np.clip((np.abs(free) - self.epsilon) / q, 0, 1)
+
+
+class Huber(DualLoss):
     """½ (f − y)² up to |f − y| = ε, and linear beyond: little moved by outliers."""
 
     def __init__(self, epsilon: float = 0.1) -> None:
@@ -97,8 +144,14 @@ class Huber(Loss):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.clip(f - y, -self.epsilon, self.epsilon)
 
+    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return a * a / 2 - a * y
 
-class Hinge(Loss):
+    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
+        return np.clip((y - f + q * a) / (1 + q), -self.epsilon, self.epsilon)
+
+
+class Hinge(DualLoss):
     """max(0, 1 − y f), the loss of support vector machines."""
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -106,6 +159,12 @@ class Hinge(Loss):
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -y * (y * f < 1)
+
+    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return -a * y
+
+    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
+        return y * np.clip((1 - y * f + q * y * a) / q, 0, 1)
 
 
 class SmoothHinge(Loss):
@@ -124,7 +183,7 @@ class SmoothHinge(Loss):
         return -y * np.clip((1 - y * f) / self.width, 0, 1)
 
 
-class SquaredHinge(Loss):
+class SquaredHinge(DualLoss):
     """max(0, 1 − y f)²; its minimiser is 2p − 1."""
 
     curvature = 2.0
@@ -139,8 +198,14 @@ class SquaredHinge(Loss):
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return np.clip((1 + f) / 2, 0, 1)
 
+    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return a * a / 4 - a * y
 
-class Logistic(Loss):
+    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
+        return y * np.maximum((1 - y * f + q * y * a) / (0.5 + q), 0)
+
+
+class Logistic(DualLoss):
     """log(1 + exp(−y f)); its minimiser is log(p / (1 − p))."""
 
     curvature = 0.25
@@ -154,6 +219,39 @@ class Logistic(Loss):
 
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return expit(f)
+
+    def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return -entr(a * y) - entr(1 - a * y)
+
+    def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
+        pairs = zip((y * a).tolist(), (y * f).tolist(), strict=True)
+        return y * np.array([logistic_dual(share, margin, q) for share, margin in pairs])
+
+
+def logistic_dual(share: float, margin: float, q: float) -> float:
+    """Root s in (0, 1) of logit(s) + margin + q (s − share) = 0.
+
+    It is found by Newton's method for z = logit(s). Where a step would leave the interval that has
+    the root, or is more than half of the one before, the interval is halved instead.
+    """
+    low, high = -margin - q * (1 - share), -margin + q * share
+    z, before = (low + high) / 2, high - low
+    for _ in range(_NEWTON):
+        s = _sigmoid(z)
+        value = z + margin + q * (s - share)
+        if abs(value) <= _ACCURACY * (1 + q):
+            break
+        low, high = (low, z) if value > 0 else (z, high)
+        step = value / (1 + q * s * (1 - s))
+        if not low < z - step < high or abs(step) > before / 2:
+            step = z - (low + high) / 2
+        z, before = z - step, abs(step)
+    return s
+
+
+def _sigmoid(z: float) -> float:
+    small = exp(-abs(z))
+    return 1 / (1 + small) if z > 0 else small / (1 + small)
 
 
 #: Margins beyond which the exponential loss is straight: no minimiser has so wrong a row.

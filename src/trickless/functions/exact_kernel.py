@@ -1,0 +1,151 @@
+"""Kernels in closed form: their values, sums over support points, and rows kept in memory.
+
+Kernel values are worked out in blocks of at most 256 rows and 16 MiB (but one row at least), a
+block a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import sklearn
+
+from trickless.arrays.threads import map_blocks, row_blocks
+
+#: The most rows of kernel values, and bytes of them, that are worked out at once.
+BLOCK_ROWS, BLOCK_BYTES = 256, 2**24
+#: Rows whose k(x, x) are taken from one square of the kernel matrix, and rows of it in a block.
+_SQUARE, _ROWS_OF_MATRIX = 16, 64
+
+
+def rows_at_once(n_columns: int) -> int:
+    """Number of rows of ``n_columns`` kernel values that make a block."""
+    return max(1, min(BLOCK_ROWS, BLOCK_BYTES // (8 * max(1, n_columns))))
+
+
+class ExactKernel:
+    """A kernel in closed form.
+
+    Parameters
+    ----------
+    metric : str or callable
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
+    params : dict, optional
+        Parameters of the kernel.
+    owner : str
+        The learner's name, for messages.
+    n_jobs : int or None
+        Threads.
+    """
+
+    def __init__(
+        self,
+        metric: str | Callable[..., float],
+        params: dict[str, Any] | None = None,
+        owner: str = "ExactKernel",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.metric = metric
+        self.params = params
+        self.owner = owner
+        self.n_jobs = n_jobs
+
+    def __call__(self, X: Any, Y: Any) -> np.ndarray:
+        """Values k(x, x') for every row x of X and x' of Y, in one block."""
+        with np.errstate(all="ignore"):  # what overflows or is not a number is refused below
+            K = sklearn.metrics.pairwise.pairwise_kernels(
+                X, Y, metric=self.metric, **(self.params or {})
+            )
+        check_kernel_values(self.owner, K)
+        return K
+
+    def matrix(self, X: Any, Y: Any) -> np.ndarray:
+        """Values k(x, x') for every row x of X and x' of Y, a block of rows a thread."""
+        if 0 in (X.shape[0], Y.shape[0]):
+            return np.zeros((X.shape[0], Y.shape[0]))
+        blocks = row_blocks(X.shape[0], _ROWS_OF_MATRIX)
+        return np.concatenate(map_blocks(lambda rows: self(X[rows], Y), blocks, self.n_jobs))
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Values k(x, x) of all rows."""
+        squares = [self(X[rows], X[rows]) for rows in row_blocks(X.shape[0], _SQUARE)]
+        diagonal = np.concatenate([np.diag(square) for square in squares])
+        if diagonal.min() < 0:
+            row = int(diagonal.argmin())
+            raise ValueError(
+                f"{self.owner}: the kernel gives k(x, x) = {diagonal[row]:g} for row {row}, but it "
+                "is the squared norm of a feature vector, which cannot be negative. Remedy: a "
+                "positive semi-definite kernel, or other kernel_params."
+            )
+        return diagonal
+
+    def sums(self, X: Any, support: Any, alpha: np.ndarray) -> np.ndarray:
+        """Sums Σᵢ αᵢ k(xᵢ, x) over support points, for each row x: (n_rows, n_outputs).
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        support : array or CSR matrix of shape (t, n_features)
+        alpha : array of shape (t, n_outputs)
+        """
+        if support.shape[0] == 0:
+            return np.zeros((X.shape[0], alpha.shape[1]))
+
+        def some(rows: slice) -> np.ndarray:
+            return self(X[rows], support) @ alpha
+
+        blocks = row_blocks(X.shape[0], rows_at_once(support.shape[0]))
+        return np.concatenate(map_blocks(some, blocks, self.n_jobs))
+
+
+def check_kernel_values(owner: str, values: np.ndarray) -> None:
+    """Values of a kernel must be finite."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        i, j = np.argwhere(~finite)[0]
+        raise ValueError(
+            f"{owner}: the kernel gives k(x, x') = {values[i, j]} for two rows that are finite, "
+            "but its values must be finite. Remedy: scale X (StandardScaler), another kernel, or "
+            "other kernel_params."
+        )
+
+
+class KernelRows:
+    """Rows of the kernel matrix of some rows, as many of them kept as a budget of memory allows.
+
+    The first rows that are asked for are kept, since every pass asks for all of them alike. The
+    others are worked out again when needed, with the same values but for rounding.
+
+    Parameters
+    ----------
+    kernel : ExactKernel
+    X : array or CSR matrix of shape (n_rows, n_features)
+    cache_bytes : int
+        Bytes of kernel values that may be kept.
+    """
+
+    def __init__(self, kernel: ExactKernel, X: Any, cache_bytes: int) -> None:
+        n = X.shape[0]
+        self._kernel, self._X = kernel, X
+        self._kept = np.empty((min(n, cache_bytes // (8 * n)), n))
+        self._n_kept = 0
+        self._place = np.full(n, -1)
+
+    def __getitem__(self, index: np.ndarray) -> np.ndarray:
+        """Rows of the matrix, shape (len(index), n_rows)."""
+        place = self._place[index]
+        known = place >= 0
+        if known.all():
+            return self._kept[place]
+        rows = np.empty((len(index), self._X.shape[0]))
+        rows[known] = self._kept[place[known]]
+        rows[~known] = self._kernel.matrix(self._X[index[~known]], self._X)
+        room = len(self._kept) - self._n_kept
+        new = np.flatnonzero(~known)
+        new = new[np.unique(index[new], return_index=True)[1]][:room]
+        places = self._n_kept + np.arange(len(new))
+        self._kept[places], self._place[index[new]] = rows[new], places
+        self._n_kept += len(new)
+        return rows

@@ -1,0 +1,163 @@
+"""Learners of f = Σ αᵢ k(xᵢ, ·) with a kernel in closed form: their rows, and what they predict."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import sklearn
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+
+from trickless.functions.exact_kernel import ExactKernel
+from trickless.learners.base import Learner
+from trickless.learners.rows import Matrix
+from trickless.neurons.histograms import check_non_negative
+from trickless.rules import anything, either, is_none, positive
+
+#: Names of scikit-learn's kernels.
+KERNELS = (
+    "additive_chi2",
+    "chi2",
+    "cosine",
+    "laplacian",
+    "linear",
+    "poly",
+    "polynomial",
+    "rbf",
+    "sigmoid",
+)
+#: Kernels of rows that hold no negative number, and kernels that take sparse rows.
+_OF_HISTOGRAMS = "chi2", "additive_chi2"
+_OF_SPARSE = "rbf", "linear", "poly", "sigmoid", "cosine"
+
+#: What the regularisation strength of a solver must be.
+ALPHA = positive("alpha=1e-3 regularises as an SVM with C = 1 does for 1,000 rows")
+
+
+class RowsOfKernel(Matrix):
+    """Rows that a kernel takes.
+
+    Parameters
+    ----------
+    kernel : str or callable
+    params : dict or None
+        Parameters of the kernel.
+    """
+
+    def __init__(self, kernel: Any, params: dict[str, Any] | None) -> None:
+        self.kernel = kernel
+        self.params = params
+
+    def check(self, owner: str, X: Any) -> None:
+        """Refuse rows and parameters that the kernel cannot take, before it sees all rows."""
+        if not isinstance(self.kernel, str):
+            if not issparse(X):
+                self._try_function(owner, X)
+            return
+        if self.kernel in _OF_HISTOGRAMS:
+            check_non_negative(owner, float(X.min()))
+        if self.params is not None:
+            function = sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS[self.kernel]
+            self._check_params(owner, list(signature(function).parameters)[2:])
+
+    def _try_function(self, owner: str, X: Any) -> None:
+        """A kernel that is a function must give a number for two rows; it is tried on two."""
+        kernel, params = self.kernel, self.params or {}
+        if isinstance(kernel, BaseEstimator):
+            raise TypeError(
+                f"{owner}: kernel={kernel!r} is a family of neurons, and not its kernel. Remedy: "
+                "ShrinkingGradient learns from its neurons; or name the kernel, such as "
+                "kernel='rbf' with kernel_params={'gamma': 0.5}."
+            )
+        try:
+            with np.errstate(all="ignore"):
+                sklearn.metrics.pairwise.pairwise_kernels(X[:2], X[:2], metric=kernel, **params)
+        except (TypeError, ValueError) as error:
+            cause = str(error).partition("\n")[0].rstrip(".")
+            raise ValueError(
+                f"{owner}: kernel={getattr(kernel, '__name__', kernel)} must be a function of two "
+                f"rows that returns a number, but for two 1-d arrays of {X.shape[1]} numbers it "
+                f"gave {type(error).__name__}: {cause}. Remedy: write it for two rows; "
+                "scikit-learn's functions of matrices go by name, as kernel='rbf'."
+            ) from error
+
+    def _check_params(self, owner: str, known: list[str]) -> None:
+        """Parameters must be among those that the kernel has."""
+        assert self.params is not None
+        unknown = [name for name in self.params if name not in known]
+        if unknown:
+            raise ValueError(
+                f"{owner}: kernel_params={self.params!r}, but kernel={self.kernel!r} has no "
+                f"parameter {unknown[0]!r}. Remedy: it takes {', '.join(known) or 'none'}."
+            )
+
+    def converted(self, X: Any) -> Any:
+        """Sparse rows with column numbers of 32 bits, since some kernels take no others."""
+        wide = issparse(X) and X.indices.dtype != np.int32
+        if not wide or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+            return X
+        indices = [part.astype(np.int32) for part in (X.indices, X.indptr)]
+        return type(X)((X.data, *indices), shape=X.shape)
+
+
+class KernelLearner(Learner):
+    """A learner of f = Σ αᵢ k(xᵢ, ·) with a kernel in closed form.
+
+    Attributes
+    ----------
+    support_vectors_ : array or CSR matrix of shape (t, n_features)
+        The support points xᵢ.
+    dual_coef_ : array of shape (t, n_outputs)
+        Their coefficients αᵢ.
+    """
+
+    kernel: Any
+    kernel_params: dict[str, Any] | None
+
+    _fixed = ("kernel", "kernel_params", *Learner._fixed)
+    _rules = Learner._rules | {
+        "kernel": anything(
+            f"a callable or one of {', '.join(KERNELS)}",
+            "kernel='rbf' is the Gaussian kernel",
+            lambda v: callable(v) or (isinstance(v, str) and v in KERNELS),
+        ),
+        "kernel_params": either(
+            anything("a dictionary", "kernel_params={'gamma': 0.5}", lambda v: isinstance(v, dict)),
+            anything("None", "", is_none),
+        ),
+    }
+
+    @property
+    def kernel_(self) -> ExactKernel:
+        """The kernel that the model was begun with."""
+        metric, params = self.fixed_["kernel"], self.fixed_["kernel_params"]
+        return ExactKernel(metric, params, type(self).__name__, self.n_jobs)
+
+    def _kind_of_rows(self) -> Matrix:
+        return RowsOfKernel(self.fixed_["kernel"], self.fixed_["kernel_params"])
+
+    def _function(self, X: Any) -> np.ndarray:
+        model: Any = self  # a learner sets its support points, or works them out
+        return self.kernel_.sums(X, model.support_vectors_, model.dual_coef_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.kernel in _OF_SPARSE
+        return tags
+
+
+def first_intercept(
+    learner: Learner, targets: np.ndarray, weight: np.ndarray | None = None
+) -> np.ndarray:
+    """Constant that a learner begins with, (n_outputs,): the mean of numbers, and 0 for labels."""
+    if learner._numeric:
+        return np.average(targets, axis=0, weights=weight)
+    return np.zeros(targets.shape[1])
+
+
+def is_solved(learner: Learner) -> bool:
+    """Whether a learner has the coefficients it predicts with, which are found all at once."""
+    return hasattr(learner, "dual_coef_")

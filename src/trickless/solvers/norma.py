@@ -1,0 +1,221 @@
+"""NORMA: stochastic gradient descent in the space of a kernel, a row a round.
+
+J. Kivinen, A. Smola and R. Williamson, "Online learning with kernels", IEEE Transactions on Signal
+Processing 52(8), 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trickless.arrays.growing import Growing, GrowingSparse, growing_like
+from trickless.arrays.interrupts import uninterrupted
+from trickless.functions.exact_kernel import BLOCK_ROWS, ExactKernel, rows_at_once
+from trickless.solvers.divergence import check_progress
+from trickless.solvers.error_curve import Curve, extend
+from trickless.solvers.losses import Loss
+from trickless.solvers.state import ignore
+from trickless.solvers.step_sizes import unit_of
+
+
+class Options(NamedTuple):
+    """What rounds go by.
+
+    Attributes
+    ----------
+    kernel : ExactKernel
+    loss : Loss
+    error : callable
+        ``error(f, y)`` gives the error of each row, for the curve.
+    alpha : float
+        Regularisation strength λ.
+    step_size : float or "auto"
+        The first step η.
+    schedule : {"inverse", "sqrt", "constant"}
+    """
+
+    kernel: ExactKernel
+    loss: Loss
+    error: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    alpha: float
+    step_size: float | str
+    schedule: str
+
+
+class NORMA:
+    """Rounds of NORMA. Kernel values are worked out for a block of rounds at once.
+
+    Parameters
+    ----------
+    n_outputs : int
+    max_support : int or None
+        Only the latest so many terms are kept.
+
+    Attributes
+    ----------
+    support : Growing or GrowingSparse or None
+        Support points x_i; None before the first batch.
+    coefficients : Growing
+        Coefficients α_i of the last f, shape (t, n_outputs).
+    totals : Growing
+        Coefficients summed over the rounds, for the average.
+    n_rounds : int
+        Rounds so far.
+    largest_square : float
+        The largest k(x, x) so far.
+    spread : array of shape (n_outputs,)
+        Mean size of all targets so far.
+    curve : list of (int, float)
+        Number of rows and mean error of each block of rounds.
+    """
+
+    def __init__(self, n_outputs: int, max_support: int | None) -> None:
+        self.max_support = max_support
+        self.support: Growing | GrowingSparse | None = None
+        self.coefficients, self.totals = Growing(), Growing()
+        self.n_rounds = 0
+        self.largest_square = 0.0
+        self.curve: Curve = []
+        self.spread = np.zeros(n_outputs)
+        self._largest_loss = 0.0
+
+    def learn(
+        self,
+        X: Any,
+        y: np.ndarray,
+        options: Options,
+        advance: Callable[[int], object] = ignore,
+    ) -> None:
+        """Make a round for each row, in the order given.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows, n_outputs)
+        options : Options
+        advance : callable
+            Called with the number of rows that were learned.
+        """
+        check_forgetting(options)
+        squares = options.kernel.diagonal(X)
+        self._see(y)
+        if self.support is None:
+            self.support = growing_like(X)
+            self._append(X[:0], y[:0], y[:0])
+        X = self.support.like(X)
+        start = 0
+        while start < len(y):
+            rows = slice(start, min(start + self._rounds_at_once(), len(y)))
+            self._rounds(X[rows], y[rows], self._steps(squares[rows], options), options)
+            advance(rows.stop - start)
+            start = rows.stop
+
+    def average(self) -> np.ndarray:
+        """Coefficients of the average of f over the rounds, each before its round."""
+        return self.totals.rows / self.n_rounds
+
+    def _see(self, y: np.ndarray) -> None:
+        """Count the targets of a batch in their mean size."""
+        spread = np.abs(y).mean(axis=0)
+        share = len(y) / (self.n_rounds + len(y))
+        self.spread = self.spread + share * (spread - self.spread)
+
+    def _rounds_at_once(self) -> int:
+        """Rounds whose kernel values are worked out at once; truncation then drops old terms."""
+        rounds = rows_at_once(len(self.coefficients) + BLOCK_ROWS)
+        return rounds if self.max_support is None else min(rounds, self.max_support)
+
+    def _steps(self, squares: np.ndarray, options: Options) -> np.ndarray:
+        """η_t for the rounds of rows with these k(x, x), of all outputs or each: (n, 1 or more)."""
+        t = self.n_rounds + 1 + np.arange(len(squares))[:, None]
+        first: Any = options.step_size
+        if isinstance(first, str):
+            largest = np.maximum.accumulate(np.append(self.largest_square, squares))[1:, None]
+            curvature: Any = options.loss.curvature
+            if options.loss.piecewise_linear:  # a slope of ±1 moves f as much in any unit of y
+                curvature = curvature / unit_of(self.spread)
+            steepest = curvature * largest + options.alpha
+            first = np.divide(1, steepest, out=np.zeros_like(steepest), where=steepest > 0)
+        self.largest_square = max(self.largest_square, float(squares.max()))
+        if options.schedule == "sqrt":
+            return first / np.sqrt(t)
+        if options.schedule == "inverse":
+            return first / (1 + first * options.alpha * (t - 1))
+        return first + 0.0 * t
+
+    @np.errstate(over="ignore", invalid="ignore")  # divergence is reported below
+    def _rounds(self, X: Any, y: np.ndarray, steps: np.ndarray, options: Options) -> None:
+        """Make a round for each row of a block.
+
+        ``f`` holds the values at all rows of the block. They are kept up to date for the rows to
+        come, and stay what was predicted for the rows that are over.
+        """
+        assert self.support is not None
+        kernel, loss = options.kernel, options.loss
+        past, own = kernel.matrix(X, self.support.rows), kernel(X, X)
+        old, old_total = self.coefficients.rows, self.totals.rows
+        f = past @ old
+        new, new_total = np.zeros_like(y), np.zeros_like(y)
+        n_terms, dropped = len(old), 0
+        scale, lasting = 1.0, 0.0  # old terms are scale × old now, and lasting × old summed
+        for t, eta in enumerate(steps):
+            lasting += scale
+            new_total[:t] += new[:t]
+            decay = 1 - eta * options.alpha
+            scale *= decay
+            new[:t] *= decay  # Sec. III: α_i ← (1 − η_t λ) α_i for i < t
+            f[t + 1 :] *= decay
+            slope = loss.derivative(f[t : t + 1], y[t : t + 1])[0]
+            new[t] = -eta * slope  # Sec. III: α_t = −η_t l′(f_t(x_t), y_t)
+            f[t + 1 :] += own[t, t + 1 :, None] * new[t]
+            n_terms += bool(new[t].any())
+            if self.max_support is not None and n_terms > self.max_support:  # truncation
+                f[t + 1 :] -= past[t + 1 :, dropped, None] * (scale * old[dropped])
+                n_terms, dropped = n_terms - 1, dropped + 1
+        self._check_progress(f, y, options)
+        mean_error = float(options.error(f, y).mean())
+        kept = new.any(axis=1)
+        with uninterrupted():  # all that the rounds change
+            extend(self.curve, len(y), mean_error)
+            old_total += lasting * old
+            old *= scale
+            if dropped:
+                for terms in (self.support, self.coefficients, self.totals):
+                    terms.keep(np.arange(dropped, len(old)))
+            self._append(X[kept], new[kept], new_total[kept])
+            self.n_rounds += len(y)
+
+    def _append(self, X: Any, coefficients: np.ndarray, totals: np.ndarray) -> None:
+        assert self.support is not None
+        self.support.append(X)
+        self.coefficients.append(coefficients)
+        self.totals.append(totals)
+
+    def _check_progress(self, f: np.ndarray, y: np.ndarray, options: Options) -> None:
+        """Stop if the loss of a block has grown far beyond that of predicting nothing."""
+        loss, step_size = options.loss, options.step_size
+        start = float(loss.value(np.zeros_like(y), y).mean())
+        self._largest_loss = max(self._largest_loss, start)
+        remedy = "k(x, x) differs too much between rows; scale them, or take another kernel"
+        if not isinstance(step_size, str):
+            stable = 1 / (loss.curvature * max(self.largest_square, 1e-300))
+            remedy = f"step_size={step_size!r} is too large; take 'auto', or up to {stable:.3g}"
+        now = float(loss.value(f, y).mean())
+        n_rounds = self.n_rounds + len(y)
+        check_progress(options.kernel.owner, now, self._largest_loss, n_rounds, remedy)
+
+
+def check_forgetting(options: Options) -> None:
+    """A step may not decay what was learned to nothing, or turn its signs."""
+    owner, alpha, step_size = options.kernel.owner, options.alpha, options.step_size
+    if isinstance(step_size, str) or options.schedule == "inverse":
+        return
+    if step_size * alpha >= 1:
+        raise ValueError(
+            f"{owner}: step_size={step_size!r} with alpha={alpha!r} decays earlier terms by "
+            f"1 - step * alpha = {1 - step_size * alpha:g}, which must be above 0. Remedy: a "
+            f"step_size below {1 / alpha:g}, or a smaller alpha."
+        )
