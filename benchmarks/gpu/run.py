@@ -38,6 +38,7 @@ import torch
 import published
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
 from trickless.cli.demo.measurement import circumstances
+from trickless.functions.activations import panels as panels_of
 from trickless.neurons import Gaussian
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -110,7 +111,7 @@ def kitchen_sinks(device, small, repeats, finish):
 
     seconds = in_turn(
         {
-            "activations": lambda: [None for _ in fixed._panels(X)],
+            "activations": lambda: [None for _ in panels_of(fixed.stream_, n_columns // 2, X)],
             "bare products": products,
             "fit": lambda: fixed.fit(X, y),
             "fit, alpha='auto'": lambda: auto.fit(X, y),
@@ -147,7 +148,7 @@ def step(shape, device, repeats, finish):
         random_state=0,
         cache_bytes=2**31,
     )
-    while not hasattr(model, "_coef") or len(model._coef) < before:
+    while not hasattr(model, "descent_") or len(model.descent_.coef) < before:
         model.partial_fit(X, Y)
     W = weights_of(model, before, X)
     new = W[:k]
@@ -164,12 +165,10 @@ def step(shape, device, repeats, finish):
             covariance.diagonal().add_(n_rows)
             torch.cholesky_solve(gradient.double(), torch.linalg.cholesky(covariance))
 
-    from_here = model.__getstate__()
+    from_here = model.descent_
 
     def ours():
-        model.__setstate__(from_here)
-        model._coef = from_grown(from_here["_coef"])
-        model._history = []
+        model.descent_ = from_here.copy()
         model.partial_fit(X, Y)
 
     seconds = in_turn({"step": ours, "bare step": bare}, repeats, finish)
@@ -179,13 +178,6 @@ def step(shape, device, repeats, finish):
         "seconds": seconds,
         "ratio": seconds["step"] / seconds["bare step"],
     }
-
-
-def from_grown(grown):
-    """The coefficients before the steps that are timed, which every turn begins from."""
-    copy = type(grown)()
-    copy.append(grown.rows)
-    return copy
 
 
 def main():

@@ -28,8 +28,9 @@ from scipy import linalg
 from trickless import DoublyStochasticRegressor
 from trickless.arrays.threads import n_threads
 from trickless.cli.demo.measurement import circumstances
-from trickless.learners.doubly_stochastic import _Batch
+from trickless.learners.doubly_stochastic import options_of
 from trickless.neurons import Gaussian
+from trickless.solvers.descent import Batch
 
 #: Rows b, new neurons k, earlier neurons n, features, outputs, preconditioner.
 SHAPES = (
@@ -106,11 +107,16 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
 
         def run():
             action()
-            model._coef.keep(np.arange(n))
+            model.descent_.coef.keep(np.arange(n))
 
         return run
 
-    step = lambda: model._step(X, targets, None, k, _Batch(np.arange(b), outputs))  # noqa: E731
+    options = options_of(model)
+
+    def step():
+        batch = Batch(np.arange(b), outputs)
+        model.descent_.step(X, targets, None, k, batch, options)
+
     actions = {"step": after(step), "bare in blocks": in_blocks}
     actions |= {"partial_fit": after(lambda: model.partial_fit(X, y)), "bare": whole}
     seconds = in_turn(actions, REPEATS)

@@ -43,6 +43,7 @@ from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.arrays.threads import n_threads
 from trickless.cli.demo.measurement import circumstances, measured
 from trickless.functions.activations import PANEL_BYTES
+from trickless.functions.activations import panels as panels_of
 from trickless.neurons import Gaussian
 
 N_ROWS, N_INPUTS, N_NEURONS, ALPHA, REPEATS = 40_000, 100, 1000, 1e-6, 9
@@ -101,7 +102,7 @@ def large(pool, n_rows=N_ROWS, repeats=REPEATS):
     fixed = KitchenSinksRegressor(Gaussian(10.0), N_NEURONS, **options)
     seconds = in_turn(
         {
-            "activations": lambda: [None for _ in model._panels(X)],
+            "activations": lambda: [None for _ in panels_of(model.stream_, N_NEURONS, X)],
             "product with 2,000 columns": lambda: X @ twice.T,
             "product with 2,000 columns, in memory": lambda: np.matmul(X, twice.T, out=there),
             "product with 2,000 columns, by blocks": by_blocks,

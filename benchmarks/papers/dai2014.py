@@ -41,7 +41,8 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+from unittest import NamedTuple, mock
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -54,6 +55,7 @@ from trickless.cli.demo.measurement import circumstances
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream
 from trickless.neurons import Gaussian, Laplace1, Neurons, Stumps
+from trickless.solvers.descent import Descent
 from trickless.solvers.losses import make_loss
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -145,23 +147,29 @@ Snapshots = Iterator[tuple[float, float, int, np.ndarray]]
 def doubly_stochastic(task: Task, neurons: Neurons, **parameters: Any) -> Snapshots:
     clock = []
 
-    class Timed(task.learner("DoublyStochastic")):
-        def _step(self, *arguments):
-            super()._step(*arguments)
-            clock.append(time.perf_counter())
+    def timed(*arguments: Any) -> None:
+        step(*arguments)
+        clock.append(time.perf_counter())
 
-    model = Timed(neurons, random_state=0, **parameters)
+    step = Descent.step
+    model = task.learner("DoublyStochastic")(neurons, random_state=0, **parameters)
     start = time.perf_counter()
-    model.fit(task.X, task.y)
+    with mock.patch.object(Descent, "step", timed):
+        model.fit(task.X, task.y)
     rows = model.online_error_[:, 0].cumsum()
     coef, f, done = model.coef_, 0.0, 0
-    for step in np.unique(np.geomspace(1, model.n_iter_, SNAPSHOTS).round().astype(int)):
-        stop = min(step * model.neurons_per_step, len(coef))
+    for i in np.unique(np.geomspace(1, model.n_iter_, SNAPSHOTS).round().astype(int)):
+        stop = min(i * model.neurons_per_step, len(coef))
         f += Network(model.neurons_, Later(model.stream_, done), coef[done:stop])(task.X_test)
         done = stop
-        decays = 1 - model.alpha * model._steps(np.arange(step, model.n_iter_))  # since then
+        decays = 1 - model.alpha * model.descent_.steps(np.arange(i, model.n_iter_))  # since then
         prediction = task.decided(f / decays.prod() + model.intercept_)
-        yield clock[step - 1] - start, rows[step - 1] / len(task.X), int(stop), prediction
+        yield (
+            clock[i - 1] - start,
+            rows[i - 1] / len(task.X),
+            int(stop),
+            prediction,
+        )
 
 
 def fixed_and_solved(task: Task, sizes: tuple[int, ...]) -> Snapshots:
