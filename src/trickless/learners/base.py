@@ -210,3 +210,10 @@ class Classifier(ClassifierMixin, Learner):
         decisions = self._decide(X)
         loss = self._loss(decisions.shape[1])
         return beside(decisions, loss.probability(to_host(decisions)))
+
+
+def store(learner: Learner, arguments: dict[str, Any]) -> None:
+    """Store the arguments of ``__init__`` as attributes, as scikit-learn wants them."""
+    for name, value in arguments.items():
+        if name not in ("self", "__class__"):
+            setattr(learner, name, value)

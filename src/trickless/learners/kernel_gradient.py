@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.learners.base import Classifier, Regressor
+from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.kernel_learner import KernelLearner
 from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner
 from trickless.learners.targets import Range
@@ -57,22 +57,7 @@ class _KernelGradient(OnlineLearner, KernelLearner):
         verbose: bool = False,
         dtype: Any = "float64",
     ) -> None:
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.kernel_bound = kernel_bound
-        self.norm_bound = norm_bound
-        self.step_size = step_size
-        self.schedule = schedule
-        self.horizon = horizon
-        self.batch_size = batch_size
-        self.average = average
-        self.max_support = max_support
-        self.compression = compression
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
+        store(self, locals())
 
     def _see(self, X: Any, targets: np.ndarray, first: bool) -> None:
         """Every k(x, x) must keep the bound that the steps are sized for."""
@@ -231,25 +216,7 @@ class KernelGradientRegressor(Regressor, _KernelGradient):
         verbose: bool = False,
         dtype: Any = "float64",
     ) -> None:
-        super().__init__(
-            kernel,
-            kernel_params=kernel_params,
-            kernel_bound=kernel_bound,
-            norm_bound=norm_bound,
-            step_size=step_size,
-            schedule=schedule,
-            horizon=horizon,
-            batch_size=batch_size,
-            average=average,
-            max_support=max_support,
-            compression=compression,
-            shuffle=shuffle,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            dtype=dtype,
-        )
-        self.y_range = y_range
+        store(self, locals())
 
     def _new_targets(self, y: np.ndarray, classes: Any) -> Range:
         return Range(type(self).__name__, y, self.dtype, self.y_range)

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.learners.base import Classifier, Regressor
+from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.online import Y_RANGE, OnlineLearner, schedule_of
 from trickless.learners.targets import Range
 from trickless.rules import anything, integer, positive
@@ -56,21 +56,7 @@ class _NoisyKernel(OnlineLearner):
         verbose: bool = False,
         dtype: Any = "float64",
     ) -> None:
-        self.estimate = estimate
-        self.n_samples = n_samples
-        self.kernel_bound = kernel_bound
-        self.norm_bound = norm_bound
-        self.step_size = step_size
-        self.schedule = schedule
-        self.horizon = horizon
-        self.batch_size = batch_size
-        self.average = average
-        self.max_support = max_support
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
+        store(self, locals())
 
     def _see(self, X: Any, targets: np.ndarray, first: bool) -> None:
         """Measure the noise that the steps have to allow for."""
@@ -240,24 +226,7 @@ class NoisyKernelRegressor(Regressor, _NoisyKernel):
         verbose: bool = False,
         dtype: Any = "float64",
     ) -> None:
-        super().__init__(
-            estimate,
-            n_samples=n_samples,
-            kernel_bound=kernel_bound,
-            norm_bound=norm_bound,
-            step_size=step_size,
-            schedule=schedule,
-            horizon=horizon,
-            batch_size=batch_size,
-            average=average,
-            max_support=max_support,
-            shuffle=shuffle,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            dtype=dtype,
-        )
-        self.y_range = y_range
+        store(self, locals())
 
     def _new_targets(self, y: np.ndarray, classes: Any) -> Range:
         return Range(type(self).__name__, y, self.dtype, self.y_range)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import Classifier, Regressor
+from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.intake import anew, begin, receive
 from trickless.learners.kernel_learner import KernelLearner, first_intercept
 from trickless.rules import (
@@ -295,20 +295,7 @@ class NORMARegressor(Regressor, _NORMA):
         verbose: bool = False,
         dtype: Any = "float64",
     ) -> None:
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.loss = loss
-        self.epsilon = epsilon
-        self.alpha = alpha
-        self.step_size = step_size
-        self.schedule = schedule
-        self.average = average
-        self.max_support = max_support
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
+        store(self, locals())
 
     def partial_fit(self, X: Any, y: Any) -> NORMARegressor:
         """Go on learning from more rows, in the order given.
@@ -440,19 +427,7 @@ class NORMAClassifier(Classifier, _NORMA):
         verbose: bool = False,
         dtype: Any = "float64",
     ) -> None:
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.loss = loss
-        self.alpha = alpha
-        self.step_size = step_size
-        self.schedule = schedule
-        self.average = average
-        self.max_support = max_support
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
+        store(self, locals())
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> NORMAClassifier:
         """Go on learning from more rows, in the order given.

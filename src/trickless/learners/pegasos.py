@@ -13,7 +13,7 @@ import numpy as np
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.exact_kernel import KernelRows
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import Classifier
+from trickless.learners.base import Classifier, store
 from trickless.learners.intake import anew, begin
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
 from trickless.rules import CLASS_WEIGHT, check_parameters, integer
@@ -121,17 +121,7 @@ class PegasosClassifier(Classifier, KernelLearner):
         dtype: Any = "float64",
         cache_bytes: int = 2**28,
     ) -> None:
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.batch_size = batch_size
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
+        store(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PegasosClassifier:
         """Take steps on rows drawn at random.

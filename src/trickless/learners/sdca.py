@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.threads import linear_algebra
-from trickless.learners.base import Classifier, Regressor
+from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.intake import anew, begin
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, first_intercept, is_solved
 from trickless.rules import (
@@ -190,18 +190,7 @@ class SDCARegressor(Regressor, _SDCA):
         dtype: Any = "float64",
         cache_bytes: int = 2**28,
     ) -> None:
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.loss = loss
-        self.epsilon = epsilon
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
+        store(self, locals())
 
 
 class SDCAClassifier(Classifier, _SDCA):
@@ -315,15 +304,4 @@ class SDCAClassifier(Classifier, _SDCA):
         dtype: Any = "float64",
         cache_bytes: int = 2**28,
     ) -> None:
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.loss = loss
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.tol = tol
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
+        store(self, locals())

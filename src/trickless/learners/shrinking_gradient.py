@@ -17,7 +17,7 @@ from trickless.functions.certificate import check_probability
 from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import Classifier, Regressor
+from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, try_neurons
 from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, schedule_of
 from trickless.learners.targets import Range
@@ -63,23 +63,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         verbose: bool = False,
         dtype: Any = "float32",
     ) -> None:
-        self.neurons = neurons
-        self.n_neurons = n_neurons
-        self.n_samples = n_samples
-        self.norm_bound = norm_bound
-        self.step_size = step_size
-        self.schedule = schedule
-        self.horizon = horizon
-        self.estimator = estimator
-        self.batch_size = batch_size
-        self.average = average
-        self.max_support = max_support
-        self.compression = compression
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
+        store(self, locals())
 
     def _see(self, X: Any, targets: np.ndarray, first: bool) -> None:
         """Choose the neurons by the first batch, and try them on a few rows of every batch."""
@@ -304,26 +288,7 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         verbose: bool = False,
         dtype: Any = "float32",
     ) -> None:
-        super().__init__(
-            neurons,
-            n_neurons,
-            n_samples=n_samples,
-            norm_bound=norm_bound,
-            step_size=step_size,
-            schedule=schedule,
-            horizon=horizon,
-            estimator=estimator,
-            batch_size=batch_size,
-            average=average,
-            max_support=max_support,
-            compression=compression,
-            shuffle=shuffle,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            dtype=dtype,
-        )
-        self.y_range = y_range
+        store(self, locals())
 
     def _new_targets(self, y: np.ndarray, classes: Any) -> Range:
         return Range(type(self).__name__, y, self.dtype, self.y_range)
