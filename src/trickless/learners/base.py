@@ -217,3 +217,35 @@ def store(learner: Learner, arguments: dict[str, Any]) -> None:
     for name, value in arguments.items():
         if name not in ("self", "__class__"):
             setattr(learner, name, value)
+
+
+def partial_fit_numbers(self: Any, X: Any, y: Any) -> Any:
+    """Go on learning from more rows, in the order given.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_rows, n_features)
+    y : array of shape (n_rows,) or (n_rows, n_outputs)
+
+    Returns
+    -------
+    self
+    """
+    return self._partial_fit(X, y)
+
+
+def partial_fit_labels(self: Any, X: Any, y: Any, classes: Any = None) -> Any:
+    """Go on learning from more rows, in the order given.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_rows, n_features)
+    y : array of shape (n_rows,)
+    classes : array of shape (n_classes,), optional
+        All labels that may occur; used in the first call. Default: those of the first batch.
+
+    Returns
+    -------
+    self
+    """
+    return self._partial_fit(X, y, classes=classes)

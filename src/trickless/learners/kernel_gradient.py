@@ -11,10 +11,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.base import (
+    Classifier,
+    Regressor,
+    partial_fit_labels,
+    partial_fit_numbers,
+    store,
+)
 from trickless.learners.kernel_learner import KernelLearner
-from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner
-from trickless.learners.targets import Range
+from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, new_range
 from trickless.rules import choice, either, positive
 from trickless.solvers.estimates import Exact
 
@@ -218,27 +223,14 @@ class KernelGradientRegressor(Regressor, _KernelGradient):
     ) -> None:
         store(self, locals())
 
-    def _new_targets(self, y: np.ndarray, classes: Any) -> Range:
-        return Range(type(self).__name__, y, self.dtype, self.y_range)
+    _new_targets = new_range
 
     @property
     def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
         return self.targets_.low, self.targets_.high
 
-    def partial_fit(self, X: Any, y: Any) -> KernelGradientRegressor:
-        """Go on learning from more rows, in the order given.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,) or (n_rows, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y)
+    partial_fit = partial_fit_numbers
 
 
 class KernelGradientClassifier(Classifier, _KernelGradient):
@@ -323,18 +315,4 @@ class KernelGradientClassifier(Classifier, _KernelGradient):
     True
     """
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> KernelGradientClassifier:
-        """Go on learning from more rows, in the order given.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-        classes : array of shape (n_classes,), optional
-            All labels that may occur; used in the first call. Default: those of the first batch.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, classes)
+    partial_fit = partial_fit_labels

@@ -12,9 +12,14 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.learners.base import Classifier, Regressor, store
-from trickless.learners.online import Y_RANGE, OnlineLearner, schedule_of
-from trickless.learners.targets import Range
+from trickless.learners.base import (
+    Classifier,
+    Regressor,
+    partial_fit_labels,
+    partial_fit_numbers,
+    store,
+)
+from trickless.learners.online import Y_RANGE, OnlineLearner, new_range, schedule_of
 from trickless.rules import anything, integer, positive
 from trickless.solvers.estimates import Noisy
 
@@ -228,27 +233,14 @@ class NoisyKernelRegressor(Regressor, _NoisyKernel):
     ) -> None:
         store(self, locals())
 
-    def _new_targets(self, y: np.ndarray, classes: Any) -> Range:
-        return Range(type(self).__name__, y, self.dtype, self.y_range)
+    _new_targets = new_range
 
     @property
     def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
         return self.targets_.low, self.targets_.high
 
-    def partial_fit(self, X: Any, y: Any) -> NoisyKernelRegressor:
-        """Go on learning from more rows, in the order given.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,) or (n_rows, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y)
+    partial_fit = partial_fit_numbers
 
 
 class NoisyKernelClassifier(Classifier, _NoisyKernel):
@@ -336,18 +328,4 @@ class NoisyKernelClassifier(Classifier, _NoisyKernel):
     True
     """
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> NoisyKernelClassifier:
-        """Go on learning from more rows, in the order given.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-        classes : array of shape (n_classes,), optional
-            All labels that may occur; used in the first call. Default: those of the first batch.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, classes)
+    partial_fit = partial_fit_labels

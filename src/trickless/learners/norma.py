@@ -13,7 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.base import (
+    Classifier,
+    Regressor,
+    partial_fit_labels,
+    partial_fit_numbers,
+    store,
+)
 from trickless.learners.intake import anew, begin, receive
 from trickless.learners.kernel_learner import KernelLearner, first_intercept
 from trickless.rules import (
@@ -297,19 +303,7 @@ class NORMARegressor(Regressor, _NORMA):
     ) -> None:
         store(self, locals())
 
-    def partial_fit(self, X: Any, y: Any) -> NORMARegressor:
-        """Go on learning from more rows, in the order given.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,) or (n_rows, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y)
+    partial_fit = partial_fit_numbers
 
 
 class NORMAClassifier(Classifier, _NORMA):
@@ -429,18 +423,4 @@ class NORMAClassifier(Classifier, _NORMA):
     ) -> None:
         store(self, locals())
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> NORMAClassifier:
-        """Go on learning from more rows, in the order given.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-        classes : array of shape (n_classes,), optional
-            All labels that may occur; used in the first call. Default: those of the first batch.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, classes)
+    partial_fit = partial_fit_labels

@@ -14,6 +14,7 @@ from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.base import Learner
 from trickless.learners.intake import anew, begin, receive
+from trickless.learners.targets import Range
 from trickless.rules import (
     anything,
     boolean,
@@ -201,3 +202,8 @@ def options_of(learner: OnlineLearner) -> Options:
         return Options(estimate, schedule, Unbiased(most))
     projection = Projection(most, estimate, schedule.owner, learner.n_jobs)
     return Options(estimate, schedule, projection)
+
+
+def new_range(learner: Any, y: np.ndarray, classes: Any) -> Range:
+    """Targets of an online regressor, from the first batch."""
+    return Range(type(learner).__name__, y, learner.dtype, learner.y_range)

@@ -17,10 +17,15 @@ from trickless.functions.certificate import check_probability
 from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.base import (
+    Classifier,
+    Regressor,
+    partial_fit_labels,
+    partial_fit_numbers,
+    store,
+)
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, try_neurons
-from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, schedule_of
-from trickless.learners.targets import Range
+from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, new_range, schedule_of
 from trickless.neurons import Neurons
 from trickless.rules import check_value, integer, positive
 from trickless.solvers.estimates import Drawn
@@ -290,8 +295,7 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
     ) -> None:
         store(self, locals())
 
-    def _new_targets(self, y: np.ndarray, classes: Any) -> Range:
-        return Range(type(self).__name__, y, self.dtype, self.y_range)
+    _new_targets = new_range
 
     @property
     def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
@@ -349,19 +353,7 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         value = targets.shaped(targets.values(value))
         return (value, targets.shaped(targets.differences(error))) if return_std else value
 
-    def partial_fit(self, X: Any, y: Any) -> ShrinkingGradientRegressor:
-        """Go on learning from more rows, in the order given.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,) or (n_rows, n_outputs)
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y)
+    partial_fit = partial_fit_numbers
 
 
 class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
@@ -512,18 +504,4 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
             value, error = value[:, 0], error[:, 0]
         return (value, error) if return_std else value
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> ShrinkingGradientClassifier:
-        """Go on learning from more rows, in the order given.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-        classes : array of shape (n_classes,), optional
-            All labels that may occur; used in the first call. Default: those of the first batch.
-
-        Returns
-        -------
-        self
-        """
-        return self._partial_fit(X, y, classes)
+    partial_fit = partial_fit_labels
