@@ -1,18 +1,18 @@
-"""The state of a solver while it learns, and how it is kept."""
+"""The state of a solver while it learns, from which it can resume."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-#: What learning has changed so far: plain data, arrays and solvers' own objects.
+#: Everything that learning has changed so far: plain data, arrays and objects of solvers.
 State = dict[str, Any]
-#: Takes a function that makes the state, and calls it when it is time to keep one.
+#: Receives a function that returns the state, and calls it when the state should be saved.
 Keep = Callable[[Callable[[], State]], object]
 
 
 def forget(state: Callable[[], State]) -> None:
-    """Keep nothing."""
+    """Save nothing."""
 
 
 def ignore(n: int) -> None:
