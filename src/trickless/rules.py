@@ -189,19 +189,13 @@ DTYPE = anything(
 
 
 def check_parameters(owner: Any, rules: Mapping[str, Rule]) -> None:
-    """Check an object's parameters against its rules.
-
-    Raises
-    ------
-    TypeError, ValueError
-        The message names the object, the parameter, its value, the rule and a remedy.
-    """
+    """Check an object's parameters against its rules."""
     for name, rule in rules.items():
         check_value(type(owner).__name__, name, getattr(owner, name), rule)
 
 
 def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
-    """Check one value against a rule."""
+    """Check one value against a rule: TypeError or ValueError."""
     typed = rule.has_type(value)
     if typed and rule.accepts(value):
         return

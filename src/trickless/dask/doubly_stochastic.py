@@ -143,7 +143,7 @@ def _descend(model: Any, rows: Pieces, client: Any, warm: bool) -> None:
     )
 
     batches = descent.batches(training, options)
-    descent.weigh(batches, weight)
+    descent.find_heaviest(batches, weight)
     shares = [
         descent.shares(targets[batch], None if weight is None else weight[batch])
         for batch in batches
@@ -158,7 +158,7 @@ def _descend(model: Any, rows: Pieces, client: Any, warm: bool) -> None:
     def step(number: int, k: int) -> None:
         gamma = descent.steps(descent.n_steps)
         outcome, gradient, covariance = workers.sums(number, k)
-        seen = descent.look(outcome, gamma, options)
+        seen = descent.record(outcome, gamma, options)
         descent.append(gradient, covariance, k, gamma, seen, options)
         workers.new = descent.coef.rows[-k:].copy()
 

@@ -26,8 +26,8 @@ _PILOT_SHARE, _PILOT_LEAST, _PILOT_MOST = 1 / 128, 64, 1024
 _NUMBER, _NEURON = 1.5, 100
 #: Work of a pilot beside its activations.
 _PILOT = 180_000
-#: A pilot is worthwhile if full sums cost more than this many times as much a neuron as index
-#: sampling, and more than this many pilots in all.
+#: A pilot is worthwhile if a neuron of full sums costs more than this many of index sampling, and
+#: all of them cost more than this many pilots.
 _WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 4
 #: Estimates that an expansion's own pilot is assumed to serve.
 SHARED_BY = 2
@@ -94,19 +94,7 @@ class Variances(NamedTuple):
 
 
 def is_pilot_worthwhile(t: int, n_rows: int, n_neurons: int, n_estimates: float = 1) -> bool:
-    """Whether a pilot can save enough work to pay for itself.
-
-    Parameters
-    ----------
-    t : int
-        Support points.
-    n_rows : int
-        Rows to predict.
-    n_neurons : int
-        Neurons whose full sums have the wanted error.
-    n_estimates : float, default=1
-        How many estimates will use the pilot.
-    """
+    """Whether a pilot that ``n_estimates`` will use can save enough work to pay for itself."""
     full, index = _NEURON + t + n_rows, _NEURON + 1 + n_rows
     pilot = _PILOT_NEURONS * (2 * _n_summed(t) + _PILOT_POINTS + PILOT_ROWS) + _PILOT
     at_stake = n_estimates * n_neurons * full

@@ -13,24 +13,15 @@ import numpy as np
 
 
 class SupportSampler:
-    """Draws support points i with probability |α_i| / ‖α‖₁.
+    """Draws support points i with probability |α_i| / ‖α‖₁, for alpha of shape (t, n_outputs).
 
     With several outputs, |α_i| is the Euclidean norm of row i.
-
-    Parameters
-    ----------
-    alpha : array of shape (t, n_outputs)
-
-    Attributes
-    ----------
-    total : float
-        ‖α‖₁.
     """
 
     def __init__(self, alpha: np.ndarray) -> None:
         self.alpha = alpha
         self.size = np.linalg.norm(alpha, axis=1)
-        self.total = self.size.sum()
+        self.total = self.size.sum()  # ‖α‖₁
 
     @cached_property
     def _strata(self) -> Strata:
@@ -48,19 +39,7 @@ class SupportSampler:
 
 
 def by_size(size: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw n points independently, point i with probability size_i / Σ size.
-
-    Parameters
-    ----------
-    size : array of shape (t,)
-        Non-negative, with a positive sum.
-    n : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    integer array of shape (n,)
-    """
+    """Draw n points independently, point i with probability size_i / Σ size."""
     return _where(*_cumulated(size), rng.random(n))
 
 
@@ -120,17 +99,7 @@ def thin(size: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray
 
 
 def inclusion(size: np.ndarray, n: int) -> np.ndarray:
-    """Probabilities min(1, c · size_i) that sum to n; 1 for positive sizes if at most n are.
-
-    Parameters
-    ----------
-    size : array of shape (t,)
-    n : int
-
-    Returns
-    -------
-    array of shape (t,)
-    """
+    """Probabilities min(1, c · size_i) that sum to n; 1 for positive sizes if at most n are."""
     if np.count_nonzero(size) <= n:
         return (size > 0).astype(float)
     largest_first = np.argsort(-size, kind="stable")

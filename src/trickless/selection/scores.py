@@ -51,7 +51,6 @@ class Comparison:
     ----------
     X, targets, weight : arrays
         The rows that were drawn, on the host.
-    n_jobs : int or None
     """
 
     def __init__(

@@ -49,11 +49,6 @@ def noise_variance(
     """Residual sum of squares over residual degrees of freedom, shape (n_outputs,).
 
     Both vanish as alpha does, but their ratio does not.
-
-    Raises
-    ------
-    ValueError
-        If there are no residual degrees of freedom, or rounding hides how many.
     """
     ridges, which = np.unique(solution.ridge, return_inverse=True)
     left = np.array([_residual_freedom(moments, ridge) for ridge in ridges])[which]

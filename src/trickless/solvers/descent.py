@@ -46,26 +46,7 @@ _CHECKS = 20
 
 
 class Options(NamedTuple):
-    """Parameters of the learner that may change between batches.
-
-    Attributes
-    ----------
-    owner : str
-        The learner's name, for messages.
-    loss : Loss
-    alpha : float
-    step_size : float or "auto"
-    schedule : {"inverse", "constant", "theorem"}
-    decay : float or "auto"
-    preconditioner : {"block"} or None
-    damping : float
-    batch_size, neurons_per_step, n_neurons : int
-    early_stopping : bool
-    validation_fraction : float
-    n_iter_no_change : int
-    tol : float
-    n_jobs : int or None
-    """
+    """Parameters of the learner that may change between batches, and its name for messages."""
 
     owner: str
     loss: Loss
@@ -209,7 +190,7 @@ class Descent:
         self.size_steps(lambda rows: take(X, training[rows]), targets[training], some, options)
         n_outputs = targets.shape[1]
         batches = [Batch(rows, n_outputs) for rows in self.batches(training, options)]
-        self.weigh([batch.rows for batch in batches], weight)
+        self.find_heaviest([batch.rows for batch in batches], weight)
         validation = None if held_out is None else Batch(held_out, n_outputs)
         visited = batches if validation is None else [*batches, validation]
         if state is not None:
@@ -312,7 +293,7 @@ class Descent:
                 yield number
                 visit += 1
 
-    def weigh(self, batches: list[np.ndarray], weight: np.ndarray | None) -> None:
+    def find_heaviest(self, batches: list[np.ndarray], weight: np.ndarray | None) -> None:
         """Find the mean weight of the heaviest batch of a fit, by which ``shares`` divides."""
         if weight is not None:
             heaviest = max(float(weight[rows].mean()) for rows in batches)
@@ -470,7 +451,7 @@ class Descent:
         """
         gamma = size * self.steps(self.n_steps)
         self._bring_up_to_date(batch, X, options)  # Alg. 1, line 4: predict with earlier neurons
-        seen = self.look(self.outcome(batch.f, targets, options.loss), gamma, options)
+        seen = self.record(self.outcome(batch.f, targets, options.loss), gamma, options)
         first = len(self.coef)
         weights = self.stream.between(first, first + k, X)  # line 3: neurons from a seed
         Z = self.activations(X, weights, options.n_jobs)
@@ -543,7 +524,7 @@ class Descent:
         shares = weight / (len(weight) * self.total_weight / self.n_rows)
         return shares / max(self.heaviest, shares.sum())
 
-    def look(self, outcome: np.ndarray, gamma: np.ndarray, options: Options) -> Seen:
+    def record(self, outcome: np.ndarray, gamma: np.ndarray, options: Options) -> Seen:
         """The record of a step for the history; raise an error if the loss has grown too far."""
         n_rows, value, start, error = outcome / [1, *3 * [outcome[0]]]
         self._check_progress(value, start, gamma, options)

@@ -43,21 +43,7 @@ PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 
 
 class Options(NamedTuple):
-    """Parameters of the learner that may change between batches.
-
-    Attributes
-    ----------
-    owner : str
-        The learner's name, for messages.
-    alpha : float, "auto" or "loo"
-    weight_bound : float or None
-    solver : {"auto", "direct", "iterative"}
-    loss : str
-    max_iter : int
-    tol : float
-    n_jobs : int or None
-    cache_bytes : int
-    """
+    """Parameters of the learner that may change between batches, and its name for messages."""
 
     owner: str
     alpha: float | str
