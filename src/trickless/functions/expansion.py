@@ -317,7 +317,13 @@ class Expansion:
         return psi[:, :, None] * directions[:, None, :]  # Alg. 2, line 4
 
     def variances(self, X: Any, random_state: Any = None) -> Variances:
-        """Variances of all estimators at the first few rows, measured with a few neurons."""
+        """Variances of all estimators at the first few rows, measured with a few neurons.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        random_state : int, Generator, RandomState or None, default=None
+        """
         return run_pilot(self.neurons, self.support, self.alpha, X, as_generator(random_state))
 
     @cached_property
