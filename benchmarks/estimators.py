@@ -23,7 +23,7 @@ import numpy as np
 
 from trickless import Expansion
 from trickless.cli.demo.measurement import circumstances
-from trickless.functions.expansion import PILOT_ROWS, SHARED_BY
+from trickless.functions.pilot import PILOT_ROWS, SHARED_BY, is_pilot_worthwhile
 from trickless.neurons import Gaussian
 
 WIDTHS = (0.5, 4.0, 32.0)  # for standard normal inputs of 10 columns
@@ -143,7 +143,7 @@ def cell(f, target, needed, n_rows):
     exact = exactly(f, rows)
     at_rows = [f.variances(rows[i * n_rows :][:PILOT_ROWS], 1000 + i) for i in range(PILOTS)]
     at_support: list = [None] * PILOTS  # "auto" takes full sums then, and "first" runs no pilot
-    if f._worth_a_pilot(n_rows, NEURONS, SHARED_BY):
+    if is_pilot_worthwhile(t, n_rows, NEURONS, SHARED_BY):
         for i in range(PILOTS):
             first = i * PILOT_ROWS % (t - PILOT_ROWS)
             at_support[i] = f.variances(f.support[first:][:PILOT_ROWS], 2000 + i)

@@ -45,7 +45,7 @@ COMMON = (
 #: What runs for the mutants of a file, the soonest to fail first.
 TESTS = {
     "functions/expansion.py": (
-        "functions/test_expansion.py functions/test_certificate.py "
+        "functions/test_expansion.py functions/test_pilot.py functions/test_certificate.py "
         "learners/test_shrinking_gradient.py"
     ),
     "functions/stream.py": "functions/test_stream.py learners/test_doubly_stochastic.py",

@@ -1,4 +1,4 @@
-"""Rules: what a parameter must be, and how a user is told: errors and warnings."""
+"""Rules that parameters must follow, and the errors and warnings that users see."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: What multiplies a kernel: its root is well within single precision.
+#: Limits of factors of a kernel, whose roots are well within single precision.
 SMALLEST_SCALE, LARGEST_SCALE = 1e-60, 1e60
 
 
 class Rule(NamedTuple):
-    """What a parameter must be: its type, its value, and a remedy for the user who missed it."""
+    """A rule for a parameter: its type, its values, and a remedy for the error message."""
 
     wanted: str
     remedy: str
@@ -55,7 +55,7 @@ def positive(remedy: str) -> Rule:
 
 
 def scale(remedy: str) -> Rule:
-    """A number that multiplies a kernel, and whose root does not vanish in single precision."""
+    """A factor of a kernel, whose root stays above 0 in single precision."""
     return Rule(
         f"a number from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}",
         remedy,
@@ -93,10 +93,10 @@ def _all_positive(values: Any) -> bool:
 
 
 def _numbers(values: Any) -> np.ndarray | None:
-    """As a vector of numbers, if it is one."""
+    """The values as a vector of numbers; None if they are not one."""
     try:
         numbers = np.asarray(values)
-    except ValueError:  # of parts of different shapes
+    except ValueError:  # parts have different shapes
         return None
     return numbers.astype(float) if numbers.ndim == 1 and numbers.dtype.kind in "iuf" else None
 
@@ -118,19 +118,19 @@ def choice(*options: str, remedy: str) -> Rule:
 
 
 def anything(wanted: str, remedy: str, accepts: Callable[[Any], bool]) -> Rule:
-    """Whatever ``accepts`` accepts."""
+    """Any value that ``accepts`` accepts, of any type."""
     return Rule(wanted, remedy, lambda value: True, accepts)
 
 
 def boolean(remedy: str, or_integer: bool = False) -> Rule:
-    """True or False, of Python or NumPy; an integer as well, if told."""
+    """True or False, from Python or NumPy; with ``or_integer`` an integer as well."""
     types = (bool, np.bool_, int) if or_integer else (bool, np.bool_)
     wanted = "a boolean or an integer" if or_integer else "a boolean"
     return anything(wanted, remedy, lambda v: isinstance(v, types))
 
 
 def either(*rules: Rule) -> Rule:
-    """Any of several rules; the remedy of the first is shown."""
+    """Any of several rules. Errors show the remedy of the first."""
     return Rule(
         " or ".join(rule.wanted for rule in rules),
         rules[0].remedy,
@@ -189,19 +189,13 @@ DTYPE = anything(
 
 
 def check_parameters(owner: Any, rules: Mapping[str, Rule]) -> None:
-    """Check an object's parameters against its rules.
-
-    Raises
-    ------
-    TypeError, ValueError
-        Naming the object, the parameter, its value, what it must be and a remedy.
-    """
+    """Check an object's parameters against its rules."""
     for name, rule in rules.items():
         check_value(type(owner).__name__, name, getattr(owner, name), rule)
 
 
 def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
-    """Check one value against a rule."""
+    """Check one value against a rule: TypeError or ValueError."""
     typed = rule.has_type(value)
     if typed and rule.accepts(value):
         return
@@ -210,7 +204,7 @@ def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn, and name the line outside of the package that called it."""
+    """Warn, and show the line outside the package whose call led here."""
     level, frame = 1, sys._getframe()
     outside = level
     while frame is not None:

@@ -22,7 +22,7 @@ from trickless.neurons import (
 )
 from trickless.selection import halving, relevance
 from trickless.selection.relevance import _Descent, slopes_of_score
-from trickless.selection.scores import Contest
+from trickless.selection.scores import Comparison
 from trickless.solvers.ridge import Path
 
 
@@ -88,7 +88,7 @@ def test_length_scales_go_down_the_gradient_of_the_score(weighted, sparse, n):
     family = Gaussian().fit(X, rng)
     rows = scipy.sparse.csr_array(X) if sparse else X
     given = weight if weighted else None
-    contest = Contest(rows, Y, given, 0, Purpose.RELEVANCE, 0, n, 20, 1)
+    comparison = Comparison(rows, Y, given, 0, Purpose.RELEVANCE, 0, n, 20, 1)
     share, n_effective = (
         weight / weight.sum(),
         max(weight.sum(), weight.sum() ** 2 / (weight @ weight)),
@@ -98,7 +98,7 @@ def test_length_scales_go_down_the_gradient_of_the_score(weighted, sparse, n):
 
     def log_score(at, ridge):
         scaled = family.with_length_scale(np.exp(-at))
-        Z = scaled(X, contest.draw(scaled))
+        Z = scaled(X, comparison.draw(scaled))
         Z = Z - share @ Z
         covariance = Z.T @ (share[:, None] * Z)
         inverse = np.linalg.inv(covariance + ridge * np.eye(40))
@@ -108,14 +108,14 @@ def test_length_scales_go_down_the_gradient_of_the_score(weighted, sparse, n):
 
     at, h = -np.log([1.0, 8.0, 0.2]), 3e-4
     family = family.with_length_scale(np.exp(-at))
-    grid = Path(contest.moments(family, contest.draw(family))).grid
+    grid = Path(comparison.moments(family, comparison.draw(family))).grid
     ridge = min(grid, key=lambda ridge: log_score(at, ridge))
     slopes = [
         (log_score(at + e, ridge) - log_score(at - e, ridge)) / (2 * h) for e in h * np.eye(3)
     ]
-    np.testing.assert_allclose(slopes_of_score(family, contest), slopes, rtol=1e-4)
-    contest.targets = np.ones((n, 3))
-    assert slopes_of_score(family, contest) is None
+    np.testing.assert_allclose(slopes_of_score(family, comparison), slopes, rtol=1e-4)
+    comparison.targets = np.ones((n, 3))
+    assert slopes_of_score(family, comparison) is None
 
 
 def test_steps_are_those_of_adam_where_gradients_are_more_than_noise(monkeypatch):
@@ -215,23 +215,23 @@ def test_rounds_meet_other_rows_with_their_weights(monkeypatch):
     monkeypatch.setattr(halving, "ROUNDS", ((300, 50), (500, 60)))
     seen = []
 
-    class Spy(Contest):
+    class Spy(Comparison):
         def __init__(self, *args):
             super().__init__(*args)
             seen.append(self)
 
-    monkeypatch.setattr(relevance, "Contest", Spy)
-    monkeypatch.setattr(halving, "Contest", Spy)
+    monkeypatch.setattr(relevance, "Comparison", Spy)
+    monkeypatch.setattr(halving, "Comparison", Spy)
     weight = np.arange(1.0, len(X) + 1)
     model = KitchenSinksRegressor(Laplace1("relevance"), 200, random_state=0).fit(X, y, weight)
-    assert [len(contest.X) for contest in seen] == [400] * 10 + [300, 500]
+    assert [len(comparison.X) for comparison in seen] == [400] * 10 + [300, 500]
     order = np.argsort(X[:, 0])
-    for contest in seen:
-        rows = order[np.searchsorted(X[order, 0].astype("float32"), contest.X[:, 0])]
+    for comparison in seen:
+        rows = order[np.searchsorted(X[order, 0].astype("float32"), comparison.X[:, 0])]
         np.testing.assert_allclose(
-            contest.weight / contest.weight[0], weight[rows] / weight[rows[0]]
+            comparison.weight / comparison.weight[0], weight[rows] / weight[rows[0]]
         )
-    assert len({contest.X[0, 0] for contest in seen}) > 1
+    assert len({comparison.X[0, 0] for comparison in seen}) > 1
     assert set(np.argsort(model.neurons_.length_scale_ / X.std(axis=0))[:2]) == {0, 3}
 
 
@@ -304,25 +304,25 @@ def test_the_better_half_goes_on_as_long_as_that_is_little_beside_the_fit(
     rounds = (100, 20), (300, 50), (500, 100), (1001, 150)  # the last has more rows than there are
     monkeypatch.setattr(halving, "ROUNDS", rounds)
     monkeypatch.setattr(halving, "SHARE", 3 * 300 * 50**2 / (1000 * 100.5**2))
-    entered = []
+    rounds_taken = []
 
-    class Spy(Contest):
-        def entries(self, families):
-            entered.append((len(self.X), super().entries(families)))
-            return entered[-1][1]
+    class Spy(Comparison):
+        def scores(self, families):
+            rounds_taken.append((len(self.X), super().scores(families)))
+            return rounds_taken[-1][1]
 
-    monkeypatch.setattr(halving, "Contest", Spy)
+    monkeypatch.setattr(halving, "Comparison", Spy)
     family = Laplace1("auto").fit(X, np.random.default_rng(0))
     chosen, scores = halving.choose([family], X, y[:, None], None, n_neurons, 0, 1)
-    assert [len(entries) for _, entries in entered] == sizes
-    assert [n for n, _ in entered] == [100, 300, 500][: len(sizes)]
+    assert [len(found) for _, found in rounds_taken] == sizes
+    assert [n for n, _ in rounds_taken] == [100, 300, 500][: len(sizes)]
     best = {family.length_scale_ for family in family.candidates()}
     last = {}
-    for (_, entries), size in zip(entered, sizes, strict=True):
-        assert {entry.family.length_scale_ for entry in entries} == best
-        last |= {entry.family.length_scale_: entry.score for entry in entries}
-        ranked = sorted(entries, key=lambda entry: entry.score)
-        best = {entry.family.length_scale_ for entry in ranked[: max(2, -(-size // 2))]}
+    for (_, found), size in zip(rounds_taken, sizes, strict=True):
+        assert {score.family.length_scale_ for score in found} == best
+        last |= {score.family.length_scale_: score.value for score in found}
+        ranked = sorted(found, key=lambda score: score.value)
+        best = {score.family.length_scale_ for score in ranked[: max(2, -(-size // 2))]}
     assert chosen is ranked[0].family
     np.testing.assert_array_equal(scores, [last[c.length_scale_] for c in family.candidates()])
 

@@ -1,17 +1,17 @@
 """Learning from Dask arrays and data frames, on one machine or many.
 
-``fit`` takes an ordinary estimator and gives it back fitted, as its own ``fit`` would on all the
-rows at once: it pickles, saves and predicts without Dask. ``predict`` lets any fitted model answer
-for the rows of a collection, lazily.
+``fit`` fits an ordinary estimator, as its own ``fit`` would with all rows. The fitted estimator can
+be saved and can predict without Dask. ``predict`` predicts the rows of a collection lazily, with
+any fitted model.
 
-====================  =========================================================================
-Kitchen Sinks         one pass: statistics of each chunk, where it is, added up in a tree
-Doubly Stochastic     rows stay where they are, with f at them; neurons come from a seed; what
-                      travels in a step is its coefficients, and sums over its batch
-====================  =========================================================================
+====================  ============================================================================
+Kitchen Sinks         one pass: each worker sums the statistics of its chunks; the sums are added up
+Doubly Stochastic     rows and f at these rows stay on workers, which draw neurons from a seed; a
+                      step sends only its coefficients, and sums over its batch
+====================  ============================================================================
 
-Everything is a pure function of what it is given, so a worker that dies costs time and nothing
-else: Dask computes again what was lost with it.
+All tasks are pure functions. So if a worker dies, Dask computes its results again, and nothing but
+time is lost.
 
 Examples
 --------

@@ -1,10 +1,10 @@
-"""Doubly Stochastic Gradients: batches split over the workers that have their rows.
+"""Doubly Stochastic Gradients on workers that each hold a part of the rows.
 
-Each part of the rows stays on a worker, with f at them as it was when each batch was last met.
-A step sends every part the coefficients of the step before; the part draws the neurons from the
-seed, brings f at its rows of the batch up to date, and answers with its sums over these rows. The
-state of a part is a value that a step makes from the value before, so a part that is lost with its
-worker is made again by the same steps.
+Each part stays on its worker, with the values of f at its rows when each batch was last visited. A
+step sends the coefficients of the step before to all parts. Each part draws the neurons from the
+seed, updates f at its rows of the batch, and returns its sums over these rows. A step makes a new
+state of a part from the one before, without changing that. So if a worker is lost, Dask makes its
+parts again by the same steps.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from trickless.learners.rows import check_weights
 from trickless.learners.targets import Labels
 from trickless.solvers.state import ignore
 
-#: What rows say about a step: their outcome, gradient and covariance.
+#: Sums over rows for a step: outcome, gradient and covariance.
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
@@ -57,11 +57,11 @@ class Part(NamedTuple):
     Attributes
     ----------
     X, targets : arrays of shape (n_rows, ...)
-        As the learner sees them.
+        Validated rows and the matrix of their targets.
     shares : array of shape (n_rows,)
-        What each row counts in the mean over its batch.
+        Weight of each row in the mean over its batch.
     totals : array of shape (n_batches,)
-        Sums of the shares over all of each batch, on all workers.
+        Sum of the shares of each batch, over all workers.
     ends : array of shape (n_batches + 1,)
         Where the rows of each batch begin and end.
     """
@@ -74,24 +74,24 @@ class Part(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a part knows after a step.
+    """The state of a part after a step.
 
     Attributes
     ----------
     coef : tuple of arrays
-        Coefficients that the fit began with, and those of each step as they were when they were
-        appended: (n_neurons, width, n_outputs).
+        Coefficients before the fit, and the new ones of each step, not decayed. Each has shape
+        (n_neurons, width, n_outputs).
     f : tuple of arrays
-        f at the rows of each batch when it was last met.
-    met : tuple of int
-        How many of ``coef`` were in it then.
-    sums : tuple
-        What the rows say about the step: outcome, gradient and covariance.
+        Values of f at the rows of each batch when it was last visited.
+    n_included : tuple of int
+        How many arrays of ``coef`` each of these values includes.
+    sums : tuple or None
+        The part's sums for the step.
     """
 
     coef: tuple[np.ndarray, ...]
     f: tuple[np.ndarray, ...]
-    met: tuple[int, ...]
+    n_included: tuple[int, ...]
     sums: Sums | None = None
 
 
@@ -100,7 +100,7 @@ class State(NamedTuple):
 def fit_doubly_stochastic(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None
 ) -> Any:
-    """Take the steps of the learner's own ``fit``, with sums that come from the workers."""
+    """Take the steps of the learner's own ``fit``, with sums from the workers."""
     owner = type(estimator).__name__
     client = current_client()
     if client is None:
@@ -109,56 +109,56 @@ def fit_doubly_stochastic(
             "is no client. Remedy: client = distributed.Client(), which starts one here."
         )
     rows = pieces(owner, X, y, sample_weight, client.compute)
-    again = estimator.warm_start and estimator.__sklearn_is_fitted__()
+    warm = estimator.warm_start and estimator.__sklearn_is_fitted__()
     classes, class_weight = labels(estimator, rows, classes)
-    seed = estimator.seed_ if again else as_seed(estimator.random_state)
-    with anew(estimator, is_model, goes_on=again) as new:
+    seed = estimator.seed_ if warm else as_seed(estimator.random_state)
+    with anew(estimator, is_model, goes_on=warm) as new:
         if class_weight is not None:
-            new.class_weight = class_weight  # of "balanced", what it comes to
+            new.class_weight = class_weight  # numbers instead of "balanced"
         some = some_rows(rows, seed)
-        if again:
+        if warm:
             receive_rows(new, *some)
             go_on_from_descent(new)
         else:
             batch = begin(new, *some, classes, seed=seed, stream=True)
             choose_neurons(new, *batch)
-        _descend(new, rows, client, begun=again)
+        _descend(new, rows, client, warm)
         if class_weight is not None:
             new.class_weight = estimator.class_weight
     return estimator
 
 
-def _descend(model: Any, rows: Pieces, client: Any, begun: bool) -> None:
-    """Take the steps of a fit; the descent has begun if it has a warm start."""
+def _descend(model: Any, rows: Pieces, client: Any, warm: bool) -> None:
+    """Take the steps of a fit. With a warm start, the model already has a solver."""
     y, kept, weight = _targets(model, rows, client)
     targets = model.targets_.matrix(y[kept])
-    if not begun:
+    if not warm:
         descend_from(model, targets, weight)
     descent, options = model.descent_, options_of(model)
     since = len(descent.validation_scores), descent.n_steps
     held_out, training = descent.split(len(kept), options)
     some = None if weight is None else weight[training]
     descent.size_steps(
-        partial(_picked, model, rows, kept[training]), targets[training], some, options
+        partial(_rows_on_client, model, rows, kept[training]), targets[training], some, options
     )
 
     batches = descent.batches(training, options)
-    descent.weigh(batches, weight)
+    descent.find_heaviest(batches, weight)
     shares = [
         descent.shares(targets[batch], None if weight is None else weight[batch])
         for batch in batches
     ]
     everything = [*batches] if held_out is None else [*batches, held_out]
     split = _Split(len(y), [kept[batch] for batch in everything], shares)
-    shared = copy(model)  # what it begins with, for the workers
+    shared = copy(model)  # for the workers, as it is before the first step
     shared.descent_, shared.class_weight = descent.copy(), None
-    workers = _Workers(client, client.submit(_same, shared, pure=False), rows, split)
-    del rows  # the parts have them
+    workers = _Workers(client, client.submit(_identity, shared, pure=False), rows, split)
+    del rows  # the parts have copies
 
     def step(number: int, k: int) -> None:
         gamma = descent.steps(descent.n_steps)
         outcome, gradient, covariance = workers.sums(number, k)
-        seen = descent.look(outcome, gamma, options)
+        seen = descent.record(outcome, gamma, options)
         descent.append(gradient, covariance, k, gamma, seen, options)
         workers.new = descent.coef.rows[-k:].copy()
 
@@ -179,13 +179,13 @@ def _descend(model: Any, rows: Pieces, client: Any, begun: bool) -> None:
 def _targets(
     model: Any, rows: Pieces, client: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Targets of all rows as given, the numbers of those that count, and their weights."""
+    """Targets of all rows as given; numbers of the rows with a weight above 0; their weights."""
     y = np.asarray(stacked(client.gather(rows.y)))
     weight = None
     if rows.weight[0] is not None:
         given = np.asarray(stacked(client.gather(rows.weight)))
         weight = check_weights(type(model).__name__, given, y)
-        y = _known(model, y, np.asarray(weight) > 0)
+        y = _with_known_labels(model, y, np.asarray(weight) > 0)
     if isinstance(model.targets_, Labels):
         weight = model.targets_.weights(y, weight, model.class_weight)
     kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
@@ -193,7 +193,7 @@ def _targets(
 
 
 class _Split:
-    """Which batch each row is in, and what it counts there; on the client."""
+    """The batch of each row, and its weight in the batch; on the client."""
 
     def __init__(self, n_rows: int, batches: list[np.ndarray], shares: list[np.ndarray]) -> None:
         self.batch_of = np.full(n_rows, len(batches), dtype=np.int32)
@@ -206,12 +206,12 @@ class _Split:
         self.totals = np.array([share.sum() for share in shares])
 
     def batches_of(self, numbers: np.ndarray) -> list[np.ndarray]:
-        """Rows with these numbers, by batch."""
+        """The numbers of some rows, in a list by batch."""
         order, _, ends = self.within(numbers)
         return [numbers[order[start:end]] for start, end in _pairs(ends)]
 
     def within(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of rows with these numbers: their order by batch, shares, and the ends of batches."""
+        """For rows with these numbers: their order by batch, shares, and the ends of batches."""
         batch_of = self.batch_of[numbers]
         order = np.argsort(batch_of, kind="stable").astype(np.int32)
         ends = np.searchsorted(batch_of[order], np.arange(self.n_batches + 1))
@@ -220,7 +220,7 @@ class _Split:
 
 
 class _Workers:
-    """The parts of the rows on the workers, and the values that steps make of them."""
+    """The parts of the rows on the workers, and the states of these parts."""
 
     def __init__(self, client: Any, model: Any, rows: Pieces, split: _Split) -> None:
         self.client, self.model = client, model
@@ -247,14 +247,14 @@ class _Workers:
         return np.concatenate([part[batch] for part in self._numbers])
 
     def sums(self, batch: int, k: int) -> Sums:
-        """What a batch says about the next step, for the next k neurons."""
+        """Sums over a batch for the next step, with the next k neurons."""
         self._visit(batch, k)
-        said = [self._submit(i, _sums, state) for i, state in enumerate(self._states)]
-        total = tree(said, lambda items: self.client.submit(added, items, pure=False))
+        sums = [self._submit(i, _sums, state) for i, state in enumerate(self._states)]
+        total = tree(sums, lambda items: self.client.submit(added, items, pure=False))
         return total.result()
 
     def f(self, batch: int) -> np.ndarray:
-        """F at the rows of a batch, part by part."""
+        """Values of f at the rows of a batch, part by part."""
         self._visit(batch, 0)
         values = [self._submit(i, _f, state, batch) for i, state in enumerate(self._states)]
         return np.concatenate(self.client.gather(values))
@@ -279,15 +279,15 @@ def prepared(
     ends: np.ndarray,
     totals: np.ndarray,
 ) -> Part:
-    """The rows of some pieces, validated and in the order of the batches."""
+    """The part of some pieces: their rows, validated and in the order of the batches."""
     y_here = np.asarray(stacked(y))
-    y_here = _known(model, y_here, np.isin(np.arange(len(y_here)), order))
+    y_here = _with_known_labels(model, y_here, np.isin(np.arange(len(y_here)), order))
     rows, targets, _ = receive(model, stacked(X), y_here)
     return Part(rows[order], targets[order], shares, totals, ends)
 
 
-def _known(model: Any, y: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Targets; rows that do not count may have any label, and get one that the model knows."""
+def _with_known_labels(model: Any, y: np.ndarray, counted: np.ndarray) -> np.ndarray:
+    """Targets, where rows of weight 0, whose labels may be unknown, get a label of the model."""
     is_label = isinstance(model.targets_, Labels)
     return np.where(counted, y, model.targets_.classes[0]) if is_label else y
 
@@ -301,41 +301,40 @@ def started(model: Any, part: Part) -> State:
 def visited(
     model: Any, part: Part, state: State, new: np.ndarray | None, batch: int, k: int
 ) -> State:
-    """The state after a batch is met, with its sums for the next k neurons if there are any."""
+    """The state after a batch is visited, with sums for the next k neurons if k is above 0."""
     coef = state.coef if new is None else (*state.coef, new)
     rows = slice(part.ends[batch], part.ends[batch + 1])
     X, targets = part.X[rows], part.targets[rows]
     with linear_algebra(model.n_jobs):
-        f = _up_to_date(model, X, coef, state.f[batch], state.met[batch])
-        sums = _said(model, part, coef, X, targets, f, rows, batch, k) if k else None
+        f = _up_to_date(model, X, coef, state.f[batch], state.n_included[batch])
+        sums = _sums_for(model, part, coef, X, targets, f, rows, batch, k) if k else None
     return State(
         coef,
         (*state.f[:batch], f, *state.f[batch + 1 :]),
-        (*state.met[:batch], len(coef), *state.met[batch + 1 :]),
+        (*state.n_included[:batch], len(coef), *state.n_included[batch + 1 :]),
         sums,
     )
 
 
 def _up_to_date(
-    model: Any, X: Any, coef: tuple[np.ndarray, ...], f: np.ndarray, met: int
+    model: Any, X: Any, coef: tuple[np.ndarray, ...], f: np.ndarray, n_included: int
 ) -> np.ndarray:
-    """F with the coefficients that have come since it had ``met`` of them, all decayed."""
-    if met == len(coef):
+    """Values f of the first ``n_included`` coefficients, updated to all coefficients, decayed."""
+    if n_included == len(coef):
         return f
-    # Step i of this fit decays what was there before it and appends coef[i + 1].
-    steps = model.descent_.n_steps + np.arange(max(met - 1, 0), len(coef) - 1)
+    # Step i of this fit decays all earlier coefficients and appends coef[i + 1].
+    steps = model.descent_.n_steps + np.arange(max(n_included - 1, 0), len(coef) - 1)
     factors = np.cumprod((1 - model.descent_.steps(steps) * model.alpha)[::-1], axis=0)[::-1]
     decay = np.append(factors, np.ones_like(factors, shape=(1, factors.shape[1])), axis=0)
-    before = decay[0] if met else 0.0
-    scales = decay[met - len(coef) :]
-    missed = [c * scale.astype(c.dtype) for c, scale in zip(coef[met:], scales, strict=True)]
-    first = sum(map(len, coef[:met]))
-    stream = Later(model.stream_, first)
+    before = decay[0] if n_included else 0.0
+    scales, missing = decay[n_included - len(coef) :], coef[n_included:]
+    missed = [c * scale.astype(c.dtype) for c, scale in zip(missing, scales, strict=True)]
+    stream = Later(model.stream_, sum(map(len, coef[:n_included])))
     network = Network(model.neurons_, stream, np.concatenate(missed), n_jobs=model.n_jobs)
     return f * before + network(X)
 
 
-def _said(
+def _sums_for(
     model: Any,
     part: Part,
     coef: tuple[np.ndarray, ...],
@@ -346,9 +345,10 @@ def _said(
     batch: int,
     k: int,
 ) -> Sums:
+    """Sums over a part's rows of a batch, for a step with the next k neurons."""
     first, descent, options = sum(map(len, coef)), model.descent_, options_of(model)
     Z = descent.activations(X, model.stream_.between(first, first + k), model.n_jobs)
-    with np.errstate(over="ignore", invalid="ignore"):  # the client stops what diverges
+    with np.errstate(over="ignore", invalid="ignore"):  # the client detects divergence
         slopes = descent.slopes(Z, f, targets, part.shares[rows], part.totals[batch], options)
         return descent.outcome(f, targets, options.loss), *slopes
 
@@ -367,7 +367,7 @@ def _f(state: State, batch: int) -> np.ndarray:
     return state.f[batch]
 
 
-def _same(model: Any) -> Any:
+def _identity(model: Any) -> Any:
     return model
 
 
@@ -375,8 +375,8 @@ def _pairs(ends: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
 
 
-def _picked(model: Any, rows: Pieces, numbers: np.ndarray, index: np.ndarray) -> Any:
-    """The rows with some of these numbers, increasing, brought to the client and validated."""
+def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.ndarray) -> Any:
+    """The validated rows ``numbers[index]``, in increasing order, on the client."""
     numbers = numbers[index]
     ends = np.cumsum(rows.lengths)
     where = np.split(numbers, np.searchsorted(numbers, ends[:-1]))

@@ -1,4 +1,4 @@
-"""``fit``, and what it does for every learner."""
+"""``fit``, and what all learners need for it."""
 
 from __future__ import annotations
 
@@ -16,33 +16,32 @@ from trickless.learners.base import Classifier
 def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
     """Fit a learner to Dask collections, as its own ``fit`` would to all their rows.
 
-    The rows stay with the workers. With the same integer ``random_state`` and the same rows in the
-    same order, the answer is that of the estimator's own ``fit`` up to rounding, with one
-    exception: what neurons take from the data (a length scale that is not a number, cuts of stumps,
-    categories of a table; also the choice of a ``search``) they take from 16,384 rows, drawn from
-    at most 16 chunks, where there are more rows. ``Gaussian(length_scale=5.0)`` takes nothing. In
-    single precision ``preconditioner="block"`` amplifies rounding to about 1e-2, however a batch is
-    split.
+    The rows stay on the workers. With the same integer ``random_state`` and the same rows in the
+    same order, the result is that of the estimator's own ``fit`` up to rounding, with one
+    exception. If there are more than 16,384 rows, neurons are fitted to 16,384 of them, drawn from
+    at most 16 chunks. This affects length scales that are not numbers, cuts of stumps, categories
+    of a table, and the choice of a ``search``, but not ``Gaussian(length_scale=5.0)``. In single
+    precision ``preconditioner="block"`` amplifies rounding to about 1e-2.
 
     Parameters
     ----------
     estimator : estimator of Kitchen Sinks or Doubly Stochastic Gradients
-        The learner. Kitchen Sinks has to be one that sums statistics: the squared loss, the direct
-        solver, and ``alpha`` a number or "auto". Doubly Stochastic needs a ``distributed.Client``
-        and rows that fit into the memory of its workers.
+        The learner. Kitchen Sinks needs the squared loss, the direct solver, and ``alpha`` a number
+        or "auto". Doubly Stochastic needs a ``distributed.Client``, and rows that fit into the
+        memory of its workers.
     X : Dask array or data frame of shape (n_rows, n_features)
-        Cut into chunks of rows, at least one for each thread of each worker.
+        Split into chunks of rows, at least one for each thread of each worker.
     y : Dask array, series or data frame of shape (n_rows,), or (n_rows, n_outputs) for a regressor
-        Cut at the same rows.
+        Split at the same rows.
     sample_weight : Dask array or series of shape (n_rows,), optional
         Weights of the rows.
     classes : array of shape (n_classes,), optional
-        The labels of a classifier. Kitchen Sinks passes over y to find them if they are not given.
+        The labels of a classifier. Default: found in a pass over y.
 
     Returns
     -------
     estimator
-        Fitted: an ordinary estimator, which needs Dask no more.
+        The same estimator, fitted. It no longer needs Dask.
     """
     raise TypeError(
         f"trickless.dask.fit: {type(estimator).__name__} cannot be fitted to Dask collections. "
@@ -51,7 +50,7 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
 
 
 def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
-    """Labels of a classifier and the weights of its classes, from a pass over y where needed."""
+    """Labels of a classifier and the weights of its classes, from a pass over y if needed."""
     if not isinstance(estimator, Classifier):
         return None, None
     weights = estimator.class_weight
@@ -71,6 +70,6 @@ def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
 
 
 def _count(y: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of the rows that have a weight, and how many of them have each."""
+    """Labels of the rows with a weight above 0, and the number of rows with each."""
     y = np.asarray(y)
     return np.unique(y if weight is None else y[np.asarray(weight) > 0], return_counts=True)

@@ -1,4 +1,4 @@
-"""Kitchen Sinks: statistics of every piece, added up where they are and then over the workers."""
+"""Kitchen Sinks: statistics of all pieces, summed on each worker and then over the workers."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from trickless.learners.neuron_learner import receive_rows
 from trickless.solvers.statistics import Statistics
 
 
-# Dask places tasks by the sizes of what they need.
+# Dask uses sizes of inputs to decide where tasks run.
 @sizeof.register(Statistics)
 def n_bytes(statistics: Statistics) -> int:
-    """Bytes of the sums, or of rows in their place."""
+    """Bytes of the sums, or of the rows that are kept instead."""
     return statistics.nbytes
 
 
@@ -53,7 +53,7 @@ def fit_kitchen_sinks(
     seed = as_seed(estimator.random_state)
     with anew(estimator, is_model) as new:
         if class_weight is not None:
-            new.class_weight = class_weight  # of "balanced", what it comes to
+            new.class_weight = class_weight  # numbers instead of "balanced"
         batch = begin(new, *some_rows(rows, seed), classes, seed=seed, stream=True)
         begin_sums(new, *batch)
         new.sums_.take(_summed(new, rows))
@@ -64,7 +64,7 @@ def fit_kitchen_sinks(
 
 
 def _summed(model: Any, rows: Pieces) -> Statistics:
-    """Statistics of all rows: those of each thread in a chain, and these in a tree."""
+    """Statistics of all rows: summed in a chain for each thread, and over threads in a tree."""
     client, chains = current_client(), []
     add, join = dask.delayed(with_rows), dask.delayed(merged)
     for worker, own in by_thread(rows.X):
@@ -76,7 +76,7 @@ def _summed(model: Any, rows: Pieces) -> Statistics:
 
 
 def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any) -> Statistics:
-    """Sums over the rows of a piece and those before. Tasks share all of these: none changes."""
+    """Sums over a piece and the pieces before. Inputs stay unchanged, as tasks share them."""
     total = model.sums_.no_rows() if before is None else deepcopy(before)
     if weight is None or np.any(weight):
         with linear_algebra(model.n_jobs):
@@ -88,7 +88,7 @@ def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any
 
 
 def merged(parts: list[Statistics]) -> Statistics:
-    """The sum of several statistics, none of which is changed."""
+    """The sum of several statistics, which stay unchanged."""
     total = deepcopy(parts[0])
     for part in parts[1:]:
         total.merge(part)

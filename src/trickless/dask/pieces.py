@@ -1,4 +1,4 @@
-"""Rows of a Dask collection: the pieces that it is made of, and where they are."""
+"""Rows of a Dask collection: its pieces, and the workers that hold them."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from distributed import Future, default_client, futures_of
 
 from trickless.functions.stream import Purpose, generator
 
-#: Rows on which a model is begun: what its neurons take from the data, they take from these.
+#: The most rows in the first batch of a model, to which its neurons are fitted.
 SAMPLE = 2**14
-#: Pieces that they are from, where there are more rows than that.
+#: The most pieces from which these rows are drawn, if there are more rows.
 SAMPLED_PIECES = 16
 
 
 class Pieces(NamedTuple):
-    """A collection of rows, with targets and weights, in pieces that one worker holds at a time.
+    """Rows, targets and weights, in pieces that each fit on one worker.
 
     Attributes
     ----------
     X, y : list of Delayed, or of Future
         The rows and targets of each piece.
     weight : list of the same, or of None
-        Their weights, if they have any.
+        The weights of each piece, if there are any.
     lengths : array of int
-        Rows of each piece.
+        Number of rows of each piece.
     """
 
     X: list[Any]
@@ -53,9 +53,9 @@ def pieces(
     sample_weight: Any = None,
     begin: Callable[[list[Delayed]], list[Any]] = list,
 ) -> Pieces:
-    """Cut collections into pieces of the same rows; pieces without rows are left out.
+    """Split collections into pieces of the same rows, without empty pieces.
 
-    ``begin`` may begin to compute the pieces, whose futures then stand for them.
+    ``begin`` may start to compute the pieces, and return futures in their place.
     """
     collections = {"X": X, "y": y}
     if sample_weight is not None:
@@ -98,7 +98,7 @@ def _split(owner: str, name: str, collection: Any) -> list[Delayed]:
 
 
 def _lengths(collections: list[Any], parts: list[list[Any]]) -> list[np.ndarray]:
-    """Rows of each piece of each collection, counted where the collection does not know."""
+    """Numbers of rows of the pieces of each collection, counted if they are unknown."""
     counted = dask.compute(
         *[
             X.chunks[0] if _knows(X) else [dask.delayed(_length)(part) for part in own]
@@ -117,12 +117,12 @@ def _length(part: Any) -> int:
 
 
 def some_rows(rows: Pieces, seed: int) -> tuple[Any, Any, Any]:
-    """All rows in their order, if they are few; some rows of some pieces, drawn at random, if not.
+    """All rows if there are few; otherwise random rows of random pieces, in their order.
 
     Returns
     -------
     X, y, weight
-        In memory; no weight if there is none.
+        In memory; weight is None if there are no weights.
     """
     where: list[Any] = [None] * len(rows.lengths)
     if rows.lengths.sum() > SAMPLE:
@@ -140,11 +140,11 @@ def some_rows(rows: Pieces, seed: int) -> tuple[Any, Any, Any]:
 
 
 def _weighted(rows: Pieces) -> tuple[Pieces, np.ndarray]:
-    """Pieces that have rows of a positive weight, and how many; all of them if none has."""
+    """Pieces with rows of a positive weight, and how many they have; all pieces if none has."""
     if rows.weight[0] is None:
         return rows, rows.lengths
     counts = np.array(dask.compute(*[dask.delayed(_n_weighted)(each) for each in rows.weight]))
-    if not counts.any():  # which is refused with the rows
+    if not counts.any():  # an error is raised later
         return rows, rows.lengths
     some = np.flatnonzero(counts).tolist()
     return rows.only(some), counts[some]
@@ -155,7 +155,7 @@ def _n_weighted(weight: Any) -> int:
 
 
 def _take(X: Any, y: Any, weight: Any, index: Any) -> tuple[Any, Any, Any]:
-    """Some of the rows of a piece, of those with a positive weight; None stands for all."""
+    """Some of the rows of a piece that have a positive weight; all rows for ``index=None``."""
     if index is None:
         return X, y, weight
     if weight is not None and (positive := np.flatnonzero(np.asarray(weight) > 0)).size:
@@ -169,7 +169,7 @@ def at(rows: Any, index: np.ndarray) -> Any:
 
 
 def stacked(parts: Sequence[Any]) -> Any:
-    """Rows of several arrays, sparse matrices or data frames below each other."""
+    """Concatenate the rows of several arrays, sparse matrices or data frames."""
     if len(parts) == 1:
         return parts[0]
     if hasattr(parts[0], "iloc"):
@@ -182,17 +182,17 @@ def stacked(parts: Sequence[Any]) -> Any:
 
 
 def tree(items: list[Any], join: Callable[[list[Any]], Any], width: int = 4) -> Any:
-    """Join neighbours, so many at a time, until one is left."""
+    """Join ``width`` neighbours at a time, until one item is left."""
     while len(items) > 1:
         items = [join(items[i : i + width]) for i in range(0, len(items), width)]
     return items[0]
 
 
 def by_thread(pieces: list[Any]) -> list[tuple[str | None, list[int]]]:
-    """A worker for each of its threads, and the numbers of the pieces that this thread has.
+    """Distribute pieces over threads: for each thread, its worker and the numbers of its pieces.
 
-    Pieces stay where they are, or what they are made of, unless a thread would have more than its
-    share. Threads that would have none are left out.
+    A piece goes to a worker that holds it, or its inputs, unless its threads already have their
+    share. Threads without pieces are left out.
     """
     client = current_client()
     needed = [_futures(piece) for piece in pieces]
@@ -212,12 +212,12 @@ def by_thread(pieces: list[Any]) -> list[tuple[str | None, list[int]]]:
 
 
 def at_home(worker: str | None) -> dict[str, Any]:
-    """Options of a client that place tasks on a worker, if that is alive."""
+    """Options of a client that place a task on a worker, if the worker is alive."""
     return {} if worker is None else {"workers": [worker], "allow_other_workers": True}
 
 
 def _futures(piece: Any) -> list[Future]:
-    """Futures that a piece is made of; a graph may hold those of other pieces as well."""
+    """Futures that a piece depends on, without those of other pieces in the same graph."""
     futures = futures_of(piece)
     if isinstance(piece, Delayed) and len(futures) > 1:
         needed, _ = cull(dict(piece.dask), [piece.key])

@@ -11,27 +11,27 @@ import numpy as np
 
 from trickless.learners.kitchen_sinks import options_of
 
-#: What may be asked of a model.
+#: Methods of a model that may be called.
 METHODS = "predict", "predict_proba", "decision_function"
 
 
 def predict(model: Any, X: Any, method: str = "predict") -> Any:
-    """Let a fitted model answer for the rows of a Dask array or data frame, lazily.
+    """Predict the rows of a Dask array or data frame lazily, with a fitted model.
 
     Parameters
     ----------
     model : estimator
-        Any fitted learner of this package. A worker gets what predicts, once.
+        Any fitted learner of this package. It is sent to each worker once, without statistics.
     X : Dask array or data frame of shape (n_rows, n_features)
     method : {"predict", "predict_proba", "decision_function"}, default="predict"
-        What to ask.
+        The method to call.
 
     Returns
     -------
     Dask array
-        For an array: what the model's own method returns, in the chunks of X.
+        For an array: the result of the method, in the chunks of X.
     Dask series or data frame
-        For a data frame: the same with its index; a column for each output.
+        For a data frame: the same with its index, and a column for each output.
     """
     if not callable(getattr(model, method, None)) or method not in METHODS:
         raise ValueError(
@@ -67,12 +67,12 @@ def predict(model: Any, X: Any, method: str = "predict") -> Any:
 
 
 def answers(X: Any, model: Any, method: str, empty: Any) -> Any:
-    """What a model says of a piece, which may have no rows."""
+    """Predictions for a piece; ``empty`` if it has no rows."""
     return labelled(getattr(model, method)(X), X) if X.shape[0] else empty
 
 
 def labelled(values: np.ndarray, X: Any) -> Any:
-    """Values of the rows of a frame with its index; of an array, as they are."""
+    """Values with the index of X if that is a data frame; else unchanged."""
     if not hasattr(X, "iloc"):
         return values
     import pandas as pd

@@ -1,1 +1,1 @@
-"""What neurons are made into: networks and expansions, and estimates of what they predict."""
+"""Functions made of neurons: networks and expansions, and estimates of their values."""

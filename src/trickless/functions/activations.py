@@ -1,8 +1,8 @@
 """Activations Z = ψ(X; W) of rows by drawn neurons, and the one loop that evaluates them.
 
-Activations of n neurons of some width have ``width * n`` columns: column ``k * n + j`` of a piece
-holds number k of neuron j. Neurons come in pieces, usually blocks of a stream, whose columns lie
-side by side.
+Neurons come in pieces, usually blocks of a stream. The activations of a piece of n neurons have
+``width * n`` columns: column ``k * n + j`` holds number k of neuron j. The columns of several
+pieces lie side by side.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from trickless.arrays.threads import map_blocks, map_rows, row_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, pick
 from trickless.neurons import Neurons, Weights
 
-#: Bytes of activations, in double precision, that a panel holds, and its most rows: with more rows
-#: sums over a panel are no faster.
+#: The most bytes of a panel's activations, in double precision, and its most rows. More rows do not
+#: make sums over a panel faster.
 PANEL_BYTES, PANEL_ROWS = 2**26, 8192
-#: Bytes of a panel on a device, where sums over few rows would wait for the device's memory.
+#: The most bytes of a panel on a device, where sums over few rows wait for the device's memory.
 PANEL_BYTES_ON_DEVICE = 2**30
 
-#: Begins to go through some neurons: their places, and their weights.
+#: Begins to iterate over neurons; each piece is the slice of its neurons, and their weights.
 Pieces = Callable[[], Iterable[tuple[slice, Weights]]]
 
 
 def together(weights: Weights) -> Pieces:
-    """Some neurons as one piece."""
+    """Neurons as one piece."""
     return lambda: [(slice(0, weights[0].shape[0]), weights)]
 
 
 def in_blocks(weights: Weights) -> Pieces:
-    """Some neurons in pieces of a block."""
+    """Neurons in pieces of at most a block."""
     return lambda: [(some, pick(weights, some)) for some in row_blocks(len(weights[0]), BLOCK)]
 
 
@@ -47,24 +47,24 @@ def evaluate(
     n_jobs: int | None = None,
     blocks: list[slice] | None = None,
 ) -> None:
-    """Evaluate neurons on rows: a block of rows a thread, one piece of neurons after the other.
+    """Evaluate neurons on rows. A thread takes a block of rows, and all pieces in turn.
 
     Parameters
     ----------
     neurons : Neurons
         The family.
     pieces : callable
-        Begins to go through the neurons, once for each block of rows.
+        Begins to iterate over the neurons; called once for each block of rows.
     X : array or CSR matrix of shape (n_rows, n_features)
     n_columns : int
-        How many columns all pieces have together.
+        Number of columns of all pieces together.
     use : callable
-        ``use(rows, where, Z)`` gets the activations of a block of rows by a piece of neurons. It is
-        called on several threads, each time for other rows.
+        ``use(rows, where, Z)`` gets the activations of a block of rows by a piece of neurons.
+        Several threads call it at the same time, for different rows.
     n_jobs : int or None
         Threads.
     blocks : list of slice, optional
-        Blocks of rows. Default: as many rows as stay in the processor's cache.
+        Blocks of rows. Default: blocks that stay in the processor's cache.
     """
 
     def block(rows: slice) -> None:
@@ -114,12 +114,12 @@ def panels(
     n_neurons : int
     X : array or CSR matrix of shape (n_rows, n_features)
     start : int, default=0
-        Rows before this one are left out.
+        The first row.
     kept : bool, default=False
-        Whether the panels are kept. If not, each panel overwrites the one before, because new
-        memory takes time of its own.
+        Whether each panel has memory of its own. If not, each panel overwrites the one before,
+        which saves the time to allocate memory.
     n_together : int, default=0
-        A panel may have so many rows even if they take more than ``PANEL_BYTES``.
+        Rows that a panel may have even if they take more than ``PANEL_BYTES``.
     n_jobs : int or None
         Threads.
 
@@ -148,10 +148,10 @@ def _pieces(stream: NeuronStream, n_neurons: int, like: Any) -> Pieces:
 
 
 def by_neuron(columns: np.ndarray, width: int) -> np.ndarray:
-    """What belongs to the columns of a piece, (width * n, ...), as a view (n, width, ...)."""
+    """Reorder values of a piece's columns, (width * n, ...), by neuron: a view (n, width, ...)."""
     return columns.reshape(width, -1, *columns.shape[1:]).swapaxes(0, 1)
 
 
 def by_column(neurons: np.ndarray) -> np.ndarray:
-    """What belongs to the neurons of a piece, (n, width, ...), in the order of their columns."""
+    """Reorder values of a piece's neurons, (n, width, ...), by column: (width * n, ...)."""
     return neurons.swapaxes(0, 1).reshape(-1, *neurons.shape[2:])

@@ -1,4 +1,4 @@
-"""Estimates with a guarantee: as many neurons as a concentration inequality asks for."""
+"""Estimates with guaranteed errors: neurons are drawn until concentration inequalities hold."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from trickless.functions.network import Network
 from trickless.rules import anything, check_value, is_real
 from trickless.theory import empirical_bernstein_radius, hoeffding_radius
 
-_FIRST_STAGE = 256
-_GROWTH = 1.5
+#: Neurons of the first stage, and the factor by which each stage has more.
+_FIRST_STAGE, _GROWTH = 256, 1.5
+#: The most neurons that are held at a time.
 _AT_ONCE = 2**15
-#: Errors of rounding that a sum of bounded terms is granted.
+#: Rounding errors, in units of the precision, that a sum of bounded terms is assumed to have.
 _ROUNDINGS = 8
 
 
@@ -25,18 +26,18 @@ def certified(
     tolerance: np.ndarray,
     delta: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values and radii of at most ``tolerance``, each right with probability 1 − delta.
+    """Values and radii of at most ``tolerance``, each correct with probability 1 − delta.
 
-    Stage k has seen ⌈256 · 1.5^k⌉ neurons and may be wrong with probability δ / ((k+1)(k+2)), which
-    sums to δ. Rows that are within the tolerance leave; the others go on with more neurons.
+    Stage k has drawn ⌈256 · 1.5^k⌉ neurons and may be wrong with probability δ / ((k+1)(k+2)),
+    which sums to δ. Rows within the tolerance are done; the others go on with more neurons.
 
     Parameters
     ----------
     draw : callable
-        Makes a network of n fresh neurons, whose expectation is what the values estimate.
+        Makes a network of n fresh neurons. The values estimate its expectation.
     X : array or CSR matrix of shape (n_rows, n_features)
     half_range : array of shape (n_outputs,)
-        What a single neuron says of a row is between minus and plus this.
+        A single neuron's value for a row lies between minus and plus this.
     tolerance : array of shape (n_outputs,)
     delta : float
 
@@ -54,15 +55,16 @@ def certified(
     while len(open_rows):
         for more in _pieces(int(np.ceil(_FIRST_STAGE * _GROWTH**stage)) - n):
             new_mean, error = draw(more).estimate(X[open_rows])
-            # Two samples are merged by their means and their squares about them.
+            # Merge two samples: their means, and sums of squares about the means.
             step = new_mean - mean
             square += error**2 * more * (more - 1) + step**2 * n * more / (n + more)
             mean += step * more / (n + more)
             n += more
         stage += 1
         share = delta / (stage * (stage + 1))
-        # Bernstein's radius is below Bennett's, which the variance gives, with a chance of share/3.
-        # The smaller of Bennett's and Hoeffding's is no random number, and exceeded with 2 share/3.
+        # The empirical Bernstein radius is below Bennett's, which has the true variance, with
+        # probability at most share/3. Errors exceed the smaller of Bennett's and Hoeffding's, which
+        # is not random, with probability at most 2 share/3.
         within = np.minimum(
             hoeffding_radius(n, half_range, 2 * share / 3),
             empirical_bernstein_radius(n, square / (n - 1), half_range, share),
@@ -74,13 +76,13 @@ def certified(
 
 
 def _pieces(n: int) -> list[int]:
-    """N neurons in equal parts that are held at a time."""
+    """Split n neurons into equal parts, small enough to be held in memory."""
     parts = -(-n // _AT_ONCE)
     return [n // parts + (part < n % parts) for part in range(parts)]
 
 
 def check_probability(owner: str, name: str, value: Any) -> None:
-    """A probability strictly between 0 and 1."""
+    """Check that a probability is strictly between 0 and 1."""
     rule = anything(
         "a number above 0 and below 1",
         f"{name}=0.05 or 0.95 are common choices",
@@ -90,7 +92,7 @@ def check_probability(owner: str, name: str, value: Any) -> None:
 
 
 def check_tolerance(owner: str, tolerance: Any, alpha: np.ndarray, dtype: Any) -> np.ndarray:
-    """A positive tolerance for each output, and one that the precision of the sums can keep."""
+    """The tolerance of each output, if all are positive and above the rounding of the sums."""
     try:
         wanted = np.broadcast_to(np.asarray(tolerance, dtype=np.float64), alpha.shape[1])
         known = bool((wanted > 0).all() and np.isfinite(wanted).all())

@@ -1,25 +1,33 @@
 """The expansion f = Σ α_i Φ(x_i), and unbiased estimates of what it predicts.
 
 Its prediction ⟨f, Φ(x)⟩ = E_w[f(w) ψ(x; w)], with f(w) = Σ_i α_i ψ(x_i; w), is an expectation over
-neurons, so it can be sampled. All ways of sampling it draw neurons and give each one a coefficient
-that depends on no x. So each *is* a finite network, whose value at any x is an unbiased estimate.
+neurons, so it can be sampled. Every estimator draws neurons and gives each one a coefficient that
+does not depend on x. So it *is* a finite network, whose value at any x is an unbiased estimate.
 """
 
 from __future__ import annotations
 
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.threads import linear_algebra, map_blocks, n_threads, row_blocks, worthwhile
+from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
 from trickless.functions.activations import by_neuron, evaluate, in_blocks, together
 from trickless.functions.certificate import certified, check_probability, check_tolerance
 from trickless.functions.network import Network, check_finite
-from trickless.functions.pilot import Drawn, Variances, measured
-from trickless.functions.sampling import Strata, by_size
+from trickless.functions.pilot import (
+    PILOT_ROWS as PILOT_ROWS,
+)
+from trickless.functions.pilot import (
+    SHARED_BY,
+    Variances,
+    cheapest,
+    is_pilot_worthwhile,
+    run_pilot,
+)
+from trickless.functions.sampling import SupportSampler
 from trickless.functions.stream import (
     BLOCK,
     Purpose,
@@ -36,20 +44,7 @@ from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent, check_pairs
 from trickless.rules import check_value, choice, integer
 
-#: A pilot looks at so many neurons and rows, for full sums twice at a share of the support,
-#: within limits, and for index sampling at so many support points.
-_PILOT_NEURONS, PILOT_ROWS, _PILOT_POINTS = 64, 16, 32
-_PILOT_SHARE, _PILOT_LEAST, _PILOT_MOST = 1 / 128, 64, 1024
-#: Work of a neuron beside its activations, in units of one: a number of its weights, and the rest.
-_NUMBER, _NEURON = 1.5, 100
-#: Work of a pilot beside its activations, in units of one.
-_PILOT = 180_000
-#: A pilot is worth it where a neuron can save so much work, and full sums cost so many pilots.
-_WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 4
-#: Estimates of an expansion that are taken to share its pilot.
-SHARED_BY = 2
-#: Index sampling may hold so many neurons, or as many as there are support points.
-_MOST_HELD = 2**16
+#: Neurons, each with its support point, that index sampling evaluates at a time.
 _PAIRS = 4096
 
 ESTIMATORS = "full", "index", "stratified"
@@ -77,14 +72,14 @@ class Expansion:
 
     Notes
     -----
-    *Index sampling* (Livni et al. 2017, Algorithm 2) draws :math:`i \propto |\alpha_i|` afresh for
-    each neuron; the variance at one x is at most :math:`\|\alpha\|_1^2 / m`, for one activation of
-    the support a neuron. *Stratified* index sampling draws one i from each of m equal strata of the
-    cumulated :math:`|\alpha_i|`, coefficients of one sign next to each other: never a larger
-    variance, for the same work. *Full sums* evaluate f(w) over the whole support; the variance is
-    at most :math:`E f(w)^2 / m = \|f\|^2 / m`, for t activations a neuron, and never larger than
-    that of index sampling, whose mean over i it is. With several outputs, :math:`|\alpha_i|` is
-    the Euclidean norm of row i.
+    *Index sampling* (Livni et al. 2017, Algorithm 2) draws one support point for each neuron, with
+    :math:`i \propto |\alpha_i|`. Its variance at one x is at most :math:`\|\alpha\|_1^2 / m`. A
+    neuron costs one activation. *Stratified* index sampling draws one i from each of m equal strata
+    of the cumulated :math:`|\alpha_i|`, where coefficients of one sign lie next to each other. Its
+    variance is never larger, for the same work. *Full sums* evaluate f(w) over the whole support.
+    Their variance is at most :math:`E f(w)^2 / m = \|f\|^2 / m`, and never larger than that of
+    index sampling, of which f(w) is the mean over i. A neuron costs t activations. With several
+    outputs, :math:`|\alpha_i|` is the Euclidean norm of row i.
 
     Examples
     --------
@@ -115,7 +110,7 @@ class Expansion:
         self.n_jobs = n_jobs
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy or a file measures anew what was measured."""
+        """Copies and files leave the measured variances out."""
         return {name: value for name, value in vars(self).items() if name != "_at_support"}
 
     def values(self, weights: Weights) -> np.ndarray:
@@ -135,7 +130,7 @@ class Expansion:
         return total
 
     def _alpha(self, rows: slice) -> np.ndarray:
-        """Coefficients of some support points, in the precision of these."""
+        """Coefficients of some support points, in the precision of the support."""
         return self.alpha[rows].astype(self.support.dtype, copy=False)
 
     def freeze(self, n_neurons: int, estimator: str = "full", random_state: Any = None) -> Network:
@@ -147,7 +142,7 @@ class Expansion:
             How many neurons the network gets. Its standard error falls like 1/√n_neurons, and its
             cost for a row does not depend on the size of the support.
         estimator : {"full", "index", "stratified"}, default="full"
-            Full sums give the smallest standard error, index sampling is sooner done.
+            Full sums give the smallest standard error; index sampling is faster.
         random_state : int, Generator, RandomState or None, default=None
             Source of the neurons.
 
@@ -169,8 +164,8 @@ class Expansion:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Unbiased estimate of ⟨f, Φ(x)⟩ for each row, from freshly drawn neurons.
 
-        The neurons are shared by the rows: the estimate of each row is unbiased and has the error
-        returned for it, but the errors of different rows are correlated.
+        All rows share the neurons. So each estimate is unbiased and has the error returned for it,
+        but the errors of different rows are correlated.
 
         Parameters
         ----------
@@ -178,15 +173,15 @@ class Expansion:
         n_neurons : int
             How many neurons to draw.
         estimator : {"auto", "full", "index", "stratified"}, default="auto"
-            "auto" aims at the standard error of full sums over ``n_neurons`` neurons, and takes
-            stratified index sampling with as many more as that needs where this is less work, by
-            the variances that a few neurons of a pilot have. The pilot is run once, at some of the
-            support points, by the first estimate that it is worth it for.
+            "auto" aims at the standard error of full sums over ``n_neurons`` neurons. It takes
+            stratified index sampling, with as many more neurons as that needs, where this is less
+            work. It decides by variances that a pilot measures with a few neurons. The first
+            estimate that is large enough runs the pilot, once, at some of the support points.
         random_state : int, Generator, RandomState or None, default=None
             Source of the neurons.
         variances : Variances, optional
-            What :meth:`variances` found at rows of the same kind, where these are unlike the
-            support points.
+            What :meth:`variances` measured at similar rows. Pass them where the rows are unlike
+            the support points.
 
         Returns
         -------
@@ -195,22 +190,24 @@ class Expansion:
         Raises
         ------
         ValueError
-            If the neurons of one draw are not independent. ``freeze(n_neurons)(X)`` gives values.
+            If the neurons of one draw are not independent. ``freeze(n_neurons)(X)`` gives values
+            without errors.
         """
         check_independent("Expansion", "a standard error", self.neurons)
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
         check_value("Expansion", "estimator", estimator, ESTIMATOR)
         if estimator == "auto":
-            if variances is None and self._worth_a_pilot(X.shape[0], n_neurons, SHARED_BY):
+            t, n_rows = self.support.shape[0], X.shape[0]
+            if variances is None and is_pilot_worthwhile(t, n_rows, n_neurons, SHARED_BY):
                 variances = self._at_support
-            estimator, n_neurons = self.cheapest(n_neurons, X.shape[0], variances)
+            estimator, n_neurons = self.cheapest(n_neurons, n_rows, variances)
         return self._sample(n_neurons, as_generator(random_state), estimator).estimate(X)
 
     def full_sums(self, X: Any, n_neurons: int, rng: np.random.Generator) -> np.ndarray:
-        """What ``freeze(n_neurons, "full", rng)(X)`` returns, for when it is wanted once.
+        """The values of ``freeze(n_neurons, "full", rng)(X)``, without making the network.
 
-        Each thread draws neurons, sums and predicts by itself, a block at a time; where there are
-        fewer blocks than threads, the support and the rows are shared out.
+        Each thread takes one block of neurons at a time: it draws them, sums over the support and
+        predicts. With fewer blocks than threads, the threads share out support and rows instead.
         """
         t, n_rows, outputs = self.support.shape[0], X.shape[0], self.alpha.shape[1]
         width, dtype = self.neurons.width, self.support.dtype
@@ -249,7 +246,7 @@ class Expansion:
         confidence: float = 0.95,
         random_state: Any = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        r"""Estimate ⟨f, Φ(x)⟩ to within a tolerance, with as many neurons as that takes.
+        r"""Estimate ⟨f, Φ(x)⟩ to within a tolerance, with as many neurons as needed.
 
         Each value is within ``tolerance`` of :math:`\langle f, \Phi(x) \rangle` with a probability
         of at least ``confidence``, as long as no neuron exceeds its family's ``bound``.
@@ -260,27 +257,27 @@ class Expansion:
         tolerance : float or array of shape (n_outputs,)
             How far a value may be from the exact one.
         confidence : float, default=0.95
-            With which probability, for each value by itself.
+            The probability of that, for each value by itself.
         random_state : int, Generator, RandomState or None, default=None
             Source of the neurons.
 
         Returns
         -------
         value, radius : arrays of shape (n_rows, n_outputs)
-            The radius is at most the tolerance, and has the same confidence.
+            The radius is at most the tolerance, with the same confidence.
 
         Raises
         ------
         ValueError
-            If the tolerance is below what sums in the support's precision can give, or the neurons
-            of one draw are not independent.
+            If the tolerance is below the rounding error of sums in the support's precision, or the
+            neurons of one draw are not independent.
 
         Notes
         -----
         Each neuron gives a value in :math:`\pm \|\alpha\|_1 \mathrm{bound}^2`. Neurons are drawn
-        in stages of growing size until the smaller of Hoeffding's and the empirical Bernstein
-        radius is within the tolerance at every row, with the probability of error shared out over
-        the stages, so that looking at each of them is paid for.
+        in stages of growing size. They end when the smaller of Hoeffding's and the empirical
+        Bernstein radius is within the tolerance at every row. The stages share the probability of
+        error, because each of them could be the last.
         """
         check_independent("Expansion", "a certificate", self.neurons)
         tolerance = check_tolerance("Expansion", tolerance, self.alpha, self.support.dtype)
@@ -290,18 +287,18 @@ class Expansion:
         return certified(fresh, X, half_range, tolerance, 1 - confidence)
 
     def _sample(self, n_neurons: int, rng: np.random.Generator, estimator: str) -> Network:
-        support = _Weighed(self.alpha)
+        sampler = SupportSampler(self.alpha)
         if estimator == "full":  # as full_sums draws them, on threads
             weights = draw_blocks(self.neurons, as_seed(rng), n_neurons, self.support.dtype)
         else:
             weights = draw(self.neurons, rng, n_neurons, self.support.dtype)
-        if not support.total:
+        if not sampler.total:
             coef = np.zeros((n_neurons, self.neurons.width, self.alpha.shape[1]))
         elif estimator == "full":
             coef = self.values(weights) / n_neurons
         else:
-            index = support.draw(n_neurons, rng, estimator)
-            coef = self._index_values(weights, index, support.directions(index)) / n_neurons
+            index = sampler.draw(n_neurons, rng, estimator)
+            coef = self._index_values(weights, index, sampler.directions(index)) / n_neurons
         coef = coef.astype(self.support.dtype)
         source, strata = StoredNeurons(weights), estimator == "stratified"
         return Network(self.neurons, source, coef, n_jobs=self.n_jobs, stratified=strata)
@@ -319,44 +316,21 @@ class Expansion:
         psi = np.concatenate(map_blocks(pairs, row_blocks(len(index), _PAIRS), self.n_jobs))
         return psi[:, :, None] * directions[:, None, :]  # Alg. 2, line 4
 
-    @linear_algebra(1)  # too little for more threads
     def variances(self, X: Any, random_state: Any = None) -> Variances:
-        """Estimate the variances of all estimators at some rows, from a few neurons.
-
-        The neurons are not those of an estimate, so that a choice by these variances leaves the
-        estimate unbiased.
+        """Variances of all estimators at the first few rows, measured with a few neurons.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
-            The first few rows are looked at.
         random_state : int, Generator, RandomState or None, default=None
-
-        Returns
-        -------
-        Variances
-            Summed over the outputs, means over the rows.
         """
-        rng, support = as_generator(random_state), _Weighed(self.alpha)
-        weights = draw(self.neurons, rng, _PILOT_NEURONS, self.support.dtype)
-        numbers = sum(array.size for array in weights) / _PILOT_NEURONS
-        if not support.total:
-            return Variances(0, 0, 0, 0, 0, 0, numbers)
-        shape = -1, self.neurons.width, _PILOT_NEURONS
-        rows = self.neurons(X[:PILOT_ROWS], weights).reshape(shape)
-        n_summed = self._n_summed()
-        sizes = n_summed, n_summed, _PILOT_POINTS
-        index = np.concatenate([support.draw(n, rng, "stratified") for n in sizes])
-        psi = self.neurons(self.support[index], weights).reshape(shape)
-        directions, ends = support.directions(index), np.cumsum((0, *sizes))
-        one, other, neighbours = (Drawn(psi[i:j], directions[i:j]) for i, j in pairwise(ends))
-        return measured(one, other, neighbours, rows, numbers)
+        return run_pilot(self.neurons, self.support, self.alpha, X, as_generator(random_state))
 
     @cached_property
     def _at_support(self) -> Variances:
-        """The variances at some of the support points, by neurons of a seed of their own.
+        """The variances at some of the support points, measured with a seed of their own.
 
-        So what "auto" takes depends neither on the seed of an estimate nor on those before.
+        So the choice of "auto" depends neither on an estimate's seed nor on earlier estimates.
         """
         t = self.support.shape[0]
         some = np.linspace(0, t - 1, min(t, PILOT_ROWS)).astype(int)
@@ -365,7 +339,7 @@ class Expansion:
     def variances_if_worth(
         self, X: Any, n_neurons: int, random_state: Any = None, n_estimates: float = 1
     ) -> Variances | None:
-        """The variances, or None where a pilot could hardly save more work than it takes.
+        """The variances at some rows; None where a pilot could hardly save more than it costs.
 
         Parameters
         ----------
@@ -374,84 +348,15 @@ class Expansion:
             Neurons whose full sums have the wanted error.
         random_state : int, Generator, RandomState or None, default=None
         n_estimates : float, default=1
-            How many estimates will go by the variances.
-
-        Returns
-        -------
-        Variances or None
+            How many estimates will use the variances.
         """
-        if not self._worth_a_pilot(X.shape[0], n_neurons, n_estimates):
+        if not is_pilot_worthwhile(self.support.shape[0], X.shape[0], n_neurons, n_estimates):
             return None
         return self.variances(X, random_state)
 
-    def _worth_a_pilot(self, n_rows: int, n_neurons: int, n_estimates: float = 1) -> bool:
-        t = self.support.shape[0]
-        full, other = _NEURON + t + n_rows, _NEURON + 1 + n_rows
-        pilot = _PILOT_NEURONS * (2 * self._n_summed() + _PILOT_POINTS + PILOT_ROWS) + _PILOT
-        at_stake = n_estimates * n_neurons * full
-        return full > _WORTH_A_PILOT * other and at_stake > _WORTH_PILOTS * pilot
-
-    def _n_summed(self) -> int:
-        """Support points of each sample that stands for the support in a pilot."""
-        share = int(_PILOT_SHARE * self.support.shape[0])
-        return min(max(_PILOT_LEAST, share), _PILOT_MOST)
-
     def cheapest(self, n_neurons: int, n_rows: int, variances: Variances | None) -> tuple[str, int]:
-        """The estimator with the least work for the error of full sums, and its neurons.
-
-        Work is counted in activations. Where index sampling would have to hold very many neurons,
-        full sums are taken.
-
-        Parameters
-        ----------
-        n_neurons : int
-            Neurons whose full sums have the wanted error.
-        n_rows : int
-            Rows to predict.
-        variances : Variances or None
-            None stands for full sums.
-
-        Returns
-        -------
-        estimator : {"full", "stratified"}
-        n_neurons : int
-        """
-        t = self.support.shape[0]
-        if variances is None:
-            return "full", n_neurons
-        neuron = _NEURON + _NUMBER * variances.numbers
-        if not variances.saves(n_neurons, t, neuron + t + n_rows, neuron + 1 + n_rows):
-            return "full", n_neurons
-        needed = int(np.ceil(variances.strata(variances.full / n_neurons, t)))
-        if needed > max(n_neurons, t, _MOST_HELD):
-            return "full", n_neurons
-        return "stratified", max(n_neurons, needed)
-
-
-class _Weighed:
-    """Support points, to be drawn by the size of their coefficients.
-
-    With several outputs, that is the Euclidean norm of a row.
-    """
-
-    def __init__(self, alpha: np.ndarray) -> None:
-        self.alpha = alpha
-        self.size = np.linalg.norm(alpha, axis=1)
-        self.total = self.size.sum()  # ‖α‖₁
-
-    @cached_property
-    def _strata(self) -> Strata:
-        return Strata(self.size, self.alpha > 0)
-
-    def draw(self, n: int, rng: np.random.Generator, estimator: str) -> np.ndarray:
-        """A support point for each of n neurons."""
-        if estimator == "index":
-            return by_size(self.size, n, rng)  # Alg. 2, line 2
-        return self._strata.draw(n, rng)
-
-    def directions(self, index: np.ndarray) -> np.ndarray:
-        """‖α‖₁ α_i / |α_i| for each point i, shape (len(index), n_outputs)."""
-        return self.total * self.alpha[index] / self.size[index, None]
+        """The estimator with the least work for the error of full sums, and its neurons."""
+        return cheapest(self.support.shape[0], n_rows, n_neurons, variances)
 
 
 def _check_expansion(support: Any, alpha: Any) -> None:

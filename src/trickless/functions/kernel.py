@@ -1,4 +1,4 @@
-"""The kernel that a family of neurons stands for: its estimate from draws, and its picture."""
+"""The kernel of a family of neurons: estimated from draws, and plotted."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from trickless.neurons.checks import check_family
 from trickless.rules import Rule, check_value, integer, is_integer
 from trickless.tables.encoder import why_no_numbers
 
-#: Products of single neurons held at a time, if no pair of rows needs more.
+#: Products of activations held at a time (at least one neuron's).
 _PRODUCTS = 2**22
 
 _COUNT = integer(1, "it counts draws of w; n_neurons=1000 is a good start")
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
+@np.errstate(over="ignore", invalid="ignore")  # values that are not finite are refused
 def estimate_kernel(
     neurons: Neurons | str,
     X: Any,
@@ -43,8 +43,8 @@ def estimate_kernel(
     Y : array of shape (n_y, n_features), optional
         Default: ``X``.
     n_neurons : int, default=1000
-        How many neurons m to draw. Where those of a draw depend on each other (``sampling`` of the
-        Fourier families), errors come from blocks of 256 of them.
+        How many neurons m to draw. If the neurons of a draw depend on each other (``sampling`` of
+        the Fourier families), the standard error comes from blocks of 256 neurons.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons.
 
@@ -80,7 +80,7 @@ def estimate_kernel(
                 squares += np.einsum("jxy,jxy->xy", products, products)
         total += block
         if not family.independent:
-            squares += block**2 / len(a)  # blocks of unequal sizes, each weighing what it holds
+            squares += block**2 / len(a)  # each block counts by its number of neurons
     check_kernel_values("estimate_kernel", total + squares)
     mean = total / n_neurons
     if n_units == 1:
@@ -91,7 +91,7 @@ def estimate_kernel(
 
 def _rows(owner: str, name: str, X: Any) -> np.ndarray:
     try:
-        with np.errstate(invalid="ignore"):  # of sums that show that some value is not finite
+        with np.errstate(invalid="ignore"):  # sums that detect values that are not finite
             return check_array(X, dtype=np.float64, input_name=name)
     except (TypeError, ValueError) as error:
         remedy = "rows must be finite numbers. Remedy: encode it in a pipeline."
@@ -116,15 +116,15 @@ def _by_neuron(family: Neurons, X: np.ndarray, weights: Weights) -> np.ndarray:
 
 
 class KernelDisplay:
-    """A slice of a kernel: its estimate with an error band, and the exact curve where known.
+    """Plot of a kernel along one input: its estimate with an error band, and the exact curve.
 
-    Create it with :meth:`from_neurons`. The slice is k(x, x′), where x is a row and x′ the same row
-    with another value of one of its features.
+    Create it with :meth:`from_neurons`. The curve is k(x, x′), where x is a row and x′ the same row
+    with another value of one feature. The exact curve is there if the family has a closed form.
 
     Parameters
     ----------
     values : array of shape (n,)
-        Values of that input.
+        Values of the input.
     mean, standard_error : arrays of shape (n,)
         Estimate of the kernel and its standard error.
     exact : array of shape (n,), optional
@@ -137,7 +137,7 @@ class KernelDisplay:
     line_ : matplotlib Line2D
         The estimate.
     band_ : matplotlib PolyCollection
-        Two standard errors to both sides.
+        Two standard errors on each side.
     exact_ : matplotlib Line2D or None
         The exact curve.
 
@@ -189,7 +189,7 @@ class KernelDisplay:
         row : int, default=0
             The row x of ``X``.
         n_points : int, default=201
-            Values of that input.
+            Number of values of that input.
         n_neurons : int, default=1000
             How many neurons to draw.
         random_state : int, Generator, RandomState or None, default=None
@@ -231,7 +231,7 @@ class KernelDisplay:
         return display.plot(ax, name=name or type(family).__name__, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> KernelDisplay:
-        """Plot the slice.
+        """Plot the curve.
 
         Parameters
         ----------

@@ -14,15 +14,15 @@ from trickless.functions.activations import by_column, evaluate
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent
 
-#: Bytes of weights, or one block, that all rows are shown before the next.
+#: Bytes of weights (at least a block) that are applied to all rows before the next ones.
 _GROUP_BYTES = 2**25
 
 
 class Source(Protocol):
-    """Where weights come from: memory, or a seed."""
+    """A source of weights: memory, or a seed."""
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
-        """The neurons from ``start`` to ``stop`` in pieces of at most a block, beside some rows."""
+        """The neurons from ``start`` to ``stop`` in pieces of at most a block, beside ``like``."""
 
 
 class Network:
@@ -30,14 +30,14 @@ class Network:
 
     .. math:: f(x) = b + \sum_{j=1}^{n} c_j \cdot \psi(x; w_j)
 
-    Rows go through in blocks on several threads, and neurons in blocks inside them, so memory does
-    not grow with the product of the two.
+    Threads take blocks of rows, and evaluate the neurons block by block. So memory does not grow
+    with the product of rows and neurons.
 
     Parameters
     ----------
     neurons : Neurons
         The family that evaluates the weights.
-    source : NeuronStream, or drawn neurons that are held in its place
+    source : NeuronStream or StoredNeurons
         Where the weights come from.
     coef : array of shape (n_neurons, width, n_outputs)
         Coefficients c.
@@ -46,7 +46,7 @@ class Network:
     n_jobs : int, optional
         Threads.
     stratified : bool, default=False
-        Whether neurons were drawn for consecutive strata, which matters for their standard error.
+        Whether neurons were drawn for consecutive strata, which changes their standard error.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Network:
 
     @property
     def n_outputs(self) -> int:
-        """Number of values that a row is given."""
+        """Number of values for each row."""
         return self.coef.shape[2]
 
     def __call__(self, X: Any) -> Any:
@@ -81,12 +81,12 @@ class Network:
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
-            NumPy's, or of any library with the array API.
+            From NumPy, or from any library with the array API.
 
         Returns
         -------
         float64 array of shape (n_rows, n_outputs)
-            Of the library and on the device of X, if it has such numbers; else on the host.
+            In the library and on the device of X if it supports float64; else in NumPy.
         """
         total = zeros((X.shape[0], self.n_outputs), X)
         total += beside(total, np.asarray(self.intercept, dtype=np.float64))
@@ -104,10 +104,10 @@ class Network:
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Values of the network, and their standard errors as sums over independent draws.
 
-        The error is that of the network as an estimate of its own expectation over w, and so has a
-        meaning only where coefficient j depends on w_j and on no other draw, as in a frozen
-        expansion. For draws from strata it comes from the differences of neighbours, and is rather
-        too large than too small on average.
+        The network is taken as an estimate of its own expectation over w. So the error has a
+        meaning only if coefficient j depends on w_j and on no other draw, as in a frozen expansion.
+        For draws from strata the error comes from differences of neighbours. It is then, on
+        average, too large rather than too small.
 
         Returns
         -------
@@ -116,13 +116,13 @@ class Network:
         Raises
         ------
         ValueError
-            If the neurons of one draw are not independent. Calling the network gives its values.
+            If the neurons of one draw are not independent. Calling the network still gives values.
         """
         check_independent("Network", "a standard error", self.neurons)
         check_on_host("Network.estimate", X, "call the network, which gives values alone")
         m = self.n_neurons
         total = np.zeros((X.shape[0], self.n_outputs))
-        squares = np.zeros_like(total)  # or half the squared differences of neighbouring pairs
+        squares = np.zeros_like(total)  # of the draws; if stratified, of differences of neighbours
         last = np.zeros_like(total)  # value of the last draw so far
 
         def add(rows: slice, where: slice, Z: np.ndarray) -> None:
@@ -150,7 +150,7 @@ class Network:
         return total + self.intercept, np.sqrt(square)
 
     def _groups(self, X: Any) -> Iterator[list[tuple[slice, Weights]]]:
-        """Places and weights of a few blocks of neurons at a time, beside the rows."""
+        """Slices and weights of a few blocks of neurons at a time, where the rows are."""
         group, size = [], 0
         for where, weights in self.source.pieces(0, self.n_neurons, X):
             group.append((where, weights))
@@ -163,15 +163,15 @@ class Network:
 
 
 def _beside(X: Any, coef: np.ndarray) -> Any:
-    """Coefficients (n, width, n_outputs) in the order of a block's columns, beside the rows."""
+    """Coefficients (n, width, n_outputs) in the order of a block's columns, where X is."""
     columns = by_column(coef)
     return columns if on_host(X) else matching(X, columns)
 
 
 def _differences(each: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Differences of neighbouring pairs of draws, whose squares sum to half their variances.
+    """Differences of pairs of neighbouring draws, scaled so that squares sum to half the variance.
 
-    The last of an odd number is compared with the draw before it.
+    If the number of draws is odd, the last draw is compared with the one before it.
     """
     even = each.shape[1] // 2 * 2
     pairs = (each[:, :even:2] - each[:, 1:even:2]) / np.sqrt(2)
@@ -182,7 +182,7 @@ def _differences(each: np.ndarray, before: np.ndarray) -> np.ndarray:
 
 
 def check_finite(owner: str, values: Any) -> None:
-    """What a network answers must be finite."""
+    """Check that a network's values are finite."""
     xp = namespace(values)
     if not bool(xp.all(xp.isfinite(values))):
         raise ValueError(

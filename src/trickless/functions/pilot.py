@@ -1,57 +1,84 @@
-"""How much single neurons let estimates of ⟨f, Φ(x)⟩ vary, from a few neurons of a pilot."""
+"""Choosing an estimator of ⟨f, Φ(x)⟩ by a pilot.
+
+A pilot draws a few neurons and measures the variance of each estimator (``run_pilot``). From the
+variances ``cheapest`` finds the estimator that reaches a standard error with the least work. Small
+estimates take full sums without a pilot (``is_pilot_worthwhile``). Work is counted in activations.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import by_column
+from trickless.functions.sampling import SupportSampler
+from trickless.functions.stream import draw
+from trickless.neurons import Neurons
 
-#: Stratified sampling is taken where it saves work by so many standard errors. Where it only seems
-#: to, by chance, its neurons are too few for the error as well; full sums have no such risk.
+#: Neurons, rows, and support points for index sampling that a pilot evaluates.
+_PILOT_NEURONS, PILOT_ROWS, _PILOT_POINTS = 64, 16, 32
+#: Support points in each of a pilot's two samples for full sums: this share, within these limits.
+_PILOT_SHARE, _PILOT_LEAST, _PILOT_MOST = 1 / 128, 64, 1024
+#: Work of a neuron beside its activations: for each number of its weights, and once.
+_NUMBER, _NEURON = 1.5, 100
+#: Work of a pilot beside its activations.
+_PILOT = 180_000
+#: A pilot is worthwhile if a neuron of full sums costs more than this many of index sampling, and
+#: all of them cost more than this many pilots.
+_WORTH_A_PILOT, _WORTH_PILOTS = 1.2, 4
+#: Estimates that an expansion's own pilot is assumed to serve.
+SHARED_BY = 2
+#: The most neurons that index sampling may hold, unless there are more support points.
+_MOST_HELD = 2**16
+#: Stratified sampling must save work by this many standard errors of the pilot. If it only seems
+#: to save work, it also gets too few neurons for the wanted error. Full sums have no such risk.
 _SURE = 2.5
 
 
 class Variances(NamedTuple):
-    """Variances that single neurons give to estimates of ⟨f, Φ(x)⟩, and what a neuron costs.
+    """Variances of estimates of ⟨f, Φ(x)⟩ from a single neuron, and the size of its weights.
 
-    The variance of an estimate from n neurons is its estimator's divided by n.
+    An estimate from n neurons has the variance of its estimator divided by n.
     """
 
+    #: Variance of full sums.
     full: float
-    #: Spread over w for a given support point, which stratified sampling keeps.
+    #: Variance of index sampling over w, for a given support point. Stratification does not lower
+    #: it.
     index_within: float
-    #: Spread over the support points of a stratum of the mean over w.
+    #: Variance of the mean over w between support points of one stratum.
     index_between: float
-    #: Squared standard errors of ``full`` and ``index_within``, and their covariance: of the same
-    #: neurons, both are off in the same direction.
+    #: Squared standard errors of ``full`` and ``index_within``, and their covariance: both are
+    #: measured with the same neurons.
     full_noise: float
     index_noise: float
     shared_noise: float
-    #: How many numbers the weights of one neuron are.
+    #: Numbers in the weights of one neuron.
     numbers: float
 
     def strata(self, variance: float, t: int) -> float:
-        """Neurons with which stratified sampling of t support points reaches a variance.
+        """Neurons that stratified sampling of t support points needs to reach a variance.
 
-        With n of them, it is about ``index_within`` + ``index_between`` max(0, 1 - n / t), over n:
-        with as many strata as support points, few hold much of two of them.
+        With n neurons the variance is about (``index_within`` + ``index_between`` max(0, 1 − n/t))
+        / n. From n = t strata on, few strata contain large parts of two support points.
         """
         n = (self.index_within + self.index_between) / (variance + self.index_between / t)
         return n if n < t else max(t, self.index_within / variance)
 
     def saves(self, n_neurons: int, t: int, full_work: float, index_work: float) -> bool:
-        """Whether stratified sampling is surely less work for the error of full sums.
+        """Whether stratified sampling certainly needs less work for the error of full sums.
 
         Parameters
         ----------
         n_neurons : int
-            Neurons whose full sums have the error.
+            Neurons whose full sums have the wanted error.
         t : int
             Support points.
         full_work, index_work : float
-            What a neuron of either costs.
+            Work of a neuron in full sums and in index sampling.
         """
         if not self.full:
             return False
@@ -66,8 +93,76 @@ class Variances(NamedTuple):
         return bool(saved > _SURE * np.sqrt(max(0.0, square)))
 
 
-class Drawn(NamedTuple):
-    """Support points drawn one from each of equal strata, and what the neurons say of them."""
+def is_pilot_worthwhile(t: int, n_rows: int, n_neurons: int, n_estimates: float = 1) -> bool:
+    """Whether a pilot that ``n_estimates`` will use can save enough work to pay for itself."""
+    full, index = _NEURON + t + n_rows, _NEURON + 1 + n_rows
+    pilot = _PILOT_NEURONS * (2 * _n_summed(t) + _PILOT_POINTS + PILOT_ROWS) + _PILOT
+    at_stake = n_estimates * n_neurons * full
+    return full > _WORTH_A_PILOT * index and at_stake > _WORTH_PILOTS * pilot
+
+
+def cheapest(t: int, n_rows: int, n_neurons: int, variances: Variances | None) -> tuple[str, int]:
+    """The estimator with the least work for the error of full sums, and its neurons.
+
+    Full sums are taken where index sampling would have to hold very many neurons.
+
+    Parameters
+    ----------
+    t : int
+        Support points.
+    n_rows : int
+        Rows to predict.
+    n_neurons : int
+        Neurons whose full sums have the wanted error.
+    variances : Variances or None
+        None stands for full sums.
+
+    Returns
+    -------
+    estimator : {"full", "stratified"}
+    n_neurons : int
+    """
+    if variances is None:
+        return "full", n_neurons
+    neuron = _NEURON + _NUMBER * variances.numbers
+    if not variances.saves(n_neurons, t, neuron + t + n_rows, neuron + 1 + n_rows):
+        return "full", n_neurons
+    needed = int(np.ceil(variances.strata(variances.full / n_neurons, t)))
+    if needed > max(n_neurons, t, _MOST_HELD):
+        return "full", n_neurons
+    return "stratified", max(n_neurons, needed)
+
+
+@linear_algebra(1)  # too little work for more threads
+def run_pilot(
+    neurons: Neurons, support: Any, alpha: np.ndarray, X: Any, rng: np.random.Generator
+) -> Variances:
+    """Variances of all estimators at the first few rows: sums over the outputs, means over rows.
+
+    The pilot draws neurons of its own. So a choice by its variances leaves estimates unbiased.
+    """
+    sampler = SupportSampler(alpha)
+    weights = draw(neurons, rng, _PILOT_NEURONS, support.dtype)
+    numbers = sum(array.size for array in weights) / _PILOT_NEURONS
+    if not sampler.total:
+        return Variances(0, 0, 0, 0, 0, 0, numbers)
+    shape = -1, neurons.width, _PILOT_NEURONS
+    rows = neurons(X[:PILOT_ROWS], weights).reshape(shape)
+    sizes = _n_summed(len(alpha)), _n_summed(len(alpha)), _PILOT_POINTS
+    index = np.concatenate([sampler.draw(n, rng, "stratified") for n in sizes])
+    psi = neurons(support[index], weights).reshape(shape)
+    directions, ends = sampler.directions(index), np.cumsum((0, *sizes))
+    one, other, neighbours = (Sample(psi[i:j], directions[i:j]) for i, j in pairwise(ends))
+    return measured(one, other, neighbours, rows, numbers)
+
+
+def _n_summed(t: int) -> int:
+    """Points in each sample that stands for t support points."""
+    return min(max(_PILOT_LEAST, int(_PILOT_SHARE * t)), _PILOT_MOST)
+
+
+class Sample(NamedTuple):
+    """Support points, one drawn from each of equal strata, and the neurons' activations there."""
 
     #: Shape (n_points, width, n_neurons).
     psi: np.ndarray
@@ -76,20 +171,20 @@ class Drawn(NamedTuple):
 
 
 def measured(
-    one: Drawn, other: Drawn, neighbours: Drawn, rows: np.ndarray, numbers: float
+    one: Sample, other: Sample, neighbours: Sample, rows: np.ndarray, numbers: float
 ) -> Variances:
-    """Variances summed over the outputs, means over the rows.
+    """Variances from the activations of a pilot: sums over the outputs, means over the rows.
 
     Parameters
     ----------
-    one, other : Drawn
+    one, other : Sample
         Two independent samples that stand for the support.
-    neighbours : Drawn
-        Points of neighbouring strata, which stand for two of one stratum.
+    neighbours : Sample
+        Points of neighbouring strata, which stand for two points of one stratum.
     rows : array of shape (n_rows, width, n_neurons)
-        What the neurons say of the rows.
+        Activations of the rows.
     numbers : float
-        How many numbers the weights of one neuron are.
+        Numbers in the weights of one neuron.
     """
     full, points_noise = _of_full_sums(one, other, rows)
     within, between = _of_index_sampling(neighbours, rows)
@@ -108,11 +203,11 @@ def measured(
     )
 
 
-def _of_full_sums(one: Drawn, other: Drawn, rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """What each neuron adds to the variance of f(w) ψ(x; w), and the noise by the points.
+def _of_full_sums(one: Sample, other: Sample, rows: np.ndarray) -> tuple[np.ndarray, float]:
+    """Each neuron's part in the variance of f(w) ψ(x; w), and the noise from sampled points.
 
-    Each of two independent samples of the support gives an unbiased f(w), so the product has the
-    mean of f(w)².
+    Each of the two independent samples of the support gives an unbiased f(w). So the product of
+    both has the mean of f(w)².
     """
     n_rows, width, n = rows.shape
     n_points, n_outputs = one.directions.shape
@@ -125,34 +220,35 @@ def _of_full_sums(one: Drawn, other: Drawn, rows: np.ndarray) -> tuple[np.ndarra
     by_neuron = np.einsum("rno,rno->n", *deviations) / (n_rows * (n - 1))
     noise = 0.0
     for some, sample, beside in zip(psi, (one, other), deviations[::-1], strict=True):
-        said = by_column(np.einsum("rno,rkn->nko", beside, rows))
-        by_point = ((some @ said) * sample.directions).sum(axis=1) / (n_rows * (n - 1))
+        slopes = by_column(np.einsum("rno,rkn->nko", beside, rows))
+        by_point = ((some @ slopes) * sample.directions).sum(axis=1) / (n_rows * (n - 1))
         apart = by_point[1:] - by_point[:-1]
         noise += apart @ apart / (2 * len(apart) * n_points)
     return by_neuron * n, noise
 
 
-def _of_index_sampling(drawn: Drawn, rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """Variance of ‖α‖₁ (α_i / |α_i|) ψ(x_i; w) ψ(x; w) within a support point and between two.
+def _of_index_sampling(sample: Sample, rows: np.ndarray) -> tuple[np.ndarray, float]:
+    """Variance of ‖α‖₁ (α_i / |α_i|) ψ(x_i; w) ψ(x; w) within support points and between them.
 
-    What each neuron adds to that within a point, and that between points of neighbouring strata.
+    Returns each neuron's part in the variance over w for a given point, and the variance between
+    points of neighbouring strata.
     """
-    products = np.einsum("ikn,rkn->irn", drawn.psi, rows)
+    products = np.einsum("ikn,rkn->irn", sample.psi, rows)
     n_points, n_rows, n = products.shape
     means = products.sum(axis=2) / n
     products -= means[:, :, None]
-    square = (drawn.directions**2).sum(axis=1)
-    both = (drawn.directions[1:] * drawn.directions[:-1]).sum(axis=1)
+    square = (sample.directions**2).sum(axis=1)
+    both = (sample.directions[1:] * sample.directions[:-1]).sum(axis=1)
     within = np.einsum("i,irn,irn->n", square, products, products) / (n_points * n_rows)
     variances = square * np.einsum("irn,irn->i", products, products)
     covariances = both * np.einsum("irn,irn->i", products[1:], products[:-1])
     squares = square * (means * means).sum(axis=1)
-    # The square of the difference of two means, less what neurons add to it.
+    # The squared difference of two means, less the part that comes from the spread over neurons.
     apart = _halves(squares) - both * (means[1:] * means[:-1]).sum(axis=1)
     added = (_halves(variances) - covariances) / (n * (n - 1))
     return within * n / (n - 1), float((apart - added).sum() / (len(apart) * n_rows))
 
 
 def _halves(values: np.ndarray) -> np.ndarray:
-    """Half of the sum of two neighbours."""
+    """Half of the sum of each pair of neighbours."""
     return (values[1:] + values[:-1]) / 2

@@ -1,45 +1,61 @@
-"""Ways of picking support points by the size of their coefficients, all of them unbiased.
+"""Drawing support points with probabilities in proportion to the size of their coefficients.
 
-``by_size`` and ``Strata`` pick n points with replacement, each point i with probability
-|α_i| / ‖α‖₁, for estimates that give every draw the weight ‖α‖₁/n. ``thin`` picks without
-replacement, for sums over fewer points with the same expectation.
+``by_size`` and ``Strata`` draw n points with replacement, for estimates that give every draw the
+weight ‖α‖₁/n. ``SupportSampler`` uses them for expansions. ``thin`` draws without replacement, for
+sums over fewer points with the same expectation.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 
-def by_size(size: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """N independent draws of i with probability size_i / Σ size.
+class SupportSampler:
+    """Draws support points i with probability |α_i| / ‖α‖₁, for alpha of shape (t, n_outputs).
 
-    Parameters
-    ----------
-    size : array of shape (t,)
-        Non-negative, with a positive sum.
-    n : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    integer array of shape (n,)
+    With several outputs, |α_i| is the Euclidean norm of row i.
     """
+
+    def __init__(self, alpha: np.ndarray) -> None:
+        self.alpha = alpha
+        self.size = np.linalg.norm(alpha, axis=1)
+        self.total = self.size.sum()  # ‖α‖₁
+
+    @cached_property
+    def _strata(self) -> Strata:
+        return Strata(self.size, self.alpha > 0)
+
+    def draw(self, n: int, rng: np.random.Generator, estimator: str) -> np.ndarray:
+        """A support point for each of n neurons."""
+        if estimator == "index":
+            return by_size(self.size, n, rng)  # Alg. 2, line 2
+        return self._strata.draw(n, rng)
+
+    def directions(self, index: np.ndarray) -> np.ndarray:
+        """‖α‖₁ α_i / |α_i| for each point i, shape (len(index), n_outputs)."""
+        return self.total * self.alpha[index] / self.size[index, None]
+
+
+def by_size(size: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw n points independently, point i with probability size_i / Σ size."""
     return _where(*_cumulated(size), rng.random(n))
 
 
 class Strata:
-    """Support points in an order from which one is drawn in each of n equal strata.
+    """Stratified draws: one support point from each of n equal strata of the cumulated sizes.
 
-    The mean over the draws has the expectation of independent draws and never a larger variance
-    (Livni et al.'s Algorithm 2 draws independently). Points of one group lie next to each other, so
-    that few strata hold points of two groups.
+    The mean over the draws has the expectation of independent draws, as in Livni et al.'s Algorithm
+    2, and never a larger variance. Points of one group lie next to each other, so that few strata
+    hold points of two groups.
 
     Parameters
     ----------
     size : array of shape (t,)
         Non-negative, with a positive sum.
     groups : boolean array of shape (t, n_keys)
-        Rows that are equal make a group: the signs of the coefficients.
+        The signs of the coefficients. Points with equal rows form a group.
     """
 
     def __init__(self, size: np.ndarray, groups: np.ndarray) -> None:
@@ -53,12 +69,12 @@ class Strata:
 
 
 def thin(size: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    r"""Pick at most n points, without replacement, so that weighted sums keep their expectation.
+    r"""Draw at most n points, without replacement, so that weighted sums keep their expectation.
 
     Point i is kept with probability :math:`\pi_i = \min(1, c \cdot \mathrm{size}_i)`, where c makes
-    the sum of the probabilities n, and counts :math:`1 / \pi_i` times: for every v,
-    :math:`E \sum_{i \in S} v_i / \pi_i = \sum_i v_i` over the points whose size is positive. With
-    systematic sampling the number kept is n for certain.
+    the probabilities sum to n. A point that is kept counts :math:`1 / \pi_i` times. So for every v,
+    :math:`E \sum_{i \in S} v_i / \pi_i = \sum_i v_i` over the points whose size is positive.
+    Sampling is systematic, so the number kept is always n.
 
     Parameters
     ----------
@@ -76,29 +92,19 @@ def thin(size: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray
     """
     chance = inclusion(size, n)
     total = np.cumsum(chance)
-    # A point is kept where its interval of the cumulated chances holds one of u, u + 1, …
+    # A point is kept if its interval of the cumulated probabilities holds one of u, u + 1, …
     steps = np.floor(np.concatenate([[0.0], total]) + rng.random())
     index = np.flatnonzero(np.diff(steps) > 0)
     return index, 1 / chance[index]
 
 
 def inclusion(size: np.ndarray, n: int) -> np.ndarray:
-    """Chances min(1, c · size_i) that sum to n, or 1 for all positive sizes if there are no more.
-
-    Parameters
-    ----------
-    size : array of shape (t,)
-    n : int
-
-    Returns
-    -------
-    array of shape (t,)
-    """
+    """Probabilities min(1, c · size_i) that sum to n; 1 for positive sizes if at most n are."""
     if np.count_nonzero(size) <= n:
         return (size > 0).astype(float)
     largest_first = np.argsort(-size, kind="stable")
     sorted_size = size[largest_first]
-    # With the k largest kept for certain, the others share n − k.
+    # The k largest are always kept; the others share n − k.
     rest = np.cumsum(sorted_size[::-1])[::-1]
     k = int(np.argmax((n - np.arange(n)) * sorted_size[:n] <= rest[:n]))
     chance = np.ones_like(size, dtype=float)
@@ -112,6 +118,6 @@ def _cumulated(size: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _where(total: np.ndarray, last: int, u: np.ndarray) -> np.ndarray:
-    """The points whose intervals of the cumulated sizes hold the shares u in [0, 1)."""
+    """The points whose intervals of the cumulated sizes contain the fractions u in [0, 1)."""
     index = np.searchsorted(total, u * total[-1], side="right")
     return np.minimum(index, last)  # rounding at the upper end

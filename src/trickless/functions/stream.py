@@ -1,8 +1,8 @@
 """The neuron stream: w_1, w_2, ... as a pure function of (neurons, seed).
 
-Neurons come in blocks of a fixed size, and block b is drawn from a generator seeded by (seed, b)
-alone. So weights need not be stored: any block comes back, on any thread and any machine, in any
-order. The block size is part of a model; a chunk size is not.
+Neurons come in blocks of a fixed size. Block b is drawn from a generator seeded by (seed, b) alone.
+So weights need not be stored: any thread on any machine can draw any block again, in any order. The
+block size is part of a model; the number of rows taken at a time is not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BLOCK = 256
 
 
 class Purpose(IntEnum):
-    """What randomness is for; each purpose has generators of its own below one seed."""
+    """What random numbers are used for. Each purpose has its own generators for a seed."""
 
     BLOCKS = 0
     FIT = 1
@@ -60,20 +60,20 @@ def as_seed(random_state: Any) -> int:
 
 
 def generator(seed: int, purpose: Purpose, index: int = 0) -> np.random.Generator:
-    """The generator for one purpose and index below a seed."""
+    """The generator for a seed, a purpose and an index."""
     sequence = np.random.SeedSequence(seed, spawn_key=(int(purpose), index))
     return np.random.Generator(np.random.SFC64(sequence))
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """A Generator as it is, or the one seeded by ``None``, an integer or a RandomState."""
+    """A Generator unchanged, or the one seeded by ``None``, an integer or a RandomState."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return generator(as_seed(random_state), Purpose.ROUNDS)
 
 
 def in_precision(owner: str, what: str, values: np.ndarray, dtype: Any) -> np.ndarray:
-    """Finite numbers in a precision, in which they must be finite as well."""
+    """Convert finite numbers to a precision, and check that they stay finite."""
     try:
         with np.errstate(over="raise"):
             return values.astype(dtype, copy=False)
@@ -87,7 +87,7 @@ def in_precision(owner: str, what: str, values: np.ndarray, dtype: Any) -> np.nd
 
 def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weights:
     """Draw n neurons in double precision, then convert floating-point arrays to ``dtype``."""
-    with linear_algebra(1):  # of small matrices
+    with linear_algebra(1):  # the matrices are small
         weights = neurons.draw(rng, n)
     check_drawn(f"{type(neurons).__name__}.draw(rng, n={n})", weights, n)
     return tuple(
@@ -99,14 +99,14 @@ def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weig
 
 
 def draw_block(neurons: Neurons, seed: int, block: slice, dtype: Any) -> Weights:
-    """Draw some neurons, from the first of a block on: a pure function of (neurons, seed)."""
+    """Draw the first neurons of a block, or all: a pure function of (neurons, seed, block)."""
     rng = generator(seed, Purpose.BLOCKS, block.start // BLOCK)
     return draw(neurons, rng, block.stop - block.start, dtype)
 
 
 def draw_blocks(neurons: Neurons, seed: int, n: int, dtype: Any) -> Weights:
     """Draw n neurons, block by block."""
-    with linear_algebra(1):  # once for all of them
+    with linear_algebra(1):  # once for all blocks
         parts = [draw_block(neurons, seed, block, dtype) for block in row_blocks(n, BLOCK)]
     return tuple(join(list(arrays)) for arrays in zip(*parts, strict=True))
 
@@ -117,13 +117,13 @@ def pick(weights: Weights, where: slice) -> Weights:
 
 
 def moved(weights: Weights, like: Any) -> Weights:
-    """The weights where some rows are; as they are if there are none."""
+    """Weights moved to the library and device of some rows; unchanged if ``like`` is None."""
     return weights if like is None else tuple(beside(like, array) for array in weights)
 
 
 def blocks_between(start: int, stop: int) -> Iterator[tuple[int, slice]]:
-    """Blocks that neurons ``start`` to ``stop`` fall into, and their places inside each block."""
-    if start == stop:  # inside a block, of which no family need expect an empty part
+    """Blocks that hold the neurons ``start`` to ``stop``, and their slices inside each block."""
+    if start == stop:  # families need not handle an empty part of a block
         return
     for b in range(start // BLOCK, -(-stop // BLOCK)):
         first = b * BLOCK
@@ -144,7 +144,7 @@ class StoredNeurons:
 
 
 class Later:
-    """The neurons of a stream from the one with number ``first`` on."""
+    """The neurons of a stream from number ``first`` on."""
 
     def __init__(self, stream: NeuronStream, first: int) -> None:
         self._stream = stream
@@ -158,7 +158,7 @@ class Later:
 
 
 class NeuronStream:
-    """Neurons that come back from a seed.
+    """Neurons that are drawn from a seed, again whenever they are needed.
 
     Parameters
     ----------
@@ -169,9 +169,9 @@ class NeuronStream:
     dtype : dtype, default=np.float32
         Precision of the floating-point weights.
     cache_bytes : int, default=2**28
-        How many bytes of weights may be kept in memory. As many of the first blocks are kept as
-        fit, since every pass goes through the blocks in order; the others are drawn again when
-        needed, with the same result.
+        Bytes of weights that may be kept in memory. The first blocks that fit are kept, because
+        every pass goes through the blocks in order. The others are drawn again when needed, with
+        the same result.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class NeuronStream:
         ----------
         b : int
         like : array, optional
-            Rows: weights come in their array library and on their device. NumPy by default.
+            Rows. The weights are in their array library and on their device. Default: NumPy.
 
         Returns
         -------
@@ -201,7 +201,7 @@ class NeuronStream:
         Raises
         ------
         RuntimeError
-            If the seed gives other neurons than when the stream was made.
+            If the seed gives different neurons than when the stream was made.
         """
         if not self._verified:
             self._verify()
@@ -219,7 +219,8 @@ class NeuronStream:
         ----------
         start, stop : int
         like : array, optional
-            Rows beside which the weights are to be. They are moved once, if the cache holds them.
+            Rows. The weights are in their array library and on their device. Weights in the cache
+            are moved only once.
 
         Yields
         ------
@@ -239,7 +240,7 @@ class NeuronStream:
         ----------
         start, stop : int
         like : array, optional
-            Rows: weights come in their array library and on their device. NumPy by default.
+            Rows. The weights are in their array library and on their device. Default: NumPy.
 
         Returns
         -------
@@ -249,7 +250,7 @@ class NeuronStream:
         return tuple(join(list(arrays)) for arrays in zip(*parts, strict=True))
 
     def fingerprint(self) -> list[float]:
-        """Summary of block 0 that survives rounding and shows any other change."""
+        """Summary of block 0: rounding hardly changes it, any other change shows."""
         if self._fingerprint is None:
             self._fingerprint = _summary(self._draw(0))
         return self._fingerprint
@@ -259,7 +260,7 @@ class NeuronStream:
 
     def _remember(self, b: int, key: Any, weights: Weights) -> Weights:
         size = sum(n_bytes(array) for array in weights)
-        if (b + 1) * size <= self.cache_bytes:  # no count, which threads would have to share
+        if (b + 1) * size <= self.cache_bytes:  # by number, as threads would have to share a count
             self._cache[key] = weights
         return weights
 
@@ -285,7 +286,7 @@ def _summary(weights: Weights) -> list[float]:
     for array in weights:
         values = np.asarray(array, dtype=np.float64).ravel()
         direction = np.cos(np.arange(values.size))
-        largest = float(np.abs(values).max(initial=0.0)) or 1.0  # whose square may overflow
+        largest = float(np.abs(values).max(initial=0.0)) or 1.0  # its square may overflow
         values = values / largest
         norm = float(np.linalg.norm(values))
         summary += [values.size, largest * norm, float(direction @ values) / (norm or 1.0) + 2.0]

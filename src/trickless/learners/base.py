@@ -1,6 +1,7 @@
-"""What all learners share: common parameters, and the way from rows to answers.
+"""Base classes of all learners: common parameters, and predictions.
 
-Rows → validated (``rows``) → the learner's function → decision values → answers (``targets``).
+Rows → validated rows (``rows``) → the learner's function → decision values → predictions
+(``targets``).
 """
 
 from __future__ import annotations
@@ -23,19 +24,20 @@ from trickless.solvers.losses import Loss, make_loss
 
 
 class Learner(BaseEstimator):
-    """Common parameters, and predictions.
+    """Base class of all learners.
 
-    A learner stores its parameters in ``__init__``; its ``fit`` begins ``anew`` (``intake``) and
-    sets the attributes below. ``function(X)`` gives decision values of rows.
+    A learner stores its parameters in ``__init__``. Its ``fit`` starts a new state with ``anew``
+    (see ``intake``) and sets the attributes below. ``_function(X)`` returns decision values of
+    validated rows.
 
     Attributes
     ----------
     rows_ : Rows
-        What is known of the rows.
+        Validates and converts rows.
     targets_ : Numbers, Range or Labels
-        What is known of the targets.
+        Converts targets, and decision values to predictions.
     fixed_ : dict
-        Parameters that may not change between the batches of a model, as it was begun.
+        Parameters that may not change between batches, with their values at the first batch.
     seed_ : int
     """
 
@@ -51,7 +53,7 @@ class Learner(BaseEstimator):
 
     #: Parameters that may not change between the batches of one model.
     _fixed: ClassVar[tuple[str, ...]] = ("dtype",)
-    #: What to do where memory is too small.
+    #: Remedy if memory is too small.
     _smaller: ClassVar[str] = "fewer rows at a time"
     #: Whether targets are numbers.
     _numeric: ClassVar[bool]
@@ -63,18 +65,17 @@ class Learner(BaseEstimator):
     }
 
     def _kind_of_rows(self) -> Matrix:
-        """The rows that this learner takes."""
+        """The kind of rows that this learner takes."""
         return Matrix()
 
     def _loss(self, n_outputs: int) -> Loss:
         """The loss that is minimised; its link turns decision values into probabilities.
 
-        Before ``fit`` there are only the parameters; later the model goes by those it was begun
-        with.
+        After ``fit``, the parameters of the first batch count, not those that were set later.
         """
-        begun = getattr(self, "fixed_", {})
+        fixed = getattr(self, "fixed_", {})
         loss, epsilon = (
-            begun.get(name, getattr(self, name, default))
+            fixed.get(name, getattr(self, name, default))
             for name, default in (("loss", "squared_error"), ("epsilon", 0.1))
         )
         return make_loss(loss, n_outputs, epsilon)
@@ -85,13 +86,13 @@ class Learner(BaseEstimator):
         return self.rows_.to_predict(self, X)
 
     def _decide(self, X: Any) -> Any:
-        """Decision values, shape (n_rows, n_outputs), where the rows are."""
+        """Decision values, shape (n_rows, n_outputs), on the device of the rows."""
         X = self._rows_to_predict(X)
         with linear_algebra(self.n_jobs):
             return beside(X, self._function(X))
 
     def _function(self, X: Any) -> Any:
-        """The function that was learned, at validated rows."""
+        """Values of the learned function at validated rows."""
         raise NotImplementedError
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -118,8 +119,8 @@ class Regressor(RegressorMixin, Learner):
 
         Returns
         -------
-        float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
-            Of the library and on the device of X.
+        float64 array of shape (n_rows,) or (n_rows, n_outputs), as y in ``fit``
+            In the library and on the device of X.
         """
         decisions = self._decide(X)
         return self.targets_.shaped(self.targets_.values(decisions))
@@ -146,7 +147,7 @@ def _has_link(estimator: Any) -> bool:
 
 
 class Classifier(ClassifierMixin, Learner):
-    """A learner of labels: of two classes, or of several, one against the rest."""
+    """A learner of labels, of two or more classes."""
 
     _numeric = False
 
@@ -159,7 +160,7 @@ class Classifier(ClassifierMixin, Learner):
         return self.targets_.classes
 
     def decision_function(self, X: Any) -> Any:
-        """Decision values: the larger, the more confident in a class.
+        """Decision values. A larger value means more confidence in a class.
 
         Parameters
         ----------
@@ -169,7 +170,7 @@ class Classifier(ClassifierMixin, Learner):
         -------
         float64 array of shape (n_rows,) for two classes (positive for the second), or
         (n_rows, n_classes)
-            Of the library and on the device of X.
+            In the library and on the device of X.
         """
         decisions = self._decide(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
@@ -184,7 +185,8 @@ class Classifier(ClassifierMixin, Learner):
         Returns
         -------
         array of shape (n_rows,)
-            Of the library and on the device of X if y was in ``fit``, else NumPy's.
+            In the library and on the device of X if y was an array of that library in ``fit``; else
+            in NumPy.
         """
         decisions = self._decide(X)
         labels = self.targets_.labels(to_host(decisions))
@@ -194,9 +196,9 @@ class Classifier(ClassifierMixin, Learner):
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes, by the link of the loss.
 
-        Not available for losses that have none, such as the hinge. For squared losses it is the
-        decision value clipped to [0, 1], exact zeros included; where probabilities themselves
-        matter, wrap the model in scikit-learn's CalibratedClassifierCV.
+        Losses without a link, such as the hinge, have no probabilities. For squared losses they
+        are (1 + decision value) / 2, clipped to [0, 1] and normalised, so they can be exactly 0. If
+        you need accurate probabilities, use scikit-learn's CalibratedClassifierCV.
 
         Parameters
         ----------
@@ -205,7 +207,7 @@ class Classifier(ClassifierMixin, Learner):
         Returns
         -------
         float64 array of shape (n_rows, n_classes), in the order of ``classes_``
-            Of the library and on the device of X.
+            In the library and on the device of X.
         """
         decisions = self._decide(X)
         loss = self._loss(decisions.shape[1])

@@ -1,7 +1,7 @@
 """Doubly Stochastic Gradients: stochastic in the data and in the neurons.
 
 B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan and L. Song, "Scalable kernel methods via
-doubly stochastic gradients", NIPS 2014. The steps are in ``solvers/descent``.
+doubly stochastic gradients", NIPS 2014. The solver is in ``solvers/descent``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
-from trickless.learners.base import Classifier, Regressor
+from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.intake import anew, begin
 from trickless.learners.neuron_learner import (
     NeuronLearner,
@@ -44,12 +44,12 @@ from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 
 
 class _DoublyStochastic(NeuronLearner):
-    """Functional gradient descent on a batch of rows and a block of fresh neurons a step.
+    """Parameters, ``fit`` and the like of both estimators.
 
     Attributes
     ----------
     descent_ : Descent
-        The solver: its neurons, coefficients and history.
+        The solver, with its neurons, coefficients and history.
     """
 
     loss: str
@@ -113,32 +113,32 @@ class _DoublyStochastic(NeuronLearner):
     ) -> Any:
         """Take steps on batches of the rows until ``n_neurons`` neurons have been drawn.
 
-        The rows are parted into batches once, and every pass goes through them in an order of its
-        own. f at a row is kept between visits (8 bytes a row and output), so that a visit
-        evaluates only the neurons drawn since: the cost is that of each neuron once a row, and
-        not of all earlier neurons once a step.
+        The rows are split into random batches once, and each pass visits the batches in a new
+        order. f at each row is kept between visits (8 bytes for each row and output), so a visit
+        evaluates only the neurons drawn since the last one. Each neuron is evaluated once at each
+        row, instead of all earlier neurons in each step.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, in units of their mean. Where those of some batch sum to more than
-            its number of rows, all steps are shorter by that factor.
+            Weights of the rows, in units of their mean. If the weights of some batch sum to more
+            than its number of rows, all steps are shorter by that factor.
         checkpoint : str or path, optional
-            A file to keep the state of the fit in, about once a minute. After the end of the
-            process, the same call with the same data goes on from there, to the same model. The
-            file is removed when the fit is done. Default: none.
+            A file in which the state of the fit is saved about once a minute. If the process ends,
+            the same call with the same data resumes from there and gives the same model. The file
+            is removed when the fit is done. Default: none.
 
         Returns
         -------
         self
         """
         check_parameters(self, self._rules)
-        again = self.warm_start and self.__sklearn_is_fitted__()
-        file = Checkpoint(checkpoint, self, goes_on=again)
-        with anew(self, is_model, goes_on=again) as new, linear_algebra(self.n_jobs):
-            if again:
+        warm = self.warm_start and self.__sklearn_is_fitted__()
+        file = Checkpoint(checkpoint, self, goes_on=warm)
+        with anew(self, is_model, goes_on=warm) as new, linear_algebra(self.n_jobs):
+            if warm:
                 batch = receive_rows(new, X, y, sample_weight, stream=False)
                 go_on_from_descent(new)
             else:
@@ -146,7 +146,7 @@ class _DoublyStochastic(NeuronLearner):
                 begin_descent(new, *batch)
             file.received(new.seed_, *batch)
             descent, options = new.descent_, options_of(new)
-            with new._progress(new.n_neurons - len(descent.coef), "neuron") as bar:
+            with new._progress(new.n_neurons - len(descent.coef), "neuron") as bar:  # Alg. 1
                 descent.learn_all(*batch, options, file.keep, file.resume(), bar.update)
         file.remove()
         return self
@@ -164,7 +164,7 @@ class _DoublyStochastic(NeuronLearner):
         return self
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        """Take steps on a batch of a stream, if it holds rows."""
+        """Take steps on a batch of a stream, if it has rows."""
         if len(targets):
             with self._progress(len(targets), "row") as bar:
                 self.descent_.learn(X, targets, weight, options_of(self), bar.update)
@@ -180,7 +180,7 @@ class _DoublyStochastic(NeuronLearner):
 
     @property
     def intercept_(self) -> np.ndarray:
-        """The constant that the network starts from, shape (n_outputs,)."""
+        """The constant from which the network starts, shape (n_outputs,)."""
         return self.descent_.intercept
 
     @property
@@ -190,7 +190,7 @@ class _DoublyStochastic(NeuronLearner):
 
     @property
     def validation_scores_(self) -> list[float]:
-        """Scores of the rows held out, if ``early_stopping``."""
+        """Scores of the held-out rows, if ``early_stopping``."""
         return self.descent_.validation_scores
 
     @property
@@ -210,7 +210,7 @@ class _DoublyStochastic(NeuronLearner):
         """The network of all neurons so far."""
         check_is_fitted(self)
         network = self.descent_.function(self.n_jobs)
-        network.coef = network.coef.copy()  # training goes on in place
+        network.coef = network.coef.copy()  # the next step changes them in place
         return network
 
 
@@ -222,7 +222,7 @@ def is_model(learner: _DoublyStochastic) -> bool:
 def begin_descent(
     learner: _DoublyStochastic, X: Any, targets: np.ndarray, weight: np.ndarray | None
 ) -> None:
-    """Choose the neurons of a learner that has begun, and begin its descent."""
+    """Choose the neurons of a learner that has received its first batch, and make its solver."""
     choose_neurons(learner, X, targets, weight)
     descend_from(learner, targets, weight)
 
@@ -230,8 +230,8 @@ def begin_descent(
 def descend_from(
     learner: _DoublyStochastic, targets: np.ndarray, weight: np.ndarray | None
 ) -> None:
-    """Begin a descent from the mean of the targets, or from 0 for a classifier."""
-    if learner.schedule == "theorem":  # steps share blocks of the stream
+    """Make the solver, which starts from the mean of the targets, or from 0 for a classifier."""
+    if learner.schedule == "theorem":  # neurons of one block may be drawn in different steps
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
     mean = np.average(targets, axis=0, weights=weight)
     intercept = mean if is_regressor(learner) else np.zeros(targets.shape[1])
@@ -240,19 +240,19 @@ def descend_from(
 
 
 def go_on_from_descent(learner: _DoublyStochastic) -> None:
-    """Let a fit with a warm start add neurons; one that fails leaves the model as it was."""
-    there_are = len(learner.descent_.coef)
-    if learner.n_neurons <= there_are:
+    """Copy the solver for a warm start, so that a fit that fails leaves the model unchanged."""
+    n_drawn = len(learner.descent_.coef)
+    if learner.n_neurons <= n_drawn:
         raise ValueError(
             f"{type(learner).__name__}: warm_start=True with n_neurons={learner.n_neurons!r}, but "
-            f"the model has {there_are} neurons already, so there are none to add. Remedy: a "
+            f"the model has {n_drawn} neurons already, so there are none to add. Remedy: a "
             "larger n_neurons, or warm_start=False to begin anew."
         )
     learner.descent_ = learner.descent_.copy()
 
 
 def options_of(learner: _DoublyStochastic) -> Options:
-    """How a learner's steps are taken."""
+    """The parameters of a learner that its solver needs."""
     given = {
         name: getattr(learner, name) for name in Options._fields if name not in ("owner", "loss")
     }
@@ -269,9 +269,9 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
 
     .. math:: c_j = -\frac{\gamma_i}{k}\, \mathrm{mean}\big(l'(f(x), y)\, \psi(x; w_j)\big)
 
-    and multiplies the earlier ones by :math:`1 - \gamma_i \alpha`. Neurons come back from a seed:
-    the model is its coefficients. The mean of the first batch's targets is subtracted and added
-    back by the network's intercept.
+    and multiplies the earlier ones by :math:`1 - \gamma_i \alpha`. The model stores coefficients
+    and a seed, from which neurons are drawn again. The mean of the first batch's targets is the
+    network's intercept.
 
     Parameters
     ----------
@@ -283,53 +283,52 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         The loss l.
     epsilon : float, default=0.1
         The distance, in units of y, up to which "epsilon_insensitive" is 0 and "huber" is
-        quadratic; the default suits targets of a spread of about 1.
+        quadratic. The default suits targets with a standard deviation of about 1.
     alpha : float, default=1e-6
         Regularisation strength, relative to the mean loss.
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
-        largest step that is stable in mean square, by the largest eigenvalue of the kernel operator
-        on 1,024 rows of the first batch, limited so that the noise of the steps to come stays small
-        against that of the targets;
-        1 / (curvature of the loss) with a preconditioner; for "epsilon_insensitive" both in
-        units of the mean distance of each output's targets so far from the intercept; 1 / alpha
-        for ``schedule="theorem"``. With "auto", streams should set ``n_neurons`` to about what they
-        will draw.
+        largest step that is stable in mean square, for the largest eigenvalue of the kernel
+        operator on 1,024 rows of the first batch. It is limited so that the noise of all steps is
+        small compared with that of the targets. With a preconditioner, "auto" is 1 / (curvature of
+        the loss). For "epsilon_insensitive" both are in units of the mean distance of each output's
+        targets from the intercept. For ``schedule="theorem"`` it is 1 / alpha. For streams with
+        "auto", set ``n_neurons`` to about the number that will be drawn.
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
         Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
-        :math:`\theta / (i + 1)`. For the last the paper proves that the mean square distance to
-        the minimiser falls as 1/i if :math:`\theta \alpha` is in (1, 2) or a positive integer.
-        Its first steps are as long as 1 / alpha, so it suits strong regularisation; elsewhere a
-        UserWarning or an error about divergence says so.
+        :math:`\theta / (i + 1)`. For "theorem", the paper proves that the mean square distance to
+        the minimiser falls as 1/i if :math:`\theta \alpha` is in (1, 2) or a positive integer. Its
+        first steps are of size 1 / alpha, so it suits strong regularisation. A warning or an error
+        about divergence says where it does not work.
     decay : float or "auto", default="auto"
-        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`, so that after
-        about :math:`1 / (\gamma \alpha)` steps (a million by default) the steps are the theorem's,
-        with :math:`\theta \alpha = 1`, and nearly constant before.
+        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Steps are then
+        nearly constant for about :math:`1 / (\gamma \alpha)` steps (a million by default), and
+        after that those of the theorem with :math:`\theta \alpha = 1`.
     preconditioner : {"block"} or None, default=None
-        "block" multiplies each step by the inverse of the covariance of its own activations,
-        :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k: each block is fitted
-        to what is left to explain. It is what the authors' released code does, not the paper, and
-        far faster where blocks are large: ``neurons_per_step=512, batch_size=16_384``. Batches
-        must have several rows a column. None is the algorithm of the paper.
+        None is the algorithm of the paper. "block" is that of the authors' code: it multiplies each
+        step by the inverse of the covariance of its own activations,
+        :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k. So each block is
+        fitted to the residuals. It is far faster for large blocks, such as
+        ``neurons_per_step=512, batch_size=16_384``. Batches need several rows for each column.
     damping : float, default=1e-4
         reg, relative to the mean of the covariance's diagonal.
     batch_size : int, default=512
-        Rows b a step.
+        Rows b of a step.
     neurons_per_step : int, default=32
-        Neurons k drawn a step. A step holds the activations of its rows by its neurons.
+        Neurons k that each step draws. A step holds the activations of its rows by its neurons.
     early_stopping : bool, default=False
-        Whether ``fit`` holds rows out and stops before ``n_neurons`` when they are predicted no
-        better. They are looked at after every pass, or every twentieth of ``n_neurons``.
+        Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
+        improves. The score is computed after every pass, or every twentieth of ``n_neurons``.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out.
     n_iter_no_change : int, default=5
-        How many looks without an improvement by ``tol`` stop ``fit``.
+        ``fit`` stops after this many scores without an improvement by ``tol``.
     tol : float, default=1e-3
         Improvement of the score (R² or accuracy) that counts.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the neurons there are until there are ``n_neurons``.
+        Whether ``fit`` keeps the neurons of the fitted model, and adds more up to ``n_neurons``.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons, of the order of rows and of those held out.
+        Seed of the neurons, the order of rows and the held-out rows.
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
@@ -337,7 +336,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and coefficients.
     cache_bytes : int, default=2**28
-        Bytes of drawn weights to keep in memory. The rest comes back from the seed when needed.
+        Bytes of drawn weights to keep in memory. The rest is drawn again when needed.
 
     Attributes
     ----------
@@ -346,12 +345,12 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     intercept_ : array of shape (n_outputs,)
         Mean of the first batch's targets.
     online_error_ : array of shape (n_steps, 2)
-        Number of rows of each step and their mean squared error, summed over the outputs, before
-        the step was taken.
+        Number of rows of each step, and their mean squared error before the step was taken, summed
+        over the outputs.
     loss_curve_ : array of shape (n_steps,)
         Mean loss of the rows of each step before it was taken.
     validation_scores_ : list of float
-        Scores of the rows held out, if ``early_stopping``.
+        Scores of the held-out rows, if ``early_stopping``.
     n_iter_ : int
         Steps taken.
     network_ : Network
@@ -407,44 +406,23 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         dtype: Any = "float32",
         cache_bytes: int = 2**28,
     ) -> None:
-        self.neurons = neurons
-        self.n_neurons = n_neurons
-        self.loss = loss
-        self.epsilon = epsilon
-        self.alpha = alpha
-        self.step_size = step_size
-        self.schedule = schedule
-        self.decay = decay
-        self.preconditioner = preconditioner
-        self.damping = damping
-        self.batch_size = batch_size
-        self.neurons_per_step = neurons_per_step
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
+        store(self, locals())
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> DoublyStochasticRegressor:
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
-        A batch of fewer rows takes a proportionally smaller step, so that rows count alike however
-        they are grouped; for a stream of small batches set ``batch_size`` to their size. Each step
-        adds ``neurons_per_step`` neurons, however many there are already.
+        A batch of fewer rows takes a proportionally smaller step, so that rows count equally
+        however they are grouped. For a stream of small batches, set ``batch_size`` to their size.
+        Each step adds ``neurons_per_step`` neurons, also beyond ``n_neurons``.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,) or (n_rows, n_outputs)
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, in units of their mean so far. A batch whose weights sum to more
-            than its number of rows counts as if they summed to that, since its step would not be
-            stable: heavy rows count less than in ``fit``, the more so the smaller the batches.
+            Weights of the rows, in units of their mean so far. If the weights of a batch sum to
+            more than its number of rows, they are scaled down to that sum, which keeps the step
+            stable. So heavy rows count less than in ``fit``, especially in small batches.
 
         Returns
         -------
@@ -462,8 +440,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
 
     .. math:: c_j = -\frac{\gamma_i}{k}\, \mathrm{mean}\big(l'(f(x), y)\, \psi(x; w_j)\big)
 
-    and multiplies the earlier ones by :math:`1 - \gamma_i \alpha`. Neurons come back from a seed:
-    the model is its coefficients.
+    and multiplies the earlier ones by :math:`1 - \gamma_i \alpha`. The model stores coefficients
+    and a seed, from which neurons are drawn again.
 
     Parameters
     ----------
@@ -472,56 +450,56 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     n_neurons : int, default=20_000
         How many neurons ``fit`` draws in all. It takes ``n_neurons / neurons_per_step`` steps.
     loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
-        The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more;
-        the others take one class against the rest.
+        The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more.
+        The others are one against the rest.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which those of the rows are multiplied: {label: weight}, where
-        a class that is not named has weight 1, or inversely proportional to their frequencies.
-        "balanced" needs all rows, and so is for ``fit`` only.
+        Weights of the classes, which multiply those of the rows: {label: weight}, where classes
+        that are not named have weight 1; or "balanced", for weights inversely proportional to
+        frequencies. "balanced" needs all rows, so it works with ``fit`` only.
     alpha : float, default=1e-6
         Regularisation strength, relative to the mean loss.
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
-        largest step that is stable in mean square, by the largest eigenvalue of the kernel operator
-        on 1,024 rows of the first batch, limited so that the noise of the steps to come stays small
-        against that of the targets;
-        1 / (curvature of the loss) with a preconditioner; 1 / alpha for ``schedule="theorem"``.
-        With "auto", streams should set ``n_neurons`` to about what they will draw.
+        largest step that is stable in mean square, for the largest eigenvalue of the kernel
+        operator on 1,024 rows of the first batch. It is limited so that the noise of all steps is
+        small compared with that of the targets. With a preconditioner, "auto" is 1 / (curvature of
+        the loss); for ``schedule="theorem"`` it is 1 / alpha. For streams with "auto", set
+        ``n_neurons`` to about the number that will be drawn.
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
         Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
-        :math:`\theta / (i + 1)`. For the last the paper proves that the mean square distance to
-        the minimiser falls as 1/i if :math:`\theta \alpha` is in (1, 2) or a positive integer.
-        Its first steps are as long as 1 / alpha, so it suits strong regularisation; elsewhere a
-        UserWarning or an error about divergence says so.
+        :math:`\theta / (i + 1)`. For "theorem", the paper proves that the mean square distance to
+        the minimiser falls as 1/i if :math:`\theta \alpha` is in (1, 2) or a positive integer. Its
+        first steps are of size 1 / alpha, so it suits strong regularisation. A warning or an error
+        about divergence says where it does not work.
     decay : float or "auto", default="auto"
-        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`, so that after
-        about :math:`1 / (\gamma \alpha)` steps (a million by default) the steps are the theorem's,
-        with :math:`\theta \alpha = 1`, and nearly constant before.
+        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Steps are then
+        nearly constant for about :math:`1 / (\gamma \alpha)` steps (a million by default), and
+        after that those of the theorem with :math:`\theta \alpha = 1`.
     preconditioner : {"block"} or None, default=None
-        "block" multiplies each step by the inverse of the covariance of its own activations,
-        :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k: each block is fitted
-        to what is left to explain. It is what the authors' released code does, not the paper, and
-        far faster where blocks are large: ``neurons_per_step=512, batch_size=16_384``. Batches
-        must have several rows a column. None is the algorithm of the paper.
+        None is the algorithm of the paper. "block" is that of the authors' code: it multiplies each
+        step by the inverse of the covariance of its own activations,
+        :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k. So each block is
+        fitted to the residuals. It is far faster for large blocks, such as
+        ``neurons_per_step=512, batch_size=16_384``. Batches need several rows for each column.
     damping : float, default=1e-4
         reg, relative to the mean of the covariance's diagonal.
     batch_size : int, default=512
-        Rows b a step.
+        Rows b of a step.
     neurons_per_step : int, default=32
-        Neurons k drawn a step. A step holds the activations of its rows by its neurons.
+        Neurons k that each step draws. A step holds the activations of its rows by its neurons.
     early_stopping : bool, default=False
-        Whether ``fit`` holds rows out and stops before ``n_neurons`` when they are predicted no
-        better. They are looked at after every pass, or every twentieth of ``n_neurons``.
+        Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
+        improves. The score is computed after every pass, or every twentieth of ``n_neurons``.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out.
     n_iter_no_change : int, default=5
-        How many looks without an improvement by ``tol`` stop ``fit``.
+        ``fit`` stops after this many scores without an improvement by ``tol``.
     tol : float, default=1e-3
         Improvement of the score (R² or accuracy) that counts.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the neurons there are until there are ``n_neurons``.
+        Whether ``fit`` keeps the neurons of the fitted model, and adds more up to ``n_neurons``.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons, of the order of rows and of those held out.
+        Seed of the neurons, the order of rows and the held-out rows.
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
@@ -529,7 +507,7 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and coefficients.
     cache_bytes : int, default=2**28
-        Bytes of drawn weights to keep in memory. The rest comes back from the seed when needed.
+        Bytes of drawn weights to keep in memory. The rest is drawn again when needed.
 
     Attributes
     ----------
@@ -538,11 +516,11 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
     online_error_ : array of shape (n_steps, 2)
-        Number of rows of each step and the share misclassified before the step was taken.
+        Number of rows of each step, and the share misclassified before the step was taken.
     loss_curve_ : array of shape (n_steps,)
         Mean loss of the rows of each step before it was taken.
     validation_scores_ : list of float
-        Scores of the rows held out, if ``early_stopping``.
+        Scores of the held-out rows, if ``early_stopping``.
     n_iter_ : int
         Steps taken.
     network_ : Network
@@ -598,48 +576,27 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         dtype: Any = "float32",
         cache_bytes: int = 2**28,
     ) -> None:
-        self.neurons = neurons
-        self.n_neurons = n_neurons
-        self.loss = loss
-        self.class_weight = class_weight
-        self.alpha = alpha
-        self.step_size = step_size
-        self.schedule = schedule
-        self.decay = decay
-        self.preconditioner = preconditioner
-        self.damping = damping
-        self.batch_size = batch_size
-        self.neurons_per_step = neurons_per_step
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
+        store(self, locals())
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> DoublyStochasticClassifier:
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
-        A batch of fewer rows takes a proportionally smaller step, so that rows count alike however
-        they are grouped; for a stream of small batches set ``batch_size`` to their size. Each step
-        adds ``neurons_per_step`` neurons, however many there are already.
+        A batch of fewer rows takes a proportionally smaller step, so that rows count equally
+        however they are grouped. For a stream of small batches, set ``batch_size`` to their size.
+        Each step adds ``neurons_per_step`` neurons, also beyond ``n_neurons``.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,)
         classes : array of shape (n_classes,), optional
-            All labels that may occur; used in the first call. Default: those of the first batch.
+            All labels that may occur, for the first call. Default: those of the first batch.
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, in units of their mean so far. A batch whose weights sum to more
-            than its number of rows counts as if they summed to that, since its step would not be
-            stable: heavy rows count less than in ``fit``, the more so the smaller the batches.
+            Weights of the rows, in units of their mean so far. If the weights of a batch sum to
+            more than its number of rows, they are scaled down to that sum, which keeps the step
+            stable. So heavy rows count less than in ``fit``, especially in small batches.
 
         Returns
         -------

@@ -1,8 +1,8 @@
-"""How a learner takes its batches: the first one fixes what later ones must agree with.
+"""Receiving batches: the first one fixes what later ones must agree with.
 
-``anew`` gives a learner with the same parameters that has learned nothing. It takes the first batch
-(``begin``), learns, and takes the place of the old one at the end: all or nothing. Later batches
-come through ``receive``.
+``anew`` makes a new learner with the same parameters. The new learner receives the first batch
+(``begin``) and learns. If it succeeds, its state replaces that of the old learner; if not, the old
+learner stays unchanged. Later batches are received by ``receive``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trickless.rules import check_parameters
 
 L = TypeVar("L", bound=Learner)
 
-#: Rows, targets and weights of a batch, as solvers take them.
+#: Rows, targets and weights of a batch, as solvers receive them.
 Batch = tuple[Any, np.ndarray, np.ndarray | None]
 
 
@@ -35,21 +35,21 @@ def anew(
     kept: tuple[type[Exception], ...] = (),
     goes_on: bool = False,
 ) -> Iterator[L]:
-    """A learner with the same parameters, whose state takes the place of this one's at the end.
+    """A new learner with the same parameters, whose state replaces that of ``learner`` at the end.
 
-    If an error comes before the end, ``learner`` stays as it was. A Ctrl-C leaves the steps that
-    were taken, if they make a model.
+    If an error occurs before the end, ``learner`` stays unchanged. After Ctrl-C, ``learner`` gets
+    the new state if that can already predict.
 
     Parameters
     ----------
     learner : Learner
     is_model : callable
-        ``is_model(new)`` says whether the new learner could predict if it were left as it is.
+        ``is_model(new)`` tells whether the new learner can already predict.
     kept : tuple of exceptions, default=()
-        Errors that leave the steps taken as well.
+        Errors that are treated like Ctrl-C.
     goes_on : bool, default=False
-        Whether the new learner begins with what this one has learned. It must not change any of
-        it in place.
+        Whether the new learner starts from the state of ``learner``. It must not change that state
+        in place.
     """
     new = object.__new__(type(learner))
     new.__dict__ = {
@@ -70,7 +70,7 @@ def anew(
 
 
 def _is_fitted(name: str) -> bool:
-    """Whether an attribute of this name is what fit found."""
+    """Whether ``fit`` sets the attribute of this name."""
     return name.endswith("_") and not name.startswith("__")
 
 
@@ -84,17 +84,17 @@ def begin(
     seed: int | None = None,
     stream: bool = False,
 ) -> Batch:
-    """Take the first batch: fix its seed, its rows and its targets, on a learner that is ``anew``.
+    """Receive the first batch of a new learner, and set its rows, targets, parameters and seed.
 
     Parameters
     ----------
     learner : Learner
     X, y, sample_weight, classes
-        As the user gave them.
+        As passed by the user.
     seed : int, optional
         Default: from ``random_state``.
     stream : bool, default=False
-        Whether other batches follow.
+        Whether more batches may follow.
     """
     check_parameters(learner, learner._rules)
     owner = type(learner).__name__
@@ -116,7 +116,7 @@ def receive(
     classes: Any = None,
     stream: bool = True,
 ) -> Batch:
-    """Take a later batch; in a stream, no row of it need have a weight above 0."""
+    """Receive a later batch; in a stream, all its weights may be 0."""
     check_fixed(learner)
     X, y, weight = learner.rows_.later(learner, X, y, sample_weight, learner._numeric, stream)
     if isinstance(learner.targets_, Labels):
@@ -137,13 +137,13 @@ def _with_targets(
 
 
 def check_fixed(learner: Learner) -> None:
-    """Parameters that shape a model may not change between its batches."""
+    """Check that the parameters in ``fixed_`` have not changed since the first batch."""
     for name, then in learner.fixed_.items():
         check_unchanged(type(learner).__name__, name, getattr(learner, name), then)
 
 
 def check_unchanged(owner: str, name: str, now: Any, then: Any) -> None:
-    """A parameter must be what the model was begun with."""
+    """Check that a parameter has its value of the first batch."""
     if not _same(now, then):
         raise ValueError(
             f"{owner}: {name}={now!r}, but the model was begun with {name}={then!r}, and its "
@@ -152,7 +152,7 @@ def check_unchanged(owner: str, name: str, now: Any, then: Any) -> None:
 
 
 def _same(now: Any, then: Any) -> bool:
-    """Whether two parameters are equal; objects that cannot be compared are if their types are."""
+    """Whether two parameters are equal. Objects without ``==`` are equal if their types are."""
     if hasattr(now, "get_params"):
         mine, other = now.get_params(deep=False), getattr(then, "__dict__", {})
         return type(now) is type(then) and all(_same(mine[key], other.get(key)) for key in mine)

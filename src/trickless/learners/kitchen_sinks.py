@@ -1,7 +1,7 @@
 """Random Kitchen Sinks: draw K neurons at random, then solve for their coefficients.
 
 A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimization with
-randomization in learning", NIPS 2008. How the coefficients are found is in ``solvers/sums``.
+randomization in learning", NIPS 2008. The solver is in ``solvers/sums``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trickless.arrays.devices import beside
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
-from trickless.learners.base import Classifier, Regressor
+from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.intake import Batch, anew, begin, check_unchanged
 from trickless.learners.neuron_learner import (
     NeuronLearner,
@@ -47,12 +47,12 @@ from trickless.solvers.sums import Options, Sums, check_alpha
 
 
 class _KitchenSinks(NeuronLearner):
-    """Least squares on activations, from sums that add up over batches.
+    """Parameters, ``fit`` and the like of both estimators.
 
     Attributes
     ----------
     sums_ : Sums
-        The solver: its neurons, sums and solution.
+        The solver, with its neurons, sums and solution.
     """
 
     loss: str = "squared_error"
@@ -105,37 +105,37 @@ class _KitchenSinks(NeuronLearner):
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows; 2 counts as the row twice, also in the number of rows that
-            ``alpha="auto"`` goes by; ``alpha="loo"`` leaves out a row with all its weight. Divide
-            weights that stand for importance by their mean.
+            Weights of the rows. A weight of 2 counts as the row twice, also in the number of rows
+            that ``alpha="auto"`` uses. ``alpha="loo"`` leaves out a row with all its weight. If
+            weights express importance, divide them by their mean.
         checkpoint : str or path, optional
-            A file to keep the state of the fit in, about once a minute. After the end of the
-            process, the same call with the same data goes on from there, to the same model. The
-            file is removed when the fit is done. Default: none.
+            A file in which the state of the fit is saved about once a minute. If the process ends,
+            the same call with the same data resumes from there and gives the same model. The file
+            is removed when the fit is done. Default: none.
 
         Returns
         -------
         self
         """
         check_parameters(self, self._rules)
+        self._check_weight_bound()
         file = Checkpoint(checkpoint, self)
         with anew(self, is_model) as new, linear_algebra(self.n_jobs):
             batch = begin(new, X, y, sample_weight, seed=file.seed)
-            begin_sums(new, *batch)
+            begin_sums(new, *batch)  # Alg. 1, line 1: draw neurons
             file.received(new.seed_, *batch)
             X, targets, weight = batch
             sums, options = new.sums_, options_of(new)
             if sums.goes_in_passes(X, options):
                 sums.solve_in_passes(X, targets, weight, options, file.keep, file.resume())
             else:
-                new._check_weight_bound()
-                with new._progress(len(targets), "row") as bar:
+                with new._progress(len(targets), "row") as bar:  # line 2: activations, summed
                     sums.learn(*batch, options, file.keep, file.resume(), bar.update)
             if self.alpha == "loo":
                 sums.leave_one_out(X, targets, weight, options)
             if self.loss != "squared_error":
                 sums.minimise(X, targets, weight, new._loss(targets.shape[1]), options)
-            sums.function(options)
+            sums.function(options)  # line 3: solve, unless that is done
         file.remove()
         return self
 
@@ -161,7 +161,7 @@ class _KitchenSinks(NeuronLearner):
         return self
 
     def _learn(self, batch: Batch) -> None:
-        """Add a batch to the sums, if it holds rows."""
+        """Add a batch to the sums, if it has rows."""
         if len(batch[1]):
             with self._progress(len(batch[1]), "row") as bar:
                 self.sums_.learn(*batch, options_of(self), advance=bar.update)
@@ -173,7 +173,7 @@ class _KitchenSinks(NeuronLearner):
         owner, file = type(self).__name__, Checkpoint(checkpoint, self, "fit_stream")
         with anew(self, is_model, kept=(Exception,)) as new:
             check_streamable(new)
-            n_learned = 0
+            n_batches = 0
             try:
                 for X, y, weight in _each_batch(owner, batches):
                     with linear_algebra(self.n_jobs):
@@ -185,14 +185,14 @@ class _KitchenSinks(NeuronLearner):
                         file.received(new.seed_, *batch)
                         if (state := file.resume()) is not None:
                             new.sums_.take(state["statistics"])
-                        elif not file.behind:
+                        elif not file.behind:  # else the saved state includes this batch
                             new._learn(batch)
                             file.keep(new._state)
-                    n_learned += 1
+                    n_batches += 1
             except Exception as error:
-                error.add_note(f"This was at batch {n_learned}, counted from 0.")
-                if not file.behind and file.n_batches == n_learned > 0:
-                    file.keep(new._state, now=True)  # the source may not come back
+                error.add_note(f"This was at batch {n_batches}, counted from 0.")
+                if not file.behind and file.n_batches == n_batches > 0:
+                    file.keep(new._state, now=True)  # the batches may not be available again
                 raise
             if not new.__sklearn_is_fitted__():
                 raise ValueError(
@@ -209,16 +209,17 @@ class _KitchenSinks(NeuronLearner):
         return {"statistics": self.sums_.statistics}
 
     def merge(self, other: Any) -> Any:
-        """Add the rows that another model has seen, as if this one had seen them.
+        """Add the rows of another model, as if this model had learned from them.
 
-        Models may be fitted on parts of the data, on several machines, and merged in any order: up
-        to rounding the result is that of one ``fit``.
+        Models can be fitted to parts of the data, on several machines, and merged in any order. Up
+        to rounding, the result is that of one ``fit`` to all rows.
 
         Parameters
         ----------
         other : estimator of the same class
-            Fitted with the same neurons, ``n_neurons``, ``dtype`` and integer ``random_state``; a
-            family must take nothing from the data, or have taken the same.
+            Fitted with the same neurons, ``n_neurons``, ``dtype`` and integer ``random_state``. If
+            the family estimates anything from the data, such as a length scale, it must be equal in
+            both models.
 
         Returns
         -------
@@ -241,7 +242,7 @@ class _KitchenSinks(NeuronLearner):
 
     @property
     def statistics_(self) -> Statistics:
-        """Sums over the rows seen so far, from the direct solver."""
+        """Sums over the rows so far, from the direct solver."""
         if self.sums_.statistics is None:
             raise AttributeError(
                 "the model was solved in passes over the rows, so there are no statistics_. "
@@ -251,9 +252,9 @@ class _KitchenSinks(NeuronLearner):
 
     @property
     def cv_values_(self) -> np.ndarray:
-        """Scores by which alpha was chosen, shape (n_outputs, n_alphas): the mean squared error.
+        """Cross-validated mean squared errors at ``cv_alphas_``, shape (n_outputs, n_alphas).
 
-        By generalised cross-validation or, for ``alpha="loo"``, by leaving one row out.
+        They are from generalised cross-validation or, for ``alpha="loo"``, leave one row out.
         """
         scores = self._solution().scores
         if scores is None:
@@ -264,7 +265,7 @@ class _KitchenSinks(NeuronLearner):
 
     @property
     def cv_alphas_(self) -> np.ndarray:
-        """The values of alpha that ``cv_values_`` are for, shape (n_alphas,)."""
+        """The values of alpha that were compared, shape (n_alphas,)."""
         _ = self.cv_values_
         grid = self._solution().grid
         assert grid is not None
@@ -272,13 +273,13 @@ class _KitchenSinks(NeuronLearner):
 
     @property
     def alpha_(self) -> Any:
-        """The regularisation strength in use, for each output if there are several."""
+        """The regularisation strength that is used, for each output if there are several."""
         alpha = self._solution().ridge / self.sums_.n_neurons
         return float(alpha[0]) if len(alpha) == 1 else alpha
 
     @property
     def n_iter_(self) -> int:
-        """Iterations of the solver; 1 where least squares is solved directly."""
+        """Iterations of the solver; 1 for the direct solver."""
         return self._solution().n_iter
 
     @property
@@ -306,9 +307,9 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     .. math:: \frac{1}{n} \sum_i \Big(y_i - b - \sum_j \beta_j \cdot \psi(x_i; w_j)\Big)^2
         + \alpha K \sum_j |\beta_j|^2
 
-    in one pass over the rows. The factor K makes alpha mean the same for any number of neurons:
-    :math:`K \sum_j |\beta_j|^2` estimates the squared norm of the function that the network
-    samples, and the solution approaches kernel ridge regression as K grows.
+    in one pass over the rows. Because of the factor K, alpha has the same meaning for any number of
+    neurons: :math:`K \sum_j |\beta_j|^2` estimates the squared norm of the function that the
+    network samples. The solution approaches kernel ridge regression as K grows.
 
     Parameters
     ----------
@@ -316,37 +317,36 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         The family of neurons, or the name of one, such as "gaussian", "stumps" or "tabular"; see
         :mod:`trickless.neurons`.
     n_neurons : int, default=1000
-        How many neurons K to draw. Memory grows like the square of ``n_neurons * width``, and not
-        with the rows.
+        How many neurons K to draw. Memory grows with the square of ``n_neurons * width``, but not
+        with the number of rows.
     alpha : float, "auto" or "loo", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
-        cross-validation from the same statistics, for each output apart; "loo" by leaving each row
-        out in turn, exactly, which takes a second pass over the rows of ``fit``.
+        cross-validation, for each output separately, without another pass over the rows. "loo"
+        chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``.
     weight_bound : float or None, default=None
-        The constant C of the paper: no weight exceeds C / ``n_neurons``. The least squares problem
-        is solved within that box, at the alpha given or chosen without it; its time grows with
-        the cube of the number of columns for each weight at the bound.
+        The constant C of the paper: no coefficient exceeds C / ``n_neurons``. Least squares is then
+        solved with that constraint. An alpha to be chosen is chosen without it. Each coefficient at
+        the bound takes time of the cube of the number of columns.
     solver : {"auto", "direct", "iterative"}, default="auto"
-        How least squares is solved. "direct" sums statistics in one pass over the rows, which takes
-        time of order n c² + c³ for c columns (``n_neurons * width``), and factorises them.
-        "iterative" takes preconditioned conjugate gradients, some tens of passes over the rows. It
-        keeps activations in memory, if they fit into ``cache_bytes`` or take no more than the
-        direct solver would, and evaluates them in every pass if not. It is for ``fit`` with a
-        positive alpha or "auto", and the model has no
-        ``statistics_``, as ``partial_fit``, ``merge`` and ``return_std`` need. "auto" is "direct"
-        for up to 6,144 columns, or 16,384 where activations cannot be kept, mostly for up to 2,048
-        rows, and where "iterative" does not go.
+        How least squares is solved. "direct" sums statistics in one pass over the rows and
+        factorises them, in time of order n c² + c³ for c columns (``n_neurons * width``).
+        "iterative" takes preconditioned conjugate gradients, with tens of passes over the rows. It
+        keeps activations in memory if they fit into ``cache_bytes`` or the memory of the direct
+        solver, and otherwise evaluates them in every pass. It needs ``fit`` and a positive alpha or
+        "auto". The model then has no ``statistics_``, which ``partial_fit``, ``merge`` and
+        ``return_std`` need. "auto" is "direct" for up to 6,144 columns (16,384 if activations
+        cannot be kept), in most cases for up to 2,048 rows, and if "iterative" is not possible.
     max_iter : int, default=500
         The most iterations of the iterative solver.
     tol : float, default=1e-5
-        The iterative solver stops when the risk is within this of its minimum, relative to what the
-        solution lowers it by.
+        The iterative solver stops when the risk is this close to its minimum, relative to the
+        decrease of the risk by the solution.
     search : dict or None, default=None
         Parameters of the neurons to choose from, such as
-        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
-        cross-validation, with 256 neurons on at most 4,096 rows of the first batch; where that is
-        little beside the fit to come, the better half of them with 512 on 16,384, and so on up to
-        2,048 on 32,768.
+        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by generalised
+        cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The better half
+        is compared again with 512 neurons on 16,384 rows, and so on up to 2,048 neurons on 32,768
+        rows, as long as that is cheap compared with the fit.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -354,49 +354,50 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     verbose : bool, default=False
         Whether to show a progress bar.
     dtype : {"float32", "float64"}, default="float32"
-        Precision of the activations, and of products of some rows of them where that is good
-        enough; sums and solves are always in float64.
+        Precision of the activations, and of their products over a few rows if that is accurate
+        enough. Sums and solvers always work in float64.
     cache_bytes : int, default=2**28
-        Bytes of drawn weights to keep in memory, and of activations where they are needed more than
-        once. The rest comes back from the seed when needed.
+        Bytes of drawn weights to keep in memory, and of activations that are needed more than once.
+        The rest is drawn or evaluated again when needed.
 
     Attributes
     ----------
     alpha_ : float, or array of shape (n_outputs,)
-        The regularisation strength in use, for each output if there are several.
+        The regularisation strength that is used, for each output if there are several.
     coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         Constants.
     cv_values_ : array of shape (n_outputs, n_alphas)
-        Cross-validated mean squared error at each of ``cv_alphas_``, where alpha was chosen;
-        infinite where an alpha was not tried.
+        Cross-validated mean squared error at each of ``cv_alphas_``, if alpha was chosen. It is
+        infinite for values of alpha that were not tried.
     cv_alphas_ : array of shape (n_alphas,)
         The values of alpha that were compared.
     n_iter_ : int
-        Iterations of the solver; 1 where least squares is solved directly.
+        Iterations of the solver; 1 for the direct solver.
     noise_variance_ : float, or array of shape (n_outputs,)
-        Variance of the noise, from the residuals.
+        Variance of the noise, estimated from the residuals.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
         The fitted family.
     search_scores_ : array of shape (n_candidates,)
-        Scores of the families compared, by ``search`` in the order of
-        :class:`sklearn.model_selection.ParameterGrid` or by the family's own choice of a length
-        scale or of weights of features, relative to a constant. Each is of the last comparison
-        that a family was in; more rows and neurons make it smaller.
+        Scores of the compared families, relative to that of a constant; smaller is better. The
+        families are those of ``search``, in the order of
+        :class:`sklearn.model_selection.ParameterGrid`, or those among which the family itself
+        chooses, such as length scales. Each score is from the last round that a family was in; more
+        rows and neurons make it smaller.
     statistics_ : Statistics
-        Sums over the rows seen so far, from the direct solver; the activations and targets of each
-        row instead, while rows are no more than columns.
+        Sums over the rows so far, from the direct solver. While there are no more rows than
+        columns, it holds their activations and targets instead.
     n_features_in_ : int
         Number of features.
 
     References
     ----------
     .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Algorithm 1;
-       the constraint on the largest weight is replaced by a ridge, as in their section 4, unless
-       ``weight_bound`` is given.
+       the constraint on the largest coefficient is replaced by a ridge, as in their section 4,
+       unless ``weight_bound`` is given.
 
     Examples
     --------
@@ -425,37 +426,25 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         dtype: Any = "float32",
         cache_bytes: int = 2**28,
     ) -> None:
-        self.neurons = neurons
-        self.n_neurons = n_neurons
-        self.alpha = alpha
-        self.weight_bound = weight_bound
-        self.solver = solver
-        self.search = search
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
+        store(self, locals())
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predict targets, and how certain they are.
+        """Predict targets, with standard deviations if wanted.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
         return_std : bool, default=False
-            Whether to return standard deviations as well.
+            Whether to return standard deviations as well; not with ``weight_bound``.
 
         Returns
         -------
         y : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
         std : array of the same shape, if ``return_std``
-            Standard deviation of a new target. With a prior under which the solution is the mean of
-            the posterior, this is a Gaussian process through the drawn neurons: its kernel is
-            ``noise_variance_ / (n alpha_)`` times theirs, and it approaches the exact one as
-            ``n_neurons`` grows. Without ``weight_bound``.
+            Standard deviation of a new target. The model is taken as a Gaussian process whose
+            posterior mean is the solution. Its kernel is ``noise_variance_ / (n alpha_)`` times
+            that of the drawn neurons, and approaches the family's exact kernel as ``n_neurons``
+            grows.
         """
         mean = super().predict(X)
         if not return_std:
@@ -484,16 +473,16 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         *,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> KitchenSinksRegressor:
-        """Begin anew, and add batches until there are no more.
+        """Start a new model, and learn from all batches of an iterable.
 
         Parameters
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight)
             As for ``partial_fit``.
         checkpoint : str or path, optional
-            A file to keep the state in, about once a minute, as for ``fit``. The same call goes on
-            from there, with the same batches from the first on: those that were learned are read,
-            and passed over.
+            A file in which the state is saved about once a minute, as for ``fit``. To resume, make
+            the same call with the same batches, from the first on. Batches that were learned before
+            are read but not learned again.
 
         Returns
         -------
@@ -501,18 +490,18 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
 
         Notes
         -----
-        If the source or a batch fails, the model stays that of the whole batches before, and its
-        state is in ``checkpoint``; ``partial_fit`` goes on with others.
+        If ``batches`` or one of them raises an error, the model has learned from all earlier
+        batches, and its state is in ``checkpoint``. ``partial_fit`` can add other batches.
         """
         return self._fit_stream(batches, checkpoint=checkpoint)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> KitchenSinksRegressor:
-        """Add a batch.
+        """Learn from a batch.
 
-        Any grouping and order of batches gives the model of one ``fit``, up to rounding, if the
-        family takes nothing from the data. Median length scales and the cuts of stumps are fixed by
-        the first batch: make it representative, or pass ``Gaussian(length_scale=...)``. The solve
-        is put off until it is needed.
+        Up to rounding, the model does not depend on how rows are grouped and ordered, and is that
+        of one ``fit``, if the family estimates nothing from the data. Median length scales and the
+        cuts of stumps come from the first batch. So make it representative, or pass
+        ``Gaussian(length_scale=...)``. The problem is solved when coefficients are first needed.
 
         Parameters
         ----------
@@ -535,8 +524,8 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     .. math:: \frac{1}{n} \sum_i \Big(y_i - b - \sum_j \beta_j \cdot \psi(x_i; w_j)\Big)^2
         + \alpha K \sum_j |\beta_j|^2
 
-    in one pass over the rows. The minimiser of the squared loss is :math:`2p - 1`, which is how
-    ``predict_proba`` reads the decision values.
+    in one pass over the rows. The minimiser of the expected squared loss is :math:`2p - 1`, from
+    which ``predict_proba`` computes probabilities p.
 
     Parameters
     ----------
@@ -544,51 +533,51 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         The family of neurons, or the name of one, such as "gaussian", "stumps" or "tabular"; see
         :mod:`trickless.neurons`.
     n_neurons : int, default=1000
-        How many neurons K to draw. Memory grows like the square of ``n_neurons * width``, and not
-        with the rows.
+        How many neurons K to draw. Memory grows with the square of ``n_neurons * width``, but not
+        with the number of rows.
     loss : str, default="squared_error"
         The loss: "squared_error", "log_loss", "hinge", "squared_hinge" or "exponential". All but
-        the first need the rows in ``fit``, and take some hundred passes over their activations
-        ("hinge" up to a thousand), which are kept if they fit into ``cache_bytes`` and evaluated
-        again if not. They minimise the mean loss plus :math:`(\alpha K / 2) \sum_j |\beta_j|^2`;
-        ``alpha="auto"`` is then that of the squared loss, times the loss's curvature if that is
-        below 1. "log_loss" is the logistic loss for two classes and the softmax loss for more.
+        the first need ``fit``, with about a hundred passes over the activations ("hinge" up to a
+        thousand). Activations are kept if they fit into ``cache_bytes``, and otherwise evaluated in
+        every pass. These losses minimise the mean loss plus :math:`(\alpha K / 2) \sum_j
+        |\beta_j|^2`. ``alpha="auto"`` is then chosen for the squared loss, and multiplied by the
+        loss's curvature if that is below 1. "log_loss" is the logistic loss for two classes and the
+        softmax loss for more.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which those of the rows are multiplied: {label: weight}, where
-        a class that is not named has weight 1, or inversely proportional to their frequencies.
-        "balanced" needs all rows, and so is for ``fit`` only, and not to be merged.
+        Weights of the classes, which multiply those of the rows: {label: weight}, where classes
+        that are not named have weight 1; or "balanced", for weights inversely proportional to
+        frequencies. "balanced" needs all rows, so it works with ``fit`` only, and not with
+        ``merge``.
     alpha : float, "auto" or "loo", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
-        cross-validation from the same statistics, for each output apart; "loo" by leaving each row
-        out in turn, exactly, which takes a second pass over the rows of ``fit``.
+        cross-validation, for each output separately, without another pass over the rows. "loo"
+        chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``.
     weight_bound : float or None, default=None
-        The constant C of the paper: no weight exceeds C / ``n_neurons``. The least squares problem
-        is solved within that box, at the alpha given or chosen without it; its time grows with
-        the cube of the number of columns for each weight at the bound.
+        The constant C of the paper: no coefficient exceeds C / ``n_neurons``. Least squares is then
+        solved with that constraint. An alpha to be chosen is chosen without it. Each coefficient at
+        the bound takes time of the cube of the number of columns.
     solver : {"auto", "direct", "iterative"}, default="auto"
         How least squares is solved, for ``loss="squared_error"``. "direct" sums statistics in one
-        pass over the rows, which takes time of order n c² + c³ for c columns (``n_neurons *
-        width``), and factorises them. "iterative" takes preconditioned conjugate gradients, some
-        tens of passes over the rows. It keeps activations in memory, if they fit into
-        ``cache_bytes`` or take no more than the direct solver would, and evaluates them in every
-        pass if not. It is for ``fit`` with a positive alpha or "auto", and the model has no
-        ``statistics_``, as ``partial_fit`` and ``merge`` need. "auto" is "direct" for up to
-        6,144 columns, or 16,384 where activations cannot be kept, mostly for up to 2,048 rows, and
-        where "iterative" does not go.
+        pass over the rows and factorises them, in time of order n c² + c³ for c columns
+        (``n_neurons * width``). "iterative" takes preconditioned conjugate gradients, with tens of
+        passes over the rows. It keeps activations in memory if they fit into ``cache_bytes`` or the
+        memory of the direct solver, and otherwise evaluates them in every pass. It needs ``fit``
+        and a positive alpha or "auto". The model then has no ``statistics_``, which ``partial_fit``
+        and ``merge`` need. "auto" is "direct" for up to 6,144 columns (16,384 if activations cannot
+        be kept), in most cases for up to 2,048 rows, and if "iterative" is not possible.
     max_iter : int, default=500
-        The most iterations of the iterative solver, and for losses other than "squared_error"; one
-        is about a pass.
+        The most iterations of the iterative solver, and for losses other than "squared_error". An
+        iteration takes about one pass.
     tol : float, default=1e-5
-        The iterative solver stops when the risk is within this of its minimum, relative to what the
-        solution lowers it by. For losses other than "squared_error": the largest entry of the
-        preconditioned gradient at which they are solved, if the risk has not stopped to decrease
-        before.
+        The iterative solver stops when the risk is this close to its minimum, relative to the
+        decrease of the risk by the solution. Losses other than "squared_error" are solved when no
+        entry of the preconditioned gradient is larger, or when the risk no longer decreases.
     search : dict or None, default=None
         Parameters of the neurons to choose from, such as
-        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``: all combinations are compared by generalised
-        cross-validation, with 256 neurons on at most 4,096 rows of the first batch; where that is
-        little beside the fit to come, the better half of them with 512 on 16,384, and so on up to
-        2,048 on 32,768.
+        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by generalised
+        cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The better half
+        is compared again with 512 neurons on 16,384 rows, and so on up to 2,048 neurons on 32,768
+        rows, as long as that is cheap compared with the fit.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -596,50 +585,51 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     verbose : bool, default=False
         Whether to show a progress bar.
     dtype : {"float32", "float64"}, default="float32"
-        Precision of the activations, and of products of some rows of them where that is good
-        enough; sums and solves are always in float64.
+        Precision of the activations, and of their products over a few rows if that is accurate
+        enough. Sums and solvers always work in float64.
     cache_bytes : int, default=2**28
-        Bytes of drawn weights to keep in memory, and of activations where they are needed more than
-        once. The rest comes back from the seed when needed.
+        Bytes of drawn weights to keep in memory, and of activations that are needed more than once.
+        The rest is drawn or evaluated again when needed.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The labels.
     alpha_ : float, or array of shape (n_outputs,)
-        The regularisation strength in use, for each output if there are several.
+        The regularisation strength that is used, for each output if there are several.
     coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         Constants.
     cv_values_ : array of shape (n_outputs, n_alphas)
-        Cross-validated mean squared error at each of ``cv_alphas_``, where alpha was chosen: for
-        other losses too, as alpha is chosen by the squared one. Infinite where an alpha was not
-        tried.
+        Cross-validated mean squared error at each of ``cv_alphas_``, if alpha was chosen; also for
+        other losses, as alpha is chosen by the squared loss. It is infinite for values of alpha
+        that were not tried.
     cv_alphas_ : array of shape (n_alphas,)
         The values of alpha that were compared.
     n_iter_ : int
-        Iterations of the solver; 1 where least squares is solved directly.
+        Iterations of the solver; 1 for the direct solver.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
         The fitted family.
     search_scores_ : array of shape (n_candidates,)
-        Scores of the families compared, by ``search`` in the order of
-        :class:`sklearn.model_selection.ParameterGrid` or by the family's own choice of a length
-        scale or of weights of features, relative to a constant. Each is of the last comparison
-        that a family was in; more rows and neurons make it smaller.
+        Scores of the compared families, relative to that of a constant; smaller is better. The
+        families are those of ``search``, in the order of
+        :class:`sklearn.model_selection.ParameterGrid`, or those among which the family itself
+        chooses, such as length scales. Each score is from the last round that a family was in; more
+        rows and neurons make it smaller.
     statistics_ : Statistics
-        Sums over the rows seen so far, from the direct solver; the activations and targets of each
-        row instead, while rows are no more than columns.
+        Sums over the rows so far, from the direct solver. While there are no more rows than
+        columns, it holds their activations and targets instead.
     n_features_in_ : int
         Number of features.
 
     References
     ----------
     .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Algorithm 1;
-       the constraint on the largest weight is replaced by a ridge, as in their section 4, unless
-       ``weight_bound`` is given.
+       the constraint on the largest coefficient is replaced by a ridge, as in their section 4,
+       unless ``weight_bound`` is given.
 
     Examples
     --------
@@ -678,21 +668,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         dtype: Any = "float32",
         cache_bytes: int = 2**28,
     ) -> None:
-        self.neurons = neurons
-        self.n_neurons = n_neurons
-        self.loss = loss
-        self.class_weight = class_weight
-        self.alpha = alpha
-        self.weight_bound = weight_bound
-        self.solver = solver
-        self.search = search
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.dtype = dtype
-        self.cache_bytes = cache_bytes
+        store(self, locals())
 
     def fit_stream(
         self,
@@ -701,7 +677,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         *,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> KitchenSinksClassifier:
-        """Begin anew, and add batches until there are no more; for ``loss="squared_error"``.
+        """Start a new model, and learn from all batches; for ``loss="squared_error"``.
 
         Parameters
         ----------
@@ -710,9 +686,9 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         classes : array of shape (n_classes,), optional
             All labels that may occur. Default: those of the first batch.
         checkpoint : str or path, optional
-            A file to keep the state in, about once a minute, as for ``fit``. The same call goes on
-            from there, with the same batches from the first on: those that were learned are read,
-            and passed over.
+            A file in which the state is saved about once a minute, as for ``fit``. To resume, make
+            the same call with the same batches, from the first on. Batches that were learned before
+            are read but not learned again.
 
         Returns
         -------
@@ -723,19 +699,19 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> KitchenSinksClassifier:
-        """Add a batch.
+        """Learn from a batch.
 
-        Any grouping and order of batches gives the model of one ``fit``, up to rounding, if the
-        family takes nothing from the data. Median length scales and the cuts of stumps are fixed by
-        the first batch: make it representative, or pass ``Gaussian(length_scale=...)``. The solve
-        is put off until it is needed.
+        Up to rounding, the model does not depend on how rows are grouped and ordered, and is that
+        of one ``fit``, if the family estimates nothing from the data. Median length scales and the
+        cuts of stumps come from the first batch. So make it representative, or pass
+        ``Gaussian(length_scale=...)``. The problem is solved when coefficients are first needed.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,)
         classes : array of shape (n_classes,), optional
-            All labels that may occur; used in the first call. Default: those of the first batch.
+            All labels that may occur, for the first call. Default: those of the first batch.
         sample_weight : array of shape (n_rows,), optional
 
         Returns
@@ -751,7 +727,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
 
 
 def options_of(learner: _KitchenSinks) -> Options:
-    """How the sums of a learner are solved."""
+    """The parameters of a learner that its solver needs."""
     given = {name: getattr(learner, name) for name in Options._fields if name != "owner"}
     return Options(owner=type(learner).__name__, **given)
 
@@ -759,7 +735,7 @@ def options_of(learner: _KitchenSinks) -> Options:
 def begin_sums(
     learner: _KitchenSinks, X: Any, targets: np.ndarray, weight: np.ndarray | None
 ) -> None:
-    """Choose the neurons of a learner that has begun, and begin its sums."""
+    """Choose the neurons of a learner that has received its first batch, and make its solver."""
     choose_neurons(learner, X, targets, weight, _families(learner))
     begin_stream(learner, learner.cache_bytes)
     origin = np.average(targets, axis=0, weights=weight)
@@ -767,14 +743,14 @@ def begin_sums(
 
 
 def is_model(learner: _KitchenSinks) -> bool:
-    """Whether a learner could predict from the sums it has."""
+    """Whether a learner that was interrupted can predict."""
     sums: Sums | None = getattr(learner, "sums_", None)
     squared = learner.loss == "squared_error" and learner.alpha != "loo"
     return squared and sums is not None and sums.statistics is not None
 
 
 def _families(learner: _KitchenSinks) -> list[Neurons]:
-    """Families to choose from, which are not fitted yet."""
+    """The families to choose from, not fitted."""
     plain = clone(learner).set_params(search=None)
     if learner.search is None:
         return [clone(make_neurons(plain.neurons))]
@@ -792,7 +768,7 @@ def _families(learner: _KitchenSinks) -> list[Neurons]:
 
 
 def check_streamable(learner: _KitchenSinks) -> None:
-    """Refuse what needs more than sums over the rows, as a stream gives."""
+    """Raise an error if sums over the rows, as from a stream, are not enough for the parameters."""
     owner = type(learner).__name__
     check_alpha(owner, learner.alpha)
     _check_statistics(learner)
@@ -807,7 +783,7 @@ def check_streamable(learner: _KitchenSinks) -> None:
 
 
 def _check_statistics(learner: _KitchenSinks) -> None:
-    """Refuse a model that has, or will have, no sums over the rows."""
+    """Raise an error if a model has, or will have, no sums over the rows."""
     fitted = learner.__sklearn_is_fitted__()
     none = learner.sums_.statistics is None if fitted else learner.solver == "iterative"
     if none:
@@ -819,7 +795,7 @@ def _check_statistics(learner: _KitchenSinks) -> None:
 
 
 def _check_mergeable(model: Any, other: Any) -> None:
-    """Only statistics of the same activations and targets can be added up."""
+    """Check that the statistics of both models are of the same activations and targets."""
     owner = type(model).__name__
     if type(other) is not type(model):
         raise TypeError(
@@ -863,7 +839,7 @@ def _check_mergeable(model: Any, other: Any) -> None:
 
 
 def _same_fit(mine: Any, theirs: Any) -> bool:
-    """Whether two families took the same from the data: their attributes, as far as comparable."""
+    """Whether two families estimated the same from the data, by their fitted attributes."""
     if type(mine) is not type(theirs):
         return False
     if isinstance(mine, dict):
@@ -881,7 +857,7 @@ def _same_fit(mine: Any, theirs: Any) -> bool:
 
 
 def _each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """Rows, targets and weights of each batch; None for weights where it has none."""
+    """Rows, targets and weights of each batch; weights are None if it has none."""
     what = "batches must be an iterable of (X, y) or (X, y, sample_weight)"
     if not isinstance(batches, Iterable) or isinstance(batches, str | bytes):
         raise TypeError(

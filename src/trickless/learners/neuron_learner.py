@@ -1,4 +1,4 @@
-"""Learners of drawn neurons: the rows they take, and how they come to their neurons."""
+"""Base class of learners of drawn neurons: their rows, and the choice of a family of neurons."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from trickless.rules import integer
 from trickless.selection.halving import choose
 from trickless.tables.encoder import why_no_numbers, why_no_table
 
-#: Rows and neurons on which a family is tried.
+#: Rows and neurons with which a family is checked.
 _TRIAL_ROWS, _TRIAL_NEURONS = 64, 16
 
 
 class RowsOfNeurons(Matrix):
-    """Rows that a family of neurons takes.
+    """The kind of rows that a family of neurons takes.
 
     Parameters
     ----------
     neurons : Neurons
     devices : bool
-        Whether the learner works on arrays of other libraries.
+        Whether the learner accepts arrays of other libraries.
     """
 
     def __init__(self, neurons: Neurons, devices: bool) -> None:
@@ -48,7 +48,7 @@ class RowsOfNeurons(Matrix):
         self.devices = devices
 
     def check(self, owner: str, X: Any) -> None:
-        """Refuse sparse rows if the neurons take none."""
+        """Raise an error for sparse rows if the neurons do not take them."""
         if scipy.sparse.issparse(X) and not self.sparse:
             raise TypeError(
                 f"{owner}: X is a sparse matrix of shape {X.shape}, but neurons={self.family}() "
@@ -57,7 +57,7 @@ class RowsOfNeurons(Matrix):
             )
 
     def why_refused(self, X: Any) -> str | None:
-        """Why rows are no table, or no finite numbers; None if that is not known."""
+        """Explain why rows are no table, or not finite numbers; None if the reason is unknown."""
         if self.tables:
             return why_no_table(X)
         return why_no_numbers(
@@ -75,12 +75,12 @@ class NeuronLearner(Learner):
     neurons_ : Neurons
         The fitted family.
     stream_ : NeuronStream
-        Its neurons, drawn from the seed, if the learner keeps coefficients of them.
+        The neurons, drawn from the seed, if the learner keeps coefficients of them.
     """
 
-    #: Whether the learner relies on the bound of the neurons.
+    #: Whether the learner relies on the bound of the activations.
     _bounded: ClassVar[bool] = True
-    #: Whether it works on arrays of other libraries where they are.
+    #: Whether it accepts arrays of other libraries, and processes them on their device.
     _on_devices: ClassVar[bool] = False
     _fixed = ("neurons", *Learner._fixed)
     _smaller = "a smaller n_neurons, or fewer rows at a time"
@@ -97,9 +97,9 @@ class NeuronLearner(Learner):
         return RowsOfNeurons(make_neurons(self.neurons), self._on_devices)
 
     def set_params(self, **params: Any) -> NeuronLearner:
-        """Set parameters, also those of the neurons, as ``neurons__length_scale=2``.
+        """Set parameters, also those of the neurons, as in ``neurons__length_scale=2``.
 
-        Where ``neurons`` is a name, it is replaced by the family that it stands for first.
+        If ``neurons`` is a name, it is first replaced by the family of that name.
         """
         neurons = params.get("neurons", self.neurons)
         if isinstance(neurons, str) and any(key.startswith("neurons__") for key in params):
@@ -124,16 +124,16 @@ def choose_neurons(
 ) -> None:
     """Fit families to the first batch, and choose one by the data.
 
-    Sets ``neurons_``, and ``search_scores_`` if there was a choice.
+    Sets ``neurons_``, and ``search_scores_`` if several families were compared.
 
     Parameters
     ----------
     learner : NeuronLearner
-        A learner that has begun.
+        A learner that has received its first batch (``begin``).
     X, targets, weight
         The first batch.
     families : list of Neurons, optional
-        Families that are not fitted yet. Default: the learner's own.
+        Families, which are fitted here. Default: the learner's family.
     """
     inputs = learner.rows_.inputs(learner, X.shape[1])
     families = [clone(make_neurons(learner.neurons))] if families is None else families
@@ -164,7 +164,7 @@ def receive_rows(
     classes: Any = None,
     stream: bool = True,
 ) -> Batch:
-    """Take a later batch, and try the neurons on a few of its rows."""
+    """Receive a later batch, and check the neurons on a few of its rows."""
     batch = receive(learner, X, y, sample_weight, classes, stream)
     if len(batch[1]):
         try_neurons(learner, batch[0])
@@ -172,7 +172,7 @@ def receive_rows(
 
 
 def try_neurons(learner: NeuronLearner, X: Any, first: bool = False) -> None:
-    """Try a few neurons on a few rows: what they say must be what their family declares."""
+    """Check on a few rows that a few neurons behave as their family declares."""
     family, rows, trial = learner.neurons_, take(X, slice(_TRIAL_ROWS)), _trial(learner)
     there = moved(trial, rows)
     check_family(family, rows, there, learner._bounded)

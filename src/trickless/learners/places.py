@@ -1,4 +1,4 @@
-"""Where rows may be: of which library, and on which device."""
+"""Checks of the library and device of rows, targets and weights."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from trickless.arrays.devices import dispatches, is_foreign, place
 
 
 def check_readable(owner: str, X: Any, on_devices: bool) -> None:
-    """Rows of another library: whether the learner takes them, and scikit-learn lets them through.
+    """Check that the learner can process rows of another library.
 
-    Without scikit-learn's dispatch they are read as NumPy arrays, if they can be.
+    Without scikit-learn's array API dispatch, they must be convertible to NumPy arrays.
     """
     if not is_foreign(X):
         return
@@ -56,7 +56,7 @@ def _check_no_gradient(owner: str, name: str, array: Any) -> None:
 
 
 def check_together(owner: str, X: Any, **others: Any) -> None:
-    """What comes with rows must be NumPy's, or be where the rows are."""
+    """Check that targets and weights are in NumPy, or in the library and on the device of X."""
     for name, array in others.items():
         _check_no_gradient(owner, name, array)
     if not dispatches():
@@ -70,7 +70,7 @@ def check_together(owner: str, X: Any, **others: Any) -> None:
 
 
 def check_place(owner: str, X: Any, begun: str | None) -> None:
-    """Later rows must be where the first were; a model from a file has been nowhere."""
+    """Check that later rows are where the first were; ``begun`` is None for a model from a file."""
     if begun is not None and place(X) != begun:
         raise ValueError(
             f"{owner}: X is an array of {place(X)}, but the model was begun with rows of {begun}. "
@@ -81,7 +81,7 @@ def check_place(owner: str, X: Any, begun: str | None) -> None:
 
 
 def check_double(owner: str, X: Any, dtype: Any, has_double: bool) -> None:
-    """A device must have the precision that is asked for."""
+    """Check that the device of X supports the precision."""
     if np.dtype(dtype) == np.float64 and not has_double:
         raise ValueError(
             f"{owner}: dtype='float64', but X is an array of {place(X)}, which has no such numbers."

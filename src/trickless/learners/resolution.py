@@ -1,4 +1,4 @@
-"""What the precision of a learner leaves of the rows: whether values stay finite, and apart."""
+"""Checks that rows stay finite and distinct in the precision of a learner."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from trickless.arrays.devices import take, to_host
 from trickless.arrays.namespaces import namespace
 from trickless.rules import warn
 
-#: Rows that are looked at.
+#: Rows that are checked.
 _ROWS = 1000
-#: Share of the different values of a column that rounding has to leave.
+#: The least share of a column's distinct values that must stay distinct.
 _DISTINCT = 0.9
 
 
 def check_overflow(owner: str, X: Any, dtype: Any) -> None:
-    """Finite inputs must stay finite in the precision of the activations."""
+    """Check that finite inputs stay finite in the precision of the activations."""
     values = X.data if scipy.sparse.issparse(X) else X
     xp = namespace(values)
     if bool(xp.any(xp.isinf(values))):
@@ -30,10 +30,10 @@ def check_overflow(owner: str, X: Any, dtype: Any) -> None:
 
 
 def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bool) -> None:
-    """Warn where a large offset leaves inputs few digits in the precision of the activations.
+    """Warn if a large offset leaves inputs few digits in the precision of the activations.
 
-    ``apart`` says that columns count each by itself, and not by the distances between rows, and
-    ``by_order`` that values count by their order, however close they are.
+    If ``apart``, each column matters by itself, and not only the distances between rows. If
+    ``by_order``, the values of a column matter by their order, however close they are.
     """
     if scipy.sparse.issparse(X):
         return
@@ -65,7 +65,7 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bo
 
 
 def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
-    """Warn of a column whose values the precision of the activations makes equal."""
+    """Warn of a column whose distinct values become equal; returns whether there is one."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = np.sort(rows.astype(dtype), axis=0)
     before, after = (1 + (A[1:] > A[:-1]).sum(axis=0) for A in (np.sort(rows, axis=0), rounded))

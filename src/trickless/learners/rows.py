@@ -1,4 +1,4 @@
-"""Rows: from what a user passes as X to a validated matrix in the learner's precision."""
+"""Rows: converting X, as the user passes it, to a validated matrix in the learner's precision."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ _FLOATS = (np.float64, np.float32)
 
 
 class Matrix:
-    """Rows of finite numbers, dense or sparse: what a learner takes if it says no more.
+    """The default kind of rows: finite numbers, dense or sparse.
 
     Other kinds of rows derive from this class.
 
     Attributes
     ----------
     tables : bool
-        Whether data frames with categories and missing values are taken.
+        Whether data frames with categories and missing values are accepted.
     devices : bool
-        Whether arrays of other libraries are taken, and worked on where they are.
-    apart, by_order : bool
-        Whether each column counts by itself, and whether its values count by their order.
+        Whether arrays of other libraries are accepted, and processed on their device.
+    apart : bool
+        Whether each column matters by itself, and not only the distances between rows.
+    by_order : bool
+        Whether the values of a column matter by their order, however close they are.
     """
 
     tables = False
@@ -39,19 +41,19 @@ class Matrix:
     by_order = False
 
     def check(self, owner: str, X: Any) -> None:
-        """Refuse validated rows that the learner cannot take."""
+        """Raise an error for validated rows that the learner cannot process."""
 
     def why_refused(self, X: Any) -> str | None:
-        """Why rows are no finite numbers, and what to do; None if that is not known."""
+        """Explain why rows are not finite numbers, with a remedy; None if the reason is unknown."""
         return why_no_numbers(X, "rows must be finite numbers. Remedy: encode it in a pipeline.")
 
     def converted(self, X: Any) -> Any:
-        """Rows with what the learner needs beside their precision."""
+        """Rows in the learner's precision, converted further if the learner needs that."""
         return X
 
 
 class Rows:
-    """What a learner knows of its rows, from the first batch on.
+    """Validates the rows of a learner: the first batch decides what later ones must be like.
 
     Parameters
     ----------
@@ -65,11 +67,11 @@ class Rows:
     Attributes
     ----------
     encoder : TableEncoder or None
-        Codes of the categories, if the first batch was a data frame of a learner that takes tables.
+        Codes of the categories, if the learner accepts tables and the first batch was a data frame.
     place : str or None
-        Library and device of the first batch; None for a model from a file, which goes anywhere.
+        Library and device of the first batch. None for a model from a file, which accepts any.
     labels_beside_rows : bool
-        Whether targets came as an array of another library, so that labels are answered as one.
+        Whether y was an array of another library, so that predicted labels are one, too.
     """
 
     def __init__(self, owner: str, dtype: Any, kind: Matrix) -> None:
@@ -85,7 +87,7 @@ class Rows:
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """The rows, targets and weights of the first batch, without rows of weight 0.
 
-        The learner is told ``n_features_in_`` and ``feature_names_in_``.
+        Sets ``n_features_in_`` and ``feature_names_in_`` of the learner.
 
         Parameters
         ----------
@@ -106,7 +108,7 @@ class Rows:
     def later(
         self, learner: Any, X: Any, y: Any, sample_weight: Any, numeric: bool, may_be_empty: bool
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """The same for a later batch; if it may be empty, no row need have a weight above 0."""
+        """The same for a later batch. If it may be empty, all weights may be 0."""
         check_together(self.owner, X, y=y, sample_weight=sample_weight)
         X, y = self._validated(learner, X, to_host(y), numeric, reset=False)
         self._check_kind(X)
@@ -115,13 +117,13 @@ class Rows:
         return (self._in_precision(X) if len(y) else X), y, weight
 
     def to_predict(self, learner: Any, X: Any) -> Any:
-        """Rows to predict, validated and in the learner's precision."""
+        """Rows for prediction, validated and in the learner's precision."""
         X = self._validated(learner, X, "no_validation", False, reset=False)
         self._check_kind(X)
         return self._in_precision(X)
 
     def inputs(self, learner: Any, n_features: int) -> Inputs:
-        """Names of the columns, and how many categories each has, for families of neurons."""
+        """Names and numbers of categories of the columns, for families of neurons."""
         names = getattr(learner, "feature_names_in_", None)
         none = np.zeros(n_features, dtype=int)
         n_categories = none if self.encoder is None else self.encoder.n_categories
@@ -142,7 +144,7 @@ class Rows:
         if not (isinstance(y, str) and y == "no_validation"):
             options |= {"multi_output": numeric, "y_numeric": numeric}
         try:
-            with np.errstate(invalid="ignore"):  # of sums that show that some value is not finite
+            with np.errstate(invalid="ignore"):  # sums that detect values that are not finite
                 return validate_data(learner, X, y, **options)
         except (TypeError, ValueError) as error:
             if (why := self.kind.why_refused(X)) is None:
@@ -150,7 +152,7 @@ class Rows:
             raise ValueError(f"{self.owner}: {why}") from error
 
     def _encoded(self, learner: Any, X: Any, reset: bool) -> Any:
-        """A data frame with categories as their codes; other rows as they are."""
+        """A data frame with codes for its categories; other rows unchanged."""
         if reset:
             self.encoder = TableEncoder(self.owner, X) if is_frame(X) else None
         elif self.encoder is not None and is_frame(X):
@@ -161,7 +163,7 @@ class Rows:
         return check_weights(self.owner, to_host(sample_weight), X, may_be_empty)
 
     def _in_precision(self, X: Any, first: bool = False) -> Any:
-        """Rows in the learner's precision; the first batch is looked at for what that loses."""
+        """Rows in the learner's precision; warns if the first batch loses too much by it."""
         check_double(self.owner, X, self.dtype, has_double(X))
         with np.errstate(over="ignore"):
             if on_host(X):
@@ -176,12 +178,12 @@ class Rows:
         return self.kind.converted(converted)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy or a file holds: it may go on wherever its next rows are."""
+        """Copies and files forget the device, so that later rows may be on any."""
         return self.__dict__ | {"place": None}
 
 
 def _precisions(X: Any) -> tuple[Any, ...]:
-    """Precisions in which rows are taken as they are; others become the first."""
+    """Precisions that are kept; rows of another precision are converted to the first."""
     if not (dispatches() and is_foreign(X)):
         return _FLOATS
     xp = namespace(X)
@@ -189,7 +191,7 @@ def _precisions(X: Any) -> tuple[Any, ...]:
 
 
 def that_count(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
-    """Rows of a positive weight, with their targets and weights."""
+    """Rows with a positive weight, and their targets and weights."""
     if weight is None or weight.all():
         return X, y, weight
     kept = weight > 0
@@ -199,9 +201,9 @@ def that_count(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, A
 def check_weights(
     owner: str, sample_weight: Any, X: Any, may_be_empty: bool = False
 ) -> np.ndarray | None:
-    """Validated sample weights; None stays None.
+    """Validate sample weights; None stays None.
 
-    Some weight must be positive, unless the batch may be empty.
+    At least one weight must be positive, unless the batch may be empty.
     """
     if sample_weight is None:
         return None

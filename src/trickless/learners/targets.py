@@ -1,7 +1,7 @@
-"""Targets: from what a user passes as y to a matrix, and from decision values to answers.
+"""Targets: converting y to a matrix, and decision values to predictions.
 
-A solver sees a float64 matrix with a column for each output, and gives decision values of the same
-shape. Units of y, labels and their weights are known here and nowhere else.
+Solvers receive a float64 matrix with a column for each output, and return decision values of the
+same shape. Only this module knows the units of y, and the labels and their weights.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from trickless.functions.network import Network
 
-#: Targets may be as large as this in double precision.
+#: The largest target in double precision.
 _LARGEST = 1e100
 
 
@@ -30,7 +30,7 @@ class Numbers:
     y : array of shape (n_rows,) or (n_rows, n_outputs)
         The first batch.
     dtype : dtype
-        Precision of the coefficients, in which targets must be finite.
+        Precision of the coefficients. Targets must be finite in it.
     """
 
     def __init__(self, owner: str, y: np.ndarray, dtype: Any) -> None:
@@ -51,7 +51,7 @@ class Numbers:
         return targets
 
     def values(self, decisions: Any) -> Any:
-        """Decision values in the units of y: the same."""
+        """Decision values in the units of y, which are the same."""
         return decisions
 
     def network(self, network: Network) -> Network:
@@ -59,7 +59,7 @@ class Numbers:
         return network
 
     def shaped(self, values: Any) -> Any:
-        """Values of all outputs in the shape that y had."""
+        """Values of all outputs, in the shape that y had."""
         return values[:, 0] if self.is_vector else values
 
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -72,14 +72,14 @@ class Numbers:
 
 
 class Range(Numbers):
-    """Targets of an online regressor, mapped to [-1, 1] from a range that holds them all.
+    """Targets of an online regressor, mapped to [-1, 1] from a range that contains all of them.
 
     Parameters
     ----------
     owner, y, dtype
         As for :class:`Numbers`.
     y_range : "auto" or (float, float)
-        The range; "auto" takes it from the first batch, for each output.
+        The range. "auto" takes each output's range from the first batch.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Range(Numbers):
 
     @property
     def half_width(self) -> np.ndarray:
-        """Half of the range's width; 1 where all targets are the same."""
+        """Half the width of each output's range; 1 if all its targets are the same."""
         return np.where(self.high > self.low, (self.high - self.low) / 2, 1.0)
 
     def matrix(self, y: np.ndarray) -> np.ndarray:
@@ -138,7 +138,7 @@ class Range(Numbers):
 
 
 class Labels:
-    """Targets of a classifier: ±1, one column for two classes and one a class for more.
+    """Targets of a classifier: ±1, in one column for two classes, else in one for each class.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class Labels:
         return 1 if len(self.classes) == 2 else len(self.classes)
 
     def check_classes(self, classes: Any) -> None:
-        """Refuse other classes than those of the first batch; None says nothing of them."""
+        """Raise an error if classes are given and differ from those of the first batch."""
         if classes is None:
             return
         classes = _distinct(self.owner, "classes", classes)
@@ -205,7 +205,7 @@ class Labels:
         weight : array of shape (n_rows,) or None
         class_weight : dict, "balanced" or None
         stream : bool, default=False
-            Whether these are some rows of a stream, so that "balanced" is not known.
+            Whether the rows are part of a stream, for which "balanced" weights are unknown.
         """
         if class_weight is None:
             return weight
@@ -237,23 +237,23 @@ class Labels:
         return network
 
     def labels(self, decisions: np.ndarray) -> np.ndarray:
-        """The label that each row's decision values are for."""
+        """The predicted label of each row."""
         binary = decisions.shape[1] == 1
         return self.classes[(decisions[:, 0] > 0).astype(int) if binary else decisions.argmax(1)]
 
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """1 for each row that is given the wrong class, else 0."""
+        """1 for each misclassified row, else 0."""
         if targets.shape[1] == 1:
             return np.where((decisions > 0) == (targets > 0), 0.0, 1.0)[:, 0]
         return np.where(decisions.argmax(axis=1) == targets.argmax(axis=1), 0.0, 1.0)
 
     def score(self, decisions: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> float:
-        """Share of the rows that are given the right class."""
+        """Accuracy."""
         return 1 - float(np.average(self.error(decisions, targets), weights=weight))
 
 
 def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -> None:
-    """Some rows must be left when those of classes of weight 0 are gone."""
+    """Raise an error if the weights of all rows are 0 by the weights of their classes."""
     if not n_left:
         raise ValueError(
             f"{owner}: class_weight={class_weight!r} gives every one of {n_rows} rows the weight "
@@ -263,7 +263,7 @@ def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -
 
 
 def _check_size(owner: str, targets: np.ndarray, dtype: np.dtype, name: str = "y") -> None:
-    """Targets must be finite in the precision of the coefficients, and their squares summable."""
+    """Check that targets are finite in the coefficients' precision, and so are sums of squares."""
     largest = float(np.abs(targets).max(initial=0.0))
     if largest > min(1e-2 * float(np.finfo(dtype).max), _LARGEST):
         raise ValueError(
@@ -273,7 +273,7 @@ def _check_size(owner: str, targets: np.ndarray, dtype: np.dtype, name: str = "y
 
 
 def _distinct(owner: str, source: str, labels: Any) -> np.ndarray:
-    """Labels, each once, in order; they must have one."""
+    """Distinct labels in sorted order; an error if they cannot be sorted."""
     if source == "classes":
         labels = _as_list(owner, labels)
     try:
@@ -289,7 +289,7 @@ def _distinct(owner: str, source: str, labels: Any) -> np.ndarray:
 
 
 def _as_list(owner: str, classes: Any) -> Any:
-    """Labels as they are given: a sequence, or a set, or the keys of a dictionary."""
+    """Labels given as a sequence, a set, or the keys of a dictionary."""
     if isinstance(classes, Set):
         classes = list(classes)
     if isinstance(classes, str | bytes) or not hasattr(classes, "__len__"):

@@ -1,4 +1,4 @@
-"""Choosing a family of neurons by the data."""
+"""Successive halving: choosing a family of neurons by the data."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from trickless.functions.stream import Purpose
 from trickless.neurons import Neurons
 from trickless.selection.relevance import find_relevance
-from trickless.selection.scores import Contest
+from trickless.selection.scores import Comparison
 
-#: Rows, at most, and neurons on which families are compared, in the rounds.
+#: The most rows, and the neurons of each family, in each round.
 ROUNDS = (4096, 256), (16_384, 512), (16_384, 1024), (32_768, 2048)
-#: A later round takes place if its products are at most this share of those of a fit.
+#: A round after the first takes place only if it costs at most this share of the fit.
 SHARE = 1 / 4
 
 
@@ -26,22 +26,23 @@ def choose(
     seed: int,
     n_jobs: int | None,
 ) -> tuple[Neurons, np.ndarray | None]:
-    """The family with the least score of generalised cross-validation, relative to a constant's.
+    """Choose the family with the least cross-validation score, by successive halving [1]_.
 
-    Families that go by the relevance of features are told it first. Each output has the alpha that
-    suits it best; several outputs count alike. Few rows and neurons say little, and want larger
-    length scales than many; so the better half, two at least, goes on to a round with more of both
-    while that is little beside the fit to come (successive halving [1]_).
+    The first round compares all candidates on few rows with few neurons. This says little, and
+    prefers larger length scales than many rows and neurons would. So the better half, at least two,
+    goes on to a round with more of both, as long as a round is cheap compared with the fit. Scores
+    are explained in :class:`~trickless.selection.scores.Score`. Families that use the relevance of
+    features receive it first.
 
     Parameters
     ----------
     families : list of Neurons
-        Fitted. Their candidates are compared.
+        Fitted families, whose candidates are compared.
     X : array or CSR matrix of shape (n_rows, n_features)
     targets : array of shape (n_rows, n_outputs)
     weight : array of shape (n_rows,) or None
     n_neurons : int
-        Of the model.
+        Neurons of the model.
     seed : int
     n_jobs : int or None
         Threads.
@@ -50,7 +51,7 @@ def choose(
     -------
     family : Neurons
     scores : array of shape (n_candidates,) or None
-        Of the last round that a candidate was in; None where there is one candidate only.
+        Each candidate's score in its last round; None if there is only one candidate.
 
     References
     ----------
@@ -75,8 +76,10 @@ def choose(
             if most > n_rows or products > SHARE * n_rows * n_neurons**2:
                 break
             left = half
-        contest = Contest(X, targets, weight, seed, Purpose.SEARCH, number, most, neurons, n_jobs)
-        entries = contest.entries([candidates[i] for i in left])
-        scores[left] = [entry.score for entry in entries]
+        comparison = Comparison(
+            X, targets, weight, seed, Purpose.SEARCH, number, most, neurons, n_jobs
+        )
+        found = comparison.scores([candidates[i] for i in left])
+        scores[left] = [score.value for score in found]
         left = left[np.argsort(scores[left], kind="stable")]
     return candidates[left[0]], scores

@@ -1,4 +1,4 @@
-"""Comparing families: ridge regression with a few of their neurons on a few rows, and its score."""
+"""Scores of families: cross-validated ridge regression with a few neurons on a few rows."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from trickless.neurons.checks import check_finite_activations
 from trickless.solvers.ridge import solve_by_gcv
 from trickless.solvers.statistics import Moments, Statistics, least_ridge
 
-#: Held at a time.
+#: Activations held at a time.
 _ACTIVATIONS = 2**23
 
 
-class Entry(NamedTuple):
-    """A family and its score.
+class Score(NamedTuple):
+    """A family and its generalised cross-validation score; smaller is better.
 
-    The score is the least of generalised cross-validation, relative to a constant's, summed over
-    the outputs.
+    The score is relative to that of a constant, and is summed over the outputs. Each output has the
+    ridge that is best for it.
     """
 
     family: Neurons
-    score: float
+    value: float
 
 
-class Contest:
-    """Families on the same rows, with the same random numbers.
+class Comparison:
+    """A comparison of families on the same rows, with the same random numbers.
 
     Parameters
     ----------
@@ -41,17 +41,16 @@ class Contest:
     seed : int
     purpose : Purpose
     number : int
-        Which rows and random numbers of this seed and purpose; others for each number.
+        Comparisons of one seed and purpose with different numbers have different rows and neurons.
     most, n_neurons : int
-        How many rows at most, and neurons.
+        The most rows, drawn at random if there are more, and the neurons of each family.
     n_jobs : int or None
         Threads.
 
     Attributes
     ----------
     X, targets, weight : arrays
-        The rows that were chosen, on the host.
-    n_jobs : int or None
+        The rows that were drawn, on the host.
     """
 
     def __init__(
@@ -75,9 +74,13 @@ class Contest:
         self._draws = seed, purpose, 2 * number + 1
         self._n_neurons, self.n_jobs = n_neurons, n_jobs
 
-    def entries(self, families: list[Neurons]) -> list[Entry]:
-        """What each family comes to."""
-        return [Entry(family, self._score(family)) for family in families]
+    def scores(self, families: list[Neurons]) -> list[Score]:
+        """The score of each family."""
+        return [Score(family, self._score(family)) for family in families]
+
+    def best(self, families: list[Neurons]) -> Neurons:
+        """The family with the least score."""
+        return min(self.scores(families), key=lambda score: score.value).family
 
     def _score(self, family: Neurons) -> float:
         moments = self.moments(family, self.draw(family))
@@ -88,13 +91,13 @@ class Contest:
         return float((scores.min(axis=1)[varies] / moments.y_variance[varies]).sum())
 
     def draw(self, family: Neurons) -> Weights:
-        """The family's neurons."""
+        """The neurons of a family."""
         return draw(family, generator(*self._draws), self._n_neurons, self.X.dtype)
 
     def moments(self, family: Neurons, weights: Weights) -> Moments:
-        """Of the activations of all rows and their targets."""
+        """Moments of the activations and targets of all rows."""
         n_columns = self._n_neurons * family.width
-        constant = np.ptp(self.targets, axis=0) == 0  # whose variance is to be 0, not rounding
+        constant = np.ptp(self.targets, axis=0) == 0  # so that their variance is exactly 0
         origin = np.where(constant, self.targets[0], self.targets.mean(axis=0))
         statistics = Statistics(n_columns, origin)
         least = least_ridge(len(self.targets))
@@ -105,8 +108,3 @@ class Contest:
             part = None if part is None else part[panel]
             statistics.add(Z, self.targets[panel], part, least, self.n_jobs)
         return statistics.centred()
-
-
-def best(entries: list[Entry]) -> Entry:
-    """The one with the least score."""
-    return min(entries, key=lambda entry: entry.score)

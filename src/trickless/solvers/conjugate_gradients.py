@@ -1,13 +1,13 @@
 """Least squares on many columns, in passes over the rows: preconditioned conjugate gradients.
 
-The normal equations of c columns take memory of order c² and time of order n c² + c³. Conjugate
-gradients take a pass over the rows an iteration, of order n c, and few iterations once the
-problem is preconditioned by the covariance of some of the rows, as in [1]_. For m of them, that
-covariance plus the ridge is inverted through the m × m matrix of their inner products.
+The normal equations of c columns take memory of order c² and time of order n c² + c³. An iteration
+of conjugate gradients takes a pass over the rows, of order n c. Few iterations are needed if the
+problem is preconditioned by the covariance of m of the rows, as in [1]_. That covariance plus the
+ridge is inverted through the m × m matrix of inner products of these rows.
 
-A ridge that is not given is chosen by generalised cross-validation: least squares at several ridges
-is solved in the same passes, roughly, with random signs as further targets, which tell the degrees
-of freedom [2]_. The best is then solved as closely as is asked for.
+A ridge that is not given is chosen by generalised cross-validation. Least squares is solved
+approximately for several ridges in the same passes. Random signs are used as additional targets;
+they estimate the degrees of freedom [2]_. The best ridge is then solved to the given tolerance.
 
 References
 ----------
@@ -36,26 +36,26 @@ from trickless.solvers.risk import Blocks
 from trickless.solvers.state import Keep, State, forget
 from trickless.solvers.statistics import Statistics, least_ridge
 
-#: Rows that a thread multiplies at a time: they stay in cache between their two products.
+#: Rows that a thread multiplies at a time. They stay in the cache between their two products.
 _ROWS = 64
-#: An excess of the risk up to this is the rounding of products in single precision.
+#: An excess of the risk up to this comes from products in single precision.
 _ROUNDING = 1e-10
-#: Ridges that are compared are at most this factor apart.
+#: Neighbouring ridges of the comparison differ by at most this factor.
 _STEP = 3.2
-#: Residual degrees of freedom that are trusted, in standard errors.
+#: Residual degrees of freedom must be this many times their standard error.
 _TRUSTED = 5.0
-#: Random signs that tell the degrees of freedom, and the tolerances that do for comparing ridges.
+#: Targets of random signs; tolerances of their solutions, and of others, when ridges are compared.
 _PROBES, _PROBE_TOL, _COMPARE_TOL = 2, 1e-2, 1e-3
 #: Ridges within this factor of each other share a preconditioner.
 _SHARED = 10.0
 
 
 class Pilot(NamedTuple):
-    """Where the ridge is looked for.
+    """Columns on which a first ridge is found, which limits the search on all columns.
 
-    Generalised cross-validation on some columns gives a ridge. That of all columns, of which there
-    are ``scale`` times as many, lies between it, where rows are many, and ``scale`` times it, where
-    the network is as good as infinite.
+    Let ρ be the best ridge for these columns. There are ``scale`` times as many columns in all. The
+    best ridge for all of them lies between ρ (if rows are many) and ``scale`` · ρ (if the network
+    is practically infinite).
     """
 
     columns: np.ndarray
@@ -64,7 +64,7 @@ class Pilot(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """What the first pass gives: means, covariances with the targets, and the chosen rows."""
+    """Results of the first pass: means, covariances with the targets, and the chosen rows."""
 
     z_mean: np.ndarray
     y_mean: np.ndarray
@@ -96,22 +96,22 @@ def solve_in_passes(
     targets : array of shape (n_rows, n_outputs)
     weight : array of shape (n_rows,) or None
     ridge : float or Pilot
-        ρ, or where to look for that of each output.
+        ρ, or a pilot to find the best one for each output.
     chosen : array of shape (m,)
-        Rows whose covariance is the preconditioner, in ascending order.
+        Rows whose covariance gives the preconditioner, in ascending order.
     max_iter : int
         The most iterations.
     tol : float
-        It stops when the risk of every output is above its minimum by no more than this, relative
-        to what the solution lowers it by, as estimated by the preconditioner.
+        Iterations stop when each output's risk is at most this far above its minimum, relative to
+        the decrease of the risk by the solution, as estimated by the preconditioner.
     n_jobs : int or None
         Threads.
     owner : str
-        Who warns if it does not stop before ``max_iter``.
+        Name in the warning if iterations do not stop before ``max_iter``.
     keep : callable
-        Called with a function that makes the state, after each iteration.
+        Called after each iteration with a function that returns the state.
     state : dict, optional
-        A state to go on from.
+        A state from which to resume.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def solve_in_passes(
     sums = _first_pass(blocks, targets, weight, share, chosen, pilot, n_outputs, n_jobs)
     check_finite(owner, sums.z_mean)
 
-    # One problem for each pair of a target and a ridge; random signs are targets as well.
+    # One problem for each pair of a target and a ridge. Random signs are targets, too.
     if pilot is None:
         which, ridges = np.arange(n_outputs), np.full(n_outputs, ridge)
     else:
@@ -191,10 +191,10 @@ def solve_in_passes(
 
 
 def _least_excess(coef: np.ndarray, product: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """How far the quadratic function is above its minimum at least, as in ``left``.
+    """A lower bound of how far the quadratic function is above its minimum, relative as ``left``.
 
-    With A β* = w, ⟨w − A β, β⟩² ≤ ⟨β − β*, A (β − β*)⟩ ⟨β, A β⟩ by Cauchy and Schwarz. Unlike the
-    residual that the iterations carry along, A β has met all the rounding there is.
+    With A β* = w, ⟨w − A β, β⟩² ≤ ⟨β − β*, A (β − β*)⟩ ⟨β, A β⟩ by Cauchy and Schwarz. A β is
+    computed anew, so it includes rounding errors that the residual of the iterations does not show.
     """
     size, lowered = (coef * product).sum(axis=0), (coef * wanted).sum(axis=0)
     scale = size * np.abs(lowered)
@@ -237,7 +237,7 @@ def _first_pass(
 
 
 def _candidates(sums: _Sums, pilot: Pilot, n_outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Targets and ridges of all problems: outputs at theirs, random signs at all of these."""
+    """Targets and ridges of all problems: each output with its ridges, random signs with all."""
     begin = solve_by_gcv(sums.pilot.centred()).ridge
     n_each = 1 + int(np.ceil(np.log(pilot.scale) / np.log(_STEP)))
     each = begin[:, None] * np.geomspace(1, pilot.scale, n_each)
@@ -250,7 +250,7 @@ def _candidates(sums: _Sums, pilot: Pilot, n_outputs: int) -> tuple[np.ndarray, 
 def _compare(
     sums: _Sums, coef: np.ndarray, which: np.ndarray, ridges: np.ndarray, n_outputs: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Grid of ridges, scores of each output (infinite where not tried), and the best problems."""
+    """Grid of ridges, scores of each output (infinite if not tried), and the best problems."""
     n = sums.pilot.centred().n
     explained = (sums.cross[:, which] * coef).sum(axis=0)
     grid = np.unique(ridges)
@@ -274,10 +274,10 @@ def _compare(
 def _preconditioner(
     rows: np.ndarray, share: np.ndarray, ridges: np.ndarray
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """The inverse of the covariance of some rows plus a ridge, as a function of vectors and ridges.
+    """A function of vectors and ridges: the inverse of the rows' covariance plus ridge, applied.
 
-    With the centred and weighted rows C it is (I − Cᵀ (ρ I + C Cᵀ)⁻¹ C) / ρ, by Woodbury. Ridges
-    within a factor of ten share the one in their middle. ``rows`` is overwritten.
+    With the centred and weighted rows C the inverse is (I − Cᵀ (ρ I + C Cᵀ)⁻¹ C) / ρ, by Woodbury.
+    Ridges within a factor of ten are replaced by the one in their middle. ``rows`` is overwritten.
     """
     share = share / share.sum()
     centred = rows
@@ -319,17 +319,17 @@ def _conjugate_gradients(
     keep: Keep,
     kept: dict[str, Any],
 ) -> tuple[np.ndarray, int, np.ndarray]:
-    """Solve for each column of ``wanted`` at its ridge, beginning at ``begin``, all at once.
+    """Solve for all columns of ``wanted`` together, each at its ridge, starting from ``begin``.
 
-    The state of the iterations is kept beside ``kept``, and taken from there if there is one.
+    The state of the iterations is saved together with ``kept``, and resumed if ``kept`` has one.
 
     Returns
     -------
     solution : array of the shape of ``wanted``
     n_iter : int
     left : array of shape (n_columns,)
-        How far the quadratic function is above its minimum, as the preconditioner estimates it,
-        relative to what the solution lowers it by.
+        How far the quadratic function is above its minimum, as estimated by the preconditioner,
+        relative to its decrease by the solution.
     """
     if "iterations" in kept:
         solution, residual, direction, square, left, active, n_iter = kept["iterations"]
@@ -344,7 +344,7 @@ def _conjugate_gradients(
         p = direction[:, active]
         product = normal(p, ridges[active])
         curvature = (p * product).sum(axis=0)
-        if (curvature <= 0).any():  # to rounding, which nothing more can be had from
+        if (curvature <= 0).any():  # only rounding is left of these columns
             active = active[curvature > 0]
             continue
         length = square[active] / curvature

@@ -3,8 +3,8 @@
 B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan and L. Song, "Scalable kernel methods via
 doubly stochastic gradients", NIPS 2014, Algorithm 1.
 
-``Descent`` begins with a stream of neurons, learns by steps on batches of rows, each with fresh
-neurons, and gives the function of all neurons so far.
+``Descent`` starts with a stream of neurons and learns by steps. Each step takes a batch of rows and
+fresh neurons. The function is the network of all neurons so far.
 """
 
 from __future__ import annotations
@@ -41,31 +41,12 @@ from trickless.solvers.step_sizes import Steps, check_steps, stable_step, unit_o
 
 #: Rows and neurons from which the largest stable step is estimated.
 _PILOT_ROWS, _PILOT_NEURONS = 1024, 256
-#: Times that early stopping looks at the validation rows, if passes are longer.
+#: Early stopping scores the held-out rows at least this many times, even if passes are longer.
 _CHECKS = 20
 
 
 class Options(NamedTuple):
-    """How steps are taken: parameters of the learner, which may change between batches.
-
-    Attributes
-    ----------
-    owner : str
-        The learner's name, for messages.
-    loss : Loss
-    alpha : float
-    step_size : float or "auto"
-    schedule : {"inverse", "constant", "theorem"}
-    decay : float or "auto"
-    preconditioner : {"block"} or None
-    damping : float
-    batch_size, neurons_per_step, n_neurons : int
-    early_stopping : bool
-    validation_fraction : float
-    n_iter_no_change : int
-    tol : float
-    n_jobs : int or None
-    """
+    """Parameters of the learner that may change between batches, and its name for messages."""
 
     owner: str
     loss: Loss
@@ -86,10 +67,10 @@ class Options(NamedTuple):
 
 
 class Batch:
-    """Rows that are met again and again, and f at them as it was when they were last met.
+    """Rows of a batch, and the values of f there when the batch was last visited.
 
-    f at a row is a sum over neurons, so a row need only be shown the neurons drawn since: each
-    neuron is evaluated once a row, however many passes there are.
+    f at a row is a sum over neurons. So a visit evaluates only the neurons drawn since the last
+    one, and each neuron is evaluated once at each row, however many passes there are.
 
     Parameters
     ----------
@@ -104,7 +85,7 @@ class Batch:
 
 
 class Seen(NamedTuple):
-    """What a step saw before it was taken: the number of rows, their mean error and loss."""
+    """Number of rows of a step, and their mean error and loss before it was taken."""
 
     n_rows: int
     error: float
@@ -118,18 +99,18 @@ class Descent:
     ----------
     stream : NeuronStream
     intercept : array of shape (n_outputs,)
-        The constant that the function starts from.
+        The constant from which the function starts.
     measure : Measure
-        What an error and a score are.
+        Computes errors and scores.
 
     Attributes
     ----------
     coef : Growing
-        Coefficients so far, (n_neurons, width, n_outputs).
+        Coefficients so far, shape (n_neurons, width, n_outputs).
     history : list of Seen
-        What each step saw.
+        One for each step.
     validation_scores : list of float
-        Scores of rows held out, where there are any.
+        Scores of the held-out rows, if there are any.
     """
 
     def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
@@ -144,7 +125,7 @@ class Descent:
         self.n_rows, self.total_weight = 0, 0.0
         #: Weight of the heaviest batch of a fit, in units of the mean weight.
         self.heaviest = 1.0
-        #: Mean distance of targets from the intercept.
+        #: Mean distance of the targets from the intercept.
         self.spread = np.zeros(n_outputs)
         self.largest_loss = 0.0
         self.eigenvalue = 0.0
@@ -152,21 +133,21 @@ class Descent:
 
     @property
     def n_steps(self) -> int:
-        """How many steps have been taken."""
+        """Number of steps taken."""
         return len(self.history)
 
     def copy(self) -> Descent:
-        """The same, to be changed apart."""
+        """An independent copy."""
         other = copy(self)
         other.coef, other.history = deepcopy(self.coef), list(self.history)
         other.validation_scores = list(self.validation_scores)
         return other
 
     def function(self, n_jobs: int | None) -> Network:
-        """The network of all neurons so far. Its coefficients change with the next step."""
+        """The network of all neurons so far. The next step changes its coefficients."""
         return Network(self.neurons, self.stream, self.coef.rows, self.intercept, n_jobs)
 
-    # All rows at hand: passes over batches.
+    # If all rows are available: passes over batches.
 
     def learn_all(
         self,
@@ -187,11 +168,11 @@ class Descent:
         weight : array of shape (n_rows,) or None
         options : Options
         keep : callable
-            Called with a function that makes the state, after each step.
+            Called after each step with a function that returns the state.
         state : dict, optional
-            A state to go on from.
+            A state from which to resume.
         advance : callable
-            Called with the number of neurons that were added.
+            Called with the number of neurons that were added, to show progress.
         """
         since = len(self.validation_scores), self.n_steps
         held_out, training = self.split(len(targets), options)
@@ -199,11 +180,11 @@ class Descent:
         self.size_steps(lambda rows: take(X, training[rows]), targets[training], some, options)
         n_outputs = targets.shape[1]
         batches = [Batch(rows, n_outputs) for rows in self.batches(training, options)]
-        self.weigh([batch.rows for batch in batches], weight)
-        aside = None if held_out is None else Batch(held_out, n_outputs)
-        met = batches if aside is None else [*batches, aside]
+        self.find_heaviest([batch.rows for batch in batches], weight)
+        validation = None if held_out is None else Batch(held_out, n_outputs)
+        visited = batches if validation is None else [*batches, validation]
         if state is not None:
-            self._go_on(state, met)
+            self._resume(state, visited)
 
         def step(number: int, k: int) -> None:
             batch, rows = batches[number], batches[number].rows
@@ -211,19 +192,19 @@ class Descent:
             self.step(take(X, rows), targets[rows], part, k, batch, options)
 
         score = None
-        if aside is not None:
+        if validation is not None:
             part = None if weight is None else weight[held_out]
 
             def score() -> float:
-                self._bring_up_to_date(aside, take(X, held_out), options)
-                return self.measure.score(aside.f + self.intercept, targets[held_out], part)
+                self._bring_up_to_date(validation, take(X, held_out), options)
+                return self.measure.score(validation.f + self.intercept, targets[held_out], part)
 
         self.descend(
             since,
             len(batches),
             step,
             score,
-            lambda: keep(lambda: self._state(met)),
+            lambda: keep(lambda: self._state(visited)),
             advance,
             options,
         )
@@ -238,41 +219,42 @@ class Descent:
         advance: Callable[[int], object],
         options: Options,
     ) -> None:
-        """Take steps until there are ``n_neurons`` neurons, or rows held out get no better.
+        """Take steps until there are ``n_neurons`` neurons, or the held-out score stops improving.
 
         Parameters
         ----------
         since : tuple of int
-            Looks at rows held out, and steps, before these: they do not count here.
+            Numbers of scores and of steps before this fit. They do not count for early stopping.
         n_batches : int
-            Batches of the training rows.
+            Number of batches of the training rows.
         step : callable
             ``step(number, k)`` takes a step on a batch and the next k neurons.
         score : callable or None
-            The score of the rows held out, if there are any.
+            Computes the score of the held-out rows, if there are any.
         after : callable
-            What is done after each step but the last.
+            Called after each step except the last.
         advance : callable
-            Called with the number of neurons that were added.
+            Called with the number of neurons that were added, to show progress.
         options : Options
         """
-        looked, begun = since
+        n_scores_before, n_steps_before = since
         per_step, n_neurons = options.neurons_per_step, options.n_neurons
         wait = min(n_batches, -(-n_neurons // (per_step * _CHECKS)))
         for number in self.in_random_order(n_batches):
             k = min(per_step, n_neurons - len(self.coef))
             step(number, k)
             advance(k)
-            if score is not None and (self.n_steps - begun) % wait == 0:
+            if score is not None and (self.n_steps - n_steps_before) % wait == 0:
                 self.validation_scores.append(score())
-                if stalled(self.validation_scores[looked:], options.n_iter_no_change, options.tol):
+                scores = self.validation_scores[n_scores_before:]
+                if stalled(scores, options.n_iter_no_change, options.tol):
                     break
             if len(self.coef) == n_neurons:
                 break
             after()
 
     def split(self, n_rows: int, options: Options) -> tuple[np.ndarray | None, np.ndarray]:
-        """Rows held out, if any, and rows to learn from."""
+        """Held-out rows for early stopping, if any, and training rows."""
         if not options.early_stopping:
             return None, np.arange(n_rows)
         share = options.validation_fraction
@@ -288,12 +270,12 @@ class Descent:
         return order[:n_held_out], np.sort(order[n_held_out:])
 
     def batches(self, rows: np.ndarray, options: Options) -> list[np.ndarray]:
-        """The rows in batches of one size, or one row less."""
+        """Split the rows into random batches, whose sizes differ by at most one row."""
         order = generator(self.stream.seed, Purpose.SHUFFLE).permutation(rows)
         return np.array_split(order, -(-len(rows) // options.batch_size))
 
     def in_random_order(self, n_batches: int) -> Iterator[int]:
-        """The numbers of all batches, again and again; each pass in an order of its own."""
+        """Numbers of batches, without end; each pass visits all batches in a new random order."""
         visit = self.n_steps
         while True:
             order = generator(self.stream.seed, Purpose.SHUFFLE, 1 + visit // n_batches)
@@ -301,27 +283,28 @@ class Descent:
                 yield number
                 visit += 1
 
-    def weigh(self, batches: list[np.ndarray], weight: np.ndarray | None) -> None:
-        """Find the heaviest batch of a fit: shares of one batch are then those of all."""
+    def find_heaviest(self, batches: list[np.ndarray], weight: np.ndarray | None) -> None:
+        """Find the mean weight of the heaviest batch of a fit, by which ``shares`` divides."""
         if weight is not None:
             heaviest = max(float(weight[rows].mean()) for rows in batches)
             self.heaviest = max(1.0, heaviest * self.n_rows / self.total_weight)
 
-    def _state(self, met: list[Batch]) -> State:
-        """What the steps of a fit change."""
+    def _state(self, visited: list[Batch]) -> State:
+        """Everything that the steps of a fit change."""
         return {
             "coef": self.coef.rows,
             "history": np.array(self.history),
             "validation_scores": self.validation_scores,
             "largest_loss": self.largest_loss,
-            "f": np.concatenate([batch.f for batch in met]),
-            "met": np.array([(batch.n_neurons, batch.n_steps) for batch in met]),
+            "f": np.concatenate([batch.f for batch in visited]),
+            "visits": np.array([(batch.n_neurons, batch.n_steps) for batch in visited]),
         }
 
-    def _go_on(self, state: State, met: list[Batch]) -> None:
-        """Take up a state."""
-        ends = np.cumsum([len(batch.f) for batch in met])[:-1]
-        for batch, f, times in zip(met, np.split(state["f"], ends), state["met"], strict=True):
+    def _resume(self, state: State, visited: list[Batch]) -> None:
+        """Restore a state."""
+        ends = np.cumsum([len(batch.f) for batch in visited])[:-1]
+        values = np.split(state["f"], ends)
+        for batch, f, times in zip(visited, values, state["visits"], strict=True):
             batch.f[:] = f
             batch.n_neurons, batch.n_steps = times.tolist()
         with uninterrupted():
@@ -331,7 +314,7 @@ class Descent:
             self.validation_scores = state["validation_scores"]
             self.largest_loss = state["largest_loss"]
 
-    # A stream: each row is met once.
+    # Streams: each row is visited once.
 
     def learn(
         self,
@@ -341,19 +324,19 @@ class Descent:
         options: Options,
         advance: Callable[[int], object] = ignore,
     ) -> None:
-        """Take a step on each batch of some rows of a stream, in their order."""
+        """Take steps on equal batches of some rows of a stream, in their order."""
         self.size_steps(lambda rows: take(X, rows), targets, weight, options)
         n_batches = -(-X.shape[0] // options.batch_size)
         for index in np.array_split(np.arange(X.shape[0]), n_batches):
-            rows = slice(index[0], index[-1] + 1)  # views, where an index would copy
+            rows = slice(index[0], index[-1] + 1)  # a slice makes views, an index would copy
             part = None if weight is None else weight[rows]
-            met_once = Batch(index, targets.shape[1])
+            batch = Batch(index, targets.shape[1])
             self.step(
                 take(X, rows),
                 targets[rows],
                 part,
                 options.neurons_per_step,
-                met_once,
+                batch,
                 options,
                 len(index) / options.batch_size,
             )
@@ -368,9 +351,10 @@ class Descent:
         weight: np.ndarray | None,
         options: Options,
     ) -> None:
-        """Count rows and their weights, whose mean is the unit of weight, and size the steps.
+        """Count the rows and their weights, and set the sizes of steps.
 
-        ``pick`` gives the rows with some numbers; the first steps go by a few of them.
+        ``pick`` returns the rows with given numbers. At the start, the largest eigenvalue is
+        estimated from a few of them.
         """
         if not self.history:
             self.eigenvalue = self._largest_eigenvalue(pick, len(targets), weight, options)
@@ -415,7 +399,7 @@ class Descent:
         return float(top[0]) / (len(Z) * _PILOT_NEURONS)
 
     def _first_step(self, spread: np.ndarray, options: Options) -> np.ndarray:
-        """Step 0 of all outputs, or of each, for targets so far from the intercept."""
+        """Size of step 0, common or for each output, given the targets' spread."""
         if not isinstance(options.step_size, str):
             return np.array(options.step_size, dtype=float)
         if options.schedule == "theorem":
@@ -424,7 +408,7 @@ class Descent:
 
     def _stable_step(self, spread: np.ndarray, options: Options) -> Any:
         curvature: Any = options.loss.curvature
-        if options.loss.piecewise_linear:  # its slope of ±1 moves f as much in any unit of y
+        if options.loss.piecewise_linear:  # a slope of ±1 moves f equally far in any unit of y
             curvature = curvature / unit_of(spread)
         if options.preconditioner == "block":
             return 1 / curvature
@@ -453,11 +437,11 @@ class Descent:
     ) -> None:
         """One step of Algorithm 1 on a batch of rows and the next k neurons of the stream.
 
-        A batch of a share ``size`` of the usual rows takes that share of the usual step.
+        A batch with a fraction ``size`` of the usual rows takes that fraction of the usual step.
         """
         gamma = size * self.steps(self.n_steps)
         self._bring_up_to_date(batch, X, options)  # Alg. 1, line 4: predict with earlier neurons
-        seen = self.look(self.outcome(batch.f, targets, options.loss), gamma, options)
+        seen = self.record(self.outcome(batch.f, targets, options.loss), gamma, options)
         first = len(self.coef)
         weights = self.stream.between(first, first + k, X)  # line 3: neurons from a seed
         Z = self.activations(X, weights, options.n_jobs)
@@ -470,7 +454,7 @@ class Descent:
         batch.n_neurons, batch.n_steps = first + k, self.n_steps
 
     def _bring_up_to_date(self, batch: Batch, X: Any, options: Options) -> None:
-        """Apply the decays and add the neurons that the rows of the batch have not met yet."""
+        """Apply the decays and add the neurons since the batch was last visited to its f."""
         missed = np.arange(batch.n_steps, self.n_steps)
         batch.f *= np.prod(1 - self.steps(missed) * options.alpha, axis=0)
         missing = Network(
@@ -487,7 +471,7 @@ class Descent:
         return activations(self.neurons, together(weights), X, weights[0].shape[0], n_jobs)
 
     def outcome(self, f: np.ndarray, targets: np.ndarray, loss: Loss) -> np.ndarray:
-        """What rows add to the history: their number, loss, loss of a constant, and error."""
+        """Sums over rows for the history: their number, loss, loss of a constant, and error."""
         start = np.broadcast_to(self.intercept, targets.shape)
         f = f + self.intercept
         each = loss.value(f, targets), loss.value(start, targets), self.measure.error(f, targets)
@@ -502,9 +486,10 @@ class Descent:
         total: float,
         options: Options,
     ) -> tuple[np.ndarray, Any]:
-        """What rows add to a step: the gradient, and with a preconditioner the covariance.
+        """The gradient of a step and, with a preconditioner, the covariance of the activations.
 
-        Both are sums over rows by their shares; the covariance in units of the batch's ``total``.
+        Both are sums over rows, weighted by their shares. The covariance is divided by ``total``,
+        the sum of the shares of the whole batch.
         """
         slope = options.loss.derivative(f + self.intercept, targets)
         n_rows, n_columns = Z.shape
@@ -512,7 +497,7 @@ class Descent:
             gradient = to_host(Z.T @ matching(Z, slope * shares[:, None]))
         if options.preconditioner is None:
             return gradient, None
-        # A light batch has a small gradient, not a small covariance.
+        # A batch of small weights has a small gradient, but not a small covariance.
         root = Z * matching(Z, np.sqrt(shares / (total or 1.0))[:, None])
         with linear_algebra(options.n_jobs, n_rows * n_columns**2):
             return gradient, root.T @ root
@@ -520,17 +505,17 @@ class Descent:
     def shares(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         """Weights of the rows in the mean over a batch.
 
-        They are in units of the mean weight of all rows, so a light batch makes a small step. In a
-        fit all are divided by what those of the heaviest batch sum to, so that no step is larger
-        than is stable. A stream does not know that before: there a heavy batch counts less.
+        They are in units of the mean weight of all rows. So a batch of small weights makes a small
+        step. In a fit, all are divided by the sum for the heaviest batch, so that every step is
+        stable. A stream does not know that sum in advance; there a heavy batch counts less.
         """
         if weight is None:
             return np.full(len(targets), 1 / len(targets))
         shares = weight / (len(weight) * self.total_weight / self.n_rows)
         return shares / max(self.heaviest, shares.sum())
 
-    def look(self, outcome: np.ndarray, gamma: np.ndarray, options: Options) -> Seen:
-        """What the history says of a batch; stop if the loss has grown too far."""
+    def record(self, outcome: np.ndarray, gamma: np.ndarray, options: Options) -> Seen:
+        """The record of a step for the history; raise an error if the loss has grown too far."""
         n_rows, value, start, error = outcome / [1, *3 * [outcome[0]]]
         self._check_progress(value, start, gamma, options)
         return Seen(int(n_rows), float(error), float(value))
@@ -544,7 +529,7 @@ class Descent:
         seen: Seen,
         options: Options,
     ) -> np.ndarray:
-        """Append the next k neurons; their coefficients, a row a column of their activations."""
+        """Append the next k neurons, and return their coefficients in the order of columns."""
         direction = (
             gradient / k
             if covariance is None
@@ -552,10 +537,10 @@ class Descent:
         )
         with np.errstate(over="ignore"):
             new = -gamma.astype(direction.dtype) * direction  # line 5
-            most = self.neurons.bound * np.abs(new).sum(axis=0)  # that f can change by
+            most = self.neurons.bound * np.abs(new).sum(axis=0)  # the largest change of f
         if not np.isfinite(most).all():
             self._check_progress(np.inf, 0.0, gamma, options)
-        with uninterrupted():  # all that a step changes
+        with uninterrupted():  # an interrupt leaves whole steps
             decay = (1 - gamma * options.alpha).astype(self.coef.rows.dtype)
             self.coef.rows[:] *= decay  # line 6: decay the earlier ones
             self.coef.append(by_neuron(new, self.neurons.width))
@@ -565,9 +550,9 @@ class Descent:
     def _check_progress(
         self, value: float, start: float, gamma: np.ndarray, options: Options
     ) -> None:
-        """Stop before a step if the loss has grown far beyond that of predicting nothing.
+        """Raise an error if the loss is far above that of the intercept alone.
 
-        The theorem's first steps may go that far: they stop only where numbers overflow.
+        The theorem's first steps may go that far. They stop only if numbers overflow.
         """
         if options.schedule == "theorem" and np.isfinite(value):
             return
@@ -592,7 +577,7 @@ class Descent:
 def _preconditioned(
     gradient: np.ndarray, covariance: Any, n_rows: int, options: Options
 ) -> np.ndarray:
-    """(Zᵀ Z / b + reg I)⁻¹ times the gradient: the authors' released code, not the paper."""
+    """(Zᵀ Z / b + reg I)⁻¹ times the gradient, as in the authors' code (not in the paper)."""
     covariance = double(covariance)
     n_columns = covariance.shape[0]
     mean = float(namespace(covariance).linalg.trace(covariance)) / n_columns
@@ -609,11 +594,11 @@ def _preconditioned(
 
 
 def stalled(scores: list[float], n_iter_no_change: int, tol: float) -> bool:
-    """Whether the last ``n_iter_no_change`` scores are no better than the best before."""
+    """Whether the last ``n_iter_no_change`` scores improved the best before by less than tol."""
     last = n_iter_no_change
     return len(scores) > last and max(scores[-last:]) < max(scores[:-last]) + tol
 
 
 def _of_outputs(size: Any) -> float | tuple[float, ...]:
-    """A size of all outputs, or of each of them, as plain numbers."""
+    """A size common to all outputs, or one for each, as plain numbers."""
     return tuple(size.tolist()) if np.size(size) > 1 else float(np.squeeze(size))

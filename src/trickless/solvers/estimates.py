@@ -17,9 +17,9 @@ from scipy.sparse import issparse
 from trickless.arrays.threads import row_blocks
 from trickless.functions.activations import activations, by_column, together
 from trickless.functions.exact_kernel import ExactKernel, check_kernel_values
-from trickless.functions.expansion import PILOT_ROWS, Expansion
+from trickless.functions.expansion import Expansion
 from trickless.functions.network import Network, check_finite
-from trickless.functions.pilot import Variances
+from trickless.functions.pilot import PILOT_ROWS, Variances
 from trickless.functions.sampling import by_size, thin
 from trickless.functions.stream import Purpose, draw, generator, pick
 from trickless.neurons import Neurons

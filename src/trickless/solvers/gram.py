@@ -1,13 +1,14 @@
 """Gram matrices of activations: products of a few rows, summed in double precision.
 
-A product of many rows in single precision takes half the time of one in double, or less, but its
-rounding shows. It is small for products of few rows less their mean, and differs from block to
-block. With m their mean, s = Σ (z − m) and u = s + n m / 2,
+Products in single precision take half the time of those in double, or less, but their rounding
+errors matter if rows are many. So rows are taken in blocks, and the mean of each block is
+subtracted, which makes rounding errors small and different from block to block. With the mean m of
+n rows, s = Σ (z − m) and u = s + n m / 2,
 
     Σ z zᵀ = Σ (z − m)(z − m)ᵀ + m uᵀ + u mᵀ,
 
-where only the first term is rounded. Every block of rows goes by itself whether that is good
-enough, and is multiplied in double precision if not.
+where only the first term is in single precision. A block for which that is not accurate enough is
+multiplied in double precision.
 """
 
 from __future__ import annotations
@@ -20,30 +21,31 @@ from trickless.arrays.devices import beside, double, times
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import linear_algebra, map_blocks, row_blocks, worth_products
 
-#: Ridges from this times the mean square of a row of activations on are what rounding leaves alone.
+#: Ridges of at least this times the mean square of a row of activations are above rounding errors.
 FLOOR = float(np.finfo(np.float32).eps)
 
-#: Rows of a product, and columns that are taken together, which stay in the processor's cache.
+#: Rows of a block, and columns taken together: they stay in the processor's cache.
 _ROWS, _COLUMNS = 512, 256
-#: Parts of columns for tiles, which threads share out, and where there are more of them, how wide
-#: they are at most. Not 512: rows as long as a power of two share lines of the cache.
+#: Threads share out tiles of the matrix. Up to this many parts of ``_COLUMNS`` columns make tiles;
+#: matrices with more columns have tiles of this width at most. (Not 512: rows whose length is a
+#: power of two compete for the same lines of the cache.)
 _PARTS, _TILE = 4, 500
-#: Rows that are few, at most; and products of theirs, and columns, from which threads are worth it.
+#: The most rows, and the least products and columns, for which ``inner_products`` takes threads.
 _FEW_ROWS, _WORTH_PRODUCTS, _WORTH_COLUMNS = 512, 2**24, 512
-#: Roots of weights, and squares of rows less their mean, that may be multiplied in single
-#: precision; and how large the latter may be next to the mean square of the rows as they were,
-#: which is what ridges are in proportion to.
+#: Limits within which a block may be multiplied in single precision: of roots of weights and of
+#: squares of its centred rows; and of the latter relative to the mean square of the original rows,
+#: to which ridges are proportional.
 _LEAST, _MOST, _MOST_OF_MEAN = 1e-10, 1e10, 8.0
 
 
 class _Block(NamedTuple):
-    """Rows that are less their mean by now, and what they lack since."""
+    """Rows that have been centred, and the sums that centring removed."""
 
     rows: slice
     mean: np.ndarray
-    sums: np.ndarray  # Σ y zᵀ of what they were, shape (n_outputs + 1, n_columns)
+    sums: np.ndarray  # Σ y zᵀ of the original rows, shape (n_outputs + 1, n_columns)
     beside_mean: np.ndarray  # u
-    rounded: float  # Σ |z|² if they may be multiplied in single precision, else 0
+    rounded: float  # Σ |z|² if the rows may be multiplied in single precision, else 0
 
 
 def add_products(
@@ -56,11 +58,11 @@ def add_products(
     gram : array of shape (n_columns, n_columns)
     cross : array of shape (n_columns, n_outputs + 1)
     Z : array of shape (n_rows, n_columns)
-        Activations times the last column of Y, by which they are multiplied in their place.
+        Activations. They are overwritten, by their products with the last column of Y.
     Y : float64 array of shape (n_rows, n_outputs + 1)
         Targets and ones, times the roots of weights.
     least_ridge : float
-        The matrix is for ridges from this one on; 0 for double precision throughout.
+        The least ridge that the matrix will be used with; 0 for double precision throughout.
     n_jobs : int or None
         Threads.
 
@@ -82,7 +84,7 @@ def add_products(
             cross += times(Y.T, Z).T
         return 0.0
     n_jobs = worth_products(n_jobs, n_products)
-    with linear_algebra(1):  # in a thread of ours
+    with linear_algebra(1):  # our own threads, not those of BLAS
         groups = map_blocks(
             lambda rows: _centred(rows, Z[rows], Y[rows], weighted, least_ridge),
             _groups(*Z.shape),
@@ -93,7 +95,7 @@ def add_products(
         M = np.stack([block.mean for block in blocks])
         U = np.stack([block.beside_mean for block in blocks])
 
-        @np.errstate(all="ignore")  # what is not finite shows in the sums
+        @np.errstate(all="ignore")  # values that are not finite are found in the sums
         def add(tile: tuple[slice, slice]) -> None:
             left, right = tile
             total = M[:, left].T @ U[:, right] + U[:, left].T @ M[:, right]
@@ -113,10 +115,10 @@ def add_products(
 
 
 def inner_products(Z: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
-    """Z Zᵀ for rows that are no more than columns, in double precision.
+    """Z Zᵀ for at most as many rows as columns, in double precision.
 
-    Of few rows, BLAS makes it more slowly on two threads than on one. So threads of ours share out
-    the columns there.
+    For few rows, BLAS is slower on two threads than on one. So our own threads share out the
+    columns.
     """
     if len(Z) > _FEW_ROWS or len(Z) * Z.size < _WORTH_PRODUCTS:
         return Z @ Z.T
@@ -126,16 +128,16 @@ def inner_products(Z: np.ndarray, n_jobs: int | None = 1) -> np.ndarray:
 
 
 def _groups(n_rows: int, n_columns: int) -> list[slice]:
-    """Whole blocks of rows, several at a time where columns are few, and what is left of them."""
+    """Groups of whole blocks of rows, several if columns are few; and the remaining rows."""
     whole = n_rows - n_rows % _ROWS
     groups = row_blocks(whole, _ROWS * max(1, _COLUMNS // n_columns))
     return [*groups, slice(whole, n_rows)] if whole < n_rows else groups
 
 
 def _tiles(n_columns: int) -> list[tuple[slice, slice]]:
-    """Tiles of the upper triangle, those on the diagonal last, as each is half the work.
+    """Tiles of the upper triangle. Those on the diagonal come last, as they are the least work.
 
-    An even number of parts comes to whole tiles for each of two threads.
+    An even number of parts gives each of two threads the same number of tiles.
     """
     n_parts = -(-n_columns // _COLUMNS)
     if n_parts > _PARTS:
@@ -149,8 +151,8 @@ def _tiles(n_columns: int) -> list[tuple[slice, slice]]:
 def _centred(
     rows: slice, Z: np.ndarray, Y: np.ndarray, weighted: bool, least_ridge: float
 ) -> list[_Block]:
-    """Take the mean off each block of rows, in their place, and see how they may be multiplied."""
-    n = min(_ROWS, len(Z))  # the first axis is split, for which no array is copied
+    """Centre each block of rows in place, and decide in which precision it is multiplied."""
+    n = min(_ROWS, len(Z))  # splitting the first axis copies nothing
     Z, Y = Z.reshape(-1, n, Z.shape[1]), Y.reshape(-1, n, Y.shape[1])
     mean = Z.mean(axis=1)
     mean[~np.isfinite(mean)] = 0

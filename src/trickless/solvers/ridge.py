@@ -1,13 +1,13 @@
-"""Least squares from the moments of the activations, and its regularisation path from the same.
+"""Ridge regression from the moments of the activations, at one ridge or along a path of ridges.
 
-One reduction of the centred Gram matrix, to a tridiagonal one or to eigenvalues, gives the solution
-and its generalised cross-validation score for every strength of regularisation.
+The centred Gram matrix is reduced once, to a tridiagonal matrix or to eigenvalues. That gives the
+solution and its generalised cross-validation score at every ridge.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, optimize
@@ -17,33 +17,30 @@ from trickless.arrays.devices import (
     beside,
     cho_solve,
     cholesky,
-    double,
     eigh,
-    eye,
     plus_ridge,
-    solve_lower,
     times,
     to_host,
 )
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.namespaces import on_host
 from trickless.solvers.gram import FLOOR, inner_products
 from trickless.solvers.statistics import Moments
 
 GRID_PER_DECADE = 4
 
-#: The grid of ridges begins at FLOOR times the mean square of a row of activations ...
-#: ... and ends at this times the largest eigenvalue.
+#: The grid of ridges begins at FLOOR times the mean square of a row of activations. It ends at this
+#: times the largest eigenvalue.
 _CEILING = 100.0
 
-#: What rounding leaves of a residual variance, relative to the variance it is subtracted from.
-_CANCELLATION = 1e-13
+#: Rounding error of a residual variance, relative to the variance of the targets.
+CANCELLATION = 1e-13
 
 
 class Solution(NamedTuple):
     """Coefficients (n_columns, n_outputs), intercept (n_outputs,) and ridges (n_outputs,).
 
-    Where the ridge was chosen: the grid it is from, and the score of each output at each of them.
-    Iterations that it took: 1 for a solve.
+    If the ridge was chosen: the grid (n_grid,) and the scores (n_outputs, n_grid). ``n_iter`` is
+    the number of iterations; 1 for a direct solver.
     """
 
     coef: np.ndarray
@@ -55,9 +52,9 @@ class Solution(NamedTuple):
 
 
 def solve(moments: Moments, ridge: float, n_jobs: int | None = 1) -> Solution:
-    """Minimise mean (y − b − ⟨z, β⟩)² + ridge · |β|² at a given ridge; the covariance is spent.
+    """Minimise mean (y − b − ⟨z, β⟩)² + ridge · |β|² at a given ridge.
 
-    Where rows are few, their products take ``n_jobs`` threads.
+    The covariance is overwritten. If rows are few, ``n_jobs`` threads compute their products.
 
     Raises
     ------
@@ -75,7 +72,7 @@ def solve(moments: Moments, ridge: float, n_jobs: int | None = 1) -> Solution:
 
 
 def solve_within(moments: Moments, solution: Solution, bound: float) -> Solution:
-    """The same at the ridges of a solution, with every coefficient in [−bound, bound]."""
+    """Minimise at the ridges of a solution, with every coefficient in [−bound, bound]."""
     coef = solution.coef.copy()
     for output in np.flatnonzero(np.abs(coef).max(axis=0) > bound):
         factor = cholesky(plus_ridge(to_host(moments.covariance), solution.ridge[output]))
@@ -88,33 +85,33 @@ def solve_within(moments: Moments, solution: Solution, bound: float) -> Solution
 
 
 def solve_by_gcv(moments: Moments, n_jobs: int | None = 1) -> Solution:
-    r"""The same at the ridge that minimises the generalised cross-validation score.
+    r"""Minimise at the ridge with the least generalised cross-validation score.
 
-    On the host, the covariance is spent. Where rows are few, their products take ``n_jobs``
-    threads.
+    On the host, the covariance is overwritten. If rows are few, ``n_jobs`` threads compute their
+    products.
 
     .. math:: GCV(ρ) = \frac{RSS(ρ) / n}{(1 - df(ρ) / n)^2}, \qquad
         df(ρ) = 1 + \sum_j λ_j / (λ_j + ρ)
 
-    Each output gets a ridge of its own. All of them come from one tridiagonal matrix [2]_, of as
-    many columns as there are activations or, if they are no more, rows; or, on a device, from one
+    Each output gets its own ridge. All solutions come from one tridiagonal matrix [2]_, whose size
+    is the number of activations or of rows, whichever is smaller. On a device they come from one
     eigendecomposition.
 
     Notes
     -----
-    The grid of ridges begins at the rounding error of single precision relative to the mean square
-    of a row. Below that, rounded activations would decide the answer, and beyond single precision
-    the normal equations themselves lose half of their digits. It is one grid for both precisions,
-    so that both give one model. It ends well above the largest eigenvalue, where a function of
-    pure noise is flat.
+    The grid of ridges begins at the rounding error of single precision times the mean square of a
+    row. Below that, the rounding of activations in single precision would decide the solution, and
+    even in double precision the normal equations lose half of their digits. Both precisions have
+    the same grid, so that both give the same model. The grid ends well above the largest
+    eigenvalue, where the solution for pure noise is nearly constant.
 
     References
     ----------
     .. [1] G. H. Golub, M. Heath and G. Wahba, "Generalized cross-validation as a method for
        choosing a good ridge parameter", Technometrics 21, 1979.
     .. [2] L. Eldén, "A note on the computation of the generalized cross-validation function for
-       ill-conditioned least squares problems", BIT 24, 1984; there for the rows in the place of
-       their covariance.
+       ill-conditioned least squares problems", BIT 24, 1984. There rows are reduced, here their
+       covariance.
     """
     path: Path | _Tridiagonal
     if moments.rows is not None:
@@ -127,7 +124,7 @@ def solve_by_gcv(moments: Moments, n_jobs: int | None = 1) -> Solution:
 def path_scores(path: Path | _Tridiagonal) -> np.ndarray:
     """Generalised cross-validation at each ridge of a path, shape (n_outputs, n_grid)."""
     variance = path.moments.y_variance[:, None]
-    residual = np.maximum(path.residual(), _CANCELLATION * variance)
+    residual = np.maximum(path.residual(), CANCELLATION * variance)
     left = np.broadcast_to(1 - path.freedom() / path.moments.n, residual.shape)
     return np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
 
@@ -135,7 +132,7 @@ def path_scores(path: Path | _Tridiagonal) -> np.ndarray:
 def solve_by_loo(
     moments: Moments, rows: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
 ) -> Solution:
-    r"""The same at the ridge with the least error of leaving one row out, in a pass over the rows.
+    r"""Minimise at the ridge with the least leave-one-out error, in a pass over the rows.
 
     .. math:: LOO(ρ) = \frac1n \sum_i \Big(\frac{y_i - f_ρ(x_i)}{1 - h_i(ρ)}\Big)^2, \qquad
         h_i(ρ) = \frac1n \Big(1 + \sum_j \frac{u_{ij}^2}{λ_j + ρ}\Big)
@@ -146,7 +143,7 @@ def solve_by_loo(
     ----------
     moments : Moments
     rows : iterable of (Z, y, weight)
-        Activations, targets and weights of some rows at a time.
+        Activations, targets and weights, some rows at a time.
     """
     path = Path(moments)
     n_grid, n_outputs = len(path.grid), len(moments.y_mean)
@@ -168,49 +165,6 @@ def solve_by_loo(
     return path.best(scores / total)
 
 
-class Posterior:
-    """The Gaussian posterior of the coefficients at a ridge, for a noise of variance 1.
-
-    Its mean is the solution, if the prior of each coefficient is 𝒩(0, 1 / (n · ridge)).
-    """
-
-    def __init__(self, moments: Moments, ridge: float) -> None:
-        self._moments = moments
-        self._factor = _factor(moments, ridge)
-
-    def variance(self, Z: Any) -> np.ndarray:
-        """Variance of f at rows of activations, shape (len(Z),)."""
-        Z = double(beside(self._factor, Z))
-        along = solve_lower(self._factor, (Z - beside(Z, self._moments.z_mean)).T)
-        squares = to_host(namespace(along).sum(along**2, axis=0))
-        return (1 + squares) / self._moments.n
-
-
-def residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
-    """Mean square residual of each output."""
-    coef = solution.coef
-    if moments.rows is not None:
-        return ((moments.rows.Y - moments.rows.Z @ coef) ** 2).sum(axis=0)
-    explained = 2 * (coef * moments.cross).sum(axis=0)
-    explained -= (coef * times(coef.T, moments.covariance).T).sum(axis=0)
-    return np.maximum(moments.y_variance - explained, _CANCELLATION * moments.y_variance)
-
-
-def residual_freedom(moments: Moments, ridge: float) -> float:
-    """N − df(ρ), of which nothing would be left where it is small if df(ρ) were subtracted.
-
-    It is a sum of positive terms, and of n less the number of rows or columns, as integers are.
-    """
-    if moments.rows is None:
-        factor = _factor(moments, ridge)
-        size = factor.shape[0]
-        inverse = solve_lower(factor, eye(size, factor))
-        return moments.n - 1 - size + ridge * float(namespace(inverse).sum(inverse**2))
-    Z = moments.rows.Z
-    eigenvalues = np.maximum(linalg.eigvalsh(Z @ Z.T)[1:], 0)  # without that of the centre, 0
-    return moments.n - len(Z) + float((ridge / (eigenvalues + ridge)).sum())
-
-
 class Path:
     """Solutions at all ridges of a grid, from one eigendecomposition of the covariance."""
 
@@ -227,7 +181,7 @@ class Path:
         return _freedom(self.eigenvalues, self.grid)
 
     def residual(self) -> np.ndarray:
-        """Variance that is left at each ridge, shape (n_outputs, n_grid)."""
+        """Residual variance at each ridge, shape (n_outputs, n_grid)."""
         squares = 2 * self.shrunk - self.eigenvalues[:, None] * self.shrunk**2
         return self.moments.y_variance[:, None] - (self.rotated**2).T @ squares
 
@@ -240,14 +194,17 @@ class Path:
 
 
 class _Tridiagonal:
-    """The same from T = Qᵀ A Q for the covariance A, without eigenvectors; A is overwritten."""
+    """Solutions at all ridges of a grid, from T = Qᵀ A Q, without eigenvectors.
+
+    The covariance A is overwritten.
+    """
 
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
         self._reduce(moments.covariance, moments.cross)
 
     def _reduce(self, matrix: np.ndarray, right: np.ndarray) -> None:
-        # The transpose is the same matrix in the order of LAPACK, which then needs no copy.
+        # The transpose is the same matrix in LAPACK's order, so no copy is needed.
         self._reflectors, self.diagonal, self.off, self._scales, _ = lapack.dsytrd(
             matrix.T, lower=1, lwork=64 * len(matrix), overwrite_a=1
         )
@@ -260,8 +217,8 @@ class _Tridiagonal:
         size = len(columns)
         if size == 1:
             return columns
-        # Reflector i begins below the diagonal, which is where one of a QR factor begins in the
-        # same memory from its second number on.
+        # Reflector i begins below the diagonal. So from the second number on, the same memory has
+        # the layout of a QR factor.
         shifted = self._reflectors.ravel(order="K")[1 : 1 + size * (size - 1)]
         shifted = shifted.reshape((size, size - 1), order="F")
         rest, _, _ = lapack.dormqr(
@@ -286,7 +243,7 @@ class _Tridiagonal:
         return _freedom(self.eigenvalues, self.grid)
 
     def residual(self) -> np.ndarray:
-        """Variance that is left at each ridge, shape (n_outputs, n_grid)."""
+        """Residual variance at each ridge, shape (n_outputs, n_grid)."""
         explained = []
         for ridge in self.grid:
             x = self._along(ridge)
@@ -308,7 +265,7 @@ class _Tridiagonal:
 
 
 class _OfRows(_Tridiagonal):
-    """The same from T = Qᵀ R Rᵀ Q, for A = Rᵀ R of no more rows R than columns.
+    """Solutions at all ridges of a grid, from T = Qᵀ R Rᵀ Q, for A = Rᵀ R with few rows R.
 
     With the targets y of the rows, c = Rᵀ y and (A + ρ)⁻¹ c = Rᵀ (R Rᵀ + ρ)⁻¹ y.
     """
@@ -319,7 +276,7 @@ class _OfRows(_Tridiagonal):
         self._reduce(inner_products(self._rows, n_jobs), moments.rows.Y)
 
     def residual(self) -> np.ndarray:
-        """Variance that is left at each ridge, shape (n_outputs, n_grid)."""
+        """Residual variance at each ridge, shape (n_outputs, n_grid)."""
         squares = [ridge**2 * (self._along(ridge) ** 2).sum(axis=0) for ridge in self.grid]
         return np.transpose(squares)
 
@@ -341,13 +298,8 @@ def _grid(moments: Moments, largest: float) -> np.ndarray:
 
 
 def least(scores: np.ndarray) -> np.ndarray:
-    """Where each output's score is least; the strongest ridge among equals."""
+    """Index of each output's least score; of the largest ridge among equal scores."""
     return scores.shape[1] - 1 - np.argmin(scores[:, ::-1], axis=1)
-
-
-def _factor(moments: Moments, ridge: float) -> Any:
-    """Lower Cholesky factor of the covariance plus the ridge."""
-    return cholesky(plus_ridge(moments.covariance, ridge))
 
 
 def _with_intercept(moments: Moments, coef: np.ndarray, ridge: np.ndarray) -> Solution:

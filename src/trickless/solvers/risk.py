@@ -1,10 +1,10 @@
 """Regularised risk of a convex loss on activations, minimised in passes over row blocks.
 
-The rows are met in blocks, whether these are kept in memory or evaluated again in every pass, so
-both give one answer. An evaluation of the risk and its gradient is one pass. What a pass costs is
-worth saving: the problem is preconditioned by the covariance of the activations, from the same
-statistics that least squares needs, after which L-BFGS takes some hundred passes, or up to a
-thousand for the hinge, which has a corner.
+Activations come in blocks of rows, which are kept in memory or evaluated again in every pass, with
+the same result. The risk and its gradient take one pass. To save passes, the problem is
+preconditioned by the covariance of the activations, from the statistics that least squares needs as
+well. L-BFGS then takes about a hundred passes, or up to a thousand for the hinge loss, which has a
+corner.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from trickless.solvers.losses import Hinge, Loss, SmoothHinge
 from trickless.solvers.ridge import Solution
 from trickless.solvers.statistics import Moments
 
-#: Rows of activations, and which rows they are.
+#: Begins a pass over the rows: yields slices of rows and their activations.
 Blocks = Callable[[], Iterator[tuple[slice, np.ndarray]]]
 
-#: Relative decrease of the risk in an iteration that is no more than rounding.
+#: A relative decrease of the risk below this is rounding.
 _STALLED = 1e-10
-#: Share of the risk that may be left to be gained where rounding ends the descent.
+#: If rounding stops the descent, the risk may be this share above its minimum without a warning.
 _GAIN = 1e-3
 
-#: Widths of the smoothed hinge, one after the other; the last lowers the risk by at most 1e-4.
+#: Widths of the smoothed hinge, used in turn; the last changes the risk by at most 1e-4.
 _WIDTHS = (1.0, 0.1, 0.01, 2e-4)
 
 
@@ -46,7 +46,7 @@ def minimise(
 ) -> Solution:
     r"""Minimise :math:`\frac1n \sum_i l(b + \langle z_i, β \rangle, y_i) + \frac{ρ}{2} |β|^2`.
 
-    The hinge, which has a corner, is approached by smooth losses of less and less width.
+    The hinge loss has a corner, so it is approximated by smooth losses of decreasing width.
 
     Parameters
     ----------
@@ -62,10 +62,10 @@ def minimise(
     max_iter : int
         The most iterations of L-BFGS, for each width of the hinge.
     tol : float
-        The largest entry of the preconditioned gradient at which it stops; or sooner, where the
-        risk does not decrease any more.
+        L-BFGS stops when no entry of the preconditioned gradient is larger, or when the risk no
+        longer decreases.
     owner : str
-        Who warns if it does not stop before ``max_iter``.
+        Name in the warning if L-BFGS does not stop before ``max_iter``.
     """
     share = np.full(len(targets), 1.0) if weight is None else weight
     share = share / share.sum()
@@ -98,12 +98,11 @@ def _descend(
     max_iter: int,
     tol: float,
 ) -> tuple[np.ndarray, int, str]:
-    """Coefficients by L-BFGS, the iterations that it took, and trouble if there was any.
+    """Coefficients by L-BFGS, the number of iterations, and a description of trouble, if any.
 
-    Coefficients are of centred activations, and the last row has the offsets.
-
-    It works on u = Lᵀ β, where L Lᵀ is the covariance with a ridge, to which the Hessian is
-    proportional where the loss is curved alike everywhere.
+    Coefficients are for centred activations; their last row holds the offsets. L-BFGS optimises
+    u = Lᵀ β, where L Lᵀ is the covariance plus a ridge. The Hessian is proportional to that matrix
+    if the curvature of the loss is constant.
     """
     matrix = plus_ridge(moments.covariance, ridge.mean() / min(loss.curvature, 1.0))
     factor = to_host(cholesky(matrix))
@@ -138,14 +137,14 @@ def _descend(
         options = {"maxiter": most, "maxfun": 2 * most, "gtol": tol, "ftol": _STALLED}
         result = optimize.minimize(risk, u, jac=True, method="L-BFGS-B", options=options)
         u, n_iter = result.x, n_iter + result.nit
-        slope, is_spent = np.abs(result.jac).max(), result.status == 1
-        # In these coefficients the Hessian is about 1, and this is what is left to be gained.
+        slope, is_exhausted = np.abs(result.jac).max(), result.status == 1
+        # The Hessian in u is about 1, so this estimates how far the risk is above its minimum.
         left = 0.5 * float(result.jac @ result.jac) / result.fun if slope > tol else 0.0
-        if is_spent or result.fun > (1 - _GAIN) * before:
+        if is_exhausted or result.fun > (1 - _GAIN) * before:
             break
-        before = result.fun  # a step failed, by what is remembered of the others; without it
+        before = result.fun  # a line search failed: start again without the memory of L-BFGS
     trouble = ""
-    if is_spent or left > _GAIN:
+    if is_exhausted or left > _GAIN:
         trouble = (
             f"the risk is {result.fun:.6g} after {n_iter} iterations with max_iter={max_iter}, "
             f"with a gradient of up to {slope:.2g}, where tol={tol:g}."

@@ -1,4 +1,4 @@
-"""What solvers are handed: a place to keep their state, a progress bar, a measure of errors."""
+"""What a solver receives from its learner: where its state is saved, and what an error is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-#: What learning has changed so far: plain data, arrays and solvers' own objects.
+#: Everything that learning has changed so far: plain data, arrays and objects of solvers.
 State = dict[str, Any]
-#: Takes a function that makes the state, and calls it when it is time to keep one.
+#: Receives a function that returns the state, and calls it when the state should be saved.
 Keep = Callable[[Callable[[], State]], object]
 
 
@@ -24,7 +24,7 @@ class Measure(Protocol):
 
 
 def forget(state: Callable[[], State]) -> None:
-    """Keep nothing."""
+    """Save nothing."""
 
 
 def ignore(n: int) -> None:

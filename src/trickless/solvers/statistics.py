@@ -1,9 +1,8 @@
 """Mergeable sufficient statistics of least squares.
 
-All that ridge regression needs of the data is a Gram matrix and a few sums, which add up over row
-blocks, batches and machines. As long as rows are no more than columns, they are the smaller
-problem: they are kept as they are, and multiplied when there are more, or when the matrix is asked
-for.
+Ridge regression needs only a Gram matrix and a few sums, which add up over row blocks, batches and
+machines. While there are at most as many rows as columns, the rows themselves are smaller than the
+matrix. So they are kept, and multiplied when there are more rows or when the matrix is needed.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.solvers.gram import FLOOR, add_products
 
-#: Rows in a batch from which products may be made in single precision: there it pays.
+#: Batches of at least this many rows may be multiplied in single precision, where that is faster.
 ROUNDED_FROM = 4096
 
 
@@ -43,28 +42,28 @@ class Statistics:
     n_columns : int
         Number of activations of a row.
     origin : array of shape (n_outputs,)
-        Subtracted from the targets, so that their variance keeps its digits where their mean is
-        large.
+        Subtracted from the targets, so that their variance is accurate even if their mean is large.
     like : array, optional
-        Rows beside which the Gram matrix is kept, if their device has double precision. Everything
-        else is on the host.
+        Rows. The Gram matrix is kept on their device, if it has double precision. Everything else
+        is on the host.
 
     Attributes
     ----------
     kept : list of KeptRows or None
-        All rows so far, as long as they are few; None since they were multiplied.
+        All rows so far, while they are few; None once they are multiplied.
     gram : array of shape (n_columns, n_columns)
-        Σ z zᵀ. Rows that are kept are multiplied when it is first asked for.
+        Σ z zᵀ. The first access multiplies the rows that are kept.
     cross : array of shape (n_columns, n_outputs)
-        Σ z yᵀ, where y stands for the targets less the origin, here and below.
+        Σ z yᵀ. Here and below, y are the targets minus the origin.
     z_sum, y_sum : arrays of shape (n_columns,), (n_outputs,)
         Σ z and Σ y.
     y_square : array of shape (n_outputs,)
         Σ y².
     weight, weight_square : float
-        Σ 1, or Σ w and Σ w² of the sample weights w, by which all the sums above are weighted.
+        Σ w and Σ w² of the sample weights w, which also weight all sums above. Rows without
+        weights have w = 1.
     rounded : float
-        Σ |z|² over the rows whose products were made in single precision.
+        Σ |z|² over the rows that were multiplied in single precision.
     """
 
     def __init__(self, n_columns: int, origin: np.ndarray, like: Any = None) -> None:
@@ -83,25 +82,25 @@ class Statistics:
 
     @cached_property
     def gram(self) -> Any:
-        """Σ z zᵀ, in the place of rows that are kept."""
+        """Σ z zᵀ, which replaces the rows that are kept."""
         gram = self._products()
-        self.__dict__["gram"] = gram  # one of the two is there at any time
+        self.__dict__["gram"] = gram  # before the rows go, so that an interrupt loses neither
         self.kept = None
         return gram
 
     @property
     def n_kept(self) -> int:
-        """How many rows are kept."""
+        """Number of rows that are kept."""
         return sum(len(rows.Z) for rows in self.kept or ())
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the sums, or of rows in their place."""
+        """Bytes of the sums, or of the rows that are kept instead."""
         matrix = self.gram.nbytes if self.kept is None else sum(Z.nbytes for Z, _ in self.kept)
         return self.cross.nbytes + matrix
 
     def make_room(self, n_rows: int) -> None:
-        """Multiply rows that are kept, if they and so many more are more than columns."""
+        """Multiply the rows that are kept, if ``n_rows`` more would exceed the columns."""
         if self.kept is not None and self.n_kept + n_rows > len(self.z_sum):
             _ = self.gram
 
@@ -125,12 +124,12 @@ class Statistics:
         Parameters
         ----------
         Z : array of shape (n_rows, n_columns)
-            It may be overwritten.
+            May be overwritten.
         y : array of shape (n_rows, n_outputs)
         sample_weight : array of shape (n_rows,), optional
         least_ridge : float, default=0
-            Nothing will be solved at a smaller ridge, so that products in single precision may be
-            good enough.
+            The least ridge that will be used. It decides whether products in single precision are
+            accurate enough.
         n_jobs : int, optional
             Threads.
         """
@@ -155,7 +154,7 @@ class Statistics:
         self.z_sum += sums[:, -1]
 
     def merge(self, other: Statistics) -> None:
-        """Add the rows of another set of statistics, which does not change."""
+        """Add the rows of other statistics, which stay unchanged."""
         shift = other.origin - self.origin
         if other.kept is None:
             self.gram += beside(self.gram, other.gram)
@@ -175,14 +174,14 @@ class Statistics:
         self.rounded += other.rounded
 
     def copy(self) -> Statistics:
-        """The same sums, to be changed apart; the Gram matrix stays where it is."""
+        """An independent copy; the Gram matrix stays on its device."""
         other = object.__new__(Statistics)
         for name, value in vars(self).items():
             other.__dict__[name] = duplicate(value) if name == "gram" else copy(value)
         return other
 
     def centred(self) -> Moments:
-        """Means, and covariances about them."""
+        """Means and covariances."""
         z_mean, y_mean = self.z_sum / self.weight, self.y_sum / self.weight
         moments = Moments(
             cross=self.cross / self.weight - np.outer(z_mean, y_mean),
@@ -196,7 +195,7 @@ class Statistics:
             scale = 1 / self.weight**0.5
             Z = np.concatenate([rows.Z for rows in self.kept])
             Y = np.concatenate([rows.Y for rows in self.kept]) * scale
-            with linear_algebra(None, Z.size):  # in place, as new memory takes longer than this
+            with linear_algebra(None, Z.size):  # in place, as allocating memory would take longer
                 Z = blas.dscal(scale, Z.ravel()).reshape(Z.shape)
                 moments.mean_square = float(np.vdot(Z, Z))
                 Z = blas.dger(-1.0, z_mean, Y[:, -1], a=Z.T, overwrite_a=1).T  # Z − √ω z_meanᵀ
@@ -215,32 +214,28 @@ class Statistics:
         return moments
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy or a file holds all sums on the host, in one order."""
+        """Copies and files hold all sums on the host, in a fixed order."""
         state = dict(sorted(vars(self).items()))
         return state | {"gram": to_host(self.gram), "kept": None} if "gram" in state else state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Sums of earlier versions are all in double precision, and no rows are kept."""
-        self.__dict__.update({"rounded": 0.0, "kept": None} | state)
-
 
 def least_ridge(n_rows: int, ridge: float = np.inf) -> float:
-    """The least ridge that sums over a batch have to be good for, if a model has this one.
+    """The ridge down to which sums over a batch must be accurate, for a model with this ridge.
 
-    It is 0, for double precision throughout, where rows are few.
+    It is 0 for few rows, which are always multiplied in double precision.
     """
     return ridge if n_rows >= ROUNDED_FROM else 0.0
 
 
 @dataclass
 class Moments:
-    """Centred second moments, what they are centred at, and the number of rows.
+    """Means, centred second moments, and the number of rows.
 
-    The number of rows is the sum of the weights, as if they counted repetitions; or Kish's
-    effective number (Σ w)² / Σ w² where that is larger, as for weights that sum to 1.
-    The covariance is where the Gram matrix was, and known well enough for any ridge from
-    ``least_ridge`` on. Where rows are few, it is RᵀR, and the covariance with the targets RᵀY, of
-    ``rows`` (R, Y): centred, times the roots of weights that sum to 1.
+    The number of rows n is the sum of the weights, as if they counted repetitions, or Kish's
+    effective number (Σ w)² / Σ w² if that is larger, as for weights that sum to 1. The covariance
+    is on the device of the Gram matrix, and accurate enough for ridges of at least ``least_ridge``.
+    If rows are few, it is RᵀR, and the covariance with the targets is RᵀY. Then ``rows`` are (R,
+    Y), centred and multiplied by the roots of weights that sum to 1.
     """
 
     cross: np.ndarray
@@ -260,6 +255,6 @@ class Moments:
 
     @property
     def n_products(self) -> int:
-        """The order of a solve."""
+        """Products that a solver takes, up to a constant factor."""
         size = len(self.z_mean)
         return size * (size if self.rows is None else len(self.rows.Z)) ** 2

@@ -8,20 +8,20 @@ import numpy as np
 
 from trickless.rules import warn
 
-#: Share of the noise of the targets that the noise of all steps together may add to the function.
+#: The noise that all steps together may add to the function, as a share of the targets' noise.
 _NOISE = 0.25
-#: The least unit of targets, which has an inverse.
+#: The least unit of targets; its inverse is finite.
 _LEAST_UNIT = 1e-300
 
 
 class Steps(NamedTuple):
-    """γ_i for i = 0, 1, 2, ..., for all outputs or for each of them.
+    """Step sizes γ_i for i = 0, 1, 2, ..., common to all outputs or one for each.
 
     Attributes
     ----------
     schedule : str
     first, decay : float or tuple of float
-        A number for each output, where their steps differ.
+        A tuple has a number for each output.
     """
 
     schedule: str
@@ -29,7 +29,7 @@ class Steps(NamedTuple):
     decay: float | tuple[float, ...]
 
     def __call__(self, i: int | np.ndarray) -> np.ndarray:
-        """Size of step i, shape (1,) or (n_outputs,), after that of i."""
+        """Size of step i: the shape of i, followed by (1,) or (n_outputs,)."""
         i = np.asarray(i)[..., None]
         first, decay = np.atleast_1d(self.first), np.atleast_1d(self.decay)
         match self.schedule:
@@ -43,7 +43,7 @@ class Steps(NamedTuple):
 
 
 def unit_of(spread: np.ndarray) -> np.ndarray:
-    """Units of outputs, for losses whose slope is ±1 in any; 1 where targets do not spread yet."""
+    """Units of the outputs, for losses whose slope is ±1 in any unit; 1 if the spread is 0."""
     return np.where(spread > 0, np.maximum(spread, _LEAST_UNIT), 1.0)
 
 
@@ -56,14 +56,14 @@ def stable_step(
     k: int,
     n_neurons: int,
 ) -> Any:
-    r"""The largest step that is stable and keeps the noise of all steps small.
+    r"""The largest step size that is stable and keeps the noise of all steps small.
 
-    For a loss of curvature 1, a step on b rows and k fresh neurons multiplies the part of f along
-    an eigenfunction of the kernel operator by 1 − γλ on average, and adds noise. Its mean square
-    shrinks where γ (λ + κ/b + κ/k) < 2, with κ = sup k(x, x); half of that is fastest. This is the
-    step that EigenPro takes for a fixed kernel, b / (κ + (b − 1) λ), but for the noise of the
-    neurons. The noise of the targets adds γ²/(kb) of itself in each step; over the n/k steps to
-    come that is held to a quarter.
+    For a loss of curvature 1, a step on b rows and k fresh neurons multiplies the error of f along
+    an eigenfunction of the kernel operator by 1 − γλ on average, and adds noise. The mean square
+    error shrinks if γ (λ + κ/b + κ/k) < 2, with κ = sup k(x, x). Half of that limit is fastest.
+    EigenPro's step for a fixed kernel, b / (κ + (b − 1) λ), is the same without the noise of the
+    neurons. In addition, each step adds γ²/(kb) times the noise of the targets. Over all n/k steps
+    this is limited to a quarter of that noise.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def stable_step(
 
 
 def check_steps(owner: str, steps: Steps, alpha: float) -> None:
-    """Refuse steps that turn the signs of all that was learned; warn beyond the theorem."""
+    """Refuse steps that reverse the signs of coefficients; warn if the theorem does not hold."""
     name = f"{owner}: schedule={steps.schedule!r}"
     if steps.schedule == "theorem":
         if alpha == 0:

@@ -3,9 +3,9 @@
 A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimization with
 randomization in learning", NIPS 2008.
 
-``Sums`` begins with a stream of neurons, learns from batches of rows in any order, and gives the
-function that solves the regularised problem. Where all rows are at hand, it can also solve in
-passes over them: for very many columns, by leaving one row out, and for other losses.
+``Sums`` starts with a stream of neurons, learns from batches of rows in any order, and gives the
+function that solves the regularised problem. If all rows are available, it can also take passes
+over them: for very many columns, for leave-one-out errors, and for losses other than the squared.
 """
 
 from __future__ import annotations
@@ -25,49 +25,25 @@ from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.functions.activations import by_neuron, panels
 from trickless.functions.network import Network, check_finite
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
+from trickless.solvers.certainty import Posterior, noise_variance
 from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
 from trickless.solvers.losses import Loss
-from trickless.solvers.ridge import (
-    Posterior,
-    Solution,
-    residual_freedom,
-    residual_variance,
-    solve,
-    solve_by_gcv,
-    solve_by_loo,
-    solve_within,
-)
+from trickless.solvers.ridge import Solution, solve, solve_by_gcv, solve_by_loo, solve_within
 from trickless.solvers.risk import Blocks, minimise
 from trickless.solvers.state import Keep, State, forget, ignore
 from trickless.solvers.statistics import Moments, Statistics, least_ridge
 
-#: Columns above which least squares is solved in passes over the rows: where activations can be
-#: kept, and where they have to be evaluated in every pass.
+#: Columns above which least squares is solved in passes over the rows: if activations are kept, and
+#: if every pass evaluates them.
 PASSES_ABOVE, REEVALUATED_ABOVE = 6144, 16384
-#: Rows, and activations of them all, up to which it is not: the direct solver works in rows.
+#: Rows, and activations, up to which it is solved directly, by a matrix of rows.
 FEW_ROWS, FEW_ACTIVATIONS = 2048, 2**25
-#: Columns on which that solver begins to look for alpha, and the most rows of its preconditioner.
+#: Columns on which the solver in passes first looks for alpha; the most rows of its preconditioner.
 PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
-#: A difference must be so many times its rounding.
-_RESOLVED = 100
 
 
 class Options(NamedTuple):
-    """How sums are solved: parameters of the learner, which may change between batches.
-
-    Attributes
-    ----------
-    owner : str
-        The learner's name, for messages.
-    alpha : float, "auto" or "loo"
-    weight_bound : float or None
-    solver : {"auto", "direct", "iterative"}
-    loss : str
-    max_iter : int
-    tol : float
-    n_jobs : int or None
-    cache_bytes : int
-    """
+    """Parameters of the learner that may change between batches, and its name for messages."""
 
     owner: str
     alpha: float | str
@@ -87,14 +63,14 @@ class Sums:
     ----------
     stream : NeuronStream
     n_neurons : int
-        K, the neurons of the stream that are used.
+        K, the number of neurons.
     origin : array of shape (n_outputs,)
-        Subtracted from the targets, so that their variance keeps its digits.
+        Subtracted from the targets, so that their variance is accurate.
 
     Attributes
     ----------
     statistics : Statistics or None
-        Sums over the rows so far; None for a model that was solved in passes.
+        Sums over the rows so far; None if the model was solved in passes.
     """
 
     def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:
@@ -107,11 +83,11 @@ class Sums:
 
     @property
     def n_columns(self) -> int:
-        """Columns of the activations."""
+        """Number of columns of the activations."""
         return self.n_neurons * self.stream.neurons.width
 
     def no_rows(self, like: Any = None) -> Statistics:
-        """Statistics of no rows; their matrix is kept beside ``like``."""
+        """Statistics of no rows. Their Gram matrix is on the device of ``like``."""
         return Statistics(self.n_columns, self.origin, like)
 
     def learn(
@@ -133,11 +109,11 @@ class Sums:
         weight : array of shape (n_rows,) or None
         options : Options
         keep : callable, optional
-            Called with a function that gives the state, after each panel of rows.
+            Called after each panel of rows with a function that returns the state.
         state : dict, optional
-            A state to go on from.
+            A state from which to resume.
         advance : callable
-            Called with the number of rows that were learned.
+            Called with the number of rows that were learned, to show progress.
         """
         batch = self.summed(X, targets, weight, options, keep, state, advance)
         if self.statistics is not None:
@@ -161,7 +137,7 @@ class Sums:
         state: State | None = None,
         advance: Callable[[int], object] = ignore,
     ) -> Statistics:
-        """The sums over a batch of rows alone, as in ``learn``."""
+        """The sums over one batch of rows, without those before. Parameters as for ``learn``."""
         statistics, done = self.no_rows(X), 0
         statistics.make_room(X.shape[0])
         alpha = np.inf if isinstance(options.alpha, str) else options.alpha
@@ -171,7 +147,7 @@ class Sums:
             if not on_host(X):
                 statistics.gram = beside(place.gram, statistics.gram)
         advance(done)
-        # As many rows as columns take no more memory than the Gram matrix they are added to.
+        # A panel of as many rows as columns takes no more memory than the Gram matrix.
         for rows, Z in self._panels(X, options, start=done, n_together=self.n_columns):
             part = None if weight is None else weight[rows]
             statistics.add(Z, targets[rows], part, least, options.n_jobs)
@@ -181,7 +157,7 @@ class Sums:
         return statistics
 
     def take(self, statistics: Statistics) -> None:
-        """Go on with other statistics of the same neurons and origin."""
+        """Replace the statistics by others of the same neurons and origin."""
         with uninterrupted():
             self.statistics = statistics
             self._forget()
@@ -195,7 +171,7 @@ class Sums:
         self.take(statistics)
 
     def solution(self, options: Options) -> Solution:
-        """The solution for the rows so far, solved when it is first asked for."""
+        """The solution for the rows so far, which is computed at the first call."""
         if self._solution is None:
             assert self.statistics is not None
             check_alpha(options.owner, options.alpha)
@@ -222,13 +198,13 @@ class Sums:
         return self._network
 
     def without_statistics(self, options: Options) -> Sums:
-        """A copy that predicts, and has no sums to go on from."""
+        """A copy that can predict but not learn."""
         light = Sums(self.stream, self.n_neurons, self.origin)
         light._solution, light._network = self.solution(options), self.function(options)
         return light
 
     def by_neuron(self, columns: np.ndarray) -> np.ndarray:
-        """What belongs to all columns, as an array (n_neurons, width, ...)."""
+        """Values of all columns, in an array of shape (n_neurons, width, ...)."""
         width = self.stream.neurons.width
         blocks = [
             by_neuron(columns[b.start * width : b.stop * width], width)
@@ -237,7 +213,7 @@ class Sums:
         return np.concatenate(blocks)
 
     def _forget(self) -> None:
-        """Solve anew when the solution is next asked for."""
+        """Drop the solution, so that the next call of ``solution`` computes it again."""
         self._solution = None
         self._network = None
 
@@ -256,7 +232,7 @@ class Sums:
             return solve(moments, ridge, options.n_jobs)
 
     def _bounded_by_weight(self, solution: Solution, options: Options) -> Solution:
-        """The solution with every weight at most C / K, as in Algorithm 1 of the paper."""
+        """The solution with all weights at most C / K, as in Algorithm 1 of the paper."""
         if options.weight_bound is None:
             return solution
         assert self.statistics is not None
@@ -275,7 +251,7 @@ class Sums:
                 "Remedy: a larger alpha, alpha='auto', or fewer neurons."
             ) from error
 
-    # Where all rows are at hand.
+    # If all rows are available.
 
     def goes_in_passes(self, X: Any, options: Options) -> bool:
         """Whether least squares is solved in passes over the rows rather than from statistics."""
@@ -295,25 +271,25 @@ class Sums:
             return True
         n_rows, kept = X.shape[0], self._n_bytes(X.shape[0]) <= self._room(options)
         many = self.n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
-        # The direct solver works in rows where they are few, but for alpha=0.
+        # If rows are few, the direct solver's matrix is of rows, except for alpha=0.
         few = n_rows <= FEW_ROWS and n_rows * self.n_columns <= FEW_ACTIVATIONS
         free = on_host(X) and options.solver == "auto" and not (few and options.alpha != 0)
         return free and many and all(goes for _, goes in why_not.values())
 
     def _n_bytes(self, n_rows: int) -> int:
-        """Bytes of the activations of so many rows."""
+        """Bytes of the activations of this many rows."""
         return n_rows * self.n_columns * self.stream.dtype.itemsize
 
     def _room(self, options: Options) -> int:
         """Bytes that activations may take in the iterative solver.
 
-        16 c² bytes are the two c × c matrices of the direct one. The preconditioner and its factor,
-        with up to c² / 2 numbers each, come on top.
+        16 c² bytes are the two c × c matrices of the direct solver. The preconditioner and its
+        factor, with up to c² / 2 numbers each, take additional memory.
         """
         return max(options.cache_bytes, 16 * self.n_columns**2)
 
     def _passes(self, X: Any, most: int, options: Options) -> Blocks:
-        """Begins passes over the activations: kept if they take at most so many bytes."""
+        """Function that begins a pass; activations are kept if they take at most ``most`` bytes."""
         if self._n_bytes(X.shape[0]) > most:
             return lambda: self._panels(X, options)
         kept = list(self._panels(X, options, kept=True))
@@ -358,7 +334,7 @@ class Sums:
     def leave_one_out(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, options: Options
     ) -> None:
-        """Solve least squares at the alpha that is best when each row is left out in turn."""
+        """Solve least squares at the alpha with the least leave-one-out error."""
         assert self.statistics is not None
         moments = self.statistics.centred()
         weight = np.ones(len(targets)) if weight is None else weight
@@ -369,7 +345,7 @@ class Sums:
     def minimise(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, loss: Loss, options: Options
     ) -> None:
-        """Minimise the risk of another loss, at the alpha of the squared loss."""
+        """Minimise the risk of another loss, with the alpha chosen for the squared loss."""
         assert self.statistics is not None
         moments, squared = self.statistics.centred(), self.solution(options)
         factor = min(loss.curvature, 1.0) if isinstance(options.alpha, str) else 1.0
@@ -387,19 +363,15 @@ class Sums:
         grid = None if squared.grid is None else squared.grid * factor
         self._solution = least._replace(grid=grid, scores=squared.scores)
 
-    # How certain the answers are.
+    # How certain predictions are.
 
     def noise(self, options: Options) -> np.ndarray:
-        """Variance of the noise: residual sum of squares over residual degrees of freedom."""
+        """Variance of the noise of each output, from the residuals."""
         assert self.statistics is not None
         moments, solution = self.statistics.centred(), self.solution(options)
         with linear_algebra(options.n_jobs), self._dependent_columns(options):
-            ridges, which = np.unique(solution.ridge, return_inverse=True)
-            left = np.array([residual_freedom(moments, ridge) for ridge in ridges])[which]
-            # Both numerator and denominator vanish as alpha does, and their ratio does not.
-            squares = residual_variance(moments, solution) * moments.n
-        _check_freedom(options, solution.ridge / self.n_neurons, left, moments, ridges[which])
-        return squares / left
+            alpha = solution.ridge / self.n_neurons
+            return noise_variance(options.owner, moments, solution, alpha)
 
     def deviations(self, X: Any, options: Options) -> np.ndarray:
         """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
@@ -417,31 +389,9 @@ class Sums:
 
 
 def check_alpha(owner: str, alpha: float | str) -> None:
-    """Refuse to leave rows out where they are not at hand."""
+    """Refuse alpha="loo", which needs all rows, for streams."""
     if alpha == "loo":
         raise ValueError(
             f"{owner}: alpha='loo' needs a second pass over all rows, which a stream does not "
             "give. Remedy: fit, or alpha='auto' (generalised cross-validation from the statistics)."
-        )
-
-
-def _check_freedom(
-    options: Options, alpha: np.ndarray, left: np.ndarray, moments: Moments, ridge: np.ndarray
-) -> None:
-    """Residuals show the noise, so some degrees of freedom must be left to them.
-
-    None are left where weights let rows count for less than the degrees of freedom of the fit.
-    Where rows are no more than columns, their products tell only the freedom that large alphas
-    leave.
-    """
-    size = len(moments.z_mean)
-    rounding = 0.0
-    if moments.rows is None and size >= moments.n - 1:
-        rounding = _RESOLVED * size * np.finfo(float).eps * moments.mean_square
-    if ((left <= 0) | (left * ridge < rounding)).any():
-        raise ValueError(
-            f"{options.owner}: with alpha={float(alpha[0]) if len(alpha) == 1 else alpha!r}, rows "
-            f"that count for {moments.n:,.1f} leave {left.min():.2g} degrees of freedom, which "
-            "cannot be told from none. Remedy: a larger alpha, or one fit of all rows without "
-            "weights."
         )

@@ -1,0 +1,109 @@
+"""How certain least squares is: the noise of the targets, and the posterior of the coefficients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from trickless.arrays.devices import (
+    beside,
+    cholesky,
+    double,
+    eye,
+    plus_ridge,
+    solve_lower,
+    times,
+    to_host,
+)
+from trickless.arrays.namespaces import namespace
+from trickless.solvers.ridge import CANCELLATION, Solution
+from trickless.solvers.statistics import Moments
+
+#: Residual degrees of freedom must be this many times their rounding error.
+_RESOLVED = 100
+
+
+class Posterior:
+    """The Gaussian posterior of the coefficients at a ridge, for noise of variance 1.
+
+    Its mean is the solution, if the prior of each coefficient is 𝒩(0, 1 / (n · ridge)).
+    """
+
+    def __init__(self, moments: Moments, ridge: float) -> None:
+        self._moments = moments
+        self._factor = _factor(moments, ridge)
+
+    def variance(self, Z: Any) -> np.ndarray:
+        """Variance of f at rows of activations, shape (len(Z),)."""
+        Z = double(beside(self._factor, Z))
+        along = solve_lower(self._factor, (Z - beside(Z, self._moments.z_mean)).T)
+        squares = to_host(namespace(along).sum(along**2, axis=0))
+        return (1 + squares) / self._moments.n
+
+
+def noise_variance(
+    owner: str, moments: Moments, solution: Solution, alpha: np.ndarray
+) -> np.ndarray:
+    """Residual sum of squares over residual degrees of freedom, shape (n_outputs,).
+
+    Both vanish as alpha does, but their ratio does not.
+    """
+    ridges, which = np.unique(solution.ridge, return_inverse=True)
+    left = np.array([_residual_freedom(moments, ridge) for ridge in ridges])[which]
+    squares = _residual_variance(moments, solution) * moments.n
+    _check_freedom(owner, alpha, left, moments, ridges[which])
+    return squares / left
+
+
+def _residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
+    """Mean square residual of each output."""
+    coef = solution.coef
+    if moments.rows is not None:
+        return ((moments.rows.Y - moments.rows.Z @ coef) ** 2).sum(axis=0)
+    explained = 2 * (coef * moments.cross).sum(axis=0)
+    explained -= (coef * times(coef.T, moments.covariance).T).sum(axis=0)
+    return np.maximum(moments.y_variance - explained, CANCELLATION * moments.y_variance)
+
+
+def _residual_freedom(moments: Moments, ridge: float) -> float:
+    """Residual degrees of freedom, n − df(ρ), without cancellation where they are few.
+
+    They are a sum of positive terms, plus n less the number of rows or columns.
+    """
+    if moments.rows is None:
+        factor = _factor(moments, ridge)
+        size = factor.shape[0]
+        inverse = solve_lower(factor, eye(size, factor))
+        return moments.n - 1 - size + ridge * float(namespace(inverse).sum(inverse**2))
+    Z = moments.rows.Z
+    eigenvalues = np.maximum(linalg.eigvalsh(Z @ Z.T)[1:], 0)  # the first is 0, by centring
+    return moments.n - len(Z) + float((ridge / (eigenvalues + ridge)).sum())
+
+
+def _factor(moments: Moments, ridge: float) -> Any:
+    """Lower Cholesky factor of the covariance plus the ridge."""
+    return cholesky(plus_ridge(moments.covariance, ridge))
+
+
+def _check_freedom(
+    owner: str, alpha: np.ndarray, left: np.ndarray, moments: Moments, ridge: np.ndarray
+) -> None:
+    """Refuse to estimate the noise if no residual degrees of freedom are left.
+
+    None are left if weights let rows count for less than the degrees of freedom of the fit. Where
+    rows are no more than columns, sums of products show residual degrees of freedom only at large
+    alphas.
+    """
+    size = len(moments.z_mean)
+    rounding = 0.0
+    if moments.rows is None and size >= moments.n - 1:
+        rounding = _RESOLVED * size * np.finfo(float).eps * moments.mean_square
+    if ((left <= 0) | (left * ridge < rounding)).any():
+        raise ValueError(
+            f"{owner}: with alpha={float(alpha[0]) if len(alpha) == 1 else alpha!r}, rows "
+            f"that count for {moments.n:,.1f} leave {left.min():.2g} degrees of freedom, which "
+            "cannot be told from none. Remedy: a larger alpha, or one fit of all rows without "
+            "weights."
+        )
