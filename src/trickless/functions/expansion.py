@@ -18,9 +18,7 @@ from trickless.functions.activations import by_neuron, evaluate, in_blocks, toge
 from trickless.functions.certificate import certified, check_probability, check_tolerance
 from trickless.functions.network import Network, check_finite
 from trickless.functions.pilot import (
-    PILOT_ROWS as PILOT_ROWS,
-)
-from trickless.functions.pilot import (
+    PILOT_ROWS,
     SHARED_BY,
     Variances,
     cheapest,
