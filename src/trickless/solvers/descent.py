@@ -71,11 +71,6 @@ class Batch:
 
     f at a row is a sum over neurons. So a visit evaluates only the neurons drawn since the last
     one, and each neuron is evaluated once at each row, however many passes there are.
-
-    Parameters
-    ----------
-    rows : array of int
-    n_outputs : int
     """
 
     def __init__(self, rows: np.ndarray, n_outputs: int) -> None:
@@ -95,22 +90,9 @@ class Seen(NamedTuple):
 class Descent:
     """Functional gradient descent on a batch of rows and a block of fresh neurons a step.
 
-    Parameters
-    ----------
-    stream : NeuronStream
-    intercept : array of shape (n_outputs,)
-        The constant from which the function starts.
-    measure : Measure
-        Computes errors and scores.
-
-    Attributes
-    ----------
-    coef : Growing
-        Coefficients so far, shape (n_neurons, width, n_outputs).
-    history : list of Seen
-        One for each step.
-    validation_scores : list of float
-        Scores of the held-out rows, if there are any.
+    The function starts from the constant ``intercept``. ``coef`` are the coefficients so far, shape
+    (n_neurons, width, n_outputs). ``history`` has a record of each step, and ``validation_scores``
+    the scores of the held-out rows, if there are any.
     """
 
     def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
@@ -161,18 +143,8 @@ class Descent:
     ) -> None:
         """Take steps on batches of all rows until there are ``n_neurons`` neurons.
 
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        targets : array of shape (n_rows, n_outputs)
-        weight : array of shape (n_rows,) or None
-        options : Options
-        keep : callable
-            Called after each step with a function that returns the state.
-        state : dict, optional
-            A state from which to resume.
-        advance : callable
-            Called with the number of neurons that were added, to show progress.
+        ``keep`` receives the state after each step, ``state`` is one from which to resume, and
+        ``advance`` is called with numbers of neurons, to show progress.
         """
         since = len(self.validation_scores), self.n_steps
         held_out, training = self.split(len(targets), options)
@@ -221,21 +193,10 @@ class Descent:
     ) -> None:
         """Take steps until there are ``n_neurons`` neurons, or the held-out score stops improving.
 
-        Parameters
-        ----------
-        since : tuple of int
-            Numbers of scores and of steps before this fit. They do not count for early stopping.
-        n_batches : int
-            Number of batches of the training rows.
-        step : callable
-            ``step(number, k)`` takes a step on a batch and the next k neurons.
-        score : callable or None
-            Computes the score of the held-out rows, if there are any.
-        after : callable
-            Called after each step except the last.
-        advance : callable
-            Called with the number of neurons that were added, to show progress.
-        options : Options
+        ``since`` are the numbers of scores and of steps before this fit, which do not count for
+        early stopping. ``step(number, k)`` takes a step on one of the batches and the next k
+        neurons. ``score`` computes the score of the held-out rows, if there are any. ``after`` is
+        called after each step except the last.
         """
         n_scores_before, n_steps_before = since
         per_step, n_neurons = options.neurons_per_step, options.n_neurons

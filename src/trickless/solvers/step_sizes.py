@@ -15,14 +15,7 @@ _LEAST_UNIT = 1e-300
 
 
 class Steps(NamedTuple):
-    """Step sizes γ_i for i = 0, 1, 2, ..., common to all outputs or one for each.
-
-    Attributes
-    ----------
-    schedule : str
-    first, decay : float or tuple of float
-        A tuple has a number for each output.
-    """
+    """Step sizes γ_i for i = 0, 1, 2, ..., common to all outputs or a tuple with one for each."""
 
     schedule: str
     first: float | tuple[float, ...]
@@ -56,31 +49,15 @@ def stable_step(
     k: int,
     n_neurons: int,
 ) -> Any:
-    r"""The largest step size that is stable and keeps the noise of all steps small.
+    """The largest step size that is stable and keeps the noise of all steps small.
 
-    For a loss of curvature 1, a step on b rows and k fresh neurons multiplies the error of f along
-    an eigenfunction of the kernel operator by 1 − γλ on average, and adds noise. The mean square
-    error shrinks if γ (λ + κ/b + κ/k) < 2, with κ = sup k(x, x). Half of that limit is fastest.
-    EigenPro's step for a fixed kernel, b / (κ + (b − 1) λ), is the same without the noise of the
-    neurons. In addition, each step adds γ²/(kb) times the noise of the targets. Over all n/k steps
-    this is limited to a quarter of that noise.
-
-    Parameters
-    ----------
-    curvature : float or array of shape (n_outputs,)
-        Largest second derivative of the loss.
-    alpha : float
-        Regularisation strength.
-    eigenvalue : float
-        The largest eigenvalue λ of the kernel operator.
-    square : float
-        κ.
-    batch : int
-        Rows b a step.
-    k : int
-        Neurons a step.
-    n_neurons : int
-        Neurons n in all.
+    For a loss of curvature 1, a step on b rows (``batch``) and k fresh neurons multiplies the error
+    of f along an eigenfunction of the kernel operator by 1 − γλ on average, and adds noise. The
+    mean square error shrinks if γ (λ + κ/b + κ/k) < 2, with κ = sup k(x, x) (``square``) and λ the
+    largest eigenvalue. Half of that limit is fastest. EigenPro's step for a fixed kernel, b / (κ +
+    (b − 1) λ) [1]_, is the same without the noise of the neurons. In addition, each step adds
+    γ²/(kb) times the noise of the targets. Over all n/k steps this is limited to a quarter of that
+    noise.
 
     References
     ----------

@@ -57,20 +57,10 @@ class Options(NamedTuple):
 
 
 class Sums:
-    """Least squares on the activations of drawn neurons.
+    """Least squares on the activations of ``n_neurons`` drawn neurons.
 
-    Parameters
-    ----------
-    stream : NeuronStream
-    n_neurons : int
-        K, the number of neurons.
-    origin : array of shape (n_outputs,)
-        Subtracted from the targets, so that their variance is accurate.
-
-    Attributes
-    ----------
-    statistics : Statistics or None
-        Sums over the rows so far; None if the model was solved in passes.
+    The targets are taken relative to ``origin``, so that their variance is accurate. ``statistics``
+    are the sums over the rows so far; they are None if the model was solved in passes.
     """
 
     def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:
@@ -102,18 +92,8 @@ class Sums:
     ) -> None:
         """Add the sums over a batch of rows.
 
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        targets : array of shape (n_rows, n_outputs)
-        weight : array of shape (n_rows,) or None
-        options : Options
-        keep : callable, optional
-            Called after each panel of rows with a function that returns the state.
-        state : dict, optional
-            A state from which to resume.
-        advance : callable
-            Called with the number of rows that were learned, to show progress.
+        ``keep`` receives the state after each panel of rows, ``state`` is one from which to resume,
+        and ``advance`` is called with numbers of rows, to show progress.
         """
         batch = self.summed(X, targets, weight, options, keep, state, advance)
         if self.statistics is not None:
