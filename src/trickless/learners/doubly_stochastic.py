@@ -44,13 +44,7 @@ from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 
 
 class _DoublyStochastic(NeuronLearner):
-    """Parameters, ``fit`` and the like of both estimators.
-
-    Attributes
-    ----------
-    descent_ : Descent
-        The solver, with its neurons, coefficients and history.
-    """
+    """Parameters, ``fit`` and the like of both estimators; ``descent_`` is the solver."""
 
     loss: str
     epsilon: float = 0.1

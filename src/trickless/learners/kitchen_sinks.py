@@ -47,13 +47,7 @@ from trickless.solvers.sums import Options, Sums, check_alpha
 
 
 class _KitchenSinks(NeuronLearner):
-    """Parameters, ``fit`` and the like of both estimators.
-
-    Attributes
-    ----------
-    sums_ : Sums
-        The solver, with its neurons, sums and solution.
-    """
+    """Parameters, ``fit`` and the like of both estimators; ``sums_`` is the solver."""
 
     loss: str = "squared_error"
     alpha: float | str

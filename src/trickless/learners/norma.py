@@ -38,14 +38,7 @@ from trickless.solvers.norma import NORMA, Options
 
 
 class _NORMA(KernelLearner):
-    """Online gradient descent on a regularised loss.
-
-    Attributes
-    ----------
-    rounds_ : NORMA
-        The solver: its rounds, support points and coefficients.
-    intercept_ : array of shape (n_outputs,)
-    """
+    """Online gradient descent on a regularised loss, by the solver ``rounds_``."""
 
     loss: str
     alpha: float

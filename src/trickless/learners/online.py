@@ -47,12 +47,7 @@ class OnlineLearner(Learner):
     """A learner of an expansion, by the rounds of Algorithm 1 on mini-batches.
 
     A learner has ``estimates_``, which the rounds go by, and ``_see``, which is shown every batch
-    before it is learned.
-
-    Attributes
-    ----------
-    rounds_ : Rounds
-        The solver: its support points, coefficients and history.
+    before it is learned. The solver is ``rounds_``.
     """
 
     norm_bound: float
