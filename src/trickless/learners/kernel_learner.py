@@ -137,15 +137,6 @@ class KernelLearner(Learner):
         return tags
 
 
-def first_intercept(
-    learner: Learner, targets: np.ndarray, weight: np.ndarray | None = None
-) -> np.ndarray:
-    """Constant that a learner begins with, (n_outputs,): the mean of numbers, and 0 for labels."""
-    if learner._numeric:
-        return np.average(targets, axis=0, weights=weight)
-    return np.zeros(targets.shape[1])
-
-
 def is_solved(learner: Learner) -> bool:
     """Whether a learner has the coefficients it predicts with, which are found all at once."""
     return hasattr(learner, "dual_coef_")

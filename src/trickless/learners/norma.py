@@ -21,7 +21,7 @@ from trickless.learners.base import (
     store,
 )
 from trickless.learners.intake import anew, begin, receive
-from trickless.learners.kernel_learner import KernelLearner, first_intercept
+from trickless.learners.kernel_learner import KernelLearner
 from trickless.rules import (
     anything,
     boolean,
@@ -160,7 +160,7 @@ def begin_rounds(learner: _NORMA, targets: np.ndarray) -> None:
             "an average over rounds needs the terms that are dropped. Remedy: average=False, or "
             "max_support=None."
         )
-    learner.intercept_ = first_intercept(learner, targets)
+    learner.intercept_ = learner.targets_.intercept(targets)
     learner.rounds_ = NORMA(targets.shape[1], learner.max_support)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from trickless.arrays.threads import linear_algebra
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.intake import anew, begin
-from trickless.learners.kernel_learner import ALPHA, KernelLearner, first_intercept, is_solved
+from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
 from trickless.rules import (
     CLASS_WEIGHT,
     check_parameters,
@@ -60,7 +60,7 @@ class _SDCA(KernelLearner):
         check_parameters(self, self._rules)
         with anew(self, is_solved) as new, linear_algebra(self.n_jobs):
             X, targets, weight = begin(new, X, y, sample_weight)
-            new.intercept_ = first_intercept(new, targets, weight)
+            new.intercept_ = new.targets_.intercept(targets, weight)
             y = targets - new.intercept_
             dual = DualAscent(new.kernel_, X, y, weight, new._loss(1), self.alpha)
             with new._progress(self.max_iter, "epoch") as bar:

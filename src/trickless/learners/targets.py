@@ -43,6 +43,10 @@ class Numbers:
             )
         return targets
 
+    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """The constant that a function of these targets begins with: their mean, (n_outputs,)."""
+        return np.average(targets, axis=0, weights=weight)
+
     def values(self, decisions: Any) -> Any:
         """Decision values in the units of y, which are the same."""
         return decisions
@@ -170,6 +174,10 @@ class Labels:
         if len(self.classes) == 2:
             return np.where(index == 1, 1.0, -1.0)[:, None]
         return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+
+    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """The constant that a function of these targets begins with: 0, (n_outputs,)."""
+        return np.zeros(self.n_outputs)
 
     def weights(
         self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
