@@ -10,7 +10,6 @@ import os
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.threads import linear_algebra
@@ -39,8 +38,9 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.descent import Descent, Options
+from trickless.solvers.descent import Descent
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
+from trickless.solvers.step_sizes import Options
 
 
 class _DoublyStochastic(NeuronLearner):
@@ -224,11 +224,10 @@ def begin_descent(
 def descend_from(
     learner: _DoublyStochastic, targets: np.ndarray, weight: np.ndarray | None
 ) -> None:
-    """Make the solver, which starts from the mean of the targets, or from 0 for a classifier."""
+    """Make the solver, which starts from the intercept of the targets."""
     if learner.schedule == "theorem":  # neurons of one block may be drawn in different steps
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
-    mean = np.average(targets, axis=0, weights=weight)
-    intercept = mean if is_regressor(learner) else np.zeros(targets.shape[1])
+    intercept = learner.targets_.intercept(targets, weight)
     begin_stream(learner, learner.cache_bytes)
     learner.descent_ = Descent(learner.stream_, intercept, learner.targets_)
 
