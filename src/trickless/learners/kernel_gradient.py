@@ -11,15 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.learners.base import (
-    Classifier,
-    Regressor,
-    partial_fit_labels,
-    partial_fit_numbers,
-    store,
-)
+from trickless.learners.base import Classifier, partial_fit_labels, store
 from trickless.learners.kernel_learner import KernelLearner
-from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, new_range
+from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, OnlineRegressor
 from trickless.rules import choice, either, positive
 from trickless.solvers.estimates import Exact
 
@@ -107,7 +101,7 @@ def _check_bound(owner: str, diagonal: np.ndarray, bound: float) -> None:
         )
 
 
-class KernelGradientRegressor(Regressor, _KernelGradient):
+class KernelGradientRegressor(OnlineRegressor, _KernelGradient):
     r"""Online regression with an exact kernel.
 
     Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
@@ -222,15 +216,6 @@ class KernelGradientRegressor(Regressor, _KernelGradient):
         dtype: Any = "float64",
     ) -> None:
         store(self, locals())
-
-    _new_targets = new_range
-
-    @property
-    def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
-        return self.targets_.low, self.targets_.high
-
-    partial_fit = partial_fit_numbers
 
 
 class KernelGradientClassifier(Classifier, _KernelGradient):

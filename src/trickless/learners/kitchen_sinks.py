@@ -124,7 +124,8 @@ class _KitchenSinks(NeuronLearner):
                 sums.solve_in_passes(X, targets, weight, options, file.keep, file.resume())
             else:
                 with new._progress(len(targets), "row") as bar:  # line 2: activations, summed
-                    sums.learn(*batch, options, file.keep, file.resume(), bar.update)
+                    state = file.resume()
+                    sums.add(sums.summed(*batch, options, file.keep, state, bar.update))
             if self.alpha == "loo":
                 sums.leave_one_out(X, targets, weight, options)
             if self.loss != "squared_error":
@@ -158,7 +159,7 @@ class _KitchenSinks(NeuronLearner):
         """Add a batch to the sums, if it has rows."""
         if len(batch[1]):
             with self._progress(len(batch[1]), "row") as bar:
-                self.sums_.learn(*batch, options_of(self), advance=bar.update)
+                self.sums_.add(self.sums_.summed(*batch, options_of(self), advance=bar.update))
 
     def _fit_stream(
         self, batches: Iterable[tuple[Any, ...]], classes: Any = None, checkpoint: Any = None

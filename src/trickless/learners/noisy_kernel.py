@@ -12,14 +12,8 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.learners.base import (
-    Classifier,
-    Regressor,
-    partial_fit_labels,
-    partial_fit_numbers,
-    store,
-)
-from trickless.learners.online import Y_RANGE, OnlineLearner, new_range, schedule_of
+from trickless.learners.base import Classifier, partial_fit_labels, store
+from trickless.learners.online import Y_RANGE, OnlineLearner, OnlineRegressor, schedule_of
 from trickless.rules import anything, integer, positive
 from trickless.solvers.estimates import Noisy
 
@@ -103,7 +97,7 @@ class _NoisyKernel(OnlineLearner):
         return tags
 
 
-class NoisyKernelRegressor(Regressor, _NoisyKernel):
+class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
     r"""Online regression with a kernel that is observed with noise.
 
     Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
@@ -232,15 +226,6 @@ class NoisyKernelRegressor(Regressor, _NoisyKernel):
         dtype: Any = "float64",
     ) -> None:
         store(self, locals())
-
-    _new_targets = new_range
-
-    @property
-    def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
-        return self.targets_.low, self.targets_.high
-
-    partial_fit = partial_fit_numbers
 
 
 class NoisyKernelClassifier(Classifier, _NoisyKernel):

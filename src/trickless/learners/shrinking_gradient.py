@@ -17,15 +17,15 @@ from trickless.functions.certificate import check_probability
 from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import (
-    Classifier,
-    Regressor,
-    partial_fit_labels,
-    partial_fit_numbers,
-    store,
-)
+from trickless.learners.base import Classifier, partial_fit_labels, store
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, try_neurons
-from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, new_range, schedule_of
+from trickless.learners.online import (
+    COMPRESSION,
+    Y_RANGE,
+    OnlineLearner,
+    OnlineRegressor,
+    schedule_of,
+)
 from trickless.neurons import Neurons
 from trickless.rules import check_value, integer, positive
 from trickless.solvers.estimates import Drawn
@@ -150,7 +150,7 @@ def _check_certificate(owner: str, return_std: Any, tolerance: Any, confidence: 
         )
 
 
-class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
+class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     r"""Online regression with Shrinking Gradient.
 
     Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons, each row of
@@ -295,13 +295,6 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
     ) -> None:
         store(self, locals())
 
-    _new_targets = new_range
-
-    @property
-    def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
-        return self.targets_.low, self.targets_.high
-
     def predict(
         self,
         X: Any,
@@ -352,8 +345,6 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         value, error = self._estimated(X, tolerance, confidence)
         value = targets.shaped(targets.values(value))
         return (value, targets.shaped(targets.differences(error))) if return_std else value
-
-    partial_fit = partial_fit_numbers
 
 
 class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
