@@ -239,15 +239,14 @@ class KernelGradientClassifier(Classifier, _KernelGradient):
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
     schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
-        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 of ``1 / kernel_bound_``. "constant" takes a ``step_size`` given as a number, without
-        that limit. "theorem" takes the step of Theorem 1 for ``horizon`` rounds of one row.
+        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, within limits. "constant"
+        takes a ``step_size`` given as a number, and "theorem" that of Theorem 1 for ``horizon``
+        rounds; see :class:`KernelGradientRegressor`.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
-        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * kernel_bound_`` is at most 1, but no larger than all
-        rows before it together (2 at first).
+        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that is stable;
+        see :class:`KernelGradientRegressor`.
     average : bool, default=True
         Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None

@@ -308,10 +308,8 @@ class NORMAClassifier(Classifier, _NORMA):
     .. math:: f_{t+1} = (1 - \eta_t \alpha) f_t - \eta_t\, l'(f_t(x_t), y_t)\, k(x_t, \cdot)
 
     A round costs a kernel value for every term so far, and the model keeps every row whose loss has
-    a slope, or the latest ``max_support`` of them. Kernel values are worked out for up to 256
-    rounds at once, in at most 16 MiB; the result is that of row after row.
-
-    There is no offset: that of the paper, learned along with f, is left out.
+    a slope, or the latest ``max_support`` of them. There is no offset: that
+    of the paper, learned along with f, is left out.
 
     Parameters
     ----------
@@ -336,12 +334,8 @@ class NORMAClassifier(Classifier, _NORMA):
         Whether to predict with the average of f_1 ... f_T, each as it was before its round, or with
         the last f.
     max_support : int or None, default=None
-        Only the latest so many terms are kept, and older ones are dropped. With a slope of the loss
-        of at most C and k(x, x) at most X², the terms older than the last τ rounds have a norm of
-        at most :math:`(C X / \alpha) \prod (1 - \eta_t \alpha)`, the product over these τ rounds:
-        Proposition 1 of the paper, where it is :math:`(1 - \eta \alpha)^\tau` for a constant
-        step. With steps that decay it tends to 1 in a long stream, so a small ``max_support`` goes
-        with ``schedule="constant"``. None keeps every term.
+        Only the latest so many terms are kept, and older ones are dropped. A small number goes with
+        ``schedule="constant"``: :class:`NORMARegressor` says why. None keeps every term.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
