@@ -262,12 +262,8 @@ class GrowingNetwork:
             return
         self.largest_loss = max(self.largest_loss, float(start))
         longest = gamma.max()
-        stable = min(
-            float(
-                np.min(automatic_step(options, self.spread, self.eigenvalue, self.neurons.bound))
-            ),
-            longest / 2,
-        )
+        automatic = automatic_step(options, self.spread, self.eigenvalue, self.neurons.bound)
+        stable = min(float(np.min(automatic)), longest / 2)
         remedy = (
             f"step_size={options.step_size!r} gave steps of about {longest:g}; take one below "
             f"{stable:g}, or a larger batch_size or neurons_per_step; the bound of the neurons "

@@ -1,4 +1,4 @@
-"""Sizes of the steps of a doubly stochastic descent."""
+"""Parameters of a doubly stochastic descent, and the sizes of its steps."""
 
 from __future__ import annotations
 
