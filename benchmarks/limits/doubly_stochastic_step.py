@@ -30,7 +30,7 @@ from trickless.arrays.threads import n_threads
 from trickless.cli.demo.measurement import circumstances
 from trickless.learners.doubly_stochastic import options_of
 from trickless.neurons import Gaussian
-from trickless.solvers.descent import Batch
+from trickless.solvers.growing_network import Batch
 
 #: Rows b, new neurons k, earlier neurons n, features, outputs, preconditioner.
 SHAPES = (

@@ -682,7 +682,7 @@ def test_memory_that_is_too_small_is_told_with_a_remedy(monkeypatch):
         raise MemoryError("Unable to allocate 15 GiB")
 
     X, y = problem(REGRESSORS[0])
-    monkeypatch.setattr(Sums, "learn", full)
+    monkeypatch.setattr(Sums, "summed", full)
     with pytest.raises(MemoryError, match=r"Sinks.*: memory is too small: .*15 GiB\. Remedy: a sm"):
         KitchenSinksRegressor().fit(X, y)
 

@@ -10,7 +10,6 @@ import os
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.threads import linear_algebra
@@ -39,18 +38,13 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.descent import Descent, Options
+from trickless.solvers.descent import Descent
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
+from trickless.solvers.step_sizes import Options
 
 
 class _DoublyStochastic(NeuronLearner):
-    """Parameters, ``fit`` and the like of both estimators.
-
-    Attributes
-    ----------
-    descent_ : Descent
-        The solver, with its neurons, coefficients and history.
-    """
+    """Parameters, ``fit`` and the like of both estimators; ``descent_`` is the solver."""
 
     loss: str
     epsilon: float = 0.1
@@ -230,11 +224,10 @@ def begin_descent(
 def descend_from(
     learner: _DoublyStochastic, targets: np.ndarray, weight: np.ndarray | None
 ) -> None:
-    """Make the solver, which starts from the mean of the targets, or from 0 for a classifier."""
+    """Make the solver, which starts from the intercept of the targets."""
     if learner.schedule == "theorem":  # neurons of one block may be drawn in different steps
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
-    mean = np.average(targets, axis=0, weights=weight)
-    intercept = mean if is_regressor(learner) else np.zeros(targets.shape[1])
+    intercept = learner.targets_.intercept(targets, weight)
     begin_stream(learner, learner.cache_bytes)
     learner.descent_ = Descent(learner.stream_, intercept, learner.targets_)
 
@@ -460,27 +453,16 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         Regularisation strength, relative to the mean loss.
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
-        largest step that is stable in mean square, for the largest eigenvalue of the kernel
-        operator on 1,024 rows of the first batch. It is limited so that the noise of all steps is
-        small compared with that of the targets. With a preconditioner, "auto" is 1 / (curvature of
-        the loss); for ``schedule="theorem"`` it is 1 / alpha. For streams with "auto", set
-        ``n_neurons`` to about the number that will be drawn.
+        largest step that is stable in mean square; see :class:`DoublyStochasticRegressor`.
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
         Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
-        :math:`\theta / (i + 1)`. For "theorem", the paper proves that the mean square distance to
-        the minimiser falls as 1/i if :math:`\theta \alpha` is in (1, 2) or a positive integer. Its
-        first steps are of size 1 / alpha, so it suits strong regularisation. A warning or an error
-        about divergence says where it does not work.
+        :math:`\theta / (i + 1)`. :class:`DoublyStochasticRegressor` says what "theorem" needs.
     decay : float or "auto", default="auto"
-        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Steps are then
-        nearly constant for about :math:`1 / (\gamma \alpha)` steps (a million by default), and
-        after that those of the theorem with :math:`\theta \alpha = 1`.
+        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`.
     preconditioner : {"block"} or None, default=None
-        None is the algorithm of the paper. "block" is that of the authors' code: it multiplies each
-        step by the inverse of the covariance of its own activations,
-        :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k. So each block is
-        fitted to the residuals. It is far faster for large blocks, such as
-        ``neurons_per_step=512, batch_size=16_384``. Batches need several rows for each column.
+        None is the algorithm of the paper. "block" multiplies each step by the inverse of the
+        covariance of its own activations, which is far faster for large blocks; see
+        :class:`DoublyStochasticRegressor`.
     damping : float, default=1e-4
         reg, relative to the mean of the covariance's diagonal.
     batch_size : int, default=512
@@ -488,14 +470,14 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     neurons_per_step : int, default=32
         Neurons k that each step draws. A step holds the activations of its rows by its neurons.
     early_stopping : bool, default=False
-        Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
-        improves. The score is computed after every pass, or every twentieth of ``n_neurons``.
+        Whether ``fit`` holds rows out and stops before ``n_neurons`` when their accuracy no longer
+        improves.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out.
     n_iter_no_change : int, default=5
         ``fit`` stops after this many scores without an improvement by ``tol``.
     tol : float, default=1e-3
-        Improvement of the score (R² or accuracy) that counts.
+        Improvement of the accuracy that counts.
     warm_start : bool, default=False
         Whether ``fit`` keeps the neurons of the fitted model, and adds more up to ``n_neurons``.
     random_state : int, Generator, RandomState or None, default=None
@@ -583,9 +565,7 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     ) -> DoublyStochasticClassifier:
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
-        A batch of fewer rows takes a proportionally smaller step, so that rows count equally
-        however they are grouped. For a stream of small batches, set ``batch_size`` to their size.
-        Each step adds ``neurons_per_step`` neurons, also beyond ``n_neurons``.
+        See :meth:`DoublyStochasticRegressor.partial_fit` for the sizes of batches and steps.
 
         Parameters
         ----------
@@ -594,9 +574,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         classes : array of shape (n_classes,), optional
             All labels that may occur, for the first call. Default: those of the first batch.
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, in units of their mean so far. If the weights of a batch sum to
-            more than its number of rows, they are scaled down to that sum, which keeps the step
-            stable. So heavy rows count less than in ``fit``, especially in small batches.
+            Weights of the rows, in units of their mean so far. Batches whose weights sum to more
+            than their number of rows count less.
 
         Returns
         -------

@@ -37,19 +37,10 @@ def anew(
 ) -> Iterator[L]:
     """A new learner with the same parameters, whose state replaces that of ``learner`` at the end.
 
-    If an error occurs before the end, ``learner`` stays unchanged. After Ctrl-C, ``learner`` gets
-    the new state if that can already predict.
-
-    Parameters
-    ----------
-    learner : Learner
-    is_model : callable
-        ``is_model(new)`` tells whether the new learner can already predict.
-    kept : tuple of exceptions, default=()
-        Errors that are treated like Ctrl-C.
-    goes_on : bool, default=False
-        Whether the new learner starts from the state of ``learner``. It must not change that state
-        in place.
+    If an error occurs before the end, ``learner`` stays unchanged. After Ctrl-C or an error that is
+    ``kept``, ``learner`` gets the new state if ``is_model(new)`` tells that it can already predict.
+    With ``goes_on``, the new learner starts from the state of ``learner``, which it must not change
+    in place.
     """
     new = object.__new__(type(learner))
     new.__dict__ = {
@@ -86,15 +77,7 @@ def begin(
 ) -> Batch:
     """Receive the first batch of a new learner, and set its rows, targets, parameters and seed.
 
-    Parameters
-    ----------
-    learner : Learner
-    X, y, sample_weight, classes
-        As passed by the user.
-    seed : int, optional
-        Default: from ``random_state``.
-    stream : bool, default=False
-        Whether more batches may follow.
+    The seed is by default from ``random_state``. In a stream, more batches may follow.
     """
     check_parameters(learner, learner._rules)
     owner = type(learner).__name__

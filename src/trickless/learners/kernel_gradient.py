@@ -11,15 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.learners.base import (
-    Classifier,
-    Regressor,
-    partial_fit_labels,
-    partial_fit_numbers,
-    store,
-)
+from trickless.learners.base import Classifier, partial_fit_labels, store
 from trickless.learners.kernel_learner import KernelLearner
-from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, new_range
+from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, OnlineRegressor
 from trickless.rules import choice, either, positive
 from trickless.solvers.estimates import Exact
 
@@ -107,7 +101,7 @@ def _check_bound(owner: str, diagonal: np.ndarray, bound: float) -> None:
         )
 
 
-class KernelGradientRegressor(Regressor, _KernelGradient):
+class KernelGradientRegressor(OnlineRegressor, _KernelGradient):
     r"""Online regression with an exact kernel.
 
     Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
@@ -223,15 +217,6 @@ class KernelGradientRegressor(Regressor, _KernelGradient):
     ) -> None:
         store(self, locals())
 
-    _new_targets = new_range
-
-    @property
-    def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
-        return self.targets_.low, self.targets_.high
-
-    partial_fit = partial_fit_numbers
-
 
 class KernelGradientClassifier(Classifier, _KernelGradient):
     r"""Online classification with an exact kernel.
@@ -254,15 +239,14 @@ class KernelGradientClassifier(Classifier, _KernelGradient):
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
     schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
-        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 of ``1 / kernel_bound_``. "constant" takes a ``step_size`` given as a number, without
-        that limit. "theorem" takes the step of Theorem 1 for ``horizon`` rounds of one row.
+        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, within limits. "constant"
+        takes a ``step_size`` given as a number, and "theorem" that of Theorem 1 for ``horizon``
+        rounds; see :class:`KernelGradientRegressor`.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
-        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * kernel_bound_`` is at most 1, but no larger than all
-        rows before it together (2 at first).
+        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that is stable;
+        see :class:`KernelGradientRegressor`.
     average : bool, default=True
         Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None

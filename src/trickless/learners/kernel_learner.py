@@ -38,14 +38,7 @@ ALPHA = positive("alpha=1e-3 regularises as an SVM with C = 1 does for 1,000 row
 
 
 class RowsOfKernel(Matrix):
-    """Rows that a kernel takes.
-
-    Parameters
-    ----------
-    kernel : str or callable
-    params : dict or None
-        Parameters of the kernel.
-    """
+    """Rows that a kernel with these parameters takes."""
 
     def __init__(self, kernel: Any, params: dict[str, Any] | None) -> None:
         self.kernel = kernel
@@ -106,12 +99,7 @@ class RowsOfKernel(Matrix):
 class KernelLearner(Learner):
     """A learner of f = Σ αᵢ k(xᵢ, ·) with a kernel in closed form.
 
-    Attributes
-    ----------
-    support_vectors_ : array or CSR matrix of shape (t, n_features)
-        The support points xᵢ.
-    dual_coef_ : array of shape (t, n_outputs)
-        Their coefficients αᵢ.
+    ``support_vectors_`` are the support points xᵢ, and ``dual_coef_`` their coefficients αᵢ.
     """
 
     kernel: Any
@@ -147,15 +135,6 @@ class KernelLearner(Learner):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.kernel in _OF_SPARSE
         return tags
-
-
-def first_intercept(
-    learner: Learner, targets: np.ndarray, weight: np.ndarray | None = None
-) -> np.ndarray:
-    """Constant that a learner begins with, (n_outputs,): the mean of numbers, and 0 for labels."""
-    if learner._numeric:
-        return np.average(targets, axis=0, weights=weight)
-    return np.zeros(targets.shape[1])
 
 
 def is_solved(learner: Learner) -> bool:

@@ -47,13 +47,7 @@ from trickless.solvers.sums import Options, Sums, check_alpha
 
 
 class _KitchenSinks(NeuronLearner):
-    """Parameters, ``fit`` and the like of both estimators.
-
-    Attributes
-    ----------
-    sums_ : Sums
-        The solver, with its neurons, sums and solution.
-    """
+    """Parameters, ``fit`` and the like of both estimators; ``sums_`` is the solver."""
 
     loss: str = "squared_error"
     alpha: float | str
@@ -130,7 +124,8 @@ class _KitchenSinks(NeuronLearner):
                 sums.solve_in_passes(X, targets, weight, options, file.keep, file.resume())
             else:
                 with new._progress(len(targets), "row") as bar:  # line 2: activations, summed
-                    sums.learn(*batch, options, file.keep, file.resume(), bar.update)
+                    state = file.resume()
+                    sums.add(sums.summed(*batch, options, file.keep, state, bar.update))
             if self.alpha == "loo":
                 sums.leave_one_out(X, targets, weight, options)
             if self.loss != "squared_error":
@@ -164,7 +159,7 @@ class _KitchenSinks(NeuronLearner):
         """Add a batch to the sums, if it has rows."""
         if len(batch[1]):
             with self._progress(len(batch[1]), "row") as bar:
-                self.sums_.learn(*batch, options_of(self), advance=bar.update)
+                self.sums_.add(self.sums_.summed(*batch, options_of(self), advance=bar.update))
 
     def _fit_stream(
         self, batches: Iterable[tuple[Any, ...]], classes: Any = None, checkpoint: Any = None
@@ -550,21 +545,13 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         ``merge``.
     alpha : float, "auto" or "loo", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
-        cross-validation, for each output separately, without another pass over the rows. "loo"
-        chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``.
+        cross-validation, and "loo" by leave-one-out errors; see :class:`KitchenSinksRegressor`.
     weight_bound : float or None, default=None
-        The constant C of the paper: no coefficient exceeds C / ``n_neurons``. Least squares is then
-        solved with that constraint. An alpha to be chosen is chosen without it. Each coefficient at
-        the bound takes time of the cube of the number of columns.
+        The constant C of the paper: no coefficient exceeds C / ``n_neurons``; see
+        :class:`KitchenSinksRegressor`.
     solver : {"auto", "direct", "iterative"}, default="auto"
-        How least squares is solved, for ``loss="squared_error"``. "direct" sums statistics in one
-        pass over the rows and factorises them, in time of order n c² + c³ for c columns
-        (``n_neurons * width``). "iterative" takes preconditioned conjugate gradients, with tens of
-        passes over the rows. It keeps activations in memory if they fit into ``cache_bytes`` or the
-        memory of the direct solver, and otherwise evaluates them in every pass. It needs ``fit``
-        and a positive alpha or "auto". The model then has no ``statistics_``, which ``partial_fit``
-        and ``merge`` need. "auto" is "direct" for up to 6,144 columns (16,384 if activations cannot
-        be kept), in most cases for up to 2,048 rows, and if "iterative" is not possible.
+        How least squares is solved, for ``loss="squared_error"``; see
+        :class:`KitchenSinksRegressor`.
     max_iter : int, default=500
         The most iterations of the iterative solver, and for losses other than "squared_error". An
         iteration takes about one pass.
@@ -574,10 +561,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         entry of the preconditioned gradient is larger, or when the risk no longer decreases.
     search : dict or None, default=None
         Parameters of the neurons to choose from, such as
-        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by generalised
-        cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The better half
-        is compared again with 512 neurons on 16,384 rows, and so on up to 2,048 neurons on 32,768
-        rows, as long as that is cheap compared with the fit.
+        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``; see :class:`KitchenSinksRegressor`.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
@@ -614,14 +598,10 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     neurons_ : Neurons
         The fitted family.
     search_scores_ : array of shape (n_candidates,)
-        Scores of the compared families, relative to that of a constant; smaller is better. The
-        families are those of ``search``, in the order of
-        :class:`sklearn.model_selection.ParameterGrid`, or those among which the family itself
-        chooses, such as length scales. Each score is from the last round that a family was in; more
-        rows and neurons make it smaller.
+        Scores of the compared families, relative to that of a constant; smaller is better. Their
+        order is that of :class:`KitchenSinksRegressor`.
     statistics_ : Statistics
-        Sums over the rows so far, from the direct solver. While there are no more rows than
-        columns, it holds their activations and targets instead.
+        Sums over the rows so far, from the direct solver.
     n_features_in_ : int
         Number of features.
 
@@ -686,9 +666,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         classes : array of shape (n_classes,), optional
             All labels that may occur. Default: those of the first batch.
         checkpoint : str or path, optional
-            A file in which the state is saved about once a minute, as for ``fit``. To resume, make
-            the same call with the same batches, from the first on. Batches that were learned before
-            are read but not learned again.
+            A file in which the state is saved; see :meth:`KitchenSinksRegressor.fit_stream`.
 
         Returns
         -------
@@ -699,12 +677,9 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> KitchenSinksClassifier:
-        """Learn from a batch.
+        """Learn from a batch, for ``loss="squared_error"``.
 
-        Up to rounding, the model does not depend on how rows are grouped and ordered, and is that
-        of one ``fit``, if the family estimates nothing from the data. Median length scales and the
-        cuts of stumps come from the first batch. So make it representative, or pass
-        ``Gaussian(length_scale=...)``. The problem is solved when coefficients are first needed.
+        The order and grouping of rows do not matter: see :meth:`KitchenSinksRegressor.partial_fit`.
 
         Parameters
         ----------
@@ -717,11 +692,6 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            For losses other than "squared_error", which need all rows.
         """
         return self._partial_fit(X, y, sample_weight, classes)
 

@@ -33,11 +33,7 @@ _TRIAL_ROWS, _TRIAL_NEURONS = 64, 16
 class RowsOfNeurons(Matrix):
     """The kind of rows that a family of neurons takes.
 
-    Parameters
-    ----------
-    neurons : Neurons
-    devices : bool
-        Whether the learner accepts arrays of other libraries.
+    With ``devices``, the learner accepts arrays of other libraries.
     """
 
     def __init__(self, neurons: Neurons, devices: bool) -> None:
@@ -70,12 +66,8 @@ class RowsOfNeurons(Matrix):
 class NeuronLearner(Learner):
     """A learner of drawn neurons.
 
-    Attributes
-    ----------
-    neurons_ : Neurons
-        The fitted family.
-    stream_ : NeuronStream
-        The neurons, drawn from the seed, if the learner keeps coefficients of them.
+    ``neurons_`` is the fitted family. ``stream_`` are neurons drawn from the seed, if the learner
+    keeps coefficients of them.
     """
 
     #: Whether the learner relies on the bound of the activations.
@@ -124,16 +116,8 @@ def choose_neurons(
 ) -> None:
     """Fit families to the first batch, and choose one by the data.
 
-    Sets ``neurons_``, and ``search_scores_`` if several families were compared.
-
-    Parameters
-    ----------
-    learner : NeuronLearner
-        A learner that has received its first batch (``begin``).
-    X, targets, weight
-        The first batch.
-    families : list of Neurons, optional
-        Families, which are fitted here. Default: the learner's family.
+    Sets ``neurons_``, and ``search_scores_`` if several families were compared. By default there is
+    one, the learner's.
     """
     inputs = learner.rows_.inputs(learner, X.shape[1])
     families = [clone(make_neurons(learner.neurons))] if families is None else families

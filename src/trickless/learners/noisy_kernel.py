@@ -12,14 +12,8 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.learners.base import (
-    Classifier,
-    Regressor,
-    partial_fit_labels,
-    partial_fit_numbers,
-    store,
-)
-from trickless.learners.online import Y_RANGE, OnlineLearner, new_range, schedule_of
+from trickless.learners.base import Classifier, partial_fit_labels, store
+from trickless.learners.online import Y_RANGE, OnlineLearner, OnlineRegressor, schedule_of
 from trickless.rules import anything, integer, positive
 from trickless.solvers.estimates import Noisy
 
@@ -103,7 +97,7 @@ class _NoisyKernel(OnlineLearner):
         return tags
 
 
-class NoisyKernelRegressor(Regressor, _NoisyKernel):
+class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
     r"""Online regression with a kernel that is observed with noise.
 
     Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
@@ -233,15 +227,6 @@ class NoisyKernelRegressor(Regressor, _NoisyKernel):
     ) -> None:
         store(self, locals())
 
-    _new_targets = new_range
-
-    @property
-    def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
-        return self.targets_.low, self.targets_.high
-
-    partial_fit = partial_fit_numbers
-
 
 class NoisyKernelClassifier(Classifier, _NoisyKernel):
     r"""Online classification with a kernel that is observed with noise.
@@ -256,8 +241,7 @@ class NoisyKernelClassifier(Classifier, _NoisyKernel):
         of X and x' of Y, an array of shape (len(X), len(Y)). ``rng`` is a numpy.random.Generator,
         the only source of its randomness. Rows of Y may repeat; their estimates are independent.
     n_samples : int, default=512
-        At most so many estimates of the kernel are made for a row that is learned. While there are
-        no more support points, each is asked for once; later, that many of them are sampled.
+        At most so many estimates of the kernel are made for a row that is learned.
     kernel_bound : float, default=1.0
         The largest k(x, x), which limits the steps.
     norm_bound : float, default=10.0
@@ -265,16 +249,14 @@ class NoisyKernelClassifier(Classifier, _NoisyKernel):
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
     schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
-        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 of ``1 / kernel_bound_``, nor what the noise of the estimates allows. "constant" takes a
-        ``step_size`` given as a number, without these limits. "theorem" takes the step and the
-        number of estimates of Theorem 1 for ``horizon`` rounds of one row.
+        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, within limits. "constant"
+        takes a ``step_size`` given as a number, and "theorem" that of Theorem 1 for ``horizon``
+        rounds; see :class:`NoisyKernelRegressor`.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
-        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * kernel_bound_`` is at most 1, but no larger than all
-        rows before it together (2 at first).
+        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that is stable;
+        see :class:`NoisyKernelRegressor`.
     average : bool, default=True
         Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None
@@ -302,8 +284,7 @@ class NoisyKernelClassifier(Classifier, _NoisyKernel):
     kernel_bound_ : float
         The largest k(x, x).
     noise_variance_ : float
-        Variance of an estimate of the kernel, measured on pairs of 32 rows of the first batch, and
-        again with support points when there were twice as many rounds; the largest of these.
+        Variance of an estimate of the kernel: the largest of those measured along the stream.
     online_error_ : array of shape (n_batches, 2)
         Number of rows of each batch and the share misclassified
         before they were learned.

@@ -21,7 +21,7 @@ from trickless.learners.base import (
     store,
 )
 from trickless.learners.intake import anew, begin, receive
-from trickless.learners.kernel_learner import KernelLearner, first_intercept
+from trickless.learners.kernel_learner import KernelLearner
 from trickless.rules import (
     anything,
     boolean,
@@ -38,14 +38,7 @@ from trickless.solvers.norma import NORMA, Options
 
 
 class _NORMA(KernelLearner):
-    """Online gradient descent on a regularised loss.
-
-    Attributes
-    ----------
-    rounds_ : NORMA
-        The solver: its rounds, support points and coefficients.
-    intercept_ : array of shape (n_outputs,)
-    """
+    """Online gradient descent on a regularised loss, by the solver ``rounds_``."""
 
     loss: str
     alpha: float
@@ -167,7 +160,7 @@ def begin_rounds(learner: _NORMA, targets: np.ndarray) -> None:
             "an average over rounds needs the terms that are dropped. Remedy: average=False, or "
             "max_support=None."
         )
-    learner.intercept_ = first_intercept(learner, targets)
+    learner.intercept_ = learner.targets_.intercept(targets)
     learner.rounds_ = NORMA(targets.shape[1], learner.max_support)
 
 
@@ -315,10 +308,8 @@ class NORMAClassifier(Classifier, _NORMA):
     .. math:: f_{t+1} = (1 - \eta_t \alpha) f_t - \eta_t\, l'(f_t(x_t), y_t)\, k(x_t, \cdot)
 
     A round costs a kernel value for every term so far, and the model keeps every row whose loss has
-    a slope, or the latest ``max_support`` of them. Kernel values are worked out for up to 256
-    rounds at once, in at most 16 MiB; the result is that of row after row.
-
-    There is no offset: that of the paper, learned along with f, is left out.
+    a slope, or the latest ``max_support`` of them. There is no offset: that
+    of the paper, learned along with f, is left out.
 
     Parameters
     ----------
@@ -343,12 +334,8 @@ class NORMAClassifier(Classifier, _NORMA):
         Whether to predict with the average of f_1 ... f_T, each as it was before its round, or with
         the last f.
     max_support : int or None, default=None
-        Only the latest so many terms are kept, and older ones are dropped. With a slope of the loss
-        of at most C and k(x, x) at most X², the terms older than the last τ rounds have a norm of
-        at most :math:`(C X / \alpha) \prod (1 - \eta_t \alpha)`, the product over these τ rounds:
-        Proposition 1 of the paper, where it is :math:`(1 - \eta \alpha)^\tau` for a constant
-        step. With steps that decay it tends to 1 in a long stream, so a small ``max_support`` goes
-        with ``schedule="constant"``. None keeps every term.
+        Only the latest so many terms are kept, and older ones are dropped. A small number goes with
+        ``schedule="constant"``: :class:`NORMARegressor` says why. None keeps every term.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import Learner
+from trickless.learners.base import Learner, Regressor, partial_fit_numbers
 from trickless.learners.intake import anew, begin, receive
 from trickless.learners.targets import Range
 from trickless.rules import (
@@ -47,12 +47,7 @@ class OnlineLearner(Learner):
     """A learner of an expansion, by the rounds of Algorithm 1 on mini-batches.
 
     A learner has ``estimates_``, which the rounds go by, and ``_see``, which is shown every batch
-    before it is learned.
-
-    Attributes
-    ----------
-    rounds_ : Rounds
-        The solver: its support points, coefficients and history.
+    before it is learned. The solver is ``rounds_``.
     """
 
     norm_bound: float
@@ -170,6 +165,22 @@ class OnlineLearner(Learner):
         return regret_curve(self.rounds_, kernel, self.norm_bound, owner)
 
 
+class OnlineRegressor(Regressor):
+    """A regressor whose targets are mapped to [-1, 1], from a range that holds all of them."""
+
+    y_range: Any
+
+    def _new_targets(self, y: np.ndarray, classes: Any) -> Range:
+        return Range(type(self).__name__, y, self.dtype, self.y_range)
+
+    @property
+    def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
+        return self.targets_.low, self.targets_.high
+
+    partial_fit = partial_fit_numbers
+
+
 def is_model(learner: OnlineLearner) -> bool:
     """Whether a learner has taken rounds."""
     return hasattr(learner, "rounds_") and learner.rounds_.n_rounds > 0
@@ -202,8 +213,3 @@ def options_of(learner: OnlineLearner) -> Options:
         return Options(estimate, schedule, Unbiased(most))
     projection = Projection(most, estimate, schedule.owner, learner.n_jobs)
     return Options(estimate, schedule, projection)
-
-
-def new_range(learner: Any, y: np.ndarray, classes: Any) -> Range:
-    """Targets of an online regressor, from the first batch."""
-    return Range(type(learner).__name__, y, learner.dtype, learner.y_range)

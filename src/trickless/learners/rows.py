@@ -55,15 +55,6 @@ class Matrix:
 class Rows:
     """Validates the rows of a learner: the first batch decides what later ones must be like.
 
-    Parameters
-    ----------
-    owner : str
-        The learner's name, for messages.
-    dtype : dtype
-        Precision that the learner works in.
-    kind : Matrix
-        The kind of rows that the learner takes.
-
     Attributes
     ----------
     encoder : TableEncoder or None
@@ -88,13 +79,6 @@ class Rows:
         """The rows, targets and weights of the first batch, without rows of weight 0.
 
         Sets ``n_features_in_`` and ``feature_names_in_`` of the learner.
-
-        Parameters
-        ----------
-        learner : estimator
-        X, y, sample_weight : as given by the user
-        numeric : bool
-            Whether targets are numbers, in one column or several.
         """
         check_together(self.owner, X, y=y, sample_weight=sample_weight)
         self.labels_beside_rows = dispatches() and is_foreign(y)

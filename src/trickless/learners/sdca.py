@@ -13,7 +13,7 @@ import numpy as np
 from trickless.arrays.threads import linear_algebra
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.intake import anew, begin
-from trickless.learners.kernel_learner import ALPHA, KernelLearner, first_intercept, is_solved
+from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
 from trickless.rules import (
     CLASS_WEIGHT,
     check_parameters,
@@ -60,7 +60,7 @@ class _SDCA(KernelLearner):
         check_parameters(self, self._rules)
         with anew(self, is_solved) as new, linear_algebra(self.n_jobs):
             X, targets, weight = begin(new, X, y, sample_weight)
-            new.intercept_ = first_intercept(new, targets, weight)
+            new.intercept_ = new.targets_.intercept(targets, weight)
             y = targets - new.intercept_
             dual = DualAscent(new.kernel_, X, y, weight, new._loss(1), self.alpha)
             with new._progress(self.max_iter, "epoch") as bar:
@@ -203,14 +203,8 @@ class SDCAClassifier(Classifier, _SDCA):
     .. math:: f = \frac{1}{\alpha n} \sum_i a_i\, k(x_i, \cdot)
 
     Each epoch visits all rows in a random order, and sets the dual variable of each to the maximum
-    along it. The difference of both objectives, the duality gap, bounds how far the objective is
-    from its minimum; it is worked out after each epoch, and decides when to stop. To bring it below
-    ε takes of the order of :math:`(1 + c / (\alpha n)) \log(1/\varepsilon)` epochs where c is
-    the curvature of a smooth loss times the largest k(x, x), and
-    :math:`1 + c / (\alpha n \varepsilon)` where the loss has kinks. An epoch looks at
-    :math:`n^2` kernel values; see ``cache_bytes``.
-
-    There is no offset.
+    along it, until the duality gap is small; :class:`SDCARegressor` says how many epochs that
+    takes. An epoch looks at :math:`n^2` kernel values; see ``cache_bytes``. There is no offset.
 
     Parameters
     ----------
@@ -240,10 +234,8 @@ class SDCAClassifier(Classifier, _SDCA):
     dtype : {"float32", "float64"}, default="float64"
         Precision of the rows that the kernel is given.
     cache_bytes : int, default=2**28
-        Bytes of kernel values to keep in memory: by default the whole matrix of up to 5,792 rows,
-        and the first rows met of more. The others are worked out again when needed, with the same
-        result but for rounding. Besides, a few copies of a block of up to 256 rows in 16 MiB are
-        held, or of one row if that is larger.
+        Bytes of kernel values to keep in memory: by default the whole matrix of up to 5,792 rows;
+        see :class:`SDCARegressor`.
 
     Attributes
     ----------

@@ -17,15 +17,15 @@ from trickless.functions.certificate import check_probability
 from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import (
-    Classifier,
-    Regressor,
-    partial_fit_labels,
-    partial_fit_numbers,
-    store,
-)
+from trickless.learners.base import Classifier, partial_fit_labels, store
 from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, try_neurons
-from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, new_range, schedule_of
+from trickless.learners.online import (
+    COMPRESSION,
+    Y_RANGE,
+    OnlineLearner,
+    OnlineRegressor,
+    schedule_of,
+)
 from trickless.neurons import Neurons
 from trickless.rules import check_value, integer, positive
 from trickless.solvers.estimates import Drawn
@@ -150,7 +150,7 @@ def _check_certificate(owner: str, return_std: Any, tolerance: Any, confidence: 
         )
 
 
-class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
+class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     r"""Online regression with Shrinking Gradient.
 
     Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons, each row of
@@ -295,13 +295,6 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
     ) -> None:
         store(self, locals())
 
-    _new_targets = new_range
-
-    @property
-    def y_range_(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of the targets' range, each of shape (n_outputs,)."""
-        return self.targets_.low, self.targets_.high
-
     def predict(
         self,
         X: Any,
@@ -353,25 +346,14 @@ class ShrinkingGradientRegressor(Regressor, _ShrinkingGradient):
         value = targets.shaped(targets.values(value))
         return (value, targets.shaped(targets.differences(error))) if return_std else value
 
-    partial_fit = partial_fit_numbers
-
 
 class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     r"""Online classification with Shrinking Gradient.
 
     Learns ±1 targets by the squared loss, one class against the rest in one expansion
-    :math:`f = \sum_i \alpha_i \Phi(x_i)`, each row of the stream adding one support point. Round t
-    estimates the prediction :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from ``n_samples``
-    freshly drawn neurons; if :math:`|E_t| < 16 B` it appends
-    :math:`\alpha_t = \eta_t (y_t - E_t)`, else it divides all coefficients by 4. With the step and
-    the number of draws of ``schedule="theorem"``, the expected regret against every function of
-    norm up to B is :math:`O(B \sqrt{T})` for all neurons bounded by 1. The other schedules take
-    far fewer draws, and are a heuristic.
-
-    Rows are learned in mini-batches that share their neurons, small enough for the sum of their
-    steps to be stable. The noise of the estimates enters the coefficients: a batch whose steps sum
-    to s multiplies the squared norm of f by at most about :math:`1 + s^2 / m`, which later steps
-    have to take back. Raise ``n_samples`` if the online error grows.
+    :math:`f = \sum_i \alpha_i \Phi(x_i)`, each row of the stream adding one support point. The
+    rounds, their guarantee and their cost are those of :class:`ShrinkingGradientRegressor`.
+    Raise ``n_samples`` if the online error grows.
 
     Parameters
     ----------
@@ -386,36 +368,24 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
     schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
-        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        ``1 / (2 * bound**2)`` (twice that fits a row exactly). "constant" takes a ``step_size``
-        given as a number, without that limit. "theorem" takes the step and the number of draws that
-        Theorem 1 prescribes for ``horizon`` rounds of one row, in place of ``step_size``,
-        ``n_samples`` and ``batch_size``: very many draws, unless ``norm_bound`` is far below its
-        default; see :func:`trickless.theory.shrinking_gradient_constants`.
+        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. "constant" takes a
+        ``step_size`` given as a number. "theorem" takes the step and the number of draws that
+        Theorem 1 prescribes for ``horizon`` rounds; see :class:`ShrinkingGradientRegressor`.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index", "stratified"}, default="auto"
         How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
     batch_size : int or "auto", default="auto"
-        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * bound**2`` is at most 1, but no larger than all
-        rows before it together (2 at first).
+        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that is stable;
+        see :class:`ShrinkingGradientRegressor`.
     average : bool, default=True
-        Whether to predict with the average of f over the rounds, which the guarantee for new data
-        is about, or with the last f.
+        Whether to predict with the average of f over the rounds, or with the last f.
     max_support : int or None, default=None
         At most so many support points (and one batch) are kept; when there are more, fewer take
-        their place, so that memory is constant, and so is the time of a round. Thousands of points
-        are a good start. None keeps every row.
+        their place. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
-        How fewer points take the place of all. "projection" keeps a uniform sample of all rows so
-        far, a quarter of ``max_support`` (4,096 at most), with the coefficients that change f, and
-        the average over rounds, least at the neurons of one draw. What these points cannot express
-        is lost. "unbiased" keeps half of ``max_support``, each point with a probability in
-        proportion to its coefficient and counting inversely more: f keeps its expectation, at the
-        price of a variance of about :math:`\|\alpha\|_1^2` / ``max_support`` each time, which
-        feeds itself on long streams: with hundreds of points it can be larger than f itself. The
-        average is then over the rounds since, so that ``average=True`` smooths little of it.
+        How fewer points take the place of all. "projection" keeps what a sample of the rows can
+        express, and "unbiased" the expectation of f; see :class:`ShrinkingGradientRegressor`.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None

@@ -21,16 +21,9 @@ _LARGEST = 1e100
 
 
 class Numbers:
-    """Targets of a regressor: numbers, one column or several.
+    """Targets of a regressor: numbers, one column or several, as in the first batch.
 
-    Parameters
-    ----------
-    owner : str
-        The learner's name, for messages.
-    y : array of shape (n_rows,) or (n_rows, n_outputs)
-        The first batch.
-    dtype : dtype
-        Precision of the coefficients. Targets must be finite in it.
+    They must be finite in ``dtype``, the precision of the coefficients.
     """
 
     def __init__(self, owner: str, y: np.ndarray, dtype: Any) -> None:
@@ -49,6 +42,10 @@ class Numbers:
                 f"{self.n_outputs}. Remedy: pass the same columns in every batch."
             )
         return targets
+
+    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """The constant that a function of these targets begins with: their mean, (n_outputs,)."""
+        return np.average(targets, axis=0, weights=weight)
 
     def values(self, decisions: Any) -> Any:
         """Decision values in the units of y, which are the same."""
@@ -74,16 +71,7 @@ class Numbers:
 class Range(Numbers):
     """Targets of an online regressor, mapped to [-1, 1] from a range that contains all of them.
 
-    Parameters
-    ----------
-    owner, y, dtype
-        As for :class:`Numbers`.
-    y_range : "auto" or (float, float)
-        The range. "auto" takes each output's range from the first batch.
-
-    Attributes
-    ----------
-    low, high : arrays of shape (n_outputs,)
+    ``y_range`` "auto" takes each output's range from the first batch.
     """
 
     def __init__(self, owner: str, y: np.ndarray, dtype: Any, y_range: Any) -> None:
@@ -140,14 +128,7 @@ class Range(Numbers):
 class Labels:
     """Targets of a classifier: ±1, in one column for two classes, else in one for each class.
 
-    Parameters
-    ----------
-    owner : str
-        The learner's name, for messages.
-    y : array of shape (n_rows,)
-        The first batch.
-    classes : sequence or None
-        All labels that may occur; None takes those of the first batch.
+    The classes are all labels that may occur; None takes those of the first batch.
     """
 
     def __init__(self, owner: str, y: np.ndarray, classes: Any = None) -> None:
@@ -194,18 +175,16 @@ class Labels:
             return np.where(index == 1, 1.0, -1.0)[:, None]
         return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
 
+    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """The constant that a function of these targets begins with: 0, (n_outputs,)."""
+        return np.zeros(self.n_outputs)
+
     def weights(
         self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
     ) -> np.ndarray | None:
         """Weights of the rows times those of their classes.
 
-        Parameters
-        ----------
-        y : array of shape (n_rows,)
-        weight : array of shape (n_rows,) or None
-        class_weight : dict, "balanced" or None
-        stream : bool, default=False
-            Whether the rows are part of a stream, for which "balanced" weights are unknown.
+        The rows of a stream do not show the shares of the classes, so "balanced" is refused there.
         """
         if class_weight is None:
             return weight

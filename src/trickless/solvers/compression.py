@@ -49,13 +49,9 @@ class Products(Protocol):
 class Unbiased:
     """A sample of the support points by the size of their coefficients; f keeps its expectation.
 
-    The average begins anew: later rounds make up for what a compression adds to f, but nothing
-    would for what it adds to an average of rounds that are over.
-
-    Parameters
-    ----------
-    max_support : int
-        The most support points; half of them are left.
+    Half of ``max_support`` points are left. The average begins anew: later rounds make up for what
+    a compression adds to f, but nothing would for what it adds to an average of rounds that are
+    over.
     """
 
     def __init__(self, max_support: int) -> None:
@@ -76,16 +72,7 @@ class Unbiased:
 class Projection:
     """The nearest function over a uniform sample of all rows so far.
 
-    Parameters
-    ----------
-    max_support : int
-        The most support points; a quarter of them is left, and 4,096 at most.
-    estimate : Drawn or Exact
-        Estimates that have inner products.
-    owner : str
-        The learner's name, for messages.
-    n_jobs : int or None
-        Threads.
+    A quarter of ``max_support`` points are left, and 4,096 at most.
     """
 
     def __init__(
@@ -123,22 +110,8 @@ def reservoir(
 ) -> np.ndarray:
     """A sample of all rows so far, from such a sample of those before and all new ones.
 
-    Each row is in it with the same chance.
-
-    Parameters
-    ----------
-    n_old, n_new : int
-        Size of the sample so far, and how many rows have come since.
-    n_rounds : int
-        Number of all rows so far.
-    size : int
-        Of the sample; at most ``n_old + n_new``.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    integer array of shape (size,)
-        In increasing order, the old ones first.
+    Each of ``n_rounds`` rows is in it with the same chance. Returns the indices in increasing
+    order, the old ones first. The size is at most ``n_old + n_new``.
     """
     n_replaced = np.clip(rng.binomial(size, n_new / n_rounds), size - n_old, n_new)
     old = rng.choice(n_old, size - n_replaced, replace=False)
@@ -149,17 +122,8 @@ def reservoir(
 def nearest(gram: np.ndarray, values: np.ndarray) -> np.ndarray:
     r"""Coefficients β of :math:`\min \|f - \sum_j \beta_j \Phi(x_j)\|^2 + \rho |\beta|^2`.
 
-    Parameters
-    ----------
-    gram : float64 array of shape (n, n)
-        Inner products :math:`\langle \Phi(x_i), \Phi(x_j) \rangle` of the points that are kept. It
-        is overwritten.
-    values : array of shape (n, n_outputs)
-        :math:`\langle f, \Phi(x_j) \rangle`, for each of some functions f.
-
-    Returns
-    -------
-    array of shape (n, n_outputs)
+    ``gram`` has the inner products of the points that are kept, and is overwritten. ``values`` are
+    :math:`\langle f, \Phi(x_j) \rangle`, shape (n, n_outputs), for each of some functions f.
 
     Raises
     ------

@@ -87,31 +87,13 @@ def solve_in_passes(
     keep: Keep = forget,
     state: State | None = None,
 ) -> Solution:
-    r"""Minimise mean (y − b − ⟨z, β⟩)² + ρ · |β|² without the matrix of the normal equations.
+    """Minimise mean (y − b − ⟨z, β⟩)² + ρ · |β|² without the matrix of the normal equations.
 
-    Parameters
-    ----------
-    blocks : callable
-        Begins a pass over the rows: yields slices of them and their activations.
-    targets : array of shape (n_rows, n_outputs)
-    weight : array of shape (n_rows,) or None
-    ridge : float or Pilot
-        ρ, or a pilot to find the best one for each output.
-    chosen : array of shape (m,)
-        Rows whose covariance gives the preconditioner, in ascending order.
-    max_iter : int
-        The most iterations.
-    tol : float
-        Iterations stop when each output's risk is at most this far above its minimum, relative to
-        the decrease of the risk by the solution, as estimated by the preconditioner.
-    n_jobs : int or None
-        Threads.
-    owner : str
-        Name in the warning if iterations do not stop before ``max_iter``.
-    keep : callable
-        Called after each iteration with a function that returns the state.
-    state : dict, optional
-        A state from which to resume.
+    The ridge ρ is given, or found for each output with a pilot. The covariance of the ``chosen``
+    rows, in ascending order, gives the preconditioner. Iterations stop when each output's risk is
+    at most ``tol`` above its minimum, relative to the decrease of the risk by the solution, as
+    estimated by the preconditioner; else there is a warning after ``max_iter``. ``keep`` receives
+    the state after each iteration, and ``state`` is one from which to resume.
 
     Raises
     ------
@@ -322,14 +304,9 @@ def _conjugate_gradients(
     """Solve for all columns of ``wanted`` together, each at its ridge, starting from ``begin``.
 
     The state of the iterations is saved together with ``kept``, and resumed if ``kept`` has one.
-
-    Returns
-    -------
-    solution : array of the shape of ``wanted``
-    n_iter : int
-    left : array of shape (n_columns,)
-        How far the quadratic function is above its minimum, as estimated by the preconditioner,
-        relative to its decrease by the solution.
+    Returns the solution, the number of iterations, and for each column how far the quadratic
+    function is above its minimum, as estimated by the preconditioner, relative to its decrease by
+    the solution.
     """
     if "iterations" in kept:
         solution, residual, direction, square, left, active, n_iter = kept["iterations"]

@@ -47,11 +47,7 @@ _TRIAL_ROWS, _ENOUGH_PAIRS = 16, 100
 class Measured(NamedTuple):
     """Variances of estimates by single neurons, and the size of the support they are of.
 
-    Attributes
-    ----------
-    size : float
-        0 where it was not worth it to measure them.
-    variances : Variances or None
+    The size is 0 if it was not worth it to measure them.
     """
 
     size: float
@@ -61,19 +57,8 @@ class Measured(NamedTuple):
 class Drawn:
     """Estimates from neurons that are drawn for one round alone (Algorithm 2).
 
-    Parameters
-    ----------
-    neurons : Neurons
-        A fitted family.
-    schedule : Schedule
-        That of the theorem prescribes the number of draws.
-    n_samples : int
-        Draws of a round.
-    estimator : {"auto", "full", "index", "stratified"}
-    n_neurons : int
-        Neurons of the network that predicts.
-    n_jobs : int or None
-        Threads.
+    A round takes ``n_samples`` draws, or as many as the theorem's schedule prescribes. Predictions
+    are by a network of ``n_neurons`` neurons.
     """
 
     def __init__(
@@ -196,14 +181,7 @@ class Drawn:
 
 
 class Exact:
-    """What the expansion says itself, by a kernel in closed form.
-
-    Parameters
-    ----------
-    kernel : ExactKernel
-    square_bound : float
-        The largest k(x, x).
-    """
+    """The expansion itself, by a kernel in closed form with k(x, x) ≤ ``square_bound``."""
 
     def __init__(self, kernel: ExactKernel, square_bound: float) -> None:
         self.kernel = kernel
@@ -242,16 +220,8 @@ class Exact:
 class Noise(NamedTuple):
     """How noisy estimates of a kernel are: the largest of what was measured along a stream.
 
-    Attributes
-    ----------
-    variance : float
-        Variance of an estimate.
-    square : float
-        Mean square of the kernel.
-    n_pairs : int
-        Pairs of rows that were looked at.
-    at : int
-        Number of rounds when they were.
+    ``variance`` is that of an estimate, and ``square`` the mean square of the kernel. Both are from
+    ``n_pairs`` pairs of rows, after ``at`` rounds.
     """
 
     variance: float = 0.0
@@ -261,18 +231,10 @@ class Noise(NamedTuple):
 
 
 class Noisy:
-    """Estimates from a function that gives noisy values of a kernel.
+    """Estimates from noisy values of a kernel with k(x, x) ≤ ``square_bound``.
 
-    Parameters
-    ----------
-    estimate : callable
-        ``estimate(X, Y, rng)`` gives unbiased estimates of the kernel, (len(X), len(Y)).
-    schedule : Schedule
-        That of the theorem prescribes the number of estimates.
-    n_samples : int
-        The most estimates of a row in a round.
-    square_bound : float
-        The largest k(x, x).
+    ``estimate(X, Y, rng)`` gives unbiased estimates of the kernel, shape (len(X), len(Y)). A row
+    takes at most ``n_samples`` of them in a round, or as many as the theorem's schedule prescribes.
     """
 
     #: There is no closed form.

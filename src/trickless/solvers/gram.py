@@ -53,23 +53,10 @@ def add_products(
 ) -> float:
     """Add ZᵀZ to ``gram`` and ZᵀY to ``cross``, which are in double precision.
 
-    Parameters
-    ----------
-    gram : array of shape (n_columns, n_columns)
-    cross : array of shape (n_columns, n_outputs + 1)
-    Z : array of shape (n_rows, n_columns)
-        Activations. They are overwritten, by their products with the last column of Y.
-    Y : float64 array of shape (n_rows, n_outputs + 1)
-        Targets and ones, times the roots of weights.
-    least_ridge : float
-        The least ridge that the matrix will be used with; 0 for double precision throughout.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    float
-        Σ |z|² over the rows that were multiplied in single precision.
+    Y holds targets and a last column of ones, times the roots of weights. The activations Z are
+    overwritten, by their products with that column. The matrix will be used with ridges of at least
+    ``least_ridge``; 0 asks for double precision throughout. Returns Σ |z|² over the rows that were
+    multiplied in single precision.
     """
     roots = Y[:, -1]
     weighted = bool((roots != 1).any())

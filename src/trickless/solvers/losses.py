@@ -19,15 +19,9 @@ _NEWTON, _ACCURACY = 40, 1e-13
 class Loss(ABC):
     """A convex loss.
 
-    Attributes
-    ----------
-    curvature : float
-        Upper bound of the second derivative; 1 for piecewise linear losses, whose derivative is
-        bounded instead. Steps up to 1 / curvature are stable for neurons bounded by 1.
-    has_link : bool
-        Whether decision values determine probabilities.
-    piecewise_linear : bool
-        Whether the derivative is 0 or ±1 at all scales of the targets.
+    ``curvature`` is an upper bound of the second derivative. It is 1 for piecewise linear losses,
+    whose derivative is 0 or ±1 at all scales of the targets. Steps up to 1 / curvature are stable
+    for neurons bounded by 1. A link turns decision values into probabilities.
     """
 
     curvature: float = 1.0
@@ -73,19 +67,9 @@ class DualLoss(Loss):
     def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
         """Best dual variables of one row, those of the other rows being fixed: (n_outputs,).
 
-        Parameters
-        ----------
-        a : array of shape (n_outputs,)
-            The row's dual variables so far.
-        f, y : arrays of shape (n_outputs,)
-            Decision values with these, and targets.
-        q : float
-            What f grows by where the dual variable grows by 1.
-
-        Returns
-        -------
-        array of shape (n_outputs,)
-            The b that maximises −l*(−b) − f (b − a) − (q/2) (b − a)².
+        ``a`` are the row's dual variables so far, and f the decision values with these, which grow
+        by q where a dual variable grows by 1. Returns the b that maximises −l*(−b) − f (b − a) −
+        (q/2) (b − a)².
         """
 
 

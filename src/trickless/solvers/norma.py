@@ -22,20 +22,7 @@ from trickless.solvers.step_sizes import unit_of
 
 
 class Options(NamedTuple):
-    """What rounds go by.
-
-    Attributes
-    ----------
-    kernel : ExactKernel
-    loss : Loss
-    error : callable
-        ``error(f, y)`` gives the error of each row, for the curve.
-    alpha : float
-        Regularisation strength λ.
-    step_size : float or "auto"
-        The first step η.
-    schedule : {"inverse", "sqrt", "constant"}
-    """
+    """What rounds go by. ``error(f, y)`` gives the error of each row, for the curve."""
 
     kernel: ExactKernel
     loss: Loss
@@ -48,28 +35,9 @@ class Options(NamedTuple):
 class NORMA:
     """Rounds of NORMA. Kernel values are worked out for a block of rounds at once.
 
-    Parameters
-    ----------
-    n_outputs : int
-    max_support : int or None
-        Only the latest so many terms are kept.
-
-    Attributes
-    ----------
-    support : Growing or GrowingSparse or None
-        Support points x_i; None before the first batch.
-    coefficients : Growing
-        Coefficients α_i of the last f, shape (t, n_outputs).
-    totals : Growing
-        Coefficients summed over the rounds, for the average.
-    n_rounds : int
-        Rounds so far.
-    largest_square : float
-        The largest k(x, x) so far.
-    spread : array of shape (n_outputs,)
-        Mean size of all targets so far.
-    curve : list of (int, float)
-        Number of rows and mean error of each block of rounds.
+    Only the latest ``max_support`` terms are kept, if it is a number. ``coefficients`` α_i are
+    those of the last f; ``totals`` are summed over the rounds, for the average. ``spread`` is the
+    mean size of all targets so far, for each output.
     """
 
     def __init__(self, n_outputs: int, max_support: int | None) -> None:
@@ -89,16 +57,7 @@ class NORMA:
         options: Options,
         advance: Callable[[int], object] = ignore,
     ) -> None:
-        """Make a round for each row, in the order given.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        y : array of shape (n_rows, n_outputs)
-        options : Options
-        advance : callable
-            Called with the number of rows that were learned.
-        """
+        """Make a round for each row, in the order given; ``advance`` shows the progress."""
         check_forgetting(options)
         squares = options.kernel.diagonal(X)
         self._see(y)

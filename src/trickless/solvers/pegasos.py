@@ -26,26 +26,8 @@ def count_violations(
 ) -> np.ndarray:
     """Take steps on rows drawn at random, which count how often each row was short of its margin.
 
-    Parameters
-    ----------
-    kernel_rows : KernelRows
-    y : array of shape (n_rows, n_outputs)
-        Targets of ±1.
-    weight : array of shape (n_rows,) or None
-        Rows are drawn in proportion to it.
-    alpha : float
-        Regularisation strength λ.
-    n_steps : int
-    batch_size : int
-        Rows k drawn a step.
-    rng : Generator
-    advance : callable
-        Called with the number of steps that were taken.
-
-    Returns
-    -------
-    array of shape (n_rows, n_outputs)
-        The counts c_j; f = Σ_j c_j y_j k(x_j, ·) / (λ n_steps k).
+    Rows are drawn in proportion to their weights, ``batch_size`` a step. Returns the counts c_j,
+    shape (n_rows, n_outputs): f = Σ_j c_j y_j k(x_j, ·) / (alpha · n_steps · batch_size).
     """
     n = len(y)
     below = np.cumsum(np.full(n, 1 / n) if weight is None else weight / weight.sum())

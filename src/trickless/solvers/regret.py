@@ -26,18 +26,6 @@ def smallest_loss(K: np.ndarray, Y: np.ndarray, norm_bound: float) -> np.ndarray
 
     The minimiser is :math:`g = \sum_t a_t \Phi(x_t)` with :math:`a = (K + \lambda I)^{-1} y`, where
     the multiplier is the root of :math:`a^\top K a = B^2`, or nearly 0 if that is inside the ball.
-
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Kernel matrix.
-    Y : array of shape (n, n_outputs)
-    norm_bound : float
-        B.
-
-    Returns
-    -------
-    array of shape (n_outputs,)
     """
     s, U = scipy.linalg.eigh(K, driver="evd")
     s = np.maximum(s, 0)
@@ -83,21 +71,9 @@ def played_losses(rounds: Rounds, kernel: Kernel) -> np.ndarray:
 def regret_curve(
     rounds: Rounds, kernel: Kernel | None, norm_bound: float, owner: str
 ) -> np.ndarray:
-    """Rounds and regret up to them, summed over outputs with a ball for each.
+    """Rounds and regret up to them, shape (n, 2); summed over outputs, with a ball for each.
 
-    Parameters
-    ----------
-    rounds : Rounds
-    kernel : callable or None
-        The kernel in closed form, if it is known. It may raise a NotImplementedError.
-    norm_bound : float
-        Norm of the functions competed with.
-    owner : str
-        The learner's name, for messages.
-
-    Returns
-    -------
-    array of shape (n, 2)
+    The kernel in closed form is None if it is not known; it may raise a NotImplementedError.
     """
     n_rows = len(rounds.coefficients)
     if rounds.played is None:

@@ -137,13 +137,8 @@ def solve_by_loo(
     .. math:: LOO(ρ) = \frac1n \sum_i \Big(\frac{y_i - f_ρ(x_i)}{1 - h_i(ρ)}\Big)^2, \qquad
         h_i(ρ) = \frac1n \Big(1 + \sum_j \frac{u_{ij}^2}{λ_j + ρ}\Big)
 
-    where u_i are the centred activations of row i along the eigenvectors.
-
-    Parameters
-    ----------
-    moments : Moments
-    rows : iterable of (Z, y, weight)
-        Activations, targets and weights, some rows at a time.
+    where u_i are the centred activations of row i along the eigenvectors. ``rows`` yields
+    activations, targets and weights, some rows at a time.
     """
     path = Path(moments)
     n_grid, n_outputs = len(path.grid), len(moments.y_mean)

@@ -46,26 +46,9 @@ def minimise(
 ) -> Solution:
     r"""Minimise :math:`\frac1n \sum_i l(b + \langle z_i, β \rangle, y_i) + \frac{ρ}{2} |β|^2`.
 
-    The hinge loss has a corner, so it is approximated by smooth losses of decreasing width.
-
-    Parameters
-    ----------
-    blocks : callable
-        Begins a pass over the rows: yields slices of them and their activations.
-    targets : array of shape (n_rows, n_outputs)
-    weight : array of shape (n_rows,) or None
-    loss : Loss
-    ridge : array of shape (n_outputs,)
-        ρ of each output.
-    moments : Moments
-        Means and covariance of the activations.
-    max_iter : int
-        The most iterations of L-BFGS, for each width of the hinge.
-    tol : float
-        L-BFGS stops when no entry of the preconditioned gradient is larger, or when the risk no
-        longer decreases.
-    owner : str
-        Name in the warning if L-BFGS does not stop before ``max_iter``.
+    The hinge loss has a corner, so it is approximated by smooth losses of decreasing width. For
+    each width, L-BFGS stops when no entry of the preconditioned gradient is above ``tol``, or when
+    the risk no longer decreases; else there is a warning after ``max_iter`` iterations.
     """
     share = np.full(len(targets), 1.0) if weight is None else weight
     share = share / share.sum()

@@ -74,15 +74,7 @@ class Compression(Protocol):
 
 
 class Options(NamedTuple):
-    """How rounds are taken, which may change between batches.
-
-    Attributes
-    ----------
-    estimate : Estimate
-    schedule : Schedule
-    compression : Compression or None
-        None keeps every support point.
-    """
+    """How rounds are taken, which may change between batches. No compression keeps every row."""
 
     estimate: Estimate
     schedule: Schedule
@@ -92,19 +84,10 @@ class Options(NamedTuple):
 class Rounds:
     """Algorithm 1 on mini-batches, one expansion for all outputs.
 
-    Parameters
-    ----------
-    n_outputs : int
-    seed : int
-        Seed of what is random in the rounds.
-    measure : Measure
-        What an error is.
-
     Attributes
     ----------
     support : Growing, GrowingSparse or None
         The support points; None before the first round.
-    coefficients : Coefficients
     online : Curve
         Rows of each batch, and their mean error before they were learned.
     played : Growing or None
@@ -153,17 +136,8 @@ class Rounds:
     ) -> None:
         """Take a round for each row, in their order.
 
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        targets : array of shape (n_rows, n_outputs)
-        options : Options
-        keep : callable, optional
-            Called with a function that gives the state, after each batch.
-        state : dict, optional
-            A state to go on from.
-        advance : callable
-            Called with the number of rows that were learned.
+        ``keep`` receives the state after each batch, ``state`` is one from which to resume, and
+        ``advance`` is called with numbers of rows, to show progress.
         """
         self.check(X.shape[0], options)
         self.frozen = None

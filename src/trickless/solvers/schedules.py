@@ -17,17 +17,8 @@ _ROUNDING = 1e-9
 class Schedule(NamedTuple):
     """Steps η_t and sizes of batches, by the learner's parameters.
 
-    Attributes
-    ----------
-    owner : str
-        The learner's name, for messages.
-    name : {"sqrt", "inverse", "constant", "theorem"}
-    step_size : float or "auto"
-    batch_size : int or "auto"
-    norm_bound : float
-        The norm B of the functions competed with.
-    horizon : int or None
-        Rounds that "theorem" is for.
+    ``norm_bound`` is the norm B of the functions competed with, and ``horizon`` the number of
+    rounds that the schedule "theorem" is for.
     """
 
     owner: str
@@ -49,14 +40,7 @@ class Schedule(NamedTuple):
         return shrinking_gradient_constants(self.horizon, self.norm_bound)
 
     def step(self, t: int, largest: float) -> float:
-        """Size of the step of round t, counted from 1.
-
-        Parameters
-        ----------
-        t : int
-        largest : float
-            The largest step of decaying schedules.
-        """
+        """Size of the step of round t, counted from 1; decaying ones are at most ``largest``."""
         if self.is_theorem:
             return self.constants.step_size
         first = self.norm_bound / 2 if isinstance(self.step_size, str) else self.step_size
@@ -65,17 +49,7 @@ class Schedule(NamedTuple):
         return min(first / (np.sqrt(t) if self.name == "sqrt" else t), largest)
 
     def batch_rows(self, n_rounds: int, step: float, square_bound: float) -> int:
-        """Rows of the next batch.
-
-        Parameters
-        ----------
-        n_rounds : int
-            Rounds so far.
-        step : float
-            Size of the next step.
-        square_bound : float
-            The largest k(x, x).
-        """
+        """Rows of the next batch, after ``n_rounds`` rounds, if k(x, x) ≤ ``square_bound``."""
         if self.is_theorem:
             return 1
         if not isinstance(self.batch_size, str):
@@ -103,17 +77,7 @@ class Schedule(NamedTuple):
             )
 
     def check_theorem(self, n_rounds: int, square_bound: float, max_support: int | None) -> None:
-        """Refuse what Theorem 1 does not cover.
-
-        Parameters
-        ----------
-        n_rounds : int
-            Rounds in all, with those to come.
-        square_bound : float
-            The largest k(x, x).
-        max_support : int or None
-            The most support points that are kept.
-        """
+        """Refuse what Theorem 1 does not cover; ``n_rounds`` includes the rounds to come."""
         if self.horizon is None:
             raise ValueError(
                 f"{self.owner}: schedule='theorem' with horizon=None, but the theorem needs the "

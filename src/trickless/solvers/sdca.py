@@ -30,29 +30,8 @@ _SMALL = 1e-200
 class DualAscent:
     """Procedure SDCA-Perm, for several outputs that share the kernel.
 
-    Parameters
-    ----------
-    kernel : ExactKernel
-    X : array or CSR matrix of shape (n_rows, n_features)
-    y : array of shape (n_rows, n_outputs)
-    weight : array of shape (n_rows,) or None
-    loss : DualLoss
-        The loss of each output.
-    alpha : float
-        Regularisation strength α.
-
-    Attributes
-    ----------
-    a : array of shape (n_rows, n_outputs)
-        Dual variables.
-    f : array of shape (n_rows, n_outputs)
-        Values of f_a at the rows.
-    objective : array of shape (n_outputs,)
-        P(f_a).
-    gap : array of shape (n_outputs,)
-        The duality gap P(f_a) − D(a).
-    n_epochs : int
-        Epochs made.
+    ``a`` are the dual variables and ``f`` the values of f_a at the rows, both of shape (n_rows,
+    n_outputs). For each output, ``objective`` is P(f_a) and ``gap`` is P(f_a) − D(a).
     """
 
     def __init__(
@@ -81,18 +60,8 @@ class DualAscent:
     ) -> None:
         """Visit all rows again and again, until the duality gap is small.
 
-        Parameters
-        ----------
-        max_iter : int
-            Epochs at most.
-        tol : float
-            The duality gap at which an output is learned, relative to the objective now.
-        seed : int
-            Seed of the order of rows.
-        cache_bytes : int
-            Bytes of kernel values to keep.
-        advance : callable
-            Called with the number of epochs that were made.
+        An output is learned when its gap is at most ``tol``, relative to the objective now.
+        ``advance`` is called with the number of epochs that were made.
         """
         start = self.objective
         q = np.maximum(self.r * self.kernel.diagonal(self.X), _SMALL)

@@ -37,15 +37,9 @@ class KeptRows(NamedTuple):
 class Statistics:
     """Sums over rows that determine the least squares solution.
 
-    Parameters
-    ----------
-    n_columns : int
-        Number of activations of a row.
-    origin : array of shape (n_outputs,)
-        Subtracted from the targets, so that their variance is accurate even if their mean is large.
-    like : array, optional
-        Rows. The Gram matrix is kept on their device, if it has double precision. Everything else
-        is on the host.
+    ``origin`` is subtracted from the targets, so that their variance is accurate even if their mean
+    is large. The Gram matrix is kept on the device of the rows ``like``, if it has double
+    precision. Everything else is on the host.
 
     Attributes
     ----------
@@ -53,12 +47,8 @@ class Statistics:
         All rows so far, while they are few; None once they are multiplied.
     gram : array of shape (n_columns, n_columns)
         Σ z zᵀ. The first access multiplies the rows that are kept.
-    cross : array of shape (n_columns, n_outputs)
-        Σ z yᵀ. Here and below, y are the targets minus the origin.
-    z_sum, y_sum : arrays of shape (n_columns,), (n_outputs,)
-        Σ z and Σ y.
-    y_square : array of shape (n_outputs,)
-        Σ y².
+    cross, z_sum, y_sum, y_square : arrays
+        Σ z yᵀ, Σ z, Σ y and Σ y², where y are the targets minus the origin.
     weight, weight_square : float
         Σ w and Σ w² of the sample weights w, which also weight all sums above. Rows without
         weights have w = 1.
@@ -119,19 +109,10 @@ class Statistics:
         least_ridge: float = 0.0,
         n_jobs: int | None = None,
     ) -> None:
-        """Add rows of activations and targets.
+        """Add rows of activations and targets. The activations may be overwritten.
 
-        Parameters
-        ----------
-        Z : array of shape (n_rows, n_columns)
-            May be overwritten.
-        y : array of shape (n_rows, n_outputs)
-        sample_weight : array of shape (n_rows,), optional
-        least_ridge : float, default=0
-            The least ridge that will be used. It decides whether products in single precision are
-            accurate enough.
-        n_jobs : int, optional
-            Threads.
+        The least ridge that will be used decides whether products in single precision are accurate
+        enough; 0 asks for double precision.
         """
         y = y - self.origin
         weight = np.ones(len(y)) if sample_weight is None else sample_weight

@@ -57,20 +57,10 @@ class Options(NamedTuple):
 
 
 class Sums:
-    """Least squares on the activations of drawn neurons.
+    """Least squares on the activations of ``n_neurons`` drawn neurons.
 
-    Parameters
-    ----------
-    stream : NeuronStream
-    n_neurons : int
-        K, the number of neurons.
-    origin : array of shape (n_outputs,)
-        Subtracted from the targets, so that their variance is accurate.
-
-    Attributes
-    ----------
-    statistics : Statistics or None
-        Sums over the rows so far; None if the model was solved in passes.
+    The targets are taken relative to ``origin``, so that their variance is accurate. ``statistics``
+    are the sums over the rows so far; they are None if the model was solved in passes.
     """
 
     def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:
@@ -90,41 +80,16 @@ class Sums:
         """Statistics of no rows. Their Gram matrix is on the device of ``like``."""
         return Statistics(self.n_columns, self.origin, like)
 
-    def learn(
-        self,
-        X: Any,
-        targets: np.ndarray,
-        weight: np.ndarray | None,
-        options: Options,
-        keep: Keep = forget,
-        state: State | None = None,
-        advance: Callable[[int], object] = ignore,
-    ) -> None:
-        """Add the sums over a batch of rows.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        targets : array of shape (n_rows, n_outputs)
-        weight : array of shape (n_rows,) or None
-        options : Options
-        keep : callable, optional
-            Called after each panel of rows with a function that returns the state.
-        state : dict, optional
-            A state from which to resume.
-        advance : callable
-            Called with the number of rows that were learned, to show progress.
-        """
-        batch = self.summed(X, targets, weight, options, keep, state, advance)
-        if self.statistics is not None:
-            self.statistics.make_room(X.shape[0])
+    def add(self, batch: Statistics) -> None:
+        """Add the sums over a batch of rows."""
+        if self.statistics is None:
+            self.take(batch)
+            return
+        self.statistics.make_room(batch.n_kept if batch.kept else self.n_columns)
         with uninterrupted():
-            if self.statistics is None:
-                self.statistics = batch
-            else:
-                if not on_host(X):  # statistics may be from a file
-                    self.statistics.gram = beside(batch.gram, self.statistics.gram)
-                self.statistics.merge(batch)
+            if batch.kept is None and not on_host(batch.gram):  # statistics may be from a file
+                self.statistics.gram = beside(batch.gram, self.statistics.gram)
+            self.statistics.merge(batch)
             self._forget()
 
     def summed(
@@ -137,7 +102,11 @@ class Sums:
         state: State | None = None,
         advance: Callable[[int], object] = ignore,
     ) -> Statistics:
-        """The sums over one batch of rows, without those before. Parameters as for ``learn``."""
+        """The sums over a batch of rows, without those before.
+
+        ``keep`` receives the state after each panel of rows, ``state`` is one from which to resume,
+        and ``advance`` is called with numbers of rows, to show progress.
+        """
         statistics, done = self.no_rows(X), 0
         statistics.make_room(X.shape[0])
         alpha = np.inf if isinstance(options.alpha, str) else options.alpha

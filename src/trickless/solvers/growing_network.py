@@ -1,0 +1,298 @@
+"""A network that grows by steps of Algorithm 1 of Dai et al. 2014 (``descent``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy, deepcopy
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import linalg
+
+from trickless.arrays.devices import cho_solve, cholesky, double, matching, plus_ridge, to_host
+from trickless.arrays.growing import Growing
+from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.namespaces import namespace
+from trickless.arrays.threads import linear_algebra
+from trickless.functions.activations import activations, by_neuron, together
+from trickless.functions.network import Network
+from trickless.functions.stream import Later, NeuronStream
+from trickless.neurons import Weights
+from trickless.solvers.divergence import check_progress
+from trickless.solvers.losses import Loss
+from trickless.solvers.state import Measure
+from trickless.solvers.step_sizes import (
+    Options,
+    Steps,
+    automatic_step,
+    check_steps,
+    largest_eigenvalue,
+    steps_of,
+)
+
+
+class Batch:
+    """Rows of a batch, and the values of f there when the batch was last visited.
+
+    f at a row is a sum over neurons. So a visit evaluates only the neurons drawn since the last
+    one, and each neuron is evaluated once at each row, however many passes there are.
+    """
+
+    def __init__(self, rows: np.ndarray, n_outputs: int) -> None:
+        self.rows = rows
+        self.f = np.zeros((len(rows), n_outputs))
+        self.n_neurons, self.n_steps = 0, 0
+
+
+class Seen(NamedTuple):
+    """Number of rows of a step, and their mean error and loss before it was taken."""
+
+    n_rows: int
+    error: float
+    loss: float
+
+
+class GrowingNetwork:
+    """A network that grows by a block of fresh neurons a step, which descend a functional gradient.
+
+    The function starts from the constant ``intercept``. ``coef`` are the coefficients so far, shape
+    (n_neurons, width, n_outputs). ``history`` has a record of each step, and ``validation_scores``
+    the scores of the held-out rows, if there are any.
+    """
+
+    def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
+        n_outputs = len(intercept)
+        self.stream, self.neurons = stream, stream.neurons
+        self.intercept = intercept
+        self.measure = measure
+        self.coef = Growing()
+        self.coef.append(np.zeros((0, self.neurons.width, n_outputs), dtype=stream.dtype))
+        self.history: list[Seen] = []
+        self.validation_scores: list[float] = []
+        self.n_rows, self.total_weight = 0, 0.0
+        #: Weight of the heaviest batch of a fit, in units of the mean weight.
+        self.heaviest = 1.0
+        #: Mean distance of the targets from the intercept.
+        self.spread = np.zeros(n_outputs)
+        self.largest_loss = 0.0
+        self.eigenvalue = 0.0
+        self.steps = Steps("constant", 0.0, 0.0)
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps taken."""
+        return len(self.history)
+
+    def copy(self) -> Self:
+        """An independent copy."""
+        other = copy(self)
+        other.coef, other.history = deepcopy(self.coef), list(self.history)
+        other.validation_scores = list(self.validation_scores)
+        return other
+
+    def function(self, n_jobs: int | None) -> Network:
+        """The network of all neurons so far. The next step changes its coefficients."""
+        return Network(self.neurons, self.stream, self.coef.rows, self.intercept, n_jobs)
+
+    def size_steps(
+        self,
+        pick: Callable[[np.ndarray], Any],
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        options: Options,
+    ) -> None:
+        """Count the rows and their weights, and set the sizes of steps.
+
+        ``pick`` returns the rows with given numbers. At the start, the largest eigenvalue is
+        estimated from a few of them.
+        """
+        if not self.history:
+            self.eigenvalue = largest_eigenvalue(
+                self.stream, pick, len(targets), weight, options.n_jobs
+            )
+        count = len(targets) if weight is None else weight.sum()
+        spread = np.average(np.abs(targets - self.intercept), axis=0, weights=weight)
+        spread = self.spread + count / (self.total_weight + count) * (spread - self.spread)
+        steps = steps_of(options, spread, self.eigenvalue, self.neurons.bound)
+        if not self.history or steps != self.steps:
+            check_steps(options.owner, steps, options.alpha)
+        self.steps = steps
+        with uninterrupted():
+            self.spread = spread
+            self.n_rows += len(targets)
+            self.total_weight += count
+
+    @np.errstate(over="ignore", invalid="ignore")  # divergence is reported
+    def step(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        k: int,
+        batch: Batch,
+        options: Options,
+        size: float = 1.0,
+    ) -> None:
+        """One step of Algorithm 1 on a batch of rows and the next k neurons of the stream.
+
+        A batch with a fraction ``size`` of the usual rows takes that fraction of the usual step.
+        """
+        gamma = size * self.steps(self.n_steps)
+        self.bring_up_to_date(batch, X, options)  # Alg. 1, line 4: predict with earlier neurons
+        seen = self.record(self.outcome(batch.f, targets, options.loss), gamma, options)
+        first = len(self.coef)
+        weights = self.stream.between(first, first + k, X)  # line 3: neurons from a seed
+        Z = self.activations(X, weights, options.n_jobs)
+        shares = self.shares(targets, weight)
+        slopes = self.slopes(Z, batch.f, targets, shares, shares.sum(), options)
+        new = self.append(*slopes, k, gamma, seen, options)
+        batch.f *= 1 - gamma * options.alpha
+        with linear_algebra(options.n_jobs, Z.shape[0] * new.size):
+            batch.f += to_host(Z @ matching(Z, new))
+        batch.n_neurons, batch.n_steps = first + k, self.n_steps
+
+    def bring_up_to_date(self, batch: Batch, X: Any, options: Options) -> None:
+        """Apply the decays and add the neurons since the batch was last visited to its f."""
+        missed = np.arange(batch.n_steps, self.n_steps)
+        batch.f *= np.prod(1 - self.steps(missed) * options.alpha, axis=0)
+        missing = Network(
+            self.neurons,
+            Later(self.stream, batch.n_neurons),
+            self.coef.rows[batch.n_neurons :],
+            n_jobs=options.n_jobs,
+        )
+        batch.f += to_host(missing(X))
+        batch.n_neurons, batch.n_steps = len(self.coef), self.n_steps
+
+    def activations(self, X: Any, weights: Weights, n_jobs: int | None) -> Any:
+        """Activations of all rows of a batch by some neurons."""
+        return activations(self.neurons, together(weights), X, weights[0].shape[0], n_jobs)
+
+    def outcome(self, f: np.ndarray, targets: np.ndarray, loss: Loss) -> np.ndarray:
+        """Sums over rows for the history: their number, loss, loss of a constant, and error."""
+        start = np.broadcast_to(self.intercept, targets.shape)
+        f = f + self.intercept
+        each = loss.value(f, targets), loss.value(start, targets), self.measure.error(f, targets)
+        return np.array([len(targets), *(value.sum() for value in each)])
+
+    def slopes(
+        self,
+        Z: Any,
+        f: np.ndarray,
+        targets: np.ndarray,
+        shares: np.ndarray,
+        total: float,
+        options: Options,
+    ) -> tuple[np.ndarray, Any]:
+        """The gradient of a step and, with a preconditioner, the covariance of the activations.
+
+        Both are sums over rows, weighted by their shares. The covariance is divided by ``total``,
+        the sum of the shares of the whole batch.
+        """
+        slope = options.loss.derivative(f + self.intercept, targets)
+        n_rows, n_columns = Z.shape
+        with linear_algebra(options.n_jobs, n_columns * slope.size):
+            gradient = to_host(Z.T @ matching(Z, slope * shares[:, None]))
+        if options.preconditioner is None:
+            return gradient, None
+        # A batch of small weights has a small gradient, but not a small covariance.
+        root = Z * matching(Z, np.sqrt(shares / (total or 1.0))[:, None])
+        with linear_algebra(options.n_jobs, n_rows * n_columns**2):
+            return gradient, root.T @ root
+
+    def find_heaviest(self, batches: list[np.ndarray], weight: np.ndarray | None) -> None:
+        """Find the mean weight of the heaviest batch of a fit, by which ``shares`` divides."""
+        if weight is not None:
+            heaviest = max(float(weight[rows].mean()) for rows in batches)
+            self.heaviest = max(1.0, heaviest * self.n_rows / self.total_weight)
+
+    def shares(self, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Weights of the rows in the mean over a batch.
+
+        They are in units of the mean weight of all rows. So a batch of small weights makes a small
+        step. In a fit, all are divided by the sum for the heaviest batch, so that every step is
+        stable. A stream does not know that sum in advance; there a heavy batch counts less.
+        """
+        if weight is None:
+            return np.full(len(targets), 1 / len(targets))
+        shares = weight / (len(weight) * self.total_weight / self.n_rows)
+        return shares / max(self.heaviest, shares.sum())
+
+    def record(self, outcome: np.ndarray, gamma: np.ndarray, options: Options) -> Seen:
+        """The record of a step for the history; raise an error if the loss has grown too far."""
+        n_rows, value, start, error = outcome / [1, *3 * [outcome[0]]]
+        self._check_progress(value, start, gamma, options)
+        return Seen(int(n_rows), float(error), float(value))
+
+    def append(
+        self,
+        gradient: np.ndarray,
+        covariance: Any,
+        k: int,
+        gamma: np.ndarray,
+        seen: Seen,
+        options: Options,
+    ) -> np.ndarray:
+        """Append the next k neurons, and return their coefficients in the order of columns."""
+        direction = (
+            gradient / k
+            if covariance is None
+            else _preconditioned(gradient, covariance, seen.n_rows, options)
+        )
+        with np.errstate(over="ignore"):
+            new = -gamma.astype(direction.dtype) * direction  # line 5
+            most = self.neurons.bound * np.abs(new).sum(axis=0)  # the largest change of f
+        if not np.isfinite(most).all():
+            self._check_progress(np.inf, 0.0, gamma, options)
+        with uninterrupted():  # an interrupt leaves whole steps
+            decay = (1 - gamma * options.alpha).astype(self.coef.rows.dtype)
+            self.coef.rows[:] *= decay  # line 6: decay the earlier ones
+            self.coef.append(by_neuron(new, self.neurons.width))
+            self.history.append(seen)
+        return new
+
+    def _check_progress(
+        self, value: float, start: float, gamma: np.ndarray, options: Options
+    ) -> None:
+        """Raise an error if the loss is far above that of the intercept alone.
+
+        The theorem's first steps may go that far. They stop only if numbers overflow.
+        """
+        if options.schedule == "theorem" and np.isfinite(value):
+            return
+        self.largest_loss = max(self.largest_loss, float(start))
+        longest = gamma.max()
+        automatic = automatic_step(options, self.spread, self.eigenvalue, self.neurons.bound)
+        stable = min(float(np.min(automatic)), longest / 2)
+        remedy = (
+            f"step_size={options.step_size!r} gave steps of about {longest:g}; take one below "
+            f"{stable:g}, or a larger batch_size or neurons_per_step; the bound of the neurons "
+            "must hold, too"
+        )
+        if options.preconditioner == "block":
+            columns = self.neurons.width * options.neurons_per_step
+            remedy = (
+                f"a block of {columns} columns needs batches of several times as many rows, and "
+                f"batch_size={options.batch_size!r}; or take a step_size below {stable:g}, or a "
+                "larger damping"
+            )
+        check_progress(options.owner, value, self.largest_loss, self.n_steps, remedy)
+
+
+def _preconditioned(
+    gradient: np.ndarray, covariance: Any, n_rows: int, options: Options
+) -> np.ndarray:
+    """(Zᵀ Z / b + reg I)⁻¹ times the gradient, as in the authors' code (not in the paper)."""
+    covariance = double(covariance)
+    n_columns = covariance.shape[0]
+    mean = float(namespace(covariance).linalg.trace(covariance)) / n_columns
+    damping = options.damping * max(mean, np.finfo(gradient.dtype).tiny)
+    try:
+        factor = cholesky(plus_ridge(covariance, damping))
+    except linalg.LinAlgError as error:
+        raise ValueError(
+            f"{options.owner}: damping={options.damping!r} is too small: the covariance of the "
+            f"{n_columns} activations of a block over {n_rows} rows is singular to working "
+            "precision. Remedy: a larger damping (1e-4 is the default), or dtype='float64'."
+        ) from error
+    return cho_solve(factor, gradient).astype(gradient.dtype)
