@@ -52,15 +52,9 @@ _LARGEST = 1e150
 
 
 class Batch(NamedTuple):
-    """Some rows of a file.
+    """Some rows of a file: the columns asked for, in their order and in the types of ``TYPES``.
 
-    Attributes
-    ----------
-    path : str
-    row : int
-        The place of the first row in the file, from 0.
-    data : pyarrow.RecordBatch
-        The columns asked for, in their order and in the types of ``TYPES``.
+    ``row`` is the place of the first row in the file, from 0.
     """
 
     path: str
@@ -71,19 +65,10 @@ class Batch(NamedTuple):
 class Dataset:
     """The tables at a path, read as one.
 
-    Parameters
-    ----------
-    path : Path
-        A file, or a folder whose files are of one format and have the same columns. Folders in it
-        with names such as ``year=2026`` stand for a column.
-
-    Attributes
-    ----------
-    types : dict of str to pyarrow.DataType
-        The types of the columns, as in the first file.
-    files : list of str
-    n_rows : int or None
-        How many rows there are, if the files say so.
+    A path is a file, or a folder whose files are of one format and have the same columns. Folders
+    in it with names such as ``year=2026`` stand for a column. ``types`` has the types of the
+    columns, as in the first file, and ``n_rows`` is None unless the files say how many rows there
+    are.
     """
 
     def __init__(self, path: Path) -> None:

@@ -12,12 +12,8 @@ class Moments:
     no digits. ``StandardScaler`` of scikit-learn does the same, but after a batch in which all
     numbers of a column are missing, its ``partial_fit`` has no mean of that column any more.
 
-    Attributes
-    ----------
-    n : array of shape (n_columns,)
-        How many numbers there were in each column.
-    mean, spread : arrays of shape (n_columns,)
-        Their mean, 0 where there are none, and the sum of squares about it.
+    Each column has ``n`` numbers, their ``mean`` (0 if there are none), and as its ``spread`` the
+    sum of squares about the mean.
     """
 
     def __init__(self, n_columns: int) -> None:

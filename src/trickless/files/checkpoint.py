@@ -38,18 +38,9 @@ State = dict[str, Any]
 
 
 class Progress:
-    """How far a fit has got.
+    """How far a fit has got: the batches it has received, and what learning had changed.
 
-    Attributes
-    ----------
-    of : dict of str to (str, str)
-        What the fit depends on: the checksum of each thing, and its text for messages.
-    seed : int
-        The seed of the fit.
-    n_batches : int
-        How many batches of rows it had received.
-    state : dict
-        What learning had changed.
+    ``of`` holds what the fit depends on: the checksum of each thing, and its text for messages.
     """
 
     of: dict[str, tuple[str, str]]
@@ -62,21 +53,12 @@ class Progress:
 
 
 class Checkpoint:
-    """The file that a call of ``fit`` keeps its state in.
+    """The file that a call of ``fit`` keeps its state in; a path of None keeps nothing.
 
     The state before the last is kept under the same name with ``.previous`` added. Until a state is
     complete, it is written to a hidden file beside them.
 
-    Parameters
-    ----------
-    path : str, path or None
-        None keeps nothing.
-    model : Learner
-        The model, with the parameters that the call has.
-    call : str
-        The name of the method.
-    goes_on : bool
-        Whether the call adds to what the model has learned before.
+    ``call`` names the method. It ``goes_on`` if it adds to what the model has learned before.
     """
 
     def __init__(
@@ -155,14 +137,9 @@ class Checkpoint:
             )
 
     def keep(self, state: Callable[[], State], now: bool = False) -> None:
-        """Write the state to the file, if it is time to. If that fails, the fit goes on.
+        """Write the state to the file, if it is time or ``now``. If that fails, the fit goes on.
 
-        Parameters
-        ----------
-        state : callable
-            Returns the state. It is called only if the state is written.
-        now : bool, default=False
-            Whether to write it without regard to the time.
+        ``state`` returns the state. It is called only if the state is written.
         """
         if self._path is None or not (now or time.monotonic() >= self._next):
             return

@@ -32,12 +32,7 @@ class Composed(Neurons):
 
     The weights of a neuron are those of its parts one after the other. Parameters of a part are
     parameters of the whole, as ``neurons__length_scale`` or, in a list, by its place:
-    ``1__length_scale``.
-
-    Attributes
-    ----------
-    parts_ : list of Neurons
-        The fitted parts.
+    ``1__length_scale``. The fitted parts are ``parts_``.
     """
 
     neurons: Any
@@ -73,12 +68,8 @@ class Composed(Neurons):
     def candidates(self) -> list[Neurons]:
         """The family with the first candidate of each part, with the second of each, and so on.
 
-        A part with fewer candidates starts again with its first.
-
-        Raises
-        ------
-        ValueError
-            If a number of candidates does not divide the largest.
+        A part with fewer candidates starts again with its first; the numbers must divide the
+        largest.
         """
         each = [part.candidates() for part in self.parts_]
         counts = sorted({len(some) for some in each} - {1})

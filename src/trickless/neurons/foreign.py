@@ -66,29 +66,14 @@ class Foreign(Neurons):
 
     @abstractmethod
     def _inspect(self) -> tuple[list[int], int]:
-        """Find the sizes of what one neuron computes for one row.
-
-        Returns
-        -------
-        outputs : list of int
-            Sizes of the arrays that the neuron gives.
-        largest : int
-            Size of the largest intermediate result.
-        """
+        """Sizes of what one neuron gives for one row, and of its largest intermediate result."""
 
     @abstractmethod
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
         """Outputs of all neurons on all rows or, for pairs, of neuron i on its own rows.
 
-        Parameters
-        ----------
-        X : array of shape (n_rows, *input_shape), or (n, n_rows, *input_shape) for pairs
-        weights : tuple of arrays with n entries along the first axis
-        pairs : bool
-
-        Returns
-        -------
-        array of shape (n, n_rows, ...)
+        X has the shape (n_rows, *input_shape), for pairs (n, n_rows, *input_shape); the outputs
+        have the shape (n, n_rows, ...).
         """
 
     @property

@@ -113,16 +113,9 @@ class Fourier(Projected):
 
     @abstractmethod
     def frequencies(self, z: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Frequencies for length scale 1 from standard normal numbers.
+        """Frequencies (n, n_features) for length scale 1 from standard normal numbers z.
 
-        Parameters
-        ----------
-        z : array of shape (n, n_features)
-        g : array of shape (n, 1) if ``mixed``, else (n, 0)
-
-        Returns
-        -------
-        array of shape (n, n_features)
+        The numbers g have the shape (n, 1) if the family is ``mixed``, else (n, 0).
         """
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:

@@ -28,18 +28,9 @@ class Projected(Neurons):
 
     @abstractmethod
     def respond(self, t: Any, *weights: Any) -> Any:
-        """Response to projections.
+        """Response (n_rows, width * n) to projections t (n_rows, n), which may be overwritten.
 
-        Parameters
-        ----------
-        t : array of shape (n_rows, n)
-            Projections; may be overwritten.
-        *weights : arrays with n entries along the first axis
-            The weights other than the direction.
-
-        Returns
-        -------
-        array of shape (n_rows, width * n)
+        The ``weights`` are those other than the direction, with n entries along the first axis.
         """
 
     def prepare(self, X: Any) -> Any:

