@@ -142,10 +142,8 @@ class Dataset:
     def batches(self, kinds: Mapping[str, str]) -> Iterator[Batch]:
         """All rows in order. The columns asked for have the types of their kinds.
 
-        Raises
-        ------
-        CommandError
-            If a file cannot be read, lacks a column, or holds values of another kind.
+        A CommandError says that a file cannot be read, lacks a column, or holds values of another
+        kind.
         """
         if self.is_csv:
             self._format = csv_format(self.files[0], self._csv_types(kinds))

@@ -23,16 +23,9 @@ SAMPLED_PIECES = 16
 
 
 class Pieces(NamedTuple):
-    """Rows, targets and weights, in pieces that each fit on one worker.
+    """Rows, targets and weights, in pieces that each fit on one worker (Delayed, or Future).
 
-    Attributes
-    ----------
-    X, y : list of Delayed, or of Future
-        The rows and targets of each piece.
-    weight : list of the same, or of None
-        The weights of each piece, if there are any.
-    lengths : array of int
-        Number of rows of each piece.
+    Each weight is None if there are none. ``lengths`` has the number of rows of each piece.
     """
 
     X: list[Any]
@@ -119,10 +112,7 @@ def _length(part: Any) -> int:
 def some_rows(rows: Pieces, seed: int) -> tuple[Any, Any, Any]:
     """All rows if there are few; otherwise random rows of random pieces, in their order.
 
-    Returns
-    -------
-    X, y, weight
-        In memory; weight is None if there are no weights.
+    They are X, y and weight in memory. The weight is None if there are no weights.
     """
     where: list[Any] = [None] * len(rows.lengths)
     if rows.lengths.sum() > SAMPLE:

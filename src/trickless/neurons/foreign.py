@@ -93,13 +93,7 @@ class Foreign(Neurons):
 
 
 def library(owner: str, module: str, extra: str) -> Any:
-    """Import a library that the package does not depend on.
-
-    Raises
-    ------
-    ImportError
-        Naming what has to be installed.
-    """
+    """Import a library that the package does not depend on, or say what has to be installed."""
     try:
         return import_module(module)
     except ImportError as error:
