@@ -233,10 +233,7 @@ def _descend(
         batch_rows = _one_pass(model.learner, n_sampled, known - n_sampled, model.width)
     rng = np.random.default_rng(seed)
     model.partial_fit(seen.sample)
-    with (
-        progress("Shuffling", n_rows) as shuffling,
-        progress("Learning", n_rows) as learning,
-    ):
+    with progress("Shuffling", n_rows) as shuffling, progress("Learning", n_rows) as learning:
         rows = _told(others(dataset.batches(kinds), seen.sampled), shuffling)
         for some in shuffled(rows, n_rows, batch_rows, rng):
             model.partial_fit(some)

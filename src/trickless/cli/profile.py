@@ -54,11 +54,7 @@ class Profile(NamedTuple):
 
 
 def profile(
-    dataset: Dataset,
-    kinds: dict[str, str],
-    target: str,
-    seed: int,
-    advance: Callable[[int], None],
+    dataset: Dataset, kinds: dict[str, str], target: str, seed: int, advance: Callable[[int], None]
 ) -> Profile:
     """Read all rows once, with ``kinds`` of all columns and of the target.
 

@@ -151,7 +151,7 @@ class Checkpoint:
         except OSError as error:
             warn(
                 f"{self._call}: the state could not be written ({error}). The fit goes on, and "
-                "what was written before is still there. Remedy: make room on the disk.",
+                "what was written before is still there. Remedy: make room on the disk."
             )
         end = time.monotonic()
         self._next = end + max(SECONDS, (end - began) / SHARE)
@@ -252,7 +252,7 @@ class Checkpoint:
             if trouble:
                 warn(
                     f"{self._call}: the file cannot be used, and the state before it, from "
-                    f"{str(file)!r}, is taken. ({trouble})",
+                    f"{str(file)!r}, is taken. ({trouble})"
                 )
             self._path_is_whole = file == self._path
             return saved

@@ -95,11 +95,7 @@ class Expansion:
     """
 
     def __init__(
-        self,
-        neurons: Neurons,
-        support: Any,
-        alpha: np.ndarray,
-        n_jobs: int | None = None,
+        self, neurons: Neurons, support: Any, alpha: np.ndarray, n_jobs: int | None = None
     ) -> None:
         _check_expansion(support, alpha)
         self.neurons = neurons
@@ -238,11 +234,7 @@ class Expansion:
         return total
 
     def certify(
-        self,
-        X: Any,
-        tolerance: Any,
-        confidence: float = 0.95,
-        random_state: Any = None,
+        self, X: Any, tolerance: Any, confidence: float = 0.95, random_state: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
         r"""Estimate ⟨f, Φ(x)⟩ to within a tolerance, with as many neurons as needed.
 

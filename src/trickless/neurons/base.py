@@ -347,5 +347,5 @@ def _warn_of_single_row(n_rows: int) -> None:
         warn(
             "X has one row, from which the neurons take their length scale, ranks or thresholds "
             "for good: predictions will be inaccurate. Remedy: begin with a batch of some hundred "
-            "rows, or a family that needs none, such as Gaussian(length_scale=1.0).",
+            "rows, or a family that needs none, such as Gaussian(length_scale=1.0)."
         )

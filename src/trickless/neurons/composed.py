@@ -233,10 +233,7 @@ class Scaled(Composed):
     Scaled(factor=3, neurons=Gaussian(length_scale=2.0))
     """
 
-    _rules = {
-        "neurons": FAMILY,
-        "factor": scale("factor=1.0 leaves the kernel as it is"),
-    }
+    _rules = {"neurons": FAMILY, "factor": scale("factor=1.0 leaves the kernel as it is")}
 
     def __init__(self, neurons: Neurons, factor: float = 1.0) -> None:
         self.neurons = neurons
