@@ -52,10 +52,7 @@ _LARGEST = 1e150
 
 
 class Batch(NamedTuple):
-    """Some rows of a file: the columns asked for, in their order and in the types of ``TYPES``.
-
-    ``row`` is the place of the first row in the file, from 0.
-    """
+    """Columns asked for, as ``TYPES``, from some rows of a file; ``row`` is the first, from 0."""
 
     path: str
     row: int
@@ -66,9 +63,8 @@ class Dataset:
     """The tables at a path, read as one.
 
     A path is a file, or a folder whose files are of one format and have the same columns. Folders
-    in it with names such as ``year=2026`` stand for a column. ``types`` has the types of the
-    columns, as in the first file, and ``n_rows`` is None unless the files say how many rows there
-    are.
+    in it with names such as ``year=2026`` stand for a column. ``types`` are those of the columns in
+    the first file; ``n_rows`` is None unless the files say it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -140,11 +136,7 @@ class Dataset:
         return "category" if not_text else kind_of(type_)
 
     def batches(self, kinds: Mapping[str, str]) -> Iterator[Batch]:
-        """All rows in order. The columns asked for have the types of their kinds.
-
-        A CommandError says that a file cannot be read, lacks a column, or holds values of another
-        kind.
-        """
+        """All rows in order. The columns asked for have the types of their kinds."""
         if self.is_csv:
             self._format = csv_format(self.files[0], self._csv_types(kinds))
         dataset = self._open()

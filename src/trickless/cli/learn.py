@@ -205,10 +205,7 @@ def _check_categories(model: TableModel, path: Any) -> None:
 
 
 def _sum(model: TableModel, dataset: Dataset, kinds: dict[str, str], seen: Profile) -> None:
-    """Add up statistics of all rows; their order does not matter.
-
-    The sample comes first, since neurons take ranks and scales from the first rows.
-    """
+    """Add up statistics of all rows, the sample first: neurons take ranks and scales from it."""
     with progress("Learning", seen.n_rows) as advance:
         model.partial_fit(seen.sample)
         advance(seen.sample.num_rows)

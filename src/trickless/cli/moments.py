@@ -32,10 +32,7 @@ class Moments:
         self.n += n
 
     def deviation(self) -> np.ndarray:
-        """Standard deviation of each column; 0 if there are no numbers, or all are the same.
-
-        The mean of numbers that are the same differs from them by rounding, which is left out.
-        """
+        """Standard deviation of each column; 0 if it has no numbers, or none that differ."""
         deviation = np.sqrt(self.spread / np.maximum(self.n, 1))
         rounding = self.n * np.finfo(float).eps * np.abs(self.mean)
         return np.where(deviation > rounding, deviation, 0.0)

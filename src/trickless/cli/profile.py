@@ -26,11 +26,7 @@ _EXACT = 2**53
 
 
 class Target(NamedTuple):
-    """What the first pass saw of the target.
-
-    ``labels`` are its values, sorted, if they are texts, truth values or whole numbers; there are
-    none if it has others, or too many. Numbers lie between ``low`` and ``high``.
-    """
+    """The labels of the target, sorted (none if they are fractions or too many), and its range."""
 
     labels: list[Any]
     low: float
@@ -56,10 +52,7 @@ class Profile(NamedTuple):
 def profile(
     dataset: Dataset, kinds: dict[str, str], target: str, seed: int, advance: Callable[[int], None]
 ) -> Profile:
-    """Read all rows once, with ``kinds`` of all columns and of the target.
-
-    ``advance`` is called with the number of rows that have been read.
-    """
+    """Read all rows once, with ``kinds`` of all columns; ``advance`` is told of the rows read."""
     inputs = {name: kind for name, kind in kinds.items() if name != target}
     numbers = _Numbers(inputs)
     categories = [_Categories(dataset.path, n) for n, kind in inputs.items() if kind == "category"]

@@ -23,10 +23,7 @@ SAMPLED_PIECES = 16
 
 
 class Pieces(NamedTuple):
-    """Rows, targets and weights, in pieces that each fit on one worker (Delayed, or Future).
-
-    Each weight is None if there are none. ``lengths`` has the number of rows of each piece.
-    """
+    """Rows, targets and weights (or None) in pieces that each fit on one worker; their lengths."""
 
     X: list[Any]
     y: list[Any]
@@ -46,10 +43,7 @@ def pieces(
     sample_weight: Any = None,
     begin: Callable[[list[Delayed]], list[Any]] = list,
 ) -> Pieces:
-    """Split collections into pieces of the same rows, without empty pieces.
-
-    ``begin`` may start to compute the pieces, and return futures in their place.
-    """
+    """Collections in pieces of the same rows, none empty; ``begin`` may start to compute them."""
     collections = {"X": X, "y": y}
     if sample_weight is not None:
         collections["sample_weight"] = sample_weight
@@ -110,10 +104,7 @@ def _length(part: Any) -> int:
 
 
 def some_rows(rows: Pieces, seed: int) -> tuple[Any, Any, Any]:
-    """All rows if there are few; otherwise random rows of random pieces, in their order.
-
-    They are X, y and weight in memory. The weight is None if there are no weights.
-    """
+    """X, y and weight (or None) in memory: all rows, or random rows of random pieces, in order."""
     where: list[Any] = [None] * len(rows.lengths)
     if rows.lengths.sum() > SAMPLE:
         rows, lengths = _weighted(rows)
@@ -181,8 +172,7 @@ def tree(items: list[Any], join: Callable[[list[Any]], Any], width: int = 4) -> 
 def by_thread(pieces: list[Any]) -> list[tuple[str | None, list[int]]]:
     """Distribute pieces over threads: for each thread, its worker and the numbers of its pieces.
 
-    A piece goes to a worker that holds it, or its inputs, unless its threads already have their
-    share. Threads without pieces are left out.
+    A piece goes to a worker that holds it or its inputs, unless its threads have their share.
     """
     client = current_client()
     needed = [_futures(piece) for piece in pieces]

@@ -38,10 +38,7 @@ State = dict[str, Any]
 
 
 class Progress:
-    """How far a fit has got: the batches it has received, and what learning had changed.
-
-    ``of`` holds what the fit depends on: the checksum of each thing, and its text for messages.
-    """
+    """How far a fit has got; ``of`` has the checksum and the text of each thing it depends on."""
 
     of: dict[str, tuple[str, str]]
     seed: int
@@ -97,10 +94,7 @@ class Checkpoint:
         return self._n_batches
 
     def received(self, seed: int, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        """Add a batch of rows to the checksums.
-
-        Once there are as many batches as the saved fit had received, they have to be the same.
-        """
+        """Add a batch to the checksums, and compare them when the saved fit had as many batches."""
         if self._path is None:
             return
         self._seed = seed
@@ -137,10 +131,7 @@ class Checkpoint:
             )
 
     def keep(self, state: Callable[[], State], now: bool = False) -> None:
-        """Write the state to the file, if it is time or ``now``. If that fails, the fit goes on.
-
-        ``state`` returns the state. It is called only if the state is written.
-        """
+        """Write the state, if it is time or ``now``; if that fails, warn, and the fit goes on."""
         if self._path is None or not (now or time.monotonic() >= self._next):
             return
         began = time.monotonic()

@@ -45,8 +45,7 @@ def name_of(thing: Any) -> str:
 class Recorder:
     """Turns objects into records: ``[class name, attributes]``, the parts of an object first.
 
-    Records refer to ``arrays``, each of them once. ``foreign`` holds the classes and functions that
-    the caller has to trust to read the records.
+    Records refer to ``arrays``, each of them once, and to ``foreign`` classes and functions.
     """
 
     def __init__(self) -> None:
@@ -132,10 +131,7 @@ class Recorder:
 
 
 class Reader:
-    """Turns records into objects.
-
-    Records may name the classes in the registry, and what is ``trusted`` by name.
-    """
+    """Turns records into objects of classes in the registry, and of what is ``trusted`` by name."""
 
     def __init__(self, arrays: Iterable[np.ndarray], trusted: dict[str, Any]) -> None:
         self.trusted = trusted

@@ -39,10 +39,7 @@ _SURE = 2.5
 
 
 class Variances(NamedTuple):
-    """Variances of estimates of ⟨f, Φ(x)⟩ from a single neuron, and the size of its weights.
-
-    An estimate from n neurons has the variance of its estimator divided by n.
-    """
+    """Variances of estimates of ⟨f, Φ(x)⟩ from one neuron (with n, divided by n), and its size."""
 
     #: Variance of full sums.
     full: float
@@ -69,10 +66,9 @@ class Variances(NamedTuple):
         return n if n < t else max(t, self.index_within / variance)
 
     def saves(self, n_neurons: int, t: int, full_work: float, index_work: float) -> bool:
-        """Whether stratified sampling certainly needs less work for the error of full sums.
+        """Whether stratified sampling certainly needs less work than ``n_neurons`` full sums.
 
-        The full sums are those of ``n_neurons`` neurons and t support points. The works are those
-        of one neuron in full sums and in index sampling.
+        The works are those of one neuron in full sums over t support points and in index sampling.
         """
         if not self.full:
             return False
@@ -98,8 +94,7 @@ def is_pilot_worthwhile(t: int, n_rows: int, n_neurons: int, n_estimates: float 
 def cheapest(t: int, n_rows: int, n_neurons: int, variances: Variances | None) -> tuple[str, int]:
     """The estimator with the least work for the error of full sums, and its neurons.
 
-    Full sums are taken if there are no variances, or if index sampling would have to hold very many
-    neurons.
+    It is full sums if there are no variances, or index sampling would hold very many neurons.
     """
     if variances is None:
         return "full", n_neurons
@@ -178,8 +173,7 @@ def measured(
 def _of_full_sums(one: Sample, other: Sample, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Each neuron's part in the variance of f(w) ψ(x; w), and the noise from sampled points.
 
-    Each of the two independent samples of the support gives an unbiased f(w). So the product of
-    both has the mean of f(w)².
+    Each of the two samples gives an unbiased f(w), so their product has the mean of f(w)².
     """
     n_rows, width, n = rows.shape
     n_points, n_outputs = one.directions.shape
@@ -202,8 +196,7 @@ def _of_full_sums(one: Sample, other: Sample, rows: np.ndarray) -> tuple[np.ndar
 def _of_index_sampling(sample: Sample, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Variance of ‖α‖₁ (α_i / |α_i|) ψ(x_i; w) ψ(x; w) within support points and between them.
 
-    Returns each neuron's part in the variance over w for a given point, and the variance between
-    points of neighbouring strata.
+    Within a given point it is each neuron's part; between, it is that of neighbouring strata.
     """
     products = np.einsum("ikn,rkn->irn", sample.psi, rows)
     n_points, n_rows, n = products.shape

@@ -68,8 +68,7 @@ class Composed(Neurons):
     def candidates(self) -> list[Neurons]:
         """The family with the first candidate of each part, with the second of each, and so on.
 
-        A part with fewer candidates starts again with its first; the numbers must divide the
-        largest.
+        A part with fewer candidates starts again with its first.
         """
         each = [part.candidates() for part in self.parts_]
         counts = sorted({len(some) for some in each} - {1})

@@ -18,10 +18,7 @@ NUMBERS_AT_ONCE = 2**20
 
 
 class Foreign(Neurons):
-    """A function that another library initialises at random, as a neuron.
-
-    Subclasses implement ``draw``, ``_inspect`` and ``_evaluate``.
-    """
+    """A random function of another library, which ``_inspect`` and ``_evaluate`` call."""
 
     _rules = {
         "input_shape": anything(
@@ -70,11 +67,7 @@ class Foreign(Neurons):
 
     @abstractmethod
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
-        """Outputs of all neurons on all rows or, for pairs, of neuron i on its own rows.
-
-        X has the shape (n_rows, *input_shape), for pairs (n, n_rows, *input_shape); the outputs
-        have the shape (n, n_rows, ...).
-        """
+        """Outputs (n, n_rows, ...) of all neurons on all rows; for pairs, on rows of their own."""
 
     @property
     def _shape(self) -> tuple[int, ...]:

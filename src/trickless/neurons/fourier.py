@@ -128,10 +128,7 @@ class Fourier(Projected):
 
 
 def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
-    """Weighted median of the distances between distinct rows; 1 where all rows are the same.
-
-    The weight of a pair of rows is the product of their weights, as if the rows were repeated.
-    """
+    """Median distance of distinct rows, as if they were repeated by weight; 1 if there are none."""
     X = np.asarray(X, dtype=np.float64) if not issparse(X) else X.astype(np.float64)
     # In units of this power of 2, no square overflows and some do not vanish.
     unit = float(np.ldexp(0.5, np.frexp(abs(X).max())[1])) or 1.0

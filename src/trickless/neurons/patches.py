@@ -266,10 +266,7 @@ def _affine(X: Any, weights: Weights) -> Any:
 
 
 def _unit_range(X: Any) -> Any:
-    """Map each row to [0, 1] by its least and largest value; constant rows to 0.
-
-    Rows are divided by their largest entry first, so that no difference overflows.
-    """
+    """Map each row to [0, 1] by its least and largest value; constant rows to 0."""
     xp = namespace(X)
     largest = xp.max(xp.abs(X), axis=1, keepdims=True)
     X = X / xp.where(largest > 0, largest, xp.ones_like(largest))

@@ -28,10 +28,7 @@ class Projected(Neurons):
 
     @abstractmethod
     def respond(self, t: Any, *weights: Any) -> Any:
-        """Response (n_rows, width * n) to projections t (n_rows, n), which may be overwritten.
-
-        The ``weights`` are those other than the direction, with n entries along the first axis.
-        """
+        """Response (n_rows, width * n) to projections t (n_rows, n), which may be overwritten."""
 
     def prepare(self, X: Any) -> Any:
         """Map the rows before they are projected; the identity by default."""

@@ -97,10 +97,7 @@ class _Descent:
 
 
 def _at_least(share: float, at: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """1 / length scale, increased until no feature's weight is below this share of the largest.
-
-    The weight of a feature is its standard deviation over its length scale.
-    """
+    """1 / length scale, raised until each ``at * spread`` is at least this share of the largest."""
     least = np.full_like(at, share * (at * spread).max())
     return np.maximum(at, np.divide(least, spread, out=np.zeros_like(at), where=spread > 0))
 

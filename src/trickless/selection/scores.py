@@ -20,10 +20,9 @@ _ACTIVATIONS = 2**23
 
 
 class Score(NamedTuple):
-    """A family and its generalised cross-validation score; smaller is better.
+    """A family and its generalised cross-validation score, relative to that of a constant.
 
-    The score is relative to that of a constant, and is summed over the outputs. Each output has the
-    ridge that is best for it.
+    Scores are summed over the outputs, each with its best ridge. Smaller is better.
     """
 
     family: Neurons

