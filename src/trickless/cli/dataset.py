@@ -184,12 +184,11 @@ class Dataset:
 
     def _csv_types(self, kinds: Mapping[str, str]) -> dict[str, Any]:
         """The types to parse columns of CSV files as; Arrow recognises dates and truth values."""
-        types = {}
-        for name, kind in kinds.items():
-            found = self.types.get(name)
-            if kind == "category" or (kind == "number" and found != pa.bool_()):
-                types[name] = TYPES[kind]
-        return types
+        return {
+            name: TYPES[kind]
+            for name, kind in kinds.items()
+            if kind == "category" or (kind == "number" and self.types.get(name) != pa.bool_())
+        }
 
     def _schema(self, dataset: Any, fragment: Any, kinds: Mapping[str, str]) -> Any:
         """The columns of a file, and those that its folders stand for."""
@@ -253,14 +252,11 @@ def _files(path: Path) -> list[str]:
     known = f"Remedy: pass a table that ends in {', '.join(ENDINGS)}"
     if path.is_dir():
         inside = sorted(p for p in path.rglob("*") if p.is_file())
-        hidden = [any(n[0] in "._" for n in p.relative_to(path).parts) for p in inside]
-        files = [
-            str(p) for p, h in zip(inside, hidden, strict=True) if not h and _ending(p) in ENDINGS
-        ]
+        shown = [p for p in inside if all(n[0] not in "._" for n in p.relative_to(path).parts)]
+        files = [str(p) for p in shown if _ending(p) in ENDINGS]
         if not files:
             raise CommandError(f"{path}: there is no table in this folder. {known}.")
-        packed = [p for p, h in zip(inside, hidden, strict=True) if not h and _is_packed(p)]
-        if packed:
+        if packed := [p for p in shown if _is_packed(p)]:
             raise CommandError(
                 f"{packed[0]}: a table that is packed in a way that is not known, beside others "
                 f"that can be read. Remedy: unpack it, or move it out of {path}. {known}."

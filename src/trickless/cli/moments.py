@@ -34,5 +34,5 @@ class Moments:
     def deviation(self) -> np.ndarray:
         """Standard deviation of each column; 0 if it has no numbers, or none that differ."""
         deviation = np.sqrt(self.spread / np.maximum(self.n, 1))
-        rounding = self.n * np.finfo(float).eps * np.abs(self.mean)
+        rounding = self.n * np.finfo(float).eps * np.abs(self.mean)  # of the mean
         return np.where(deviation > rounding, deviation, 0.0)

@@ -162,10 +162,10 @@ def stacked(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts)
 
 
-def tree(items: list[Any], join: Callable[[list[Any]], Any], width: int = 4) -> Any:
-    """Join ``width`` neighbours at a time, until one item is left."""
+def tree(items: list[Any], join: Callable[[list[Any]], Any]) -> Any:
+    """Join four neighbours at a time, until one item is left."""
     while len(items) > 1:
-        items = [join(items[i : i + width]) for i in range(0, len(items), width)]
+        items = [join(items[i : i + 4]) for i in range(0, len(items), 4)]
     return items[0]
 
 

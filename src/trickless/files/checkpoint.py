@@ -63,7 +63,7 @@ class Checkpoint:
     ) -> None:
         self._path: Path | None = None
         self._saved: Progress | None = None
-        self._n_batches = 0
+        self.n_batches = 0  # that this fit has received
         if path is None:
             return
         self._call = f"{type(model).__name__}.{call}: checkpoint={str(path)!r}"
@@ -86,19 +86,14 @@ class Checkpoint:
     @property
     def behind(self) -> bool:
         """Whether the saved fit had received more batches than this one has."""
-        return self._saved is not None and self._n_batches < self._saved.n_batches
-
-    @property
-    def n_batches(self) -> int:
-        """How many batches this fit has received."""
-        return self._n_batches
+        return self._saved is not None and self.n_batches < self._saved.n_batches
 
     def received(self, seed: int, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         """Add a batch to the checksums, and compare them when the saved fit had as many batches."""
         if self._path is None:
             return
         self._seed = seed
-        self._n_batches += 1
+        self.n_batches += 1
         kind = f"{X.dtype} {type(X).__name__} of {X.shape[0]} x {X.shape[1]}"
         self._shown[_KIND] = kind
         self._sums[_KIND].update(kind.encode())
@@ -107,17 +102,17 @@ class Checkpoint:
             for array in arrays:
                 self._sums[name].update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         saved = self._saved
-        if saved is None or self._n_batches > saved.n_batches:
+        if saved is None or self.n_batches > saved.n_batches:
             return
         if seed != saved.seed:
             self._refuse_other(["random_state"])
-        if self._n_batches == saved.n_batches:
+        if self.n_batches == saved.n_batches:
             self._check(self._data())
 
     def resume(self) -> State | None:
         """The saved state, once, as soon as this fit has received as many batches; else None."""
         saved = self._saved
-        if saved is None or self._n_batches != saved.n_batches:
+        if saved is None or self.n_batches != saved.n_batches:
             return None
         state, saved.state = saved.state, None
         return state
@@ -127,7 +122,7 @@ class Checkpoint:
         if self.behind:
             assert self._saved is not None
             self._refuse_other(
-                [f"batches ({self._saved.n_batches} and more, {self._n_batches} now)"]
+                [f"batches ({self._saved.n_batches} and more, {self.n_batches} now)"]
             )
 
     def keep(self, state: Callable[[], State], now: bool = False) -> None:
@@ -136,7 +131,7 @@ class Checkpoint:
             return
         began = time.monotonic()
         of = self._of | self._data()
-        progress = Progress(of=of, seed=self._seed, n_batches=self._n_batches, state=state())
+        progress = Progress(of=of, seed=self._seed, n_batches=self.n_batches, state=state())
         try:
             self._write(progress)
         except OSError as error:

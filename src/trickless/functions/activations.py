@@ -8,6 +8,7 @@ pieces lie side by side.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -105,16 +106,12 @@ def panels(
         most = PANEL_BYTES_ON_DEVICE // (8 * n_columns)
     size = BLOCK * max(1, most // BLOCK)
     memory = empty((n_rows if kept else min(n_rows, size), n_columns), X)
+    pieces = partial(stream.pieces, 0, n_neurons, X)
     for first in range(start, n_rows, size):
         panel = slice(first, min(first + size, n_rows))
         rows = take(X, panel)
         Z = take(memory, panel if kept else slice(0, rows.shape[0]))
-        pieces = _pieces(stream, n_neurons, X)
         yield panel, activations(stream.neurons, pieces, rows, n_neurons, n_jobs, out=Z)
-
-
-def _pieces(stream: NeuronStream, n_neurons: int, like: Any) -> Pieces:
-    return lambda: stream.pieces(0, n_neurons, like)
 
 
 def by_neuron(columns: np.ndarray, width: int) -> np.ndarray:

@@ -73,12 +73,9 @@ class ExactKernel:
         """Sums Σᵢ αᵢ k(xᵢ, x) over support points, for each row x: (n_rows, n_outputs)."""
         if support.shape[0] == 0:
             return np.zeros((X.shape[0], alpha.shape[1]))
-
-        def some(rows: slice) -> np.ndarray:
-            return self(X[rows], support) @ alpha
-
         blocks = row_blocks(X.shape[0], rows_at_once(support.shape[0]))
-        return np.concatenate(map_blocks(some, blocks, self.n_jobs))
+        sums = map_blocks(lambda rows: self(X[rows], support) @ alpha, blocks, self.n_jobs)
+        return np.concatenate(sums)
 
 
 def check_kernel_values(owner: str, values: np.ndarray) -> None:

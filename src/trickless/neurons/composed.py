@@ -89,9 +89,7 @@ class Composed(Neurons):
         return any(getattr(part, "wants_relevance", False) for part in _as_list(self.neurons))
 
     def by_relevance(self, relevance: Relevance) -> Composed:
-        parts = [
-            part.by_relevance(relevance) if part.wants_relevance else part for part in self.parts_
-        ]
+        parts = [p.by_relevance(relevance) if p.wants_relevance else p for p in self.parts_]
         return copy(self)._with_parts(parts)
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:

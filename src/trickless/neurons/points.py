@@ -36,6 +36,7 @@ def _orthogonal(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
     """Orthogonal vectors in groups of d, their lengths drawn independently."""
     k = min(n, d)
     Q, R = np.linalg.qr(rng.standard_normal((-(-n // k), d, k)))
+    # With the signs that make the diagonal of R positive, Q is uniform.
     Q *= np.copysign(1.0, np.diagonal(R, axis1=1, axis2=2))[:, None, :]
     directions = Q.swapaxes(1, 2).reshape(-1, d)[:n]
     return directions * _lengths(rng, n, d), rng.standard_normal((n, more))
@@ -45,7 +46,7 @@ def _sobol(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
     """A scrambled Sobol sequence through the inverse normal distribution function."""
     engine = qmc.Sobol(more + d, seed=rng)
     points = engine.random_base2((n - 1).bit_length())[:n]
-    z = ndtri(points + 0.5**engine.bits / 2)
+    z = ndtri(points + 0.5**engine.bits / 2)  # of multiples of 2^-bits, shifted by half a step
     return z[:, more:], z[:, :more]
 
 

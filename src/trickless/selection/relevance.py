@@ -57,8 +57,7 @@ def find_relevance(
     one_scale = Gaussian().fit(X, generator(seed, Purpose.FIT), weight)
     spread = _standard_deviations(first.X, first.weight)
     scale = one_scale.length_scale_ / _at_least(FIRST, np.ones(len(spread)), spread)
-    starts = [one_scale.with_length_scale(multiple * scale) for multiple in MULTIPLES]
-    family = first.best(starts)
+    family = first.best([one_scale.with_length_scale(m * scale) for m in MULTIPLES])
     noise = NOISE / min(len(targets), STEPS * SIZE[0])
     descent = _Descent(1 / family.length_scale_, spread, noise)
     for number in range(STEPS):

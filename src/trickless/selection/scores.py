@@ -86,9 +86,8 @@ class Comparison:
         statistics = Statistics(n_columns, origin)
         least = least_ridge(len(self.targets))
         for panel in row_blocks(len(self.targets), max(1, _ACTIVATIONS // n_columns)):
-            X, part = self.X[panel], self.weight
-            Z = activations(family, together(weights), X, self._n_neurons, self.n_jobs)
+            weight = None if self.weight is None else self.weight[panel]
+            Z = activations(family, together(weights), self.X[panel], self._n_neurons, self.n_jobs)
             check_finite_activations(type(family).__name__, Z)
-            part = None if part is None else part[panel]
-            statistics.add(Z, self.targets[panel], part, least, self.n_jobs)
+            statistics.add(Z, self.targets[panel], weight, least, self.n_jobs)
         return statistics.centred()
