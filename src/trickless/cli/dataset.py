@@ -52,7 +52,7 @@ _LARGEST = 1e150
 
 
 class Batch(NamedTuple):
-    """Columns asked for, as ``TYPES``, from some rows of a file; ``row`` is the first, from 0."""
+    """Some rows of a file, in the types of ``TYPES``; ``row`` is the place of the first, from 0."""
 
     path: str
     row: int

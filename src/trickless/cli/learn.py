@@ -27,19 +27,13 @@ from trickless.learners.shrinking_gradient import (
 from trickless.neurons import make_neurons
 from trickless.tables.model import TableModel
 
-LEARNERS: dict[str, dict[str, type]] = {
-    "kitchen-sinks": {
-        "classification": KitchenSinksClassifier,
-        "regression": KitchenSinksRegressor,
-    },
-    "doubly-stochastic": {
-        "classification": DoublyStochasticClassifier,
-        "regression": DoublyStochasticRegressor,
-    },
-    "shrinking-gradient": {
-        "classification": ShrinkingGradientClassifier,
-        "regression": ShrinkingGradientRegressor,
-    },
+LEARNERS: dict[tuple[str, str], type] = {
+    ("kitchen-sinks", "classification"): KitchenSinksClassifier,
+    ("kitchen-sinks", "regression"): KitchenSinksRegressor,
+    ("doubly-stochastic", "classification"): DoublyStochasticClassifier,
+    ("doubly-stochastic", "regression"): DoublyStochasticRegressor,
+    ("shrinking-gradient", "classification"): ShrinkingGradientClassifier,
+    ("shrinking-gradient", "regression"): ShrinkingGradientRegressor,
 }
 #: The most support points that Shrinking Gradient keeps. They bound the cost of a round.
 _MAX_SUPPORT = 10_000
@@ -154,7 +148,7 @@ def _begun(request: Request, seen: Profile, task: str) -> TableModel:
         options["max_support"] = _MAX_SUPPORT
         if task == "regression" and seen.target.low < seen.target.high:
             options["y_range"] = seen.target.low, seen.target.high
-    learner = LEARNERS[request.learner][task](request.neurons, **options)
+    learner = LEARNERS[request.learner, task](request.neurons, **options)
     classes = np.array(seen.target.labels) if task == "classification" else None
     return TableModel(learner, seen.columns, request.target, classes)
 

@@ -23,7 +23,7 @@ SAMPLED_PIECES = 16
 
 
 class Pieces(NamedTuple):
-    """Rows, targets and weights (or None) in pieces that each fit on one worker; their lengths."""
+    """Rows, targets and weights (or None) in pieces, each Delayed or a Future; their lengths."""
 
     X: list[Any]
     y: list[Any]

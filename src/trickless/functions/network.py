@@ -168,7 +168,10 @@ def _beside(X: Any, coef: np.ndarray) -> Any:
 
 
 def _differences(each: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Differences of neighbouring draws, scaled so that squares sum to half the variance."""
+    """Differences of pairs of neighbouring draws, scaled so that squares sum to half the variance.
+
+    If the number of draws is odd, the last draw is compared with the one before it.
+    """
     even = each.shape[1] // 2 * 2
     pairs = (each[:, :even:2] - each[:, 1:even:2]) / np.sqrt(2)
     if even == each.shape[1]:

@@ -39,7 +39,10 @@ _SURE = 2.5
 
 
 class Variances(NamedTuple):
-    """Variances of estimates of ⟨f, Φ(x)⟩ from one neuron (with n, divided by n), and its size."""
+    """Variances of estimates of ⟨f, Φ(x)⟩ from a single neuron, and the size of its weights.
+
+    An estimate from n neurons has the variance of its estimator divided by n.
+    """
 
     #: Variance of full sums.
     full: float
@@ -66,9 +69,10 @@ class Variances(NamedTuple):
         return n if n < t else max(t, self.index_within / variance)
 
     def saves(self, n_neurons: int, t: int, full_work: float, index_work: float) -> bool:
-        """Whether stratified sampling certainly needs less work than ``n_neurons`` full sums.
+        """Whether stratified sampling certainly needs less work for the error of full sums.
 
-        The works are those of one neuron in full sums over t support points and in index sampling.
+        The full sums are those of ``n_neurons`` neurons and t support points. The works are those
+        of one neuron in full sums and in index sampling.
         """
         if not self.full:
             return False
@@ -196,7 +200,8 @@ def _of_full_sums(one: Sample, other: Sample, rows: np.ndarray) -> tuple[np.ndar
 def _of_index_sampling(sample: Sample, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Variance of ‖α‖₁ (α_i / |α_i|) ψ(x_i; w) ψ(x; w) within support points and between them.
 
-    Within a given point it is each neuron's part; between, it is that of neighbouring strata.
+    Returns each neuron's part in the variance over w for a given point, and the variance between
+    points of neighbouring strata.
     """
     products = np.einsum("ikn,rkn->irn", sample.psi, rows)
     n_points, n_rows, n = products.shape

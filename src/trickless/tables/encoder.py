@@ -25,8 +25,8 @@ class TableEncoder:
 
     A column of numbers, of truth values, or of objects that are all numbers holds numbers; NaN
     stands for a missing one. A column of categories, strings or other objects holds categories.
-    Those of the first batch (or all that the type declares) are sorted and have the codes 0 to m -
-    1. The code m stands for a missing value, and m + 1 for a category that is new.
+    Those of the first batch (or all that the type declares) are sorted, and have the codes from 0
+    on. The next code stands for a missing value, and the one after it for a category that is new.
 
     ``codes`` has the code of each category of a column, or None for a column of numbers.
     """
