@@ -66,39 +66,28 @@ def scale(remedy: str) -> Rule:
 
 def positives(remedy: str) -> Rule:
     """An array of finite numbers above 0."""
-    return Rule(
-        "an array of finite numbers above 0, one for each feature",
-        remedy,
-        lambda v: isinstance(v, np.ndarray | list | tuple),
-        _all_positive,
-    )
+    wanted = "an array of finite numbers above 0, one for each feature"
+    return _vector(wanted, remedy, lambda v: ((v > 0) & (v < np.inf)).all())
 
 
 def shares(remedy: str) -> Rule:
     """An array of finite numbers of at least 0, with a finite sum above 0."""
-    return Rule(
-        "an array of finite numbers of at least 0, one for each feature and not all of them 0",
-        remedy,
-        lambda v: isinstance(v, np.ndarray | list | tuple),
-        lambda v: (
-            (values := _numbers(v)) is not None
-            and bool((values >= 0).all() and 0 < values.sum() < np.inf)
-        ),
-    )
+    wanted = "an array of finite numbers of at least 0, one for each feature and not all of them 0"
+    return _vector(wanted, remedy, lambda v: (v >= 0).all() and 0 < v.sum() < np.inf)
 
 
-def _all_positive(values: Any) -> bool:
-    numbers = _numbers(values)
-    return numbers is not None and bool(((numbers > 0) & (numbers < np.inf)).all())
+def _vector(wanted: str, remedy: str, holds: Callable[[np.ndarray], Any]) -> Rule:
+    """A vector of numbers for which a condition holds."""
 
+    def accepts(values: Any) -> bool:
+        try:
+            vector = np.asarray(values)
+        except ValueError:  # parts have different shapes
+            return False
+        numbers = vector.ndim == 1 and vector.dtype.kind in "iuf"
+        return numbers and bool(holds(vector.astype(float)))
 
-def _numbers(values: Any) -> np.ndarray | None:
-    """The values as a vector of numbers; None if they are not one."""
-    try:
-        numbers = np.asarray(values)
-    except ValueError:  # parts have different shapes
-        return None
-    return numbers.astype(float) if numbers.ndim == 1 and numbers.dtype.kind in "iuf" else None
+    return Rule(wanted, remedy, lambda v: isinstance(v, np.ndarray | list | tuple), accepts)
 
 
 def non_negative(remedy: str) -> Rule:

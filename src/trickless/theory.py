@@ -23,17 +23,17 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _DELTA = fraction("delta=0.05 is usual")
-_SIZES = anything(
-    "a finite number of at least 0, or an array of them",
-    "take the absolute value",
-    lambda v: _are_sizes(v),
-)
 
 
 def _are_sizes(values: Any) -> bool:
     if not is_real(values) and not (isinstance(values, np.ndarray) and values.dtype.kind in "iuf"):
         return False
     return bool(np.all((values >= 0) & (values < np.inf)))
+
+
+_SIZES = anything(
+    "a finite number of at least 0, or an array of them", "take the absolute value", _are_sizes
+)
 
 
 def _in_range(function: Callable[_P, _R]) -> Callable[_P, _R]:

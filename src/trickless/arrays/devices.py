@@ -187,12 +187,8 @@ def cholesky(matrix: Any) -> Any:
     """Lower Cholesky factor of a symmetric matrix, which may be overwritten.
 
     On the host, large matrices are factorised on one thread: with two, OpenBLAS 0.3 ends the
-    process with a segmentation fault at 16,384 columns.
-
-    Raises
-    ------
-    scipy.linalg.LinAlgError
-        If the matrix is not positive definite to working precision.
+    process with a segmentation fault at 16,384 columns. A LinAlgError of SciPy says that the matrix
+    is not positive definite to working precision.
     """
     if on_host(matrix):
         with linear_algebra(1) if len(matrix) > _PARALLEL_CHOLESKY else nullcontext():

@@ -132,10 +132,7 @@ class _Cores:
 
     @contextmanager
     def at_most(self, threads: int) -> Iterator[int]:
-        """Reserve ``threads`` threads, or as many as there are free cores if others are at work.
-
-        There is always one, the thread of the caller.
-        """
+        """Reserve ``threads`` threads, or as many cores as others leave free, but at least one."""
         with self._lock:
             if self._taken:
                 threads = max(1, min(threads, (os.cpu_count() or 1) - self._taken))
@@ -196,10 +193,7 @@ class _Shared(Generic[Block, Result]):
                 self.stop()
 
     def results(self) -> list[Result]:
-        """Results in the order of the blocks, or the error of the first block that has one.
-
-        All blocks before one that fails have been begun, so this is always the same one.
-        """
+        """Results in the order of the blocks, or the error of the first block that has one."""
         if self._errors:
             raise self._errors[min(self._errors)]
         return [self._results[index] for index in range(len(self._blocks))]

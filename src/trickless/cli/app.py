@@ -56,8 +56,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def trickless(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Kernel-quality learning without the kernel trick."""

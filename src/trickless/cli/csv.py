@@ -93,8 +93,7 @@ def _decimal_point(file: str) -> str:
     """The decimal sign of a file, a comma or a point.
 
     It is a comma if another sign separates columns, and if the numbers at the beginning have commas
-    and no points. If all these commas may separate thousands, it is a point: such numbers are then
-    read as text, which is refused.
+    and no points. If all commas may separate thousands, it is a point, so the numbers are refused.
     """
     delimiter = delimiter_of(file)
     if delimiter == ",":

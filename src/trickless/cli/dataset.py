@@ -52,16 +52,7 @@ _LARGEST = 1e150
 
 
 class Batch(NamedTuple):
-    """Some rows of a file.
-
-    Attributes
-    ----------
-    path : str
-    row : int
-        The place of the first row in the file, from 0.
-    data : pyarrow.RecordBatch
-        The columns asked for, in their order and in the types of ``TYPES``.
-    """
+    """Some rows of a file, in the types of ``TYPES``; ``row`` is the place of the first, from 0."""
 
     path: str
     row: int
@@ -71,19 +62,9 @@ class Batch(NamedTuple):
 class Dataset:
     """The tables at a path, read as one.
 
-    Parameters
-    ----------
-    path : Path
-        A file, or a folder whose files are of one format and have the same columns. Folders in it
-        with names such as ``year=2026`` stand for a column.
-
-    Attributes
-    ----------
-    types : dict of str to pyarrow.DataType
-        The types of the columns, as in the first file.
-    files : list of str
-    n_rows : int or None
-        How many rows there are, if the files say so.
+    A path is a file, or a folder whose files are of one format and have the same columns. Folders
+    in it with names such as ``year=2026`` stand for a column. ``types`` are those of the columns in
+    the first file; ``n_rows`` is None unless the files say it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -155,13 +136,7 @@ class Dataset:
         return "category" if not_text else kind_of(type_)
 
     def batches(self, kinds: Mapping[str, str]) -> Iterator[Batch]:
-        """All rows in order. The columns asked for have the types of their kinds.
-
-        Raises
-        ------
-        CommandError
-            If a file cannot be read, lacks a column, or holds values of another kind.
-        """
+        """All rows in order. The columns asked for have the types of their kinds."""
         if self.is_csv:
             self._format = csv_format(self.files[0], self._csv_types(kinds))
         dataset = self._open()
@@ -209,12 +184,11 @@ class Dataset:
 
     def _csv_types(self, kinds: Mapping[str, str]) -> dict[str, Any]:
         """The types to parse columns of CSV files as; Arrow recognises dates and truth values."""
-        types = {}
-        for name, kind in kinds.items():
-            found = self.types.get(name)
-            if kind == "category" or (kind == "number" and found != pa.bool_()):
-                types[name] = TYPES[kind]
-        return types
+        return {
+            name: TYPES[kind]
+            for name, kind in kinds.items()
+            if kind == "category" or (kind == "number" and self.types.get(name) != pa.bool_())
+        }
 
     def _schema(self, dataset: Any, fragment: Any, kinds: Mapping[str, str]) -> Any:
         """The columns of a file, and those that its folders stand for."""
@@ -278,14 +252,11 @@ def _files(path: Path) -> list[str]:
     known = f"Remedy: pass a table that ends in {', '.join(ENDINGS)}"
     if path.is_dir():
         inside = sorted(p for p in path.rglob("*") if p.is_file())
-        hidden = [any(n[0] in "._" for n in p.relative_to(path).parts) for p in inside]
-        files = [
-            str(p) for p, h in zip(inside, hidden, strict=True) if not h and _ending(p) in ENDINGS
-        ]
+        shown = [p for p in inside if all(n[0] not in "._" for n in p.relative_to(path).parts)]
+        files = [str(p) for p in shown if _ending(p) in ENDINGS]
         if not files:
             raise CommandError(f"{path}: there is no table in this folder. {known}.")
-        packed = [p for p, h in zip(inside, hidden, strict=True) if not h and _is_packed(p)]
-        if packed:
+        if packed := [p for p in shown if _is_packed(p)]:
             raise CommandError(
                 f"{packed[0]}: a table that is packed in a way that is not known, beside others "
                 f"that can be read. Remedy: unpack it, or move it out of {path}. {known}."

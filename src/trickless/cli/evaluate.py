@@ -11,9 +11,9 @@ import typer
 
 from trickless.cli.dataset import Dataset
 from trickless.cli.errors import CommandError
-from trickless.cli.models import kind_of_target, kinds_of, table_model, unknown_told
+from trickless.cli.models import kind_of_target, kinds_of, table_model, tell_unknown
 from trickless.cli.moments import Moments
-from trickless.cli.screen import Json, progress, result, say, table
+from trickless.cli.screen import Json, progress, result, table
 
 
 def evaluate(
@@ -44,8 +44,7 @@ def evaluate(
             f"{data}: there is no row with the target {fitted.target!r}. Remedy: pass a table "
             "whose target is known."
         )
-    for line in unknown_told(unknown):
-        say(line)
+    tell_unknown(unknown)
     values: dict[str, Any] = {
         "target": fitted.target,
         "task": fitted.task,

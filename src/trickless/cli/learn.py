@@ -27,19 +27,13 @@ from trickless.learners.shrinking_gradient import (
 from trickless.neurons import make_neurons
 from trickless.tables.model import TableModel
 
-LEARNERS: dict[str, dict[str, type]] = {
-    "kitchen-sinks": {
-        "classification": KitchenSinksClassifier,
-        "regression": KitchenSinksRegressor,
-    },
-    "doubly-stochastic": {
-        "classification": DoublyStochasticClassifier,
-        "regression": DoublyStochasticRegressor,
-    },
-    "shrinking-gradient": {
-        "classification": ShrinkingGradientClassifier,
-        "regression": ShrinkingGradientRegressor,
-    },
+LEARNERS: dict[tuple[str, str], type] = {
+    ("kitchen-sinks", "classification"): KitchenSinksClassifier,
+    ("kitchen-sinks", "regression"): KitchenSinksRegressor,
+    ("doubly-stochastic", "classification"): DoublyStochasticClassifier,
+    ("doubly-stochastic", "regression"): DoublyStochasticRegressor,
+    ("shrinking-gradient", "classification"): ShrinkingGradientClassifier,
+    ("shrinking-gradient", "regression"): ShrinkingGradientRegressor,
 }
 #: The most support points that Shrinking Gradient keeps. They bound the cost of a round.
 _MAX_SUPPORT = 10_000
@@ -154,7 +148,7 @@ def _begun(request: Request, seen: Profile, task: str) -> TableModel:
         options["max_support"] = _MAX_SUPPORT
         if task == "regression" and seen.target.low < seen.target.high:
             options["y_range"] = seen.target.low, seen.target.high
-    learner = LEARNERS[request.learner][task](request.neurons, **options)
+    learner = LEARNERS[request.learner, task](request.neurons, **options)
     classes = np.array(seen.target.labels) if task == "classification" else None
     return TableModel(learner, seen.columns, request.target, classes)
 
@@ -205,10 +199,7 @@ def _check_categories(model: TableModel, path: Any) -> None:
 
 
 def _sum(model: TableModel, dataset: Dataset, kinds: dict[str, str], seen: Profile) -> None:
-    """Add up statistics of all rows; their order does not matter.
-
-    The sample comes first, since neurons take ranks and scales from the first rows.
-    """
+    """Add up statistics of all rows, the sample first: neurons take ranks and scales from it."""
     with progress("Learning", seen.n_rows) as advance:
         model.partial_fit(seen.sample)
         advance(seen.sample.num_rows)
@@ -233,10 +224,7 @@ def _descend(
         batch_rows = _one_pass(model.learner, n_sampled, known - n_sampled, model.width)
     rng = np.random.default_rng(seed)
     model.partial_fit(seen.sample)
-    with (
-        progress("Shuffling", n_rows) as shuffling,
-        progress("Learning", n_rows) as learning,
-    ):
+    with progress("Shuffling", n_rows) as shuffling, progress("Learning", n_rows) as learning:
         rows = _told(others(dataset.batches(kinds), seen.sampled), shuffling)
         for some in shuffled(rows, n_rows, batch_rows, rng):
             model.partial_fit(some)

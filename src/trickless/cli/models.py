@@ -7,7 +7,8 @@ from typing import Any
 
 from trickless import load
 from trickless.cli.errors import CommandError
-from trickless.tables.model import TableColumn, TableModel
+from trickless.cli.screen import say
+from trickless.tables.model import TableModel
 
 
 def any_model(path: Path) -> Any:
@@ -30,8 +31,7 @@ def table_model(path: Path) -> TableModel:
 
 def kinds_of(model: TableModel) -> dict[str, str]:
     """The columns that a model reads, with their kinds."""
-    columns: list[TableColumn] = model.columns
-    return {column.name: column.kind for column in columns}
+    return {column.name: column.kind for column in model.columns}
 
 
 def kind_of_target(model: TableModel) -> str:
@@ -41,9 +41,7 @@ def kind_of_target(model: TableModel) -> str:
     return {"U": "category", "b": "truth"}.get(model.classes.dtype.kind, "number")
 
 
-def unknown_told(counts: dict[str, int]) -> list[str]:
-    """Messages about categories that the model was not fitted to, a line for each column."""
-    return [
-        f"column {name!r}: {n:,} values are categories that the model was not fitted to"
-        for name, n in counts.items()
-    ]
+def tell_unknown(counts: dict[str, int]) -> None:
+    """Say how many values of each column are categories that the model was not fitted to."""
+    for name, n in counts.items():
+        say(f"column {name!r}: {n:,} values are categories that the model was not fitted to")

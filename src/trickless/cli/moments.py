@@ -12,12 +12,8 @@ class Moments:
     no digits. ``StandardScaler`` of scikit-learn does the same, but after a batch in which all
     numbers of a column are missing, its ``partial_fit`` has no mean of that column any more.
 
-    Attributes
-    ----------
-    n : array of shape (n_columns,)
-        How many numbers there were in each column.
-    mean, spread : arrays of shape (n_columns,)
-        Their mean, 0 where there are none, and the sum of squares about it.
+    Each column has ``n`` numbers, their ``mean`` (0 if there are none), and as its ``spread`` the
+    sum of squares about the mean.
     """
 
     def __init__(self, n_columns: int) -> None:
@@ -36,10 +32,7 @@ class Moments:
         self.n += n
 
     def deviation(self) -> np.ndarray:
-        """Standard deviation of each column; 0 if there are no numbers, or all are the same.
-
-        The mean of numbers that are the same differs from them by rounding, which is left out.
-        """
+        """Standard deviation of each column; 0 if it has no numbers, or none that differ."""
         deviation = np.sqrt(self.spread / np.maximum(self.n, 1))
-        rounding = self.n * np.finfo(float).eps * np.abs(self.mean)
+        rounding = self.n * np.finfo(float).eps * np.abs(self.mean)  # of the mean
         return np.where(deviation > rounding, deviation, 0.0)

@@ -36,14 +36,9 @@ def shuffled(
 ) -> Iterator[Any]:
     """About ``n_rows`` rows in a uniformly random order, by way of temporary files.
 
-    Each row goes to a part at random. Then each part is read into memory and shuffled. Parts are
-    files in a temporary folder (``TMPDIR`` says where), and take as many bytes as the table takes
-    in memory.
-
-    Yields
-    ------
-    pyarrow.Table
-        Parts of ``batch_rows`` rows; the last may have fewer.
+    Each row goes to a part at random. Then each part is read into memory and shuffled, and comes as
+    tables of ``batch_rows`` rows. Parts are files in a temporary folder (``TMPDIR`` says where),
+    and take as many bytes as the table takes in memory.
     """
     batches = iter(batches)
     first = next(batches, None)

@@ -12,9 +12,9 @@ import typer
 
 from trickless.cli.dataset import Dataset
 from trickless.cli.errors import CommandError
-from trickless.cli.models import kinds_of, table_model, unknown_told
+from trickless.cli.models import kinds_of, table_model, tell_unknown
 from trickless.cli.output import check_format, check_out, table_writer
-from trickless.cli.screen import Json, progress, result, say
+from trickless.cli.screen import Json, progress, result
 from trickless.tables.model import TableModel
 
 
@@ -58,8 +58,7 @@ def predict(
             writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
             n_rows += len(frame)
             advance(len(frame))
-    for line in unknown_told(unknown):
-        say(line)
+    tell_unknown(unknown)
     values = {"out": str(out), "rows": n_rows, "unknown_categories": dict(unknown)}
     result(values, as_json, lambda: print(f"{n_rows:,} predictions in {out}"))
 

@@ -26,16 +26,7 @@ _EXACT = 2**53
 
 
 class Target(NamedTuple):
-    """What the first pass saw of the target.
-
-    Attributes
-    ----------
-    labels : list
-        Its values, sorted, if they are texts, truth values or whole numbers; empty if there are
-        others, or too many.
-    low, high : float
-        The smallest and the largest, if they are numbers.
-    """
+    """The labels of the target, sorted (none if they are fractions or too many), and its range."""
 
     labels: list[Any]
     low: float
@@ -45,16 +36,9 @@ class Target(NamedTuple):
 class Profile(NamedTuple):
     """What the first pass saw of a table.
 
-    Attributes
-    ----------
-    columns : list of TableColumn
-    target : Target
-    n_rows, n_without_target : int
-        All rows, and those whose target is missing, which are not learned from.
-    sample : pyarrow.Table
-        Rows with a target, in a random order: a uniform sample.
-    sampled : array of int
-        The places of these rows, sorted, counted over all files.
+    ``n_rows`` counts all rows; the ``n_without_target`` among them are not learned from. ``sample``
+    is a uniform sample of the rows with a target, in a random order (a table of pyarrow), and
+    ``sampled`` has the places of these rows, sorted, counted over all files.
     """
 
     columns: list[TableColumn]
@@ -66,25 +50,9 @@ class Profile(NamedTuple):
 
 
 def profile(
-    dataset: Dataset,
-    kinds: dict[str, str],
-    target: str,
-    seed: int,
-    advance: Callable[[int], None],
+    dataset: Dataset, kinds: dict[str, str], target: str, seed: int, advance: Callable[[int], None]
 ) -> Profile:
-    """Read all rows once.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    kinds : dict
-        Kinds of the columns by their names, with that of the target.
-    target : str
-    seed : int
-        The seed of the sample.
-    advance : callable
-        Called with the number of rows that have been read.
-    """
+    """Read all rows once, with ``kinds`` of all columns; ``advance`` is told of the rows read."""
     inputs = {name: kind for name, kind in kinds.items() if name != target}
     numbers = _Numbers(inputs)
     categories = [_Categories(dataset.path, n) for n, kind in inputs.items() if kind == "category"]

@@ -52,18 +52,10 @@ Sums = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
 class Part(NamedTuple):
-    """Some of the rows, in the order of the batches.
+    """Some of the rows, validated, and the matrix of their targets, in the order of the batches.
 
-    Attributes
-    ----------
-    X, targets : arrays of shape (n_rows, ...)
-        Validated rows and the matrix of their targets.
-    shares : array of shape (n_rows,)
-        Weight of each row in the mean over its batch.
-    totals : array of shape (n_batches,)
-        Sum of the shares of each batch, over all workers.
-    ends : array of shape (n_batches + 1,)
-        Where the rows of each batch begin and end.
+    ``shares`` has the weight of each row in the mean over its batch, and ``totals`` the sum of the
+    shares of each batch over all workers. Batch i has the rows from ``ends[i]`` to ``ends[i + 1]``.
     """
 
     X: Any
@@ -76,17 +68,10 @@ class Part(NamedTuple):
 class State(NamedTuple):
     """The state of a part after a step.
 
-    Attributes
-    ----------
-    coef : tuple of arrays
-        Coefficients before the fit, and the new ones of each step, not decayed. Each has shape
-        (n_neurons, width, n_outputs).
-    f : tuple of arrays
-        Values of f at the rows of each batch when it was last visited.
-    n_included : tuple of int
-        How many arrays of ``coef`` each of these values includes.
-    sums : tuple or None
-        The part's sums for the step.
+    ``coef`` has the coefficients before the fit, and the new ones of each step, not decayed, each
+    of shape (n_neurons, width, n_outputs). ``f`` has the values of f at the rows of each batch when
+    it was last visited, and ``n_included`` how many arrays of ``coef`` each of these includes.
+    ``sums`` are those of the part for the step.
     """
 
     coef: tuple[np.ndarray, ...]

@@ -23,17 +23,7 @@ SAMPLED_PIECES = 16
 
 
 class Pieces(NamedTuple):
-    """Rows, targets and weights, in pieces that each fit on one worker.
-
-    Attributes
-    ----------
-    X, y : list of Delayed, or of Future
-        The rows and targets of each piece.
-    weight : list of the same, or of None
-        The weights of each piece, if there are any.
-    lengths : array of int
-        Number of rows of each piece.
-    """
+    """Rows, targets and weights (or None) in pieces, each Delayed or a Future; their lengths."""
 
     X: list[Any]
     y: list[Any]
@@ -53,10 +43,7 @@ def pieces(
     sample_weight: Any = None,
     begin: Callable[[list[Delayed]], list[Any]] = list,
 ) -> Pieces:
-    """Split collections into pieces of the same rows, without empty pieces.
-
-    ``begin`` may start to compute the pieces, and return futures in their place.
-    """
+    """Collections in pieces of the same rows, none empty; ``begin`` may start to compute them."""
     collections = {"X": X, "y": y}
     if sample_weight is not None:
         collections["sample_weight"] = sample_weight
@@ -117,13 +104,7 @@ def _length(part: Any) -> int:
 
 
 def some_rows(rows: Pieces, seed: int) -> tuple[Any, Any, Any]:
-    """All rows if there are few; otherwise random rows of random pieces, in their order.
-
-    Returns
-    -------
-    X, y, weight
-        In memory; weight is None if there are no weights.
-    """
+    """X, y and weight (or None) in memory: all rows, or random rows of random pieces, in order."""
     where: list[Any] = [None] * len(rows.lengths)
     if rows.lengths.sum() > SAMPLE:
         rows, lengths = _weighted(rows)
@@ -181,18 +162,17 @@ def stacked(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts)
 
 
-def tree(items: list[Any], join: Callable[[list[Any]], Any], width: int = 4) -> Any:
-    """Join ``width`` neighbours at a time, until one item is left."""
+def tree(items: list[Any], join: Callable[[list[Any]], Any]) -> Any:
+    """Join four neighbours at a time, until one item is left."""
     while len(items) > 1:
-        items = [join(items[i : i + width]) for i in range(0, len(items), width)]
+        items = [join(items[i : i + 4]) for i in range(0, len(items), 4)]
     return items[0]
 
 
 def by_thread(pieces: list[Any]) -> list[tuple[str | None, list[int]]]:
     """Distribute pieces over threads: for each thread, its worker and the numbers of its pieces.
 
-    A piece goes to a worker that holds it, or its inputs, unless its threads already have their
-    share. Threads without pieces are left out.
+    A piece goes to a worker that holds it or its inputs, unless its threads have their share.
     """
     client = current_client()
     needed = [_futures(piece) for piece in pieces]

@@ -38,19 +38,7 @@ State = dict[str, Any]
 
 
 class Progress:
-    """How far a fit has got.
-
-    Attributes
-    ----------
-    of : dict of str to (str, str)
-        What the fit depends on: the checksum of each thing, and its text for messages.
-    seed : int
-        The seed of the fit.
-    n_batches : int
-        How many batches of rows it had received.
-    state : dict
-        What learning had changed.
-    """
+    """How far a fit has got; ``of`` has the checksum and the text of each thing it depends on."""
 
     of: dict[str, tuple[str, str]]
     seed: int
@@ -62,21 +50,12 @@ class Progress:
 
 
 class Checkpoint:
-    """The file that a call of ``fit`` keeps its state in.
+    """The file that a call of ``fit`` keeps its state in; a path of None keeps nothing.
 
     The state before the last is kept under the same name with ``.previous`` added. Until a state is
     complete, it is written to a hidden file beside them.
 
-    Parameters
-    ----------
-    path : str, path or None
-        None keeps nothing.
-    model : Learner
-        The model, with the parameters that the call has.
-    call : str
-        The name of the method.
-    goes_on : bool
-        Whether the call adds to what the model has learned before.
+    ``call`` names the method. It ``goes_on`` if it adds to what the model has learned before.
     """
 
     def __init__(
@@ -84,7 +63,7 @@ class Checkpoint:
     ) -> None:
         self._path: Path | None = None
         self._saved: Progress | None = None
-        self._n_batches = 0
+        self.n_batches = 0  # that this fit has received
         if path is None:
             return
         self._call = f"{type(model).__name__}.{call}: checkpoint={str(path)!r}"
@@ -107,22 +86,14 @@ class Checkpoint:
     @property
     def behind(self) -> bool:
         """Whether the saved fit had received more batches than this one has."""
-        return self._saved is not None and self._n_batches < self._saved.n_batches
-
-    @property
-    def n_batches(self) -> int:
-        """How many batches this fit has received."""
-        return self._n_batches
+        return self._saved is not None and self.n_batches < self._saved.n_batches
 
     def received(self, seed: int, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        """Add a batch of rows to the checksums.
-
-        Once there are as many batches as the saved fit had received, they have to be the same.
-        """
+        """Add a batch to the checksums, and compare them when the saved fit had as many batches."""
         if self._path is None:
             return
         self._seed = seed
-        self._n_batches += 1
+        self.n_batches += 1
         kind = f"{X.dtype} {type(X).__name__} of {X.shape[0]} x {X.shape[1]}"
         self._shown[_KIND] = kind
         self._sums[_KIND].update(kind.encode())
@@ -131,17 +102,17 @@ class Checkpoint:
             for array in arrays:
                 self._sums[name].update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         saved = self._saved
-        if saved is None or self._n_batches > saved.n_batches:
+        if saved is None or self.n_batches > saved.n_batches:
             return
         if seed != saved.seed:
             self._refuse_other(["random_state"])
-        if self._n_batches == saved.n_batches:
+        if self.n_batches == saved.n_batches:
             self._check(self._data())
 
     def resume(self) -> State | None:
         """The saved state, once, as soon as this fit has received as many batches; else None."""
         saved = self._saved
-        if saved is None or self._n_batches != saved.n_batches:
+        if saved is None or self.n_batches != saved.n_batches:
             return None
         state, saved.state = saved.state, None
         return state
@@ -151,30 +122,22 @@ class Checkpoint:
         if self.behind:
             assert self._saved is not None
             self._refuse_other(
-                [f"batches ({self._saved.n_batches} and more, {self._n_batches} now)"]
+                [f"batches ({self._saved.n_batches} and more, {self.n_batches} now)"]
             )
 
     def keep(self, state: Callable[[], State], now: bool = False) -> None:
-        """Write the state to the file, if it is time to. If that fails, the fit goes on.
-
-        Parameters
-        ----------
-        state : callable
-            Returns the state. It is called only if the state is written.
-        now : bool, default=False
-            Whether to write it without regard to the time.
-        """
+        """Write the state, if it is time or ``now``; if that fails, warn, and the fit goes on."""
         if self._path is None or not (now or time.monotonic() >= self._next):
             return
         began = time.monotonic()
         of = self._of | self._data()
-        progress = Progress(of=of, seed=self._seed, n_batches=self._n_batches, state=state())
+        progress = Progress(of=of, seed=self._seed, n_batches=self.n_batches, state=state())
         try:
             self._write(progress)
         except OSError as error:
             warn(
                 f"{self._call}: the state could not be written ({error}). The fit goes on, and "
-                "what was written before is still there. Remedy: make room on the disk.",
+                "what was written before is still there. Remedy: make room on the disk."
             )
         end = time.monotonic()
         self._next = end + max(SECONDS, (end - began) / SHARE)
@@ -275,7 +238,7 @@ class Checkpoint:
             if trouble:
                 warn(
                     f"{self._call}: the file cannot be used, and the state before it, from "
-                    f"{str(file)!r}, is taken. ({trouble})",
+                    f"{str(file)!r}, is taken. ({trouble})"
                 )
             self._path_is_whole = file == self._path
             return saved

@@ -28,19 +28,7 @@ def state_of(random: np.random.Generator | np.random.RandomState) -> dict[str, A
 
 
 def from_state(kind: Any, state: Any) -> np.random.Generator | np.random.RandomState:
-    """A generator with this state.
-
-    Parameters
-    ----------
-    kind : {"Generator", "RandomState"}
-    state : dict
-        As :func:`state_of` gives it.
-
-    Raises
-    ------
-    ValueError
-        If it is not the state of a bit generator of NumPy.
-    """
+    """A generator with a state from :func:`state_of`; a ValueError if NumPy has none such."""
     name = state.get("bit_generator") if type(state) is dict else None
     if type(name) is not str or name not in _BIT_GENERATORS:
         raise ValueError("a random generator is of no kind that a file may name")

@@ -43,16 +43,9 @@ def name_of(thing: Any) -> str:
 
 
 class Recorder:
-    """Turns objects into records.
+    """Turns objects into records: ``[class name, attributes]``, the parts of an object first.
 
-    Attributes
-    ----------
-    records : list
-        ``[class name, attributes]`` of each object. The parts of an object come before it.
-    arrays : list of array
-        The arrays that records refer to, each of them once.
-    foreign : dict of str to class or function
-        What the caller has to trust to read the records.
+    Records refer to ``arrays``, each of them once, and to ``foreign`` classes and functions.
     """
 
     def __init__(self) -> None:
@@ -138,15 +131,7 @@ class Recorder:
 
 
 class Reader:
-    """Turns records into objects.
-
-    Parameters
-    ----------
-    arrays : iterable of array
-        The arrays that records refer to.
-    trusted : dict of str to class or function
-        What records may name beside the classes in the registry.
-    """
+    """Turns records into objects of classes in the registry, and of what is ``trusted`` by name."""
 
     def __init__(self, arrays: Iterable[np.ndarray], trusted: dict[str, Any]) -> None:
         self.trusted = trusted

@@ -8,6 +8,7 @@ pieces lie side by side.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,22 +50,9 @@ def evaluate(
 ) -> None:
     """Evaluate neurons on rows. A thread takes a block of rows, and all pieces in turn.
 
-    Parameters
-    ----------
-    neurons : Neurons
-        The family.
-    pieces : callable
-        Begins to iterate over the neurons; called once for each block of rows.
-    X : array or CSR matrix of shape (n_rows, n_features)
-    n_columns : int
-        Number of columns of all pieces together.
-    use : callable
-        ``use(rows, where, Z)`` gets the activations of a block of rows by a piece of neurons.
-        Several threads call it at the same time, for different rows.
-    n_jobs : int or None
-        Threads.
-    blocks : list of slice, optional
-        Blocks of rows. Default: blocks that stay in the processor's cache.
+    ``use(rows, where, Z)`` gets the activations of a block of rows by a piece of neurons. Several
+    threads call it at the same time, for different rows. The pieces have ``n_columns`` columns in
+    all, which set the size of a block unless ``blocks`` are given.
     """
 
     def block(rows: slice) -> None:
@@ -108,25 +96,8 @@ def panels(
 ) -> Iterator[tuple[slice, Any]]:
     """Activations of all rows by the first neurons of a stream, a panel of rows at a time.
 
-    Parameters
-    ----------
-    stream : NeuronStream
-    n_neurons : int
-    X : array or CSR matrix of shape (n_rows, n_features)
-    start : int, default=0
-        The first row.
-    kept : bool, default=False
-        Whether each panel has memory of its own. If not, each panel overwrites the one before,
-        which saves the time to allocate memory.
-    n_together : int, default=0
-        Rows that a panel may have even if they take more than ``PANEL_BYTES``.
-    n_jobs : int or None
-        Threads.
-
-    Yields
-    ------
-    rows : slice
-    Z : array of shape (n_rows of the panel, n_neurons * width)
+    If the panels are not ``kept``, each overwrites the one before, which saves the time to allocate
+    memory. A panel may have ``n_together`` rows even if they take more than ``PANEL_BYTES``.
     """
     n_rows, n_columns = X.shape[0], n_neurons * stream.neurons.width
     if on_host(X):
@@ -135,16 +106,12 @@ def panels(
         most = PANEL_BYTES_ON_DEVICE // (8 * n_columns)
     size = BLOCK * max(1, most // BLOCK)
     memory = empty((n_rows if kept else min(n_rows, size), n_columns), X)
+    pieces = partial(stream.pieces, 0, n_neurons, X)
     for first in range(start, n_rows, size):
         panel = slice(first, min(first + size, n_rows))
         rows = take(X, panel)
         Z = take(memory, panel if kept else slice(0, rows.shape[0]))
-        pieces = _pieces(stream, n_neurons, X)
         yield panel, activations(stream.neurons, pieces, rows, n_neurons, n_jobs, out=Z)
-
-
-def _pieces(stream: NeuronStream, n_neurons: int, like: Any) -> Pieces:
-    return lambda: stream.pieces(0, n_neurons, like)
 
 
 def by_neuron(columns: np.ndarray, width: int) -> np.ndarray:

@@ -31,19 +31,8 @@ def certified(
     Stage k has drawn ⌈256 · 1.5^k⌉ neurons and may be wrong with probability δ / ((k+1)(k+2)),
     which sums to δ. Rows within the tolerance are done; the others go on with more neurons.
 
-    Parameters
-    ----------
-    draw : callable
-        Makes a network of n fresh neurons. The values estimate its expectation.
-    X : array or CSR matrix of shape (n_rows, n_features)
-    half_range : array of shape (n_outputs,)
-        A single neuron's value for a row lies between minus and plus this.
-    tolerance : array of shape (n_outputs,)
-    delta : float
-
-    Returns
-    -------
-    value, radius : arrays of shape (n_rows, n_outputs)
+    ``draw(n)`` makes a network of n fresh neurons, whose expectation is estimated. A single
+    neuron's value for an output lies between minus and plus its ``half_range``.
     """
     shape = X.shape[0], len(half_range)
     value, radius = np.zeros(shape), np.zeros(shape)

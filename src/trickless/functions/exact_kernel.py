@@ -26,19 +26,7 @@ def rows_at_once(n_columns: int) -> int:
 
 
 class ExactKernel:
-    """A kernel in closed form.
-
-    Parameters
-    ----------
-    metric : str or callable
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-    params : dict, optional
-        Parameters of the kernel.
-    owner : str
-        The learner's name, for messages.
-    n_jobs : int or None
-        Threads.
-    """
+    """A kernel in closed form: one of scikit-learn's by name, or a function of two rows."""
 
     def __init__(
         self,
@@ -82,22 +70,12 @@ class ExactKernel:
         return diagonal
 
     def sums(self, X: Any, support: Any, alpha: np.ndarray) -> np.ndarray:
-        """Sums Σᵢ αᵢ k(xᵢ, x) over support points, for each row x: (n_rows, n_outputs).
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (n_rows, n_features)
-        support : array or CSR matrix of shape (t, n_features)
-        alpha : array of shape (t, n_outputs)
-        """
+        """Sums Σᵢ αᵢ k(xᵢ, x) over support points, for each row x: (n_rows, n_outputs)."""
         if support.shape[0] == 0:
             return np.zeros((X.shape[0], alpha.shape[1]))
-
-        def some(rows: slice) -> np.ndarray:
-            return self(X[rows], support) @ alpha
-
         blocks = row_blocks(X.shape[0], rows_at_once(support.shape[0]))
-        return np.concatenate(map_blocks(some, blocks, self.n_jobs))
+        sums = map_blocks(lambda rows: self(X[rows], support) @ alpha, blocks, self.n_jobs)
+        return np.concatenate(sums)
 
 
 def check_kernel_values(owner: str, values: np.ndarray) -> None:
@@ -117,13 +95,6 @@ class KernelRows:
 
     The first rows that are asked for are kept, since every pass asks for all of them alike. The
     others are worked out again when needed, with the same values but for rounding.
-
-    Parameters
-    ----------
-    kernel : ExactKernel
-    X : array or CSR matrix of shape (n_rows, n_features)
-    cache_bytes : int
-        Bytes of kernel values that may be kept.
     """
 
     def __init__(self, kernel: ExactKernel, X: Any, cache_bytes: int) -> None:

@@ -95,11 +95,7 @@ class Expansion:
     """
 
     def __init__(
-        self,
-        neurons: Neurons,
-        support: Any,
-        alpha: np.ndarray,
-        n_jobs: int | None = None,
+        self, neurons: Neurons, support: Any, alpha: np.ndarray, n_jobs: int | None = None
     ) -> None:
         _check_expansion(support, alpha)
         self.neurons = neurons
@@ -238,11 +234,7 @@ class Expansion:
         return total
 
     def certify(
-        self,
-        X: Any,
-        tolerance: Any,
-        confidence: float = 0.95,
-        random_state: Any = None,
+        self, X: Any, tolerance: Any, confidence: float = 0.95, random_state: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
         r"""Estimate ⟨f, Φ(x)⟩ to within a tolerance, with as many neurons as needed.
 
@@ -359,9 +351,8 @@ class Expansion:
 
 def _check_expansion(support: Any, alpha: Any) -> None:
     """Support points must be rows of real numbers, each with one row of coefficients."""
-    shapes = np.shape(support), np.shape(alpha)
-    if scipy.sparse.issparse(support):
-        shapes = support.shape, np.shape(alpha)
+    shape = support.shape if scipy.sparse.issparse(support) else np.shape(support)
+    shapes = shape, np.shape(alpha)
     if len(shapes[0]) != 2 or len(shapes[1]) != 2 or shapes[0][0] != shapes[1][0]:
         raise ValueError(
             f"Expansion: support has shape {shapes[0]} and alpha {shapes[1]}, but they must be "

@@ -136,10 +136,9 @@ class Network:
                     each = _differences(each, before)
                 squares[rows, output] += np.einsum("rn,rn->r", each, each)
 
+        n_columns = m * self.neurons.width
         for group in self._groups(X):
-            evaluate(
-                self.neurons, partial(iter, group), X, m * self.neurons.width, add, self.n_jobs
-            )
+            evaluate(self.neurons, partial(iter, group), X, n_columns, add, self.n_jobs)
         check_finite(type(self.neurons).__name__, total)
         if m == 1:
             return total + self.intercept, np.full_like(total, np.inf)

@@ -71,14 +71,8 @@ class Variances(NamedTuple):
     def saves(self, n_neurons: int, t: int, full_work: float, index_work: float) -> bool:
         """Whether stratified sampling certainly needs less work for the error of full sums.
 
-        Parameters
-        ----------
-        n_neurons : int
-            Neurons whose full sums have the wanted error.
-        t : int
-            Support points.
-        full_work, index_work : float
-            Work of a neuron in full sums and in index sampling.
+        The full sums are those of ``n_neurons`` neurons and t support points. The works are those
+        of one neuron in full sums and in index sampling.
         """
         if not self.full:
             return False
@@ -104,23 +98,7 @@ def is_pilot_worthwhile(t: int, n_rows: int, n_neurons: int, n_estimates: float 
 def cheapest(t: int, n_rows: int, n_neurons: int, variances: Variances | None) -> tuple[str, int]:
     """The estimator with the least work for the error of full sums, and its neurons.
 
-    Full sums are taken where index sampling would have to hold very many neurons.
-
-    Parameters
-    ----------
-    t : int
-        Support points.
-    n_rows : int
-        Rows to predict.
-    n_neurons : int
-        Neurons whose full sums have the wanted error.
-    variances : Variances or None
-        None stands for full sums.
-
-    Returns
-    -------
-    estimator : {"full", "stratified"}
-    n_neurons : int
+    It is full sums if there are no variances, or index sampling would hold very many neurons.
     """
     if variances is None:
         return "full", n_neurons
@@ -175,16 +153,9 @@ def measured(
 ) -> Variances:
     """Variances from the activations of a pilot: sums over the outputs, means over the rows.
 
-    Parameters
-    ----------
-    one, other : Sample
-        Two independent samples that stand for the support.
-    neighbours : Sample
-        Points of neighbouring strata, which stand for two points of one stratum.
-    rows : array of shape (n_rows, width, n_neurons)
-        Activations of the rows.
-    numbers : float
-        Numbers in the weights of one neuron.
+    Two independent samples, ``one`` and ``other``, stand for the support; neighbouring strata stand
+    for two points of one stratum. ``rows`` are the activations of the rows, of shape (n_rows,
+    width, n_neurons), and ``numbers`` counts the numbers in the weights of one neuron.
     """
     full, points_noise = _of_full_sums(one, other, rows)
     within, between = _of_index_sampling(neighbours, rows)
@@ -206,8 +177,7 @@ def measured(
 def _of_full_sums(one: Sample, other: Sample, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Each neuron's part in the variance of f(w) ψ(x; w), and the noise from sampled points.
 
-    Each of the two independent samples of the support gives an unbiased f(w). So the product of
-    both has the mean of f(w)².
+    Each of the two samples gives an unbiased f(w), so their product has the mean of f(w)².
     """
     n_rows, width, n = rows.shape
     n_points, n_outputs = one.directions.shape

@@ -47,15 +47,8 @@ class Strata:
     """Stratified draws: one support point from each of n equal strata of the cumulated sizes.
 
     The mean over the draws has the expectation of independent draws, as in Livni et al.'s Algorithm
-    2, and never a larger variance. Points of one group lie next to each other, so that few strata
-    hold points of two groups.
-
-    Parameters
-    ----------
-    size : array of shape (t,)
-        Non-negative, with a positive sum.
-    groups : boolean array of shape (t, n_keys)
-        The signs of the coefficients. Points with equal rows form a group.
+    2, and never a larger variance. Points with equal rows in ``groups``, the signs of the
+    coefficients, lie next to each other, so that few strata hold points of two groups.
     """
 
     def __init__(self, size: np.ndarray, groups: np.ndarray) -> None:
@@ -76,19 +69,7 @@ def thin(size: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray
     :math:`E \sum_{i \in S} v_i / \pi_i = \sum_i v_i` over the points whose size is positive.
     Sampling is systematic, so the number kept is always n.
 
-    Parameters
-    ----------
-    size : array of shape (t,)
-        Non-negative. Points of size 0 are dropped.
-    n : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    index : integer array of shape (at most n,)
-        The points kept, in increasing order.
-    factor : array of the same shape
-        Their 1/π_i.
+    The points kept are returned in increasing order, with their :math:`1 / \pi_i`.
     """
     chance = inclusion(size, n)
     total = np.cumsum(chance)

@@ -121,13 +121,12 @@ def moved(weights: Weights, like: Any) -> Weights:
     return weights if like is None else tuple(beside(like, array) for array in weights)
 
 
-def blocks_between(start: int, stop: int) -> Iterator[tuple[int, slice]]:
-    """Blocks that hold the neurons ``start`` to ``stop``, and their slices inside each block."""
-    if start == stop:  # families need not handle an empty part of a block
-        return
-    for b in range(start // BLOCK, -(-stop // BLOCK)):
-        first = b * BLOCK
-        yield b, slice(max(start - first, 0), min(stop - first, BLOCK))
+def cut_at_blocks(start: int, stop: int) -> Iterator[slice]:
+    """The neurons from ``start`` to ``stop``, cut where a block ends."""
+    while start < stop:
+        end = min(stop, (start // BLOCK + 1) * BLOCK)
+        yield slice(start, end)
+        start = end
 
 
 class StoredNeurons:
@@ -138,8 +137,7 @@ class StoredNeurons:
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
         """The neurons from ``start`` to ``stop`` in pieces of at most a block."""
-        for b, inside in blocks_between(start, stop):
-            where = slice(b * BLOCK + inside.start, b * BLOCK + inside.stop)
+        for where in cut_at_blocks(start, stop):
             yield where, moved(pick(self.weights, where), like)
 
 
@@ -229,8 +227,9 @@ class NeuronStream:
         weights : tuple of arrays
             Their weights.
         """
-        for b, inside in blocks_between(start, stop):
-            where = slice(b * BLOCK + inside.start, b * BLOCK + inside.stop)
+        for where in cut_at_blocks(start, stop):
+            b = where.start // BLOCK
+            inside = slice(where.start - b * BLOCK, where.stop - b * BLOCK)
             yield where, pick(self.block(b, like), inside)
 
     def between(self, start: int, stop: int, like: Any = None) -> Weights:

@@ -331,7 +331,12 @@ def sample_rows(
     counts how often it was drawn. The rows are on the host, wherever X is.
     """
     n = X.shape[0]
-    _warn_of_single_row(n)
+    if n == 1:
+        warn(
+            "X has one row, from which the neurons take their length scale, ranks or thresholds "
+            "for good: predictions will be inaccurate. Remedy: begin with a batch of some hundred "
+            "rows, or a family that needs none, such as Gaussian(length_scale=1.0)."
+        )
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if n <= size:
         return to_host(X), weight
@@ -339,13 +344,3 @@ def sample_rows(
     drawn = rng.choice(n, size, replace=not equal, p=weight / weight.sum())
     rows, counts = np.unique(drawn, return_counts=True)
     return to_host(take(X, rows)), counts.astype(float)
-
-
-def _warn_of_single_row(n_rows: int) -> None:
-    """Warn if X has one row only, from which a family takes a length scale, ranks or cuts."""
-    if n_rows == 1:
-        warn(
-            "X has one row, from which the neurons take their length scale, ranks or thresholds "
-            "for good: predictions will be inaccurate. Remedy: begin with a batch of some hundred "
-            "rows, or a family that needs none, such as Gaussian(length_scale=1.0).",
-        )

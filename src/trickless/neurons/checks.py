@@ -178,10 +178,7 @@ def check_independent(owner: str, what: str, neurons: Any) -> None:
 
 
 def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
-    """Check what a family declares, on a few rows and neurons, before a learner uses it.
-
-    The bound is checked if ``bounded``, that is, where the learner sizes its steps for it.
-    """
+    """Check what a family declares, on a few rows and neurons; the bound only if ``bounded``."""
     name = type(neurons).__name__
     check_value(name, "width", neurons.width, integer(1, "width counts the numbers of a neuron"))
     check_value(name, "bound", neurons.bound, positive("bound is the largest norm of a neuron"))
@@ -204,10 +201,7 @@ def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
 
 
 def check_rows_alone(neurons: Any, X: Any, weights: Any) -> None:
-    """Check, on a few rows, that activations of a row depend on that row alone.
-
-    Activations of X must be finite.
-    """
+    """Check, on a few rows, that finite activations of a row depend on that row alone."""
     name = type(neurons).__name__
     Z = activations_to_host(name, neurons, X, weights)
     if not np.allclose(activations_to_host(name, neurons, X, weights), Z, 1e-4, 1e-6):

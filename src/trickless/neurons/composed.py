@@ -32,12 +32,7 @@ class Composed(Neurons):
 
     The weights of a neuron are those of its parts one after the other. Parameters of a part are
     parameters of the whole, as ``neurons__length_scale`` or, in a list, by its place:
-    ``1__length_scale``.
-
-    Attributes
-    ----------
-    parts_ : list of Neurons
-        The fitted parts.
+    ``1__length_scale``. The fitted parts are ``parts_``.
     """
 
     neurons: Any
@@ -74,11 +69,6 @@ class Composed(Neurons):
         """The family with the first candidate of each part, with the second of each, and so on.
 
         A part with fewer candidates starts again with its first.
-
-        Raises
-        ------
-        ValueError
-            If a number of candidates does not divide the largest.
         """
         each = [part.candidates() for part in self.parts_]
         counts = sorted({len(some) for some in each} - {1})
@@ -99,9 +89,7 @@ class Composed(Neurons):
         return any(getattr(part, "wants_relevance", False) for part in _as_list(self.neurons))
 
     def by_relevance(self, relevance: Relevance) -> Composed:
-        parts = [
-            part.by_relevance(relevance) if part.wants_relevance else part for part in self.parts_
-        ]
+        parts = [p.by_relevance(relevance) if p.wants_relevance else p for p in self.parts_]
         return copy(self)._with_parts(parts)
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
@@ -242,10 +230,7 @@ class Scaled(Composed):
     Scaled(factor=3, neurons=Gaussian(length_scale=2.0))
     """
 
-    _rules = {
-        "neurons": FAMILY,
-        "factor": scale("factor=1.0 leaves the kernel as it is"),
-    }
+    _rules = {"neurons": FAMILY, "factor": scale("factor=1.0 leaves the kernel as it is")}
 
     def __init__(self, neurons: Neurons, factor: float = 1.0) -> None:
         self.neurons = neurons

@@ -112,26 +112,6 @@ def _arc_cosine_1(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return nonzero * kernel / (2 * np.pi * X.shape[1])
 
 
-def _erf(t: Any) -> Any:
-    return getattr(namespace(t), "erf", scipy.special.erf)(t)
-
-
-def _sigmoid(t: Any) -> Any:
-    return 0.5 + 0.5 * namespace(t).tanh(0.5 * t)
-
-
-def _sign(t: Any) -> Any:
-    return namespace(t).sign(t)
-
-
-def _step(t: Any) -> Any:
-    return namespace(t).astype(t > 0, t.dtype)
-
-
-def _relu(t: Any) -> Any:
-    return namespace(t).clip(t, 0, 1)
-
-
 class _Activation(NamedTuple):
     function: Callable[[Any], Any]
     kernel: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
@@ -140,9 +120,9 @@ class _Activation(NamedTuple):
 
 _ACTIVATIONS = {
     "tanh": _Activation(lambda t: namespace(t).tanh(t)),
-    "erf": _Activation(_erf, _arcsine),
-    "sigmoid": _Activation(_sigmoid),
-    "sign": _Activation(_sign, _sign_angle),
-    "step": _Activation(_step, _arc_cosine_0),
-    "relu": _Activation(_relu, _arc_cosine_1, on_sphere=True),
+    "erf": _Activation(lambda t: getattr(namespace(t), "erf", scipy.special.erf)(t), _arcsine),
+    "sigmoid": _Activation(lambda t: 0.5 + 0.5 * namespace(t).tanh(0.5 * t)),
+    "sign": _Activation(lambda t: namespace(t).sign(t), _sign_angle),
+    "step": _Activation(lambda t: namespace(t).astype(t > 0, t.dtype), _arc_cosine_0),
+    "relu": _Activation(lambda t: namespace(t).clip(t, 0, 1), _arc_cosine_1, on_sphere=True),
 }

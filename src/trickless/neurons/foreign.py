@@ -18,10 +18,7 @@ NUMBERS_AT_ONCE = 2**20
 
 
 class Foreign(Neurons):
-    """A function that another library initialises at random, as a neuron.
-
-    Subclasses implement ``draw``, ``_inspect`` and ``_evaluate``.
-    """
+    """A random function of another library, which ``_inspect`` and ``_evaluate`` call."""
 
     _rules = {
         "input_shape": anything(
@@ -66,30 +63,11 @@ class Foreign(Neurons):
 
     @abstractmethod
     def _inspect(self) -> tuple[list[int], int]:
-        """Find the sizes of what one neuron computes for one row.
-
-        Returns
-        -------
-        outputs : list of int
-            Sizes of the arrays that the neuron gives.
-        largest : int
-            Size of the largest intermediate result.
-        """
+        """Sizes of what one neuron gives for one row, and of its largest intermediate result."""
 
     @abstractmethod
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
-        """Outputs of all neurons on all rows or, for pairs, of neuron i on its own rows.
-
-        Parameters
-        ----------
-        X : array of shape (n_rows, *input_shape), or (n, n_rows, *input_shape) for pairs
-        weights : tuple of arrays with n entries along the first axis
-        pairs : bool
-
-        Returns
-        -------
-        array of shape (n, n_rows, ...)
-        """
+        """Outputs (n, n_rows, ...) of all neurons on all rows; for pairs, on rows of their own."""
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -108,13 +86,7 @@ class Foreign(Neurons):
 
 
 def library(owner: str, module: str, extra: str) -> Any:
-    """Import a library that the package does not depend on.
-
-    Raises
-    ------
-    ImportError
-        Naming what has to be installed.
-    """
+    """Import a library that the package does not depend on, or say what has to be installed."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -113,16 +113,9 @@ class Fourier(Projected):
 
     @abstractmethod
     def frequencies(self, z: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Frequencies for length scale 1 from standard normal numbers.
+        """Frequencies (n, n_features) for length scale 1 from standard normal numbers z.
 
-        Parameters
-        ----------
-        z : array of shape (n, n_features)
-        g : array of shape (n, 1) if ``mixed``, else (n, 0)
-
-        Returns
-        -------
-        array of shape (n, n_features)
+        The numbers g have the shape (n, 1) if the family is ``mixed``, else (n, 0).
         """
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
@@ -135,10 +128,7 @@ class Fourier(Projected):
 
 
 def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
-    """Weighted median of the distances between distinct rows; 1 where all rows are the same.
-
-    The weight of a pair of rows is the product of their weights, as if the rows were repeated.
-    """
+    """Median distance of distinct rows, as if they were repeated by weight; 1 if there are none."""
     X = np.asarray(X, dtype=np.float64) if not issparse(X) else X.astype(np.float64)
     # In units of this power of 2, no square overflows and some do not vanish.
     unit = float(np.ldexp(0.5, np.frexp(abs(X).max())[1])) or 1.0

@@ -93,7 +93,7 @@ class FromTorch(Foreign):
             "a function that builds a torch module",
             "def build(): return torch.nn.Sequential(...), without calling it",
             callable,
-        ),
+        )
     }
     _source = "initialise on the processor with torch's default generator, and nothing else"
 

@@ -103,10 +103,7 @@ class Landmarks(Composed):
         return (self._at(rng.random(n)),)
 
     def _at(self, shares: np.ndarray) -> np.ndarray:
-        """The rows at these shares of the total weight.
-
-        A row of weight 2 counts as two equal rows.
-        """
+        """The rows at these shares of the total weight. A row of weight 2 counts as two rows."""
         cumulated = np.cumsum(self.row_weights_)
         index = np.searchsorted(cumulated, shares * cumulated[-1], side="right")
         return self.rows_[np.minimum(index, len(cumulated) - 1)]

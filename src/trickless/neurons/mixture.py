@@ -120,8 +120,7 @@ class Mixture(Composed):
     def _chosen(self, xp: Any, weights: Weights) -> Iterator[tuple[Neurons, Any, Weights, float]]:
         """For each part: itself, the neurons that are of this part, their weights and its scale.
 
-        Where a neuron holds r draws, the first draws of all neurons come first, then the second
-        draws of all, and so on.
+        Where a neuron holds r draws, the first draws of all neurons come before the second ones.
         """
         choice, *drawn = weights
         for i, (part, arrays) in enumerate(

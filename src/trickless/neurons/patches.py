@@ -266,13 +266,10 @@ def _affine(X: Any, weights: Weights) -> Any:
 
 
 def _unit_range(X: Any) -> Any:
-    """Map each row to [0, 1] by its least and largest value; constant rows to 0.
-
-    Rows are divided by their largest entry first, so that no difference overflows.
-    """
+    """Map each row to [0, 1] by its least and largest value; constant rows to 0."""
     xp = namespace(X)
     largest = xp.max(xp.abs(X), axis=1, keepdims=True)
-    X = X / xp.where(largest > 0, largest, xp.ones_like(largest))
+    X = X / xp.where(largest > 0, largest, xp.ones_like(largest))  # so no difference overflows
     X = X - xp.min(X, axis=1, keepdims=True)
     largest = xp.max(X, axis=1, keepdims=True)
     return X / xp.where(largest > 0, largest, xp.ones_like(largest))

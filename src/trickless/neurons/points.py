@@ -33,25 +33,20 @@ def _iid(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
 
 
 def _orthogonal(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
-    """Orthogonal vectors in groups of d, their lengths drawn independently.
-
-    With the signs that make the diagonal of R positive, Q is uniform over orthogonal matrices.
-    """
+    """Orthogonal vectors in groups of d, their lengths drawn independently."""
     k = min(n, d)
     Q, R = np.linalg.qr(rng.standard_normal((-(-n // k), d, k)))
+    # With the signs that make the diagonal of R positive, Q is uniform.
     Q *= np.copysign(1.0, np.diagonal(R, axis1=1, axis2=2))[:, None, :]
     directions = Q.swapaxes(1, 2).reshape(-1, d)[:n]
     return directions * _lengths(rng, n, d), rng.standard_normal((n, more))
 
 
 def _sobol(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
-    """A scrambled Sobol sequence through the inverse normal distribution function.
-
-    Points are multiples of 2^-bits; shifted by half a step, they are neither 0 nor 1.
-    """
+    """A scrambled Sobol sequence through the inverse normal distribution function."""
     engine = qmc.Sobol(more + d, seed=rng)
     points = engine.random_base2((n - 1).bit_length())[:n]
-    z = ndtri(points + 0.5**engine.bits / 2)
+    z = ndtri(points + 0.5**engine.bits / 2)  # of multiples of 2^-bits, shifted by half a step
     return z[:, more:], z[:, :more]
 
 

@@ -28,19 +28,7 @@ class Projected(Neurons):
 
     @abstractmethod
     def respond(self, t: Any, *weights: Any) -> Any:
-        """Response to projections.
-
-        Parameters
-        ----------
-        t : array of shape (n_rows, n)
-            Projections; may be overwritten.
-        *weights : arrays with n entries along the first axis
-            The weights other than the direction.
-
-        Returns
-        -------
-        array of shape (n_rows, width * n)
-        """
+        """Response (n_rows, width * n) to projections t (n_rows, n), which may be overwritten."""
 
     def prepare(self, X: Any) -> Any:
         """Map the rows before they are projected; the identity by default."""

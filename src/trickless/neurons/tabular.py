@@ -181,16 +181,9 @@ class _Terms(Neurons):
     ) -> np.ndarray:
         """The kernel of neurons of 1 to ``depth`` terms, each number as likely.
 
-        Parameters
-        ----------
-        X, Y : arrays of shape (n_x, n_features) and (n_y, n_features)
-            Ranks and codes.
-        of_one : callable
-            ``of_one(x, y)`` is the kernel of one term for two different ranks, or for a rank and a
-            missing one.
-        of_terms : callable
-            ``of_terms(k, m)`` is the kernel of m terms, where k is the mean over the variables of
-            the kernel of one.
+        X and Y hold ranks and codes. ``of_one(x, y)`` is the kernel of one term for two different
+        ranks, or for a rank and a missing one. ``of_terms(k, m)`` is the kernel of m terms, where k
+        is the mean over the variables of the kernel of one.
         """
         k = np.zeros((len(X), len(Y)))
         for j in self.variables_:

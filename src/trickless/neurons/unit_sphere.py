@@ -19,13 +19,10 @@ def append_constant(X: Any, value: float) -> Any:
 
 
 def unit_rows(X: Any) -> Any:
-    """Scale dense or sparse rows to length 1; rows of zeros stay.
-
-    Rows are divided by their largest entry first, so that no square overflows.
-    """
+    """Scale dense or sparse rows to length 1; rows of zeros stay."""
     if issparse(X):
         largest = abs(X).max(axis=1).toarray().reshape(-1, 1)
-        X = X.multiply(1 / np.where(largest > 0, largest, 1)).tocsr()
+        X = X.multiply(1 / np.where(largest > 0, largest, 1)).tocsr()  # so no square overflows
         norm = np.sqrt(np.asarray(X.multiply(X).sum(axis=1))).reshape(-1, 1)
         return X.multiply(1 / np.where(norm > 0, norm, 1)).tocsr()
     xp = namespace(X)

@@ -34,24 +34,8 @@ def choose(
     are explained in :class:`~trickless.selection.scores.Score`. Families that use the relevance of
     features receive it first.
 
-    Parameters
-    ----------
-    families : list of Neurons
-        Fitted families, whose candidates are compared.
-    X : array or CSR matrix of shape (n_rows, n_features)
-    targets : array of shape (n_rows, n_outputs)
-    weight : array of shape (n_rows,) or None
-    n_neurons : int
-        Neurons of the model.
-    seed : int
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    family : Neurons
-    scores : array of shape (n_candidates,) or None
-        Each candidate's score in its last round; None if there is only one candidate.
+    The candidates of all fitted ``families`` are compared. The family comes with each candidate's
+    score in its last round, or with None if there is only one candidate.
 
     References
     ----------
@@ -60,22 +44,17 @@ def choose(
     """
     if any(family.wants_relevance for family in families):
         relevance = find_relevance(X, targets, weight, seed, n_jobs)
-        families = [
-            family.by_relevance(relevance) if family.wants_relevance else family
-            for family in families
-        ]
+        families = [f.by_relevance(relevance) if f.wants_relevance else f for f in families]
     candidates = [candidate for family in families for candidate in family.candidates()]
     if len(candidates) == 1:
         return candidates[0], None
     scores, left = np.empty(len(candidates)), np.arange(len(candidates))
     for number, (most, neurons) in enumerate(ROUNDS):
         if number:
-            half = left[: max(2, -(-len(left) // 2))]
-            products = len(half) * most * neurons**2
-            n_rows = len(targets)
-            if most > n_rows or products > SHARE * n_rows * n_neurons**2:
+            left = left[: max(2, -(-len(left) // 2))]
+            products = len(left) * most * neurons**2
+            if most > len(targets) or products > SHARE * len(targets) * n_neurons**2:
                 break
-            left = half
         comparison = Comparison(
             X, targets, weight, seed, Purpose.SEARCH, number, most, neurons, n_jobs
         )

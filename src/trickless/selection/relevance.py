@@ -45,34 +45,19 @@ _ROUNDING = 1e-7
 def find_relevance(
     X: Any, targets: np.ndarray, weight: np.ndarray | None, seed: int, n_jobs: int | None
 ) -> Relevance:
-    """Learn how much each feature matters for the targets.
+    """Learn how much each feature matters for the targets, which count equally in any units.
 
     Each step draws new rows, if there are enough, and new neurons, so that the steps do not fit the
     noise of one sample. All features start with the same length scale, except features in units so
     small that they would not count. In the end the learned length scales are compared with a single
     one, and the better of the two is returned.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
-    targets : array of shape (n_rows, n_outputs)
-        Outputs count equally, whatever their units.
-    weight : array of shape (n_rows,) or None
-    seed : int
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    Relevance
     """
     sample = partial(Comparison, X, targets, weight, seed, Purpose.RELEVANCE)
     first = sample(0, *SIZE, n_jobs)
     one_scale = Gaussian().fit(X, generator(seed, Purpose.FIT), weight)
     spread = _standard_deviations(first.X, first.weight)
     scale = one_scale.length_scale_ / _at_least(FIRST, np.ones(len(spread)), spread)
-    starts = [one_scale.with_length_scale(multiple * scale) for multiple in MULTIPLES]
-    family = first.best(starts)
+    family = first.best([one_scale.with_length_scale(m * scale) for m in MULTIPLES])
     noise = NOISE / min(len(targets), STEPS * SIZE[0])
     descent = _Descent(1 / family.length_scale_, spread, noise)
     for number in range(STEPS):
@@ -90,21 +75,8 @@ class _Descent:
     """Descent along noisy gradients, with a step size for each coordinate (Adam).
 
     Each coordinate moves by the running mean of its gradients over their root mean square (Kingma
-    and Ba, ICLR 2015). A coordinate whose gradients may be noise moves less.
-
-    Parameters
-    ----------
-    start : array of shape (n_features,)
-        1 / length scale.
-    spread : array of shape (n_features,)
-        Standard deviations of the features. Constant features do not move.
-    noise : float
-        Size of gradients that noise may cause.
-
-    Attributes
-    ----------
-    at : array of shape (n_features,)
-        1 / length scale after the last step.
+    and Ba, ICLR 2015). A coordinate whose gradients may be ``noise`` moves less. The
+    coordinates are the features' 1 / length scale. Features whose ``spread`` is 0 do not move.
     """
 
     def __init__(self, start: np.ndarray, spread: np.ndarray, noise: float) -> None:
@@ -124,10 +96,7 @@ class _Descent:
 
 
 def _at_least(share: float, at: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """1 / length scale, increased until no feature's weight is below this share of the largest.
-
-    The weight of a feature is its standard deviation over its length scale.
-    """
+    """1 / length scale, raised until each ``at * spread`` is at least this share of the largest."""
     least = np.full_like(at, share * (at * spread).max())
     return np.maximum(at, np.divide(least, spread, out=np.zeros_like(at), where=spread > 0))
 
@@ -144,12 +113,8 @@ def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | No
         \frac{\partial \log S}{\partial Z} = Ω \Big(\frac{4 ρ}{n - df} Z (Σ + ρ)^{-2} -
         \frac{2}{V} \big((R - Z U) B^T + R U^T\big)\Big), \qquad U = ρ (Σ + ρ)^{-1} B
 
-    All outputs share one ridge, the best for the score, which is held constant.
-
-    Returns
-    -------
-    array of shape (n_features,) or None
-        None if all targets are constant.
+    All outputs share one ridge, the best for the score, which is held constant. There is no
+    gradient (None) if all targets are constant.
     """
     X, weights = comparison.X, comparison.draw(family)
     moments = comparison.moments(family, weights)

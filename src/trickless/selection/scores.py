@@ -20,10 +20,9 @@ _ACTIVATIONS = 2**23
 
 
 class Score(NamedTuple):
-    """A family and its generalised cross-validation score; smaller is better.
+    """A family and its generalised cross-validation score, relative to that of a constant.
 
-    The score is relative to that of a constant, and is summed over the outputs. Each output has the
-    ridge that is best for it.
+    Scores are summed over the outputs, each with its best ridge. Smaller is better.
     """
 
     family: Neurons
@@ -33,24 +32,9 @@ class Score(NamedTuple):
 class Comparison:
     """A comparison of families on the same rows, with the same random numbers.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
-    targets : array of shape (n_rows, n_outputs)
-    weight : array of shape (n_rows,) or None
-    seed : int
-    purpose : Purpose
-    number : int
-        Comparisons of one seed and purpose with different numbers have different rows and neurons.
-    most, n_neurons : int
-        The most rows, drawn at random if there are more, and the neurons of each family.
-    n_jobs : int or None
-        Threads.
-
-    Attributes
-    ----------
-    X, targets, weight : arrays
-        The rows that were drawn, on the host.
+    If there are more than ``most`` rows, so many are drawn at random. ``X``, ``targets`` and
+    ``weight`` are the rows that were drawn, on the host. Comparisons of one seed and purpose with
+    different numbers have different rows and neurons.
     """
 
     def __init__(
@@ -102,9 +86,8 @@ class Comparison:
         statistics = Statistics(n_columns, origin)
         least = least_ridge(len(self.targets))
         for panel in row_blocks(len(self.targets), max(1, _ACTIVATIONS // n_columns)):
-            X, part = self.X[panel], self.weight
-            Z = activations(family, together(weights), X, self._n_neurons, self.n_jobs)
+            weight = None if self.weight is None else self.weight[panel]
+            Z = activations(family, together(weights), self.X[panel], self._n_neurons, self.n_jobs)
             check_finite_activations(type(family).__name__, Z)
-            part = None if part is None else part[panel]
-            statistics.add(Z, self.targets[panel], part, least, self.n_jobs)
+            statistics.add(Z, self.targets[panel], weight, least, self.n_jobs)
         return statistics.centred()

@@ -14,13 +14,7 @@ _EXACT = 2**53
 
 
 def as_text(value: Any) -> str:
-    """The text of a category: 7 for 7.0, true for True, 2026-01-31 for that day's midnight.
-
-    Raises
-    ------
-    ValueError
-        If the value is a float so large that it stands for several whole numbers.
-    """
+    """The text of a category: 7 for 7.0, true for True, 2026-01-31 for that day's midnight."""
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
     if isinstance(value, Decimal):
@@ -45,12 +39,8 @@ def spelled(column: Any, known: list[str]) -> Any:
     """A column of a data frame as a column of categories that are text.
 
     Text stays as it is. A number, a truth value or a time becomes the known text that means the
-    same, such as 007 for the number 7. If there is none, it becomes the text of :func:`as_text`.
-
-    Raises
-    ------
-    ValueError
-        If several known texts mean the same as a value, or if a value cannot be a category.
+    same, such as 007 for the number 7. If there is none, it becomes the text of :func:`as_text`. A
+    ValueError says that several known texts mean the same, or that a value cannot be a category.
     """
     try:
         categories = column.astype("category")

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.neurons import Inputs
 from trickless.tables.frames import Column, columns_of, frame_like, is_frame
 
 _NUMBERS = Real, Decimal, np.bool_
@@ -26,20 +25,10 @@ class TableEncoder:
 
     A column of numbers, of truth values, or of objects that are all numbers holds numbers; NaN
     stands for a missing one. A column of categories, strings or other objects holds categories.
-    Those of the first batch (or all that the type declares) are sorted and have the codes 0 to
-    m - 1. The code m stands for a missing value, and m + 1 for a category that is new.
+    Those of the first batch (or all that the type declares) are sorted, and have the codes from 0
+    on. The next code stands for a missing value, and the one after it for a category that is new.
 
-    Parameters
-    ----------
-    owner : str
-        The name of the estimator, for error messages.
-    frame : data frame
-        The first batch.
-
-    Attributes
-    ----------
-    codes : list of (dict or None)
-        For each column the code of each category; None for a column of numbers.
+    ``codes`` has the code of each category of a column, or None for a column of numbers.
     """
 
     def __init__(self, owner: str, frame: Any) -> None:
@@ -71,14 +60,6 @@ class TableEncoder:
         return frame_like(X, matrix)
 
 
-def inputs_of(estimator: Any, X: Any) -> Inputs:
-    """Numbers of categories and names of the columns of rows that an estimator has validated."""
-    names = getattr(estimator, "feature_names_in_", None)
-    encoder = getattr(estimator, "_encoder", None)
-    n_categories = np.zeros(X.shape[1], dtype=int) if encoder is None else encoder.n_categories
-    return Inputs(n_categories, None if names is None else tuple(names.tolist()))
-
-
 def _codes(owner: str, column: Column) -> dict[Any, int] | None:
     """The code of each category of a column; None for a column of numbers."""
     if column.holds in ("numbers", "truth"):
@@ -99,17 +80,14 @@ def _codes(owner: str, column: Column) -> dict[Any, int] | None:
     numbers = all(isinstance(v, _NUMBERS) for v in values)
     if not column.declared and values and numbers:
         return None
-    if not column.declared and any(_is_date(value) for value in values):
+    dates = (isinstance(v, date) or type(v).__name__ == "Period" for v in values)  # of pandas
+    if not column.declared and any(dates):
         raise ValueError(
             f"{owner}: column {column.name!r} of X holds dates. Remedy: turn it into numbers, such "
             "as days since a date."
         )
     values.sort(key=lambda value: (type(value).__name__, str(value)))
     return {value: code for code, value in enumerate(values)}
-
-
-def _is_date(value: Any) -> bool:
-    return isinstance(value, date) or type(value).__name__ == "Period"  # of pandas
 
 
 def _check_categories(owner: str, column: Column, codes: dict[Any, int]) -> None:

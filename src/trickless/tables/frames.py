@@ -32,16 +32,8 @@ def frame_like(frame: Any, matrix: np.ndarray) -> Any:
 class PandasColumn:
     """A column of a data frame of pandas.
 
-    Attributes
-    ----------
-    name : object
-    column : series
-    dtype : object
-        The type of the series, for messages.
-    declared : bool
-        Whether the type declares categories.
-    holds : {"numbers", "truth", "objects", ""}
-        Numbers, truth values, or objects such as text and categories; "" for anything else.
+    It ``holds`` "numbers", "truth", "objects" such as text and categories, or "" for anything else.
+    It is ``declared`` if its type declares categories.
     """
 
     def __init__(self, name: Any, column: Any) -> None:

