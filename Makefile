@@ -116,7 +116,7 @@ docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs site
 
 bench-demo: $(VENV)/.demo
-	$(BIN)/trickless demo --out benchmarks/results --repeats 3
+	$(BIN)/python benchmarks/demo.py
 
 bench-exact: $(VENV)/.plot
 	$(BIN)/python benchmarks/exact_kernel.py

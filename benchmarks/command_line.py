@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from trickless.cli.demo.measurement import circumstances
+from circumstances import circumstances
 
 ROWS, TEST_ROWS, CHUNK, NEURONS = 20_000_000, 1_000_000, 500_000, 256
 COINS = 0.1

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from circumstances import circumstances
 from trickless import DoublyStochasticRegressor
-from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Gaussian, Stumps
 
 ROWS, COLUMNS, RUNS = 100, 2, 24

@@ -35,8 +35,8 @@ import numpy as np
 import psutil
 from distributed import Client, LocalCluster, wait
 
+from circumstances import circumstances
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
-from trickless.cli.demo.measurement import circumstances
 from trickless.dask import fit
 from trickless.neurons import Gaussian
 

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
+from circumstances import circumstances
 from trickless import Expansion
-from trickless.cli.demo.measurement import circumstances
 from trickless.functions.pilot import PILOT_ROWS, SHARED_BY, is_pilot_worthwhile
 from trickless.neurons import Gaussian
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from circumstances import circumstances
 from trickless import ShrinkingGradientClassifier
 from trickless.cli.demo.comparison import load
-from trickless.cli.demo.measurement import circumstances
-from trickless.solvers.rounds import LARGEST_STEP
+from trickless.solvers.schedules import LARGEST_STEP
 
 SEEDS = (0, 1, 2)
 FAMILIES = ("gaussian", "stumps")

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import data
-from trickless.cli.demo.measurement import circumstances
+from circumstances import circumstances
 from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Cauchy, Gaussian, Laplace, Matern
 

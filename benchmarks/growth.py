@@ -28,13 +28,13 @@ from typing import Any
 
 import numpy as np
 
+from circumstances import circumstances
 from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksRegressor,
     ShrinkingGradientRegressor,
 )
 from trickless.arrays.threads import _WORTH_SHARING, ROWS_PER_BLOCK
-from trickless.cli.demo.measurement import circumstances
 from trickless.functions.activations import PANEL_ROWS
 from trickless.functions.stream import BLOCK
 from trickless.neurons import Gaussian

@@ -24,8 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import data
+from circumstances import circumstances
 from trickless import KitchenSinksClassifier
-from trickless.cli.demo.measurement import circumstances, measured
+from trickless.cli.demo.measurement import measured
 from trickless.neurons import Gaussian, Neurons, Patches, Weights
 
 PATH = Path(__file__).parent / "results" / "images.json"

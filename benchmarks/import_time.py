@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.cli.demo.measurement import circumstances
+from circumstances import circumstances
 
 PATH = Path(__file__).parent / "results" / "import_time.json"
 REPEATS, AIM = 11, 1.3

@@ -31,7 +31,7 @@ from cosmic_ray import plugins
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
-from trickless.cli.demo.measurement import circumstances
+from circumstances import circumstances
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "trickless"

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from circumstances import circumstances
 from trickless import ShrinkingGradientRegressor
 from trickless.cli.demo.comparison import load
-from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Gaussian, Stumps
 
 SUPPORT, ROWS, SOME = 10_000, 10_000, 20

@@ -25,8 +25,8 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 
+from circumstances import circumstances
 from trickless import ShrinkingGradientRegressor
-from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Gaussian, Stumps
 from trickless.solvers.regret import played_losses, smallest_loss
 from trickless.theory import shrinking_gradient_regret

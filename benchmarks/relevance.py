@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
+from circumstances import circumstances
 from peers.tasks import prepare
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Ferns, Gaussian, Laplace1
 
 NEURONS, SEEDS = 1000, 5

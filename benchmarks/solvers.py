@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 
 import data
+from circumstances import circumstances
 from trickless import KitchenSinksClassifier
-from trickless.cli.demo.measurement import circumstances, measured
+from trickless.cli.demo.measurement import measured
 
 PATH = Path(__file__).parent / "results" / "solvers.json"
 NEURONS = (4096, 8192)

@@ -26,8 +26,8 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 import data
+from circumstances import circumstances
 from trickless import KitchenSinksClassifier
-from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Stumps, Tabular
 
 PATH = Path(__file__).parent / "results" / "tables.json"

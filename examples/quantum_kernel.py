@@ -43,7 +43,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 import trickless
-from trickless.cli.demo.measurement import circumstances
 
 QUBITS, ROWS, TEST_ROWS = 5, 400, 400
 SHOTS, SEEDS = (1, 4, 16, 64), range(5)
@@ -179,7 +178,7 @@ def main():
     parser.add_argument("--json", type=Path, help="file for the settings and all numbers")
     path = parser.parse_args().json
     settings = {"qubits": QUBITS, "rows": ROWS, "test_rows": TEST_ROWS, **GRID}
-    result = {"settings": settings, "circumstances": circumstances(), "tasks": {}}
+    result = {"settings": settings, "tasks": {}}
     for task in TASKS:
         runs = [run for seed in SEEDS for run in compare(task, seed)]
         result["tasks"][task] = runs

@@ -35,9 +35,10 @@ import numpy as np
 import sklearn
 import torch
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 import published
+from circumstances import circumstances
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
-from trickless.cli.demo.measurement import circumstances
 from trickless.functions.activations import panels as panels_of
 from trickless.neurons import Gaussian
 

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from bare import blocks, one_blas_thread
 
-from trickless.cli.demo.measurement import circumstances
+from circumstances import circumstances
 from trickless.functions.stream import BLOCK, NeuronStream
 from trickless.neurons import Gaussian
 from trickless.solvers import gram as gram_module

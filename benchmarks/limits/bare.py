@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
+
+# What all benchmarks share lies in the folder above; these files are run as scripts.
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 #: Rows and neurons of a block.
 ROWS, NEURONS = 512, 256

@@ -25,9 +25,9 @@ import numpy as np
 from bare import ROWS, activations, blocks, in_turn, network, one_blas_thread
 from scipy import linalg
 
+from circumstances import circumstances
 from trickless import DoublyStochasticRegressor
 from trickless.arrays.threads import n_threads
-from trickless.cli.demo.measurement import circumstances
 from trickless.learners.doubly_stochastic import options_of
 from trickless.neurons import Gaussian
 from trickless.solvers.growing_network import Batch

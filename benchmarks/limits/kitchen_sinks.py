@@ -39,9 +39,10 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+from circumstances import circumstances
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.arrays.threads import n_threads
-from trickless.cli.demo.measurement import circumstances, measured
+from trickless.cli.demo.measurement import measured
 from trickless.functions.activations import PANEL_BYTES
 from trickless.functions.activations import panels as panels_of
 from trickless.neurons import Gaussian

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 from bare import activations, in_turn, one_blas_thread
 
+from circumstances import circumstances
 from trickless import ShrinkingGradientRegressor
 from trickless.arrays.threads import n_threads
-from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Gaussian
 
 SHAPES = (

@@ -41,8 +41,8 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from unittest import NamedTuple, mock
+from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -51,7 +51,6 @@ from sklearn.model_selection import ParameterGrid
 
 import trickless
 from trickless.arrays.threads import map_blocks, row_blocks
-from trickless.cli.demo.measurement import circumstances
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream
 from trickless.neurons import Gaussian, Laplace1, Neurons, Stumps
@@ -60,6 +59,7 @@ from trickless.solvers.losses import make_loss
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import data
+from circumstances import circumstances
 
 RESULTS = Path(__file__).parents[1] / "results"
 PAPER, BLOCK = "Doubly Stochastic", "Doubly Stochastic, block"

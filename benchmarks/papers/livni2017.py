@@ -42,6 +42,7 @@ Run as ``python benchmarks/papers/livni2017.py``; writes ``benchmarks/results/li
 from __future__ import annotations
 
 import json
+import sys
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -50,8 +51,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from trickless import DoublyStochasticRegressor, ShrinkingGradientRegressor
-from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Coordinates
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from circumstances import circumstances
 
 ROUNDS, TEST_ROWS, NONZERO = 200, 500, 10
 LOWEST = {"[0, 1]": 0, "[-1, 1]": -1}

@@ -49,11 +49,11 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.pipeline import make_pipeline
 
 from trickless import KitchenSinksClassifier
-from trickless.cli.demo.measurement import circumstances
 from trickless.neurons import Gaussian, Neurons, Stumps
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import data
+from circumstances import circumstances
 
 PATH = Path(__file__).parents[1] / "results" / "rahimi2008.json"
 SIZES = (10, 30, 100, 300, 1000, 2000, 4000, 8000)

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from circumstances import circumstances
 from isolated import isolated, measured
 from methods import Method, methods
 from summary import ALL_ROWS, SOME_ROWS
 from tasks import Task, prepare
-from trickless.cli.demo.measurement import circumstances
 
 #: Seconds of a fit that chooses parameters, of one that is repeated, and how often.
 TUNING_SECONDS, REPEATED, REPEATS = 10.0, 3.0, 3

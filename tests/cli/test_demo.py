@@ -7,9 +7,10 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+from circumstances import circumstances
 from trickless import cli
 from trickless.cli.demo import comparison, download
-from trickless.cli.demo.measurement import circumstances, measured
+from trickless.cli.demo.measurement import measured
 
 
 @pytest.fixture
@@ -26,7 +27,6 @@ def offline(monkeypatch, tmp_path):
 
 def test_demo_runs_without_a_registry_and_says_so(offline, monkeypatch, capsys):
     monkeypatch.setattr(comparison, "SIZES", {"stumps": (10, 20), "gaussian": (10, 20)})
-    monkeypatch.setattr(comparison, "circumstances", lambda: {"commit": "unknown"})
     assert cli.main(["demo", "--out", str(offline)]) == 0
     out, err = capsys.readouterr()
     assert "could not be fetched (mglearn==0.2.0: ERROR: no route to host)" in out

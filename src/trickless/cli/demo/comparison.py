@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tqdm.auto import tqdm
 
 from trickless.cli.demo.download import ADULT_NUMBERS, FetchError, load_adult
-from trickless.cli.demo.measurement import circumstances, measured
+from trickless.cli.demo.measurement import measured
 from trickless.learners.base import Learner
 from trickless.learners.doubly_stochastic import DoublyStochasticClassifier
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier
@@ -75,7 +75,6 @@ def run(folder: Path, repeats: int = 1) -> list[Row]:
     sweep = sweep_sizes(data)
     results = {
         "data": {"name": data.name, "train": data.X.shape, "test": data.X_test.shape},
-        "circumstances": circumstances(),
         "repeats": repeats,
         "table": [row._asdict() for row in rows],
         "sizes": sweep,
