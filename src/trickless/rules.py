@@ -194,8 +194,7 @@ def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn, and show the line outside the package whose call led here."""
-    level, frame = 1, sys._getframe()
-    outside = level
+    level, outside, frame = 1, 1, sys._getframe()
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("trickless."):
             outside = level + 1

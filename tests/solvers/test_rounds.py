@@ -155,7 +155,7 @@ def test_the_curve_of_errors_is_merged_when_it_is_long(learner, monkeypatch):
         every.y_range = merged.y_range = (-1, 1)
     for row in range(100):
         every.partial_fit(X[row : row + 1], y[row : row + 1])
-    monkeypatch.setattr("trickless.solvers.error_curve.STRETCHES", 8)
+    monkeypatch.setattr("trickless.solvers.progress.STRETCHES", 8)
     for row in range(100):
         merged.partial_fit(X[row : row + 1], y[row : row + 1])
     every, merged = every.online_error_, merged.online_error_

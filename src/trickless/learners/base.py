@@ -6,6 +6,7 @@ Rows → validated rows (``rows``) → the learner's function → decision value
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,6 +56,7 @@ class Learner(BaseEstimator):
     _fixed: ClassVar[tuple[str, ...]] = ("dtype",)
     #: Remedy if memory is too small.
     _smaller: ClassVar[str] = "fewer rows at a time"
+    _function: Callable[[Any], Any]
     #: Whether targets are numbers.
     _numeric: ClassVar[bool]
 
@@ -90,10 +92,6 @@ class Learner(BaseEstimator):
         X = self._rows_to_predict(X)
         with linear_algebra(self.n_jobs):
             return beside(X, self._function(X))
-
-    def _function(self, X: Any) -> Any:
-        """Values of the learned function at validated rows."""
-        raise NotImplementedError
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "seed_")

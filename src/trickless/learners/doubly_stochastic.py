@@ -77,8 +77,7 @@ class _DoublyStochastic(NeuronLearner):
             "inverse", "constant", "theorem", remedy="schedule='inverse' decays slowly"
         ),
         "decay": either(
-            non_negative("decay='auto' is the product of step and alpha"),
-            choice("auto", remedy=""),
+            non_negative("decay='auto' is the product of step and alpha"), choice("auto", remedy="")
         ),
         "preconditioner": either(
             choice("block", remedy="preconditioner=None is the algorithm of the paper"),

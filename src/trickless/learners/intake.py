@@ -18,14 +18,11 @@ import numpy as np
 from trickless.arrays.devices import to_host
 from trickless.functions.stream import as_seed
 from trickless.learners.base import Learner
-from trickless.learners.rows import Rows, that_count
+from trickless.learners.rows import Batch, Rows, that_count
 from trickless.learners.targets import Labels, check_some_weight
 from trickless.rules import check_parameters
 
 L = TypeVar("L", bound=Learner)
-
-#: Rows, targets and weights of a batch, as solvers receive them.
-Batch = tuple[Any, np.ndarray, np.ndarray | None]
 
 
 @contextmanager
@@ -82,8 +79,8 @@ def begin(
     check_parameters(learner, learner._rules)
     owner = type(learner).__name__
     learner.fixed_ = {name: deepcopy(getattr(learner, name)) for name in learner._fixed}
-    learner.rows_ = Rows(owner, learner.dtype, learner._kind_of_rows())
-    X, y, weight = learner.rows_.first(learner, X, y, sample_weight, learner._numeric)
+    learner.rows_ = Rows(owner, learner.dtype, learner._kind_of_rows(), learner._numeric)
+    X, y, weight = learner.rows_.first(learner, X, y, sample_weight)
     learner.targets_ = learner._new_targets(y, to_host(classes))
     batch = _with_targets(learner, X, y, weight, stream)
     check_some_weight(owner, getattr(learner, "class_weight", None), len(y), len(batch[1]))
@@ -101,7 +98,7 @@ def receive(
 ) -> Batch:
     """Receive a later batch; in a stream, all its weights may be 0."""
     check_fixed(learner)
-    X, y, weight = learner.rows_.later(learner, X, y, sample_weight, learner._numeric, stream)
+    X, y, weight = learner.rows_.later(learner, X, y, sample_weight, stream)
     if isinstance(learner.targets_, Labels):
         learner.targets_.check_classes(to_host(classes))
     if not len(y):

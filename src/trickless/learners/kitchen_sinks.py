@@ -20,13 +20,14 @@ from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
 from trickless.learners.base import Classifier, Regressor, store
-from trickless.learners.intake import Batch, anew, begin, check_unchanged
+from trickless.learners.intake import anew, begin, check_unchanged
 from trickless.learners.neuron_learner import (
     NeuronLearner,
     begin_stream,
     choose_neurons,
     receive_rows,
 )
+from trickless.learners.rows import Batch
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,

@@ -12,8 +12,8 @@ from sklearn.utils import Tags
 from trickless.arrays.devices import take
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.learners.base import Learner
-from trickless.learners.intake import Batch, receive
-from trickless.learners.rows import Matrix
+from trickless.learners.intake import receive
+from trickless.learners.rows import Batch, Matrix
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import (
     check_family,
@@ -77,7 +77,7 @@ class NeuronLearner(Learner):
     _fixed = ("neurons", *Learner._fixed)
     _smaller = "a smaller n_neurons, or fewer rows at a time"
     _rules = Learner._rules | {
-        "n_neurons": integer(1, "it counts draws of w; n_neurons=1000 is a good start"),
+        "n_neurons": integer(1, "it counts draws of w; n_neurons=1000 is a good start")
     }
 
     neurons: Neurons | str

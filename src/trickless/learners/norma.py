@@ -388,7 +388,7 @@ class NORMAClassifier(Classifier, _NORMA):
     """
 
     _rules = _NORMA._rules | {
-        "loss": choice(*CLASSIFICATION_LOSSES, remedy="loss='log_loss' gives probabilities"),
+        "loss": choice(*CLASSIFICATION_LOSSES, remedy="loss='log_loss' gives probabilities")
     }
 
     def __init__(

@@ -60,7 +60,7 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bo
             f"the {'values' if apart else 'rows'} differ by about {unit * spread[column]:.1g} in "
             "all: "
             "predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
-            "dtype='float64'.",
+            "dtype='float64'."
         )
 
 
@@ -75,6 +75,6 @@ def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
     warn(
         f"{owner}: of {before[column]} different values of column {column} of X, "
         f"dtype={np.dtype(dtype).name!r} tells {after[column]} apart: predictions will be "
-        "inaccurate. Remedy: dtype='float64'; or subtract an offset, or take logarithms.",
+        "inaccurate. Remedy: dtype='float64'; or subtract an offset, or take logarithms."
     )
     return True

@@ -17,6 +17,9 @@ from trickless.tables.frames import is_frame
 
 _FLOATS = (np.float64, np.float32)
 
+#: Rows, targets and weights of a batch.
+Batch = tuple[Any, np.ndarray, np.ndarray | None]
+
 
 class Matrix:
     """The default kind of rows: finite numbers, dense or sparse.
@@ -65,59 +68,57 @@ class Rows:
         Whether y was an array of another library, so that predicted labels are one, too.
     """
 
-    def __init__(self, owner: str, dtype: Any, kind: Matrix) -> None:
+    def __init__(self, owner: str, dtype: Any, kind: Matrix, numeric: bool) -> None:
         self.owner = owner
+        self.numeric = numeric
         self.dtype = np.dtype(dtype)
         self.kind = kind
         self.encoder: TableEncoder | None = None
         self.place: str | None = None
         self.labels_beside_rows = False
 
-    def first(
-        self, learner: Any, X: Any, y: Any, sample_weight: Any, numeric: bool
-    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    def first(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
         """The rows, targets and weights of the first batch, without rows of weight 0.
 
         Sets ``n_features_in_`` and ``feature_names_in_`` of the learner.
         """
         check_together(self.owner, X, y=y, sample_weight=sample_weight)
         self.labels_beside_rows = dispatches() and is_foreign(y)
-        X, y = self._validated(learner, X, to_host(y), numeric, reset=True)
+        X, y = self._validated(learner, X, to_host(y), reset=True)
         self.kind.check(self.owner, X)
         self.place = place(X)
-        weight = self._weights(sample_weight, X, may_be_empty=False)
+        weight = check_weights(self.owner, to_host(sample_weight), X)
         X, y, weight = that_count(X, y, weight)
         return self._in_precision(X, first=True), y, weight
 
-    def later(
-        self, learner: Any, X: Any, y: Any, sample_weight: Any, numeric: bool, may_be_empty: bool
-    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    def later(self, learner: Any, X: Any, y: Any, sample_weight: Any, may_be_empty: bool) -> Batch:
         """The same for a later batch. If it may be empty, all weights may be 0."""
         check_together(self.owner, X, y=y, sample_weight=sample_weight)
-        X, y = self._validated(learner, X, to_host(y), numeric, reset=False)
+        X, y = self._validated(learner, X, to_host(y), reset=False)
         self._check_kind(X)
-        weight = self._weights(sample_weight, X, may_be_empty)
+        weight = check_weights(self.owner, to_host(sample_weight), X, may_be_empty)
         X, y, weight = that_count(X, y, weight)
         return (self._in_precision(X) if len(y) else X), y, weight
 
     def to_predict(self, learner: Any, X: Any) -> Any:
         """Rows for prediction, validated and in the learner's precision."""
-        X = self._validated(learner, X, "no_validation", False, reset=False)
+        X = self._validated(learner, X, "no_validation", reset=False)
         self._check_kind(X)
         return self._in_precision(X)
 
     def inputs(self, learner: Any, n_features: int) -> Inputs:
         """Names and numbers of categories of the columns, for families of neurons."""
         names = getattr(learner, "feature_names_in_", None)
-        none = np.zeros(n_features, dtype=int)
-        n_categories = none if self.encoder is None else self.encoder.n_categories
-        return Inputs(n_categories, None if names is None else tuple(names.tolist()))
+        names = None if names is None else tuple(names.tolist())
+        if self.encoder is None:
+            return Inputs(np.zeros(n_features, dtype=int), names)
+        return Inputs(self.encoder.n_categories, names)
 
     def _check_kind(self, X: Any) -> None:
         self.kind.check(self.owner, X)
         check_place(self.owner, X, self.place)
 
-    def _validated(self, learner: Any, X: Any, y: Any, numeric: bool, reset: bool) -> Any:
+    def _validated(self, learner: Any, X: Any, y: Any, reset: bool) -> Any:
         """Rows, and targets if there are any, as arrays of finite numbers."""
         if self.kind.tables:
             X = self._encoded(learner, X, reset)
@@ -126,7 +127,7 @@ class Rows:
         if self.kind.tables:
             options["ensure_all_finite"] = "allow-nan"
         if not (isinstance(y, str) and y == "no_validation"):
-            options |= {"multi_output": numeric, "y_numeric": numeric}
+            options |= {"multi_output": self.numeric, "y_numeric": self.numeric}
         try:
             with np.errstate(invalid="ignore"):  # sums that detect values that are not finite
                 return validate_data(learner, X, y, **options)
@@ -142,9 +143,6 @@ class Rows:
         elif self.encoder is not None and is_frame(X):
             validate_data(learner, X, reset=False, skip_check_array=True)  # names before types
         return X if self.encoder is None else self.encoder(self.owner, X)
-
-    def _weights(self, sample_weight: Any, X: Any, may_be_empty: bool) -> np.ndarray | None:
-        return check_weights(self.owner, to_host(sample_weight), X, may_be_empty)
 
     def _in_precision(self, X: Any, first: bool = False) -> Any:
         """Rows in the learner's precision; warns if the first batch loses too much by it."""

@@ -14,14 +14,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.intake import anew, begin
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
-from trickless.rules import (
-    CLASS_WEIGHT,
-    check_parameters,
-    choice,
-    integer,
-    non_negative,
-    positive,
-)
+from trickless.rules import CLASS_WEIGHT, check_parameters, choice, integer, non_negative, positive
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, DualLoss
 from trickless.solvers.sdca import DualAscent
 

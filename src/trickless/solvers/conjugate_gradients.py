@@ -149,15 +149,7 @@ def solve_in_passes(
         grid, scores, best = _compare(sums, coef, which, ridges, n_outputs)
         coef, wanted, ridges = coef[:, best], wanted[:, best], ridges[best]
     coef, n_iter, left = _conjugate_gradients(
-        normal,
-        precondition,
-        wanted,
-        coef,
-        ridges,
-        max_iter,
-        np.full(n_outputs, tol),
-        keep,
-        kept,
+        normal, precondition, wanted, coef, ridges, max_iter, np.full(n_outputs, tol), keep, kept
     )
     excess = _least_excess(coef, normal(coef, ridges), wanted)
     left = np.maximum(left, np.where(excess > _ROUNDING, excess, 0))

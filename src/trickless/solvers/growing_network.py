@@ -18,8 +18,8 @@ from trickless.functions.activations import activations, by_neuron, together
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream
 from trickless.neurons import Weights
-from trickless.solvers.divergence import check_progress
 from trickless.solvers.losses import Loss
+from trickless.solvers.progress import check_progress
 from trickless.solvers.state import Measure
 from trickless.solvers.step_sizes import (
     Options,

@@ -14,9 +14,8 @@ import numpy as np
 from trickless.arrays.growing import Growing, GrowingSparse, growing_like
 from trickless.arrays.interrupts import uninterrupted
 from trickless.functions.exact_kernel import BLOCK_ROWS, ExactKernel, rows_at_once
-from trickless.solvers.divergence import check_progress
-from trickless.solvers.error_curve import Curve, extend
 from trickless.solvers.losses import Loss
+from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.state import ignore
 from trickless.solvers.step_sizes import unit_of
 
@@ -51,11 +50,7 @@ class NORMA:
         self._largest_loss = 0.0
 
     def learn(
-        self,
-        X: Any,
-        y: np.ndarray,
-        options: Options,
-        advance: Callable[[int], object] = ignore,
+        self, X: Any, y: np.ndarray, options: Options, advance: Callable[[int], object] = ignore
     ) -> None:
         """Make a round for each row, in the order given; ``advance`` shows the progress."""
         check_forgetting(options)

@@ -13,15 +13,7 @@ import numpy as np
 from scipy import linalg, optimize
 from scipy.linalg import lapack
 
-from trickless.arrays.devices import (
-    beside,
-    cho_solve,
-    cholesky,
-    eigh,
-    plus_ridge,
-    times,
-    to_host,
-)
+from trickless.arrays.devices import beside, cho_solve, cholesky, eigh, plus_ridge, times, to_host
 from trickless.arrays.namespaces import on_host
 from trickless.solvers.gram import FLOOR, inner_products
 from trickless.solvers.statistics import Moments

@@ -26,9 +26,8 @@ from trickless.arrays.growing import Growing, GrowingSparse, growing_like
 from trickless.arrays.interrupts import uninterrupted
 from trickless.functions.stream import Purpose, generator
 from trickless.solvers.coefficients import Coefficients
-from trickless.solvers.divergence import check_progress
-from trickless.solvers.error_curve import Curve, extend
 from trickless.solvers.losses import Squared
+from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.schedules import Schedule
 from trickless.solvers.state import Keep, Measure, State, forget, ignore
 

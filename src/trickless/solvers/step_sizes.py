@@ -168,7 +168,7 @@ def check_steps(owner: str, steps: Steps, alpha: float) -> None:
             warn(
                 f"{name}: θ alpha = {product:g}, with θ = step_size = {theta:g}, is neither "
                 "in (1, 2) nor a positive integer, so that the theorem does not hold. Remedy: "
-                f"step_size='auto', or one between {1 / alpha:g} and {2 / alpha:g}.",
+                f"step_size='auto', or one between {1 / alpha:g} and {2 / alpha:g}."
             )
     elif (second := steps(1).max()) * alpha >= 1:
         raise ValueError(

@@ -35,10 +35,7 @@ from trickless.neurons import Ferns
 
 SEEDS = (0, 1, 2)
 FIRST_ROWS = 100
-SIZES = {
-    "stumps": (25, 50, 100, 200, 500, 1000, 2000),
-    "gaussian": (25, 50, 100, 200, 500, 1000),
-}
+SIZES = {"stumps": (25, 50, 100, 200, 500, 1000, 2000), "gaussian": (25, 50, 100, 200, 500, 1000)}
 
 
 class Data(NamedTuple):

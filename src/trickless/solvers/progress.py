@@ -1,11 +1,26 @@
-"""Detecting that training diverges."""
+"""How learning goes along a stream: a curve of errors at constant memory, and divergence."""
 
 from __future__ import annotations
 
 import numpy as np
 
+#: Rows of each stretch of a stream, and their mean error.
+Curve = list[tuple[int, float]]
+
+#: A curve has fewer than twice as many stretches.
+STRETCHES = 4096
 #: Training diverges if the mean loss exceeds this many times that of predicting a constant.
 _DIVERGED = 1e3
+
+
+def extend(curve: Curve, n_rows: int, error: float) -> None:
+    """Add a stretch; neighbours are merged where the curve becomes too long."""
+    curve.append((n_rows, error))
+    if len(curve) == 2 * STRETCHES:
+        curve[:] = [
+            (m + n, (m * a + n * b) / (m + n))
+            for (m, a), (n, b) in zip(curve[::2], curve[1::2], strict=True)
+        ]
 
 
 def check_progress(owner: str, now: float, start: float, n_steps: int, remedy: str) -> None:
