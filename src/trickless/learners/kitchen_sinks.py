@@ -116,17 +116,15 @@ class _KitchenSinks(NeuronLearner):
         self._check_weight_bound()
         file = Checkpoint(checkpoint, self)
         with anew(self, is_model) as new, linear_algebra(self.n_jobs):
-            batch = begin(new, X, y, sample_weight, seed=file.seed)
+            X, targets, weight = batch = begin(new, X, y, sample_weight, seed=file.seed)
             begin_sums(new, *batch)  # Alg. 1, line 1: draw neurons
             file.received(new.seed_, *batch)
-            X, targets, weight = batch
             sums, options = new.sums_, options_of(new)
             if sums.goes_in_passes(X, options):
                 sums.solve_in_passes(X, targets, weight, options, file.keep, file.resume())
             else:
                 with new._progress(len(targets), "row") as bar:  # line 2: activations, summed
-                    state = file.resume()
-                    sums.add(sums.summed(*batch, options, file.keep, state, bar.update))
+                    sums.learn(*batch, options, file.keep, file.resume(), bar.update)
             if self.alpha == "loo":
                 sums.leave_one_out(X, targets, weight, options)
             if self.loss != "squared_error":
@@ -152,15 +150,14 @@ class _KitchenSinks(NeuronLearner):
                 new._learn(batch)
             return self
         with linear_algebra(self.n_jobs):
-            batch = receive_rows(self, X, y, sample_weight, classes)
-            self._learn(batch)
+            self._learn(receive_rows(self, X, y, sample_weight, classes))
         return self
 
     def _learn(self, batch: Batch) -> None:
         """Add a batch to the sums, if it has rows."""
         if len(batch[1]):
             with self._progress(len(batch[1]), "row") as bar:
-                self.sums_.add(self.sums_.summed(*batch, options_of(self), advance=bar.update))
+                self.sums_.learn(*batch, options_of(self), advance=bar.update)
 
     def _fit_stream(
         self, batches: Iterable[tuple[Any, ...]], classes: Any = None, checkpoint: Any = None

@@ -121,7 +121,7 @@ class OnlineLearner(Learner):
             if self.shuffle:
                 order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
             new._learn(X[order], targets[order], file)
-            new.estimates_.function(new.rounds_, new.average)  # which is frozen once, if at all
+            new.rounds_.function(new.estimates_, new.average)  # frozen once, if at all
         file.remove()
         return self
 
@@ -146,7 +146,7 @@ class OnlineLearner(Learner):
             self.rounds_.learn(X, targets, options_of(self), file.keep, file.resume(), bar.update)
 
     def _function(self, X: Any) -> Any:
-        return self.estimates_.function(self.rounds_, self.average)(X)
+        return self.rounds_.function(self.estimates_, self.average)(X)
 
     @property
     def online_error_(self) -> np.ndarray:

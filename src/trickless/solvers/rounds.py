@@ -154,6 +154,10 @@ class Rounds:
             start = rows.stop
             keep(partial(self.state, start))
 
+    def function(self, estimate: Estimate, average: bool) -> Callable[[Any], Any]:
+        """The function that predicts, by the average over rounds or by the last round."""
+        return estimate.function(self, average)
+
     def state(self, n_rows: int) -> State:
         """What the rounds of the first rows of a batch have changed."""
         names = "support", "coefficients", "online", "played", "measured"

@@ -80,8 +80,9 @@ class Sums:
         """Statistics of no rows. Their Gram matrix is on the device of ``like``."""
         return Statistics(self.n_columns, self.origin, like)
 
-    def add(self, batch: Statistics) -> None:
-        """Add the sums over a batch of rows."""
+    def learn(self, *rows: Any, **how: Any) -> None:
+        """Add the sums over a batch of rows; the arguments are those of ``summed``."""
+        batch = self.summed(*rows, **how)
         if self.statistics is None:
             self.take(batch)
             return
@@ -145,13 +146,11 @@ class Sums:
             assert self.statistics is not None
             check_alpha(options.owner, options.alpha)
             moments = self.statistics.centred()
-            auto = isinstance(options.alpha, str)
             with linear_algebra(options.n_jobs, moments.n_products):
-                solution = (
-                    solve_by_gcv(moments, options.n_jobs)
-                    if auto
-                    else self._solve_at(moments, options)
-                )
+                if isinstance(options.alpha, str):
+                    solution = solve_by_gcv(moments, options.n_jobs)
+                else:
+                    solution = self._solve_at(moments, options)
             self._solution = self._bounded_by_weight(solution, options)
         return self._solution
 
