@@ -43,9 +43,10 @@
 
 # What depends on the versions of NumPy, SciPy, scikit-learn and pandas: the laws, scikit-learn's checks,
 # golden files, streams, data frames and threads, and the command line.
-MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/arrays tests/files/test_format.py \
+MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/arrays/test_threads.py \
+	tests/arrays/test_concurrency.py tests/arrays/test_growing.py tests/files/test_format.py \
 	tests/functions/test_stream.py tests/neurons/test_families.py tests/neurons/test_tabular.py \
-	tests/learners/test_validation.py tests/tables tests/cli
+	tests/learners/test_validation.py tests/tables tests/cli/test_commands.py tests/cli/test_errors.py
 
 # What needs torch, JAX and River, and what needs Dask.
 FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/neurons/from_jax.py
