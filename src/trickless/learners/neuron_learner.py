@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse
 from sklearn.base import clone
 from sklearn.utils import Tags
 
@@ -13,7 +12,7 @@ from trickless.arrays.devices import take
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.learners.base import Learner
 from trickless.learners.intake import receive
-from trickless.learners.rows import Batch, Matrix
+from trickless.learners.rows import Batch, Matrix, RowsOfNeurons
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import (
     check_family,
@@ -24,43 +23,9 @@ from trickless.neurons.checks import (
 )
 from trickless.rules import integer
 from trickless.selection.halving import choose
-from trickless.tables.encoder import why_no_numbers, why_no_table
 
 #: Rows and neurons with which a family is checked.
 _TRIAL_ROWS, _TRIAL_NEURONS = 64, 16
-
-
-class RowsOfNeurons(Matrix):
-    """The kind of rows that a family of neurons takes.
-
-    With ``devices``, the learner accepts arrays of other libraries.
-    """
-
-    def __init__(self, neurons: Neurons, devices: bool) -> None:
-        self.family = type(neurons).__name__
-        self.tables = self.apart = neurons.accepts_tables
-        self.by_order = neurons.by_order
-        self.sparse = neurons.accepts_sparse
-        self.devices = devices
-
-    def check(self, owner: str, X: Any) -> None:
-        """Raise an error for sparse rows if the neurons do not take them."""
-        if scipy.sparse.issparse(X) and not self.sparse:
-            raise TypeError(
-                f"{owner}: X is a sparse matrix of shape {X.shape}, but neurons={self.family}() "
-                "works on dense rows only. Remedy: pass X.toarray(), or choose neurons that take "
-                "sparse rows, such as 'gaussian'."
-            )
-
-    def why_refused(self, X: Any) -> str | None:
-        """Explain why rows are no table, or not finite numbers; None if the reason is unknown."""
-        if self.tables:
-            return why_no_table(X)
-        return why_no_numbers(
-            X,
-            f"neurons={self.family}() takes finite numbers only. Remedy: neurons=Tabular(), which "
-            "takes missing values and, in data frames, text; or encode it in a pipeline.",
-        )
 
 
 class NeuronLearner(Learner):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.learners.places import check_double, check_place, check_readable, check_together
 from trickless.learners.resolution import check_overflow, warn_of_resolution
-from trickless.neurons import Inputs
-from trickless.tables.encoder import TableEncoder, why_no_numbers
+from trickless.neurons import Inputs, Neurons
+from trickless.tables.encoder import TableEncoder, why_no_numbers, why_no_table
 from trickless.tables.frames import is_frame
 
 _FLOATS = (np.float64, np.float32)
@@ -53,6 +54,39 @@ class Matrix:
     def converted(self, X: Any) -> Any:
         """Rows in the learner's precision, converted further if the learner needs that."""
         return X
+
+
+class RowsOfNeurons(Matrix):
+    """The kind of rows that a family of neurons takes.
+
+    With ``devices``, the learner accepts arrays of other libraries.
+    """
+
+    def __init__(self, neurons: Neurons, devices: bool) -> None:
+        self.family = type(neurons).__name__
+        self.tables = self.apart = neurons.accepts_tables
+        self.by_order = neurons.by_order
+        self.sparse = neurons.accepts_sparse
+        self.devices = devices
+
+    def check(self, owner: str, X: Any) -> None:
+        """Raise an error for sparse rows if the neurons do not take them."""
+        if scipy.sparse.issparse(X) and not self.sparse:
+            raise TypeError(
+                f"{owner}: X is a sparse matrix of shape {X.shape}, but neurons={self.family}() "
+                "works on dense rows only. Remedy: pass X.toarray(), or choose neurons that take "
+                "sparse rows, such as 'gaussian'."
+            )
+
+    def why_refused(self, X: Any) -> str | None:
+        """Explain why rows are no table, or not finite numbers; None if the reason is unknown."""
+        if self.tables:
+            return why_no_table(X)
+        return why_no_numbers(
+            X,
+            f"neurons={self.family}() takes finite numbers only. Remedy: neurons=Tabular(), which "
+            "takes missing values and, in data frames, text; or encode it in a pipeline.",
+        )
 
 
 class Rows:
