@@ -9,7 +9,7 @@ from flax import linen as nn
 
 from laws import Laws, X, fitted
 from trickless import KitchenSinksRegressor
-from trickless.neurons import FromJax, _jax
+from trickless.neurons import FromJax, from_jax
 
 
 class Convolutional(nn.Module):
@@ -90,7 +90,7 @@ def test_few_shapes_are_compiled():
         (w,) = neurons.draw(np.random.default_rng(0), n)
         some = np.resize(X, (rows, 64))
         np.testing.assert_allclose(neurons(some, (w,)), some @ w.T, atol=1e-12)
-    assert len(traced) == len(_jax._ROWS)
+    assert len(traced) == len(from_jax._ROWS)
     again = fitted(neurons)
     traced.clear()
     again(X, again.draw(np.random.default_rng(0), 9))
