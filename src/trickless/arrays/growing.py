@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from trickless.arrays.sparse import check_csr
+
 
 class Growing:
     """A dense array that grows along its first axis."""
@@ -51,6 +53,16 @@ class Growing:
         buffer = None if self._buffer is None else self.rows.copy()
         return {"_buffer": buffer, "_length": self._length}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a state, such as one from a file: it has all rows and no room for more."""
+        buffer, length = state.get("_buffer"), state.get("_length")
+        whole = isinstance(buffer, np.ndarray) and buffer.ndim > 0
+        if type(length) is not int or length != (len(buffer) if whole else 0):  # type: ignore[arg-type]
+            raise ValueError("the rows of a buffer are not as many as its length")
+        if buffer is not None and not whole:
+            raise ValueError("the rows of a buffer are not an array")
+        self._buffer, self._length = buffer, length
+
 
 class GrowingSparse:
     """A CSR matrix that grows by rows."""
@@ -89,10 +101,17 @@ class GrowingSparse:
         return scipy.sparse.csr_matrix(arrays, shape=(len(self), self._n_columns), copy=False)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the state from a file, and check the column numbers, which SciPy trusts."""
+        """Restore a state, such as one from a file, whose parts SciPy would trust."""
         self.__dict__.update(state)
-        if len(self):
-            self.rows.check_format(full_check=True)
+        buffers = [state.get(name) for name in ("_data", "_indices", "_ends")]
+        if not all(isinstance(buffer, Growing) for buffer in buffers):
+            raise ValueError("the parts of sparse rows are not buffers")
+        if len(self._data) == len(self._indices) == len(self._ends) == self._n_columns == 0:
+            return  # nothing has been appended yet
+        data, columns, ends = self._data.rows, self._indices.rows, self._ends.rows
+        if not columns.dtype == ends.dtype == np.int64:
+            raise ValueError("the columns and ends of sparse rows are not int64")
+        check_csr(data, columns, ends, (len(self), self._n_columns))
 
 
 def growing_like(X: Any) -> Growing | GrowingSparse:

@@ -14,7 +14,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from math import isfinite
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
@@ -24,9 +24,12 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from trickless.arrays.growing import Growing, GrowingSparse
+from trickless.arrays.sparse import checked_csr, parts_of
 from trickless.files.random_states import from_state, state_of
 from trickless.files.registry import classes
 
+#: The most objects of a file. Each takes some microseconds to make.
+MOST_OBJECTS = 2**17
 #: Types that a parameter such as ``dtype`` may be.
 _TYPES: dict[str, type] = {
     cls.__name__: cls
@@ -61,12 +64,14 @@ class Recorder:
             return self._seen[id(value)][0]
         cls = type(value)
         if any(value is outer for _, outer in self._path):
-            raise self._refused(f"a {cls.__name__} that holds itself")
+            raise self.refused(f"a {cls.__name__} that holds itself")
         attributes = {}
         for name, part in self._state(value).items():
             self._path.append((f"{cls.__name__}.{name}", value))
             attributes[name] = self.write(part)
             self._path.pop()
+        if len(self.records) >= MOST_OBJECTS:
+            raise self.refused(f"more than {MOST_OBJECTS} objects")
         ours = classes().get(cls.__name__) is cls
         self.records.append([cls.__name__ if ours else self.add_foreign(cls), attributes])
         self._seen[id(value)] = len(self.records) - 1, value
@@ -104,7 +109,7 @@ class Recorder:
     def type_name(self, dtype: np.dtype) -> str:
         """The name of the type of an array."""
         if not _PLAIN.fullmatch(name := dtype.newbyteorder("<").str):
-            raise self._refused(f"numbers or an array of the type {dtype}")
+            raise self.refused(f"numbers or an array of the type {dtype}")
         return name
 
     def _state(self, value: Any) -> dict[str, Any]:
@@ -120,9 +125,10 @@ class Recorder:
             state = {} if reduced[2] is None else reduced[2]
             if type(state) is dict and not any(part is not None for part in reduced[3:]):
                 return state
-        raise self._refused(f"{cls.__module__}.{cls.__qualname__}")
+        raise self.refused(f"{cls.__module__}.{cls.__qualname__}")
 
-    def _refused(self, what: str) -> TypeError:
+    def refused(self, what: str) -> TypeError:
+        """An error that says where in the model something is that a file cannot hold."""
         place = f"{self._path[-1][0]} is or holds" if self._path else "the model is"
         return TypeError(
             f"save: {place} {what}, which a file cannot hold. Remedy: replace it by plain data, "
@@ -140,6 +146,9 @@ class Reader:
 
     def read(self, lines: Iterable[bytes]) -> Any:
         """Read records, one a line, and return the object of the last."""
+        lines = list(lines)
+        if len(lines) > MOST_OBJECTS:
+            raise ValueError(f"there are {len(lines)} objects, and a file may have {MOST_OBJECTS}")
         for line in lines:
             name, attributes = _list(parse(line, self._pairs), 2)
             self._objects.append(self._build(name, attributes))
@@ -204,16 +213,39 @@ def _read_object_array(reader: Reader, parts: Any) -> np.ndarray:
     return array.reshape([_index(n) for n in _list(shape)])
 
 
+def _write_dict(recorder: Recorder, mapping: dict[Any, Any]) -> list[Any]:
+    for key in mapping:
+        if not _may_be_key(key):
+            raise recorder.refused(f"a dictionary with the key {ascii(key)[:60]}")
+    return [recorder.write(list(pair)) for pair in mapping.items()]
+
+
+def _key(value: Any) -> Any:
+    if not _may_be_key(value):
+        raise ValueError(f"{_shown(value)} cannot be a key of a dictionary")
+    return value
+
+
+def _may_be_key(value: Any) -> bool:
+    """Whether this may be a key: text, or a number whose hash few others share.
+
+    Many keys of one hash would take quadratic time. Integers beyond 64 bits, complex numbers and
+    tuples of numbers can be chosen so; the hashes of text depend on a secret of the process.
+    """
+    if isinstance(value, np.generic):
+        return value.dtype.kind in "biufSU"
+    if type(value) is int:
+        return -(2**63) <= value < 2**64
+    return value is None or type(value) in (bool, float, str)
+
+
 def _write_sparse(recorder: Recorder, matrix: Any) -> list[Any]:
-    arrays, shape = [matrix.data, matrix.indices, matrix.indptr], list(map(int, matrix.shape))
-    return recorder.write([type(matrix).__name__, *arrays, shape])
+    return recorder.write([type(matrix).__name__, *parts_of(matrix), list(map(int, matrix.shape))])
 
 
 def _read_sparse(reader: Reader, parts: Any) -> Any:
     name, data, indices, ends, shape = _list(parts, 5)
-    matrix = _known(name, _SPARSE)((data, indices, ends), tuple(map(_index, _list(shape))))
-    matrix.check_format(full_check=True)
-    return matrix
+    return checked_csr(_known(name, _SPARSE), data, indices, ends, _list(shape, 2))
 
 
 #: Kinds of values that are not plain data, by their keys. A value is of the first that holds it.
@@ -230,8 +262,8 @@ _KINDS: dict[str, _Kind] = {
     ),
     "$dict": _Kind(
         lambda value: type(value) is dict,
-        lambda recorder, value: [recorder.write(list(pair)) for pair in value.items()],
-        lambda _, pairs: unique([(k, v) for k, v in (_list(p, 2) for p in _list(pairs))]),
+        _write_dict,
+        lambda _, pairs: unique([(_key(k), v) for k, v in (_list(p, 2) for p in _list(pairs))]),
     ),
     "$slice": _Kind(
         lambda value: type(value) is slice,
@@ -300,13 +332,18 @@ def dtype_of(name: Any) -> np.dtype:
 
 def _with_parameters(cls: Any, attributes: dict[str, Any]) -> dict[str, Any]:
     """The attributes, with the defaults of parameters that are newer than the file."""
-    parameters = inspect.signature(cls.__init__).parameters
-    for name in cls._get_param_names():
-        default = parameters[name].default
+    for name, default in _defaults(cls).items():
         if name not in attributes and default is inspect.Parameter.empty:
             raise ValueError(f"a {cls.__name__} has no {name}")
         attributes.setdefault(name, default)
     return attributes
+
+
+@cache
+def _defaults(cls: Any) -> dict[str, Any]:
+    """The defaults of the parameters of an estimator."""
+    parameters = inspect.signature(cls.__init__).parameters
+    return {name: parameters[name].default for name in cls._get_param_names()}
 
 
 def _named_tuple(cls: Any, fields: dict[str, Any]) -> Any:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.sparse import check_csr, parts_of
 from trickless.learners.places import check_double, check_place, check_readable, check_together
 from trickless.learners.resolution import check_overflow, warn_of_resolution
 from trickless.neurons import Inputs, Neurons
@@ -157,6 +158,7 @@ class Rows:
         if self.kind.tables:
             X = self._encoded(learner, X, reset)
         check_readable(self.owner, X, self.kind.devices)
+        _check_parts(self.owner, X)
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
         if self.kind.tables:
             options["ensure_all_finite"] = "allow-nan"
@@ -196,6 +198,19 @@ class Rows:
     def __getstate__(self) -> dict[str, Any]:
         """Copies and files forget the device, so that later rows may be on any."""
         return self.__dict__ | {"place": None}
+
+
+def _check_parts(owner: str, X: Any) -> None:
+    """Refuse sparse rows with column numbers or ends that would lead outside of memory."""
+    if not scipy.sparse.issparse(X) or X.format not in ("csr", "csc"):
+        return
+    try:
+        check_csr(*parts_of(X), X.shape if X.format == "csr" else X.shape[::-1])
+    except ValueError as error:
+        raise ValueError(
+            f"{owner}: X is a damaged {type(X).__name__}: {error}. Remedy: make it anew, for "
+            "instance of (data, (rows, columns))."
+        ) from error
 
 
 def _precisions(X: Any) -> tuple[Any, ...]:

@@ -1,0 +1,117 @@
+"""Sparse rows are checked before compiled code trusts them."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from trickless import SDCARegressor
+from trickless.arrays.growing import GrowingSparse
+from trickless.arrays.sparse import check_csr, checked_csr, parts_of
+
+DATA = np.array([1.0, 2.0, 3.0])
+COLUMNS = np.array([0, 2, 1], dtype=np.int32)
+ENDS = np.array([0, 2, 2, 3], dtype=np.int32)
+
+
+def test_right_parts_are_accepted():
+    check_csr(DATA, COLUMNS, ENDS, (3, 3))
+    check_csr(DATA[:0], COLUMNS[:0], ENDS[:1], [0, 0])
+    matrix = checked_csr(scipy.sparse.csr_array, DATA, COLUMNS.astype("i8"), ENDS, [3, 3])
+    assert matrix.toarray().tolist() == [[1, 0, 2], [0, 0, 0], [0, 3, 0]]
+
+
+def changed(array, place, value):
+    array = array.copy()
+    array[place] = value
+    return array
+
+
+@pytest.mark.parametrize(
+    ("parts", "cause"),
+    [
+        ({"ends": changed(ENDS, -1, -1)}, "do not go up"),
+        ({"ends": changed(ENDS, -1, 2)}, "do not go up"),
+        ({"ends": changed(ENDS, -1, 4)}, "do not go up"),
+        ({"ends": changed(ENDS, 0, 1)}, "do not go up"),
+        ({"ends": changed(ENDS, 1, 3)}, "do not go up"),
+        ({"ends": changed(ENDS, slice(None), 0)}, "do not go up"),
+        ({"ends": ENDS[:-1]}, "3 ends, not 4"),
+        ({"ends": ENDS[:0]}, "0 ends, not 4"),
+        ({"ends": ENDS.astype(float)}, "float64, not int32"),
+        ({"ends": ENDS.astype(np.uint64)}, "uint64, not int32"),
+        ({"ends": ENDS[None]}, "one dimension"),
+        ({"columns": changed(COLUMNS, 0, 3)}, "not in the range"),
+        ({"columns": changed(COLUMNS, 0, -1)}, "not in the range"),
+        ({"columns": COLUMNS.astype(np.int8)}, "int8, not int32"),
+        ({"columns": COLUMNS[:2]}, "2 columns for 3"),
+        ({"columns": COLUMNS.tolist()}, "one dimension"),
+        ({"data": DATA[:2]}, "do not go up"),
+        ({"data": DATA.astype("U3")}, "not numbers"),
+        ({"data": DATA.astype(object)}, "not numbers"),
+        ({"shape": (3, 2)}, "not in the range"),
+        ({"shape": (2, 3)}, "4 ends, not 3"),
+        ({"shape": (3,)}, "two numbers"),
+        ({"shape": (3, 2**63)}, "two numbers"),
+        ({"shape": (3, True)}, "two numbers"),
+    ],
+)
+def test_wrong_parts_are_refused(parts, cause):
+    right = {"data": DATA, "columns": COLUMNS, "ends": ENDS, "shape": (3, 3)}
+    with pytest.raises(ValueError, match=cause):
+        check_csr(**right | parts)
+
+
+def test_parts_leave_out_room_for_more():
+    matrix = scipy.sparse.csr_matrix((DATA, COLUMNS, ENDS), shape=(3, 3))
+    matrix.indptr = matrix.indptr[:2].copy()
+    assert [len(part) for part in parts_of(matrix)] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("method", ["fit", "predict"])
+@pytest.mark.parametrize("kind", [scipy.sparse.csr_matrix, scipy.sparse.csc_array])
+def test_damaged_rows_of_the_user_are_refused(kind, method):
+    X, y = np.eye(3), np.arange(3.0)
+    model = SDCARegressor().fit(kind(X), y)
+    damaged = kind(X)
+    damaged.indices[1] = 10**9
+    arguments = (damaged,) if method == "predict" else (damaged, y)
+    with pytest.raises(ValueError, match=r"X is a damaged cs.*not in the range.*Remedy"):
+        getattr(model, method)(*arguments)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: s | {"_data": None},
+        lambda s: s | {"_n_columns": 1},
+        lambda s: s | {"_n_columns": "3"},
+        lambda s: {k: v for k, v in s.items() if k != "_ends"},
+        lambda s: s | {"_indices": narrow(s["_indices"])},
+        lambda s: s | {"_ends": narrow(s["_ends"])},
+        lambda s: s | {"_indices": s["_ends"]},
+        lambda s: s | {"_data": like(s["_data"], None, 3)},
+        lambda s: s | {"_data": like(s["_data"], DATA, 2)},
+        lambda s: s | {"_data": like(s["_data"], [1, 2, 3], 3)},
+        lambda s: s | {"_data": like(s["_data"], DATA, -3)},
+        lambda s: s | {"_data": like(s["_data"], DATA, True)},
+    ],
+)
+def test_a_buffer_of_sparse_rows_checks_its_state(change):
+    rows = GrowingSparse()
+    rows.append(scipy.sparse.csr_matrix((DATA, COLUMNS, ENDS), shape=(3, 3)))
+    again = GrowingSparse.__new__(GrowingSparse)
+    again.__setstate__(dict(vars(rows)))
+    assert (again.rows != rows.rows).nnz == 0
+    with pytest.raises((ValueError, AttributeError, TypeError)):
+        again.__setstate__(change(dict(vars(rows))))
+
+
+def like(buffer, values, length):
+    other = type(buffer)()
+    other.__setstate__({"_buffer": values, "_length": length})
+    return other
+
+
+def narrow(buffer):
+    """A buffer that would wrap the numbers that are appended to it."""
+    return like(buffer, buffer.rows.astype(np.int8), len(buffer))
