@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ _BIT_GENERATORS: dict[str, Any] = {
         np.random.SFC64,
     )
 }
-#: Parts of a state that are positions in a buffer, and the last position. NumPy checks neither.
-_LAST = {"pos": 624, "buffer_pos": 4}
+#: The largest values of some parts of a state: positions in a buffer, which NumPy does not check,
+#: and half of a number that is kept for the next draw.
+_LAST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "has_gauss": 1, "uinteger": 2**32 - 1}
 
 
 def state_of(random: np.random.Generator | np.random.RandomState) -> dict[str, Any]:
@@ -35,14 +37,24 @@ def from_state(kind: Any, state: Any) -> np.random.Generator | np.random.RandomS
     bits = _BIT_GENERATORS[name](0)
     if kind == "Generator":
         _check(state, bits.state)
+        _check_turns(name, state["state"])
         bits.state = state
         return np.random.Generator(bits)
     if kind != "RandomState":
         raise ValueError("a random generator is neither a Generator nor a RandomState")
     random = np.random.RandomState(bits)
     _check(state, random.get_state(legacy=False))
+    _check_turns(name, state["state"])
     random.set_state(state)
     return random
+
+
+def _check_turns(name: str, parts: dict[str, Any]) -> None:
+    """Refuse a state that stays where it is: what rejects numbers would draw them for ever."""
+    if name in ("PCG64", "PCG64DXSM") and parts["inc"] % 2 == 0:
+        raise ValueError("the increment of a random generator is even")
+    if name == "MT19937" and not (parts["key"][0] & 0x80000000 or parts["key"][1:].any()):
+        raise ValueError("the key of a random generator is zero")
 
 
 def _check(given: Any, known: Any, name: str = "state") -> None:
@@ -59,3 +71,5 @@ def _check(given: Any, known: Any, name: str = "state") -> None:
             raise ValueError(f"the {name} of a random generator has another shape or type")
     elif isinstance(known, int) and not 0 <= given <= _LAST.get(name, 2**128 - 1):
         raise ValueError(f"the {name} of a random generator is out of range")
+    elif isinstance(known, float) and not isfinite(given):
+        raise ValueError(f"the {name} of a random generator is not finite")
