@@ -3,6 +3,7 @@ import multiprocessing
 import os
 import pickle
 import struct
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import clone, is_regressor
 
 import mutated_files
 import trickless
+import used_files
 from cases import (
     FAMILIES,
     KERNEL_LEARNERS,
@@ -244,7 +246,7 @@ def test_generators_go_on_where_they_were(random, again):
     "value",
     [
         None, True, -3, 2**127, 0.1, -0.0, 5e-324, float("inf"), -float("inf"), "", "\ud800 ü\x00",
-        [], (), {}, [1, [2.0, (None,)]], {"a": {"b": 1}}, {1: 2.0, "1": 3, None: 4, (1, "x"): 5},
+        [], (), {}, [1, [2.0, (None,)]], {"a": {"b": 1}}, {1: 2.0, "1": 3, None: 4, 2.5: 5},
         {"$array": 0}, slice(1, None, -1), np.float32(0.1), np.int8(-1), np.bool_(True),
         np.str_("ü"), {np.str_("a"): 1.0, np.int64(3): 2.0},
     ],
@@ -628,7 +630,7 @@ def test_numbers_that_compiled_code_would_trust_are_checked(path):
     f = Expansion(model.neurons_, scipy.sparse.csr_matrix(X), np.ones((len(X), 1)))
     trickless.save(f, path)
     replaced(path, b"[120, 4]]}", b"[120, 3]]}")
-    with pytest.raises(ValueError, match="ind"):
+    with pytest.raises(ValueError, match="a column of sparse rows is not in the range of 0 to 2"):
         trickless.load(path)
     for kind in (np.random.MT19937, np.random.Philox):
         trickless.save(KitchenSinksRegressor(random_state=np.random.Generator(kind(0))), path)
@@ -647,6 +649,8 @@ def test_numbers_that_compiled_code_would_trust_are_checked(path):
         (b'["RandomState"', b'["Random"', "neither"),
         (b'"has_gauss": 0', b'"has_gauss": -1', "out of range"),
         (b'"has_gauss": 0', b'"has_gauss": "0"', "is a str"),
+        (b'"has_gauss": 0', b'"has_gauss": 2', "out of range"),
+        (b'"gauss": 0.0', b'"gauss": {"$float": "nan"}', "not finite"),
     ],
 )
 def test_states_of_random_generators_are_checked(old, new, cause, path):
@@ -654,6 +658,105 @@ def test_states_of_random_generators_are_checked(old, new, cause, path):
     replaced(path, old, new)
     with pytest.raises(ValueError, match=cause):
         trickless.load(path)
+
+
+@pytest.mark.parametrize("kind", [np.random.PCG64, np.random.PCG64DXSM])
+@pytest.mark.parametrize("whole", [np.random.Generator, np.random.RandomState])
+def test_a_generator_that_would_draw_for_ever_is_refused(kind, whole, path):
+    """PCG64 with an even increment repeats itself, and what rejects numbers waits for others."""
+    random = whole(kind(0))
+    state = kind(0).state["state"]["inc"]
+    trickless.save(KitchenSinksRegressor(random_state=random), path)
+    replaced(path, str(state).encode(), b"0")
+    with pytest.raises(ValueError, match="increment of a random generator is even"):
+        trickless.load(path)
+
+
+@pytest.mark.parametrize("whole", [np.random.Generator, np.random.RandomState])
+def test_a_twister_of_zeros_is_refused(whole, path):
+    trickless.save(KitchenSinksRegressor(random_state=whole(np.random.MT19937(0))), path)
+    of(path, lambda lines, arrays: (lines, bytes(len(arrays))))
+    with pytest.raises(ValueError, match="key of a random generator is zero"):
+        trickless.load(path)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        range(2**61 - 1, 2**61 * 20_000, 2**61 - 1),
+        [complex(1000003 * k, -k) for k in range(3)],
+        [(k, 1) for k in range(3)],
+        [2**64],
+        [-(2**63) - 1],
+        [np.complex128(1j)],
+        [b"bytes"],
+    ],
+    ids=["multiples", "complex", "tuples", "large", "small", "complex scalar", "bytes"],
+)
+def test_keys_whose_hashes_can_be_chosen_are_refused(keys, path):
+    """A dictionary of n keys with one hash would take n² steps."""
+    keys = list(keys)
+    with pytest.raises(TypeError, match=r"save: .*dictionary with the key.*Remedy"):
+        trickless.save(KitchenSinksClassifier(class_weight=dict.fromkeys(keys[-3:], 1.0)), path)
+    if all(type(key) in (int, tuple) for key in keys):
+        trickless.save(KitchenSinksClassifier(class_weight={1: 1.0}), path)
+        pairs = [[{"$tuple": list(k)} if type(k) is tuple else k, 1.0] for k in keys]
+        replaced(path, b"[[1, 1.0]]", json.dumps(pairs).encode())
+        with pytest.raises(ValueError, match="cannot be a key"):
+            trickless.load(path)
+
+
+def test_what_is_verified_is_what_is_used(path, monkeypatch):
+    """Somebody who changes the file after its checksum was compared changes nothing."""
+    trickless.save(Gaussian(length_scale=np.ones(1000)), path)
+    content = path.read_bytes()
+
+    def parse(line, hook, plain=trickless.files.format.parse):
+        with path.open("r+b") as file:
+            file.seek(-5000, os.SEEK_END)
+            file.write(bytes(4000))
+        return plain(line, hook)
+
+    monkeypatch.setattr("trickless.files.format.parse", parse)
+    with pytest.raises(ValueError, match="checksum does not match"):
+        trickless.load(path)
+    monkeypatch.undo()
+    path.write_bytes(content)
+    monkeypatch.setattr("trickless.files.records.parse", parse)
+    assert (trickless.load(path).length_scale == 1).all()
+
+
+def test_an_array_that_changes_while_it_is_saved_makes_no_unreadable_file(path, tmp_path):
+    changing, stop = np.zeros(2**20), threading.Event()
+
+    def change():
+        while not stop.is_set():
+            changing.__iadd__(1.0)
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(20):
+            trickless.save(Gaussian(length_scale=changing), path)
+            trickless.load(path)
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_many_names_that_are_missing_are_cut_short(path):
+    trickless.save(Gaussian(), path)
+    names = json.dumps([f"module:{'x' * 500}{i}" for i in range(10_000)]).encode()
+
+    def change(lines, arrays):
+        about = json.loads(lines[0])
+        about["foreign"] = json.loads(names)
+        return [json.dumps(about).encode(), *lines[1:]], arrays
+
+    of(path, change)
+    with pytest.raises(ValueError, match=r"it needs .* and 9995 more, not in trusted") as caught:
+        trickless.load(path)
+    assert len(str(caught.value)) < 1500
 
 
 def test_all_bytes_of_a_file_belong_to_something(path):
@@ -674,6 +777,22 @@ def test_a_header_has_a_largest_size(path, monkeypatch):
         trickless.load(path)
     with pytest.raises(ValueError, match=r"save: the model has .* a file may hold 50. Remedy"):
         trickless.save(Gaussian(), path)
+
+
+def test_a_file_has_a_largest_number_of_objects(path, monkeypatch):
+    trickless.save(Mixture([Gaussian(), Gaussian()]), path)
+    monkeypatch.setattr(trickless.files.records, "MOST_OBJECTS", 2)
+    with pytest.raises(ValueError, match="there are 3 objects, and a file may have 2"):
+        trickless.load(path)
+    with pytest.raises(TypeError, match=r"save: .*more than 2 objects.*Remedy"):
+        trickless.save(Mixture([Gaussian(), Gaussian()]), path)
+
+
+def test_files_of_another_structure_are_refused_or_used_without_harm():
+    outcomes, ended = used_files.run(60)
+    assert not ended
+    assert outcomes["refused"] > 10
+    assert outcomes["used"] > 10
 
 
 def test_a_buffer_or_array_has_one_owner(path):

@@ -5,21 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import struct
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
-from io import BufferedReader
-from itertools import chain
 from math import prod
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, BinaryIO, Literal, NoReturn
 
 import numpy as np
 
 from trickless.files.records import Reader, Recorder, dtype_of, name_of, parse, unique
+from trickless.files.whole import check_is_file, written_whole
 
 #: The layout of a file. A file of a later version is refused.
 VERSION = 1
@@ -31,7 +28,7 @@ _DIGEST = hashlib.sha256().digest_size
 _LARGEST_HEADER = 2**26
 _CHUNK = 2**20
 #: What reading the records of a hostile file may raise.
-_DEFECTS = (
+DEFECTS = (
     ValueError,
     TypeError,
     LookupError,
@@ -46,7 +43,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Save a model, fitted or not, to a file that :func:`load` reads without running code from it.
 
     The file is written beside ``path`` under a temporary name, and takes its place once it is
-    complete: a save that is interrupted leaves what was there before.
+    complete: a save that is interrupted leaves what was there before. A file that is replaced
+    keeps its mode.
 
     Parameters
     ----------
@@ -62,7 +60,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         If the model holds something that is neither plain data, an array, a function nor an object
         of a Python class with such attributes.
     ValueError
-        If ``path`` is a folder or a device.
+        If ``path`` is a folder or a device, or a file that is read-only.
 
     See Also
     --------
@@ -81,25 +79,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
-    path = Path(os.path.realpath(path))
-    check_is_file("save", path)
-    beside = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.tmp")
-    try:
-        write(model, beside)
-        beside.replace(path)
-    except BaseException as error:
-        with suppress(OSError):
-            beside.unlink()
-        if isinstance(error, OSError):  # the error of a full disk names no file, others ``beside``
-            error.filename = str(path)
-        raise
-
-
-def check_is_file(owner: str, path: Path) -> None:
-    """Refuse the path of something that is not a file, such as a folder or a device."""
-    if path.exists() and not path.is_file():
-        what = "a folder" if path.is_dir() else "not a file but a device, pipe or socket"
-        raise ValueError(f"{owner}: {str(path)!r} is {what}. Remedy: the path of a file.")
+    with written_whole("save", path) as file:
+        write(model, file)
 
 
 @cache
@@ -108,17 +89,13 @@ def library_version() -> str:
     return version("trickless")
 
 
-def write(model: Any, path: Path) -> None:
-    """Write a file to this very path, with its checksum, and flush it to the disk."""
-    parts = _parts(model)
+def write(model: Any, file: BinaryIO) -> None:
+    """Write a model with its checksum."""
     sha = hashlib.sha256()
-    with path.open("wb") as file:
-        for part in parts:
-            sha.update(part)
-            file.write(part)
-        file.write(sha.digest())
-        file.flush()
-        os.fsync(file.fileno())
+    for part in _parts(model):
+        sha.update(part)
+        file.write(part)
+    file.write(sha.digest())
 
 
 def digest(model: Any) -> str:
@@ -129,8 +106,12 @@ def digest(model: Any) -> str:
     return sha.hexdigest()
 
 
-def _parts(model: Any) -> Iterator[bytes | memoryview]:
-    """The parts of a file in order, without its checksum."""
+def _parts(model: Any) -> Iterator[bytes]:
+    """The parts of a file in order, without its checksum.
+
+    They are copies: what another thread changes meanwhile cannot come between a part's checksum and
+    its writing.
+    """
     recorder = Recorder()
     recorder.add(model)
     table = [[_little(a.dtype).str, _order(a), list(a.shape)] for a in recorder.arrays]
@@ -147,8 +128,12 @@ def _parts(model: Any) -> Iterator[bytes | memoryview]:
             f"save: the model has {len(header)} bytes of data that are not in numeric arrays, and "
             f"a file may hold {_LARGEST_HEADER}. Remedy: use pickle for this model."
         )
-    raw = (_raw(array) for array in recorder.arrays)
-    return chain([_PREFIX.pack(_MAGIC, VERSION, len(header)), header], raw)
+    yield _PREFIX.pack(_MAGIC, VERSION, len(header))
+    yield header
+    for array in recorder.arrays:
+        raw = _raw(array)
+        for start in range(0, len(raw), _CHUNK):
+            yield raw[start : start + _CHUNK].tobytes()
 
 
 def _little(dtype: np.dtype) -> np.dtype:
@@ -212,33 +197,69 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
     True
     """
     known = _by_name(trusted)
-    with Path(path).open("rb") as file:
-        header, size = _verified(path, file)
-        maker = None
+    check_is_file("load", Path(path))
+    maker, defect = None, None
+    needed, arrays = [], []
+    with Path(path).open("rb") as opened:
+        file = _Checked(opened)
+        header = file.read(_size_of_header(path, file))
         try:
             first, *records = header.split(b"\n")
             about = parse(first, unique)
-            maker = about["library"]
-            arrays, needed = about["arrays"], about["foreign"]
-            missing = [name for name in needed if _resolved(name, known) is None]
-        except _DEFECTS as error:
-            _refuse_content(path, error, maker)
-        if missing:
-            _refuse(
-                path,
-                f"it needs {missing}, which are not in trusted",
-                "import what you know and trust among these, and pass it as trusted=[...]",
-            )
-        found = {name: _resolved(name, known) for name in needed}
-        try:
-            return Reader(_arrays(file, arrays, size), found).read(records)
-        except _DEFECTS as error:
-            _refuse_content(path, error, maker)
+            maker, needed = about["library"], about["foreign"]
+            found = {name: _resolved(name, known) for name in needed}
+            arrays = _arrays(file, about["arrays"])
+        except DEFECTS as error:
+            defect = error
+        if not file.is_whole():
+            _refuse_damaged(path)
+    if defect is not None:
+        _refuse_content(path, defect, maker)
+    if missing := [name for name in needed if found[name] is None]:
+        _refuse(
+            path,
+            f"it needs {_some(missing)}, not in trusted",
+            "import what you know and trust among these, and pass it as trusted=[...]",
+        )
+    try:
+        return Reader(arrays, found).read(records)
+    except DEFECTS as error:
+        _refuse_content(path, error, maker)
 
 
-def _verified(path: Any, file: BufferedReader) -> tuple[bytes, int]:
-    """The header of a file whose checksum is right, and the bytes of its arrays."""
-    size = os.fstat(file.fileno()).st_size
+class _Checked:
+    """A file that is read once, from its beginning to its end, and its checksum so far."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._sha = hashlib.sha256()
+        self.left = os.fstat(file.fileno()).st_size
+
+    def read(self, n: int) -> bytes:
+        """The next n bytes, or as many as there are."""
+        some = self._file.read(n)
+        self._sha.update(some)
+        self.left -= len(some)
+        return some
+
+    def fill(self, array: np.ndarray) -> None:
+        """Read all bytes of an array, unless the file ends before."""
+        raw = array.reshape(-1, order=_order(array)).view(np.uint8)
+        for start in range(0, len(raw), _CHUNK):
+            part = raw[start : start + _CHUNK]
+            n = self._file.readinto(part.data)  # type: ignore[attr-defined]
+            self._sha.update(part[:n].data)
+            self.left -= n
+
+    def is_whole(self) -> bool:
+        """Whether what comes next is the checksum of all before, and the end of the file."""
+        while self.left > _DIGEST and self.read(min(self.left - _DIGEST, _CHUNK)):
+            pass
+        return self._file.read(_DIGEST + 1) == self._sha.digest()
+
+
+def _size_of_header(path: Any, file: _Checked) -> int:
+    """The bytes of the header of a file that begins as one of ``save`` does."""
     prefix = file.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size or not prefix.startswith(_MAGIC):
         _refuse(
@@ -246,52 +267,40 @@ def _verified(path: Any, file: BufferedReader) -> tuple[bytes, int]:
             "it is not a file of trickless.save",
             "check the path; a pickle is read by pickle.load, if you trust who made it",
         )
-    _, layout, n_header = _PREFIX.unpack(prefix)
+    _, layout, size = _PREFIX.unpack(prefix)
     if not 0 < layout <= VERSION:
         _refuse(
             path,
             f"its format is version {layout}, and this version of trickless reads up to {VERSION}",
             "update trickless, or save the model again with this version",
         )
-    n_arrays = size - _PREFIX.size - n_header - _DIGEST
-    if n_header > _LARGEST_HEADER or n_arrays < 0 or not _is_whole(file, size):
-        _refuse(
-            path,
-            "its checksum does not match: it is cut short or damaged",
-            "copy it again, or save the model again",
-        )
-    file.seek(_PREFIX.size)
-    return file.read(n_header), n_arrays
+    if size > min(_LARGEST_HEADER, file.left - _DIGEST):
+        _refuse_damaged(path)
+    return int(size)
 
 
-def _is_whole(file: BufferedReader, size: int) -> bool:
-    """Whether the file ends with the checksum of what comes before."""
-    file.seek(0)
-    sha, left = hashlib.sha256(), size - _DIGEST
-    while left and (some := file.read(min(left, _CHUNK))):
-        sha.update(some)
-        left -= len(some)
-    return file.read(_DIGEST) == sha.digest()
-
-
-def _arrays(file: BufferedReader, table: Any, size: int) -> Iterator[np.ndarray]:
+def _arrays(file: _Checked, table: Any) -> list[np.ndarray]:
     """The arrays that follow the header. Their sizes are checked before memory is taken."""
     kinds = [(dtype_of(dtype), order, tuple(shape)) for dtype, order, shape in table]
     numbers = [n for _, _, shape in kinds for n in shape]
     if any(type(n) is not int or n < 0 for n in numbers) or any(len(k[2]) > 64 for k in kinds):
         raise ValueError("an array has a size that is not a number, or too many of them")
-    if sum(dtype.itemsize * prod(shape) for dtype, _, shape in kinds) != size:
+    if sum(dtype.itemsize * prod(shape) for dtype, _, shape in kinds) != file.left - _DIGEST:
         raise ValueError("the arrays have other sizes than the file has room for")
-    for dtype, order, shape in kinds:
-        array = np.empty(shape, dtype, order)
-        raw = array.reshape(-1, order=order).view(np.uint8)
-        if file.readinto(raw.data) != len(raw):
-            raise ValueError("the file ends inside an array")
-        if dtype.kind == "b" and raw.max(initial=0) > 1:
-            raise ValueError("a truth value is neither 0 nor 1")
-        if dtype.kind == "U" and raw.view("<u4").max(initial=0) > 0x10FFFF:
-            raise ValueError("a text has a character that does not exist")
-        yield array.astype(dtype.newbyteorder("="), order, copy=False)
+    arrays = [np.empty(shape, dtype, order) for dtype, order, shape in kinds]
+    for array in arrays:
+        file.fill(array)
+    return [_usable(array) for array in arrays]
+
+
+def _usable(array: np.ndarray) -> np.ndarray:
+    """An array of a file in the byte order of this machine, if NumPy can trust its values."""
+    raw = array.reshape(-1, order=_order(array)).view(np.uint8)
+    if array.dtype.kind == "b" and raw.max(initial=0) > 1:
+        raise ValueError("a truth value is neither 0 nor 1")
+    if array.dtype.kind == "U" and raw.view("<u4").max(initial=0) > 0x10FFFF:
+        raise ValueError("a text has a character that does not exist")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _order(array: np.ndarray) -> Literal["C", "F"]:
@@ -325,8 +334,22 @@ def _resolved(name: str, known: dict[str, Any]) -> Any:
     return same[0] if len(same) == 1 else None
 
 
+def _some(names: list[str]) -> str:
+    """The first few of some names, each cut short, and how many more there are."""
+    shown = ", ".join(ascii(name)[:100] for name in names[:5])
+    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
+
+
 def _refuse(path: Any, cause: str, remedy: str) -> NoReturn:
     raise ValueError(f"load: {os.fspath(path)!r}: {cause}. Remedy: {remedy}.")
+
+
+def _refuse_damaged(path: Any) -> NoReturn:
+    _refuse(
+        path,
+        "its checksum does not match: it is cut short or damaged",
+        "copy it again, or save the model again",
+    )
 
 
 def _refuse_content(path: Any, error: BaseException, maker: Any) -> NoReturn:

@@ -1,0 +1,144 @@
+"""Files that are written whole or not at all.
+
+A file is written beside its place under a temporary name, and moved there once it is complete and
+flushed to the disk. So whatever interrupts the writing leaves the file that was there before. The
+temporary file of a process that was killed is removed when the same place is next written to.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # Windows, which does not remove a file that is open
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def written_whole(
+    owner: str, path: str | os.PathLike[str], previous: Path | None = None
+) -> Iterator[BinaryIO]:
+    """A file to write to, which takes its place at the end of the block; an error leaves nothing.
+
+    The new file has the owner and the mode of the one that it replaces, or the mode that other new
+    files have. The one that it replaces is kept as ``previous``, if that is given. ``owner`` begins
+    the message of errors.
+    """
+    place = Path(os.path.realpath(path))
+    check_replaceable(owner, place)
+    _remove_stale(place)
+    try:
+        file, beside = _opened_beside(place)
+        with file:
+            try:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                if place.exists():
+                    _take_rights(beside, place)
+                if fcntl is None:
+                    file.close()  # Windows moves no file that is open
+                if previous is not None and place.exists():
+                    place.replace(previous)
+                beside.replace(place)
+            except BaseException:
+                with suppress(OSError):
+                    beside.unlink()
+                raise
+    except OSError as error:  # that of a full disk names no file, others the temporary one
+        error.filename = str(path)
+        raise
+
+
+def check_writable(owner: str, path: str | os.PathLike[str]) -> None:
+    """Refuse a place where no file can be written, before any work; a file there stays."""
+    place = Path(os.path.realpath(path))
+    check_replaceable(owner, place)
+    _remove_stale(place)
+    try:
+        file, beside = _opened_beside(place)
+        file.close()
+        beside.unlink()
+    except OSError as error:
+        raise ValueError(
+            f"{owner}: {str(path)!r} cannot be written ({error.strerror or error}). Remedy: the "
+            "path of a file, in a folder that exists and that you may write to."
+        ) from error
+
+
+def check_replaceable(owner: str, path: Path) -> None:
+    """Refuse the path of something that is not a file, or of a file that must not be written."""
+    check_is_file(owner, path)
+    if path.exists() and not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
+        raise ValueError(
+            f"{owner}: {str(path)!r} is there and read-only, and is not replaced. Remedy: another "
+            "path; or delete it, or allow writing to it, first."
+        )
+
+
+def check_is_file(owner: str, path: Path) -> None:
+    """Refuse the path of something that is not a file, such as a folder or a device."""
+    if path.exists() and not path.is_file():
+        what = "a folder" if path.is_dir() else "not a file but a device, pipe or socket"
+        raise ValueError(f"{owner}: {str(path)!r} is {what}. Remedy: the path of a file.")
+
+
+def _opened_beside(place: Path) -> tuple[BinaryIO, Path]:
+    """A new temporary file beside a place, locked while it is open, and its path."""
+    mode = stat.S_IMODE(place.stat().st_mode) & 0o666 if place.exists() else 0o666
+    while True:
+        beside = place.with_name(f".{place.name[:50]}.{secrets.token_hex(8)}.tmp")
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        file = os.fdopen(os.open(beside, flags, mode), "w+b")
+        if _locked(file) and beside.exists():
+            return file, beside
+        file.close()  # another process took it for a stale one before it was locked
+
+
+def _locked(file: BinaryIO) -> bool:
+    """Lock a file that no other process has locked; whether that was so."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        pass
+    return True
+
+
+def _remove_stale(place: Path) -> None:
+    """Remove temporary files for a place whose process has ended."""
+    name = re.compile(re.escape(f".{place.name[:50]}.") + r"[0-9a-f]{16}\.tmp")
+    with suppress(OSError):
+        for beside in place.parent.iterdir():
+            if name.fullmatch(beside.name):
+                _remove_unlocked(beside)
+
+
+def _remove_unlocked(path: Path) -> None:
+    """Remove a file that no process has locked; a file system without locks keeps it."""
+    with suppress(OSError):
+        if fcntl is None:
+            path.unlink()
+            return
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+
+
+def _take_rights(beside: Path, place: Path) -> None:
+    """Give a file the owner and the mode of the one that it is to replace."""
+    there, here = place.stat(), beside.stat()
+    if (there.st_uid, there.st_gid) != (here.st_uid, here.st_gid):
+        with suppress(OSError):
+            os.chown(beside, there.st_uid, there.st_gid)
+    beside.chmod(stat.S_IMODE(there.st_mode))

@@ -1,0 +1,141 @@
+"""Files are written whole or not at all, and keep their rights."""
+
+import os
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+import trickless
+from trickless.files.whole import check_writable, written_whole
+from trickless.neurons import Gaussian
+
+posix = pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
+
+
+def write(path, content=b"new"):
+    with written_whole("save", path) as file:
+        file.write(content)
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def umask():
+    before = os.umask(0o027)
+    yield
+    os.umask(before)
+
+
+@posix
+@pytest.mark.parametrize("rights", [0o600, 0o640, 0o666, 0o755, 0o200])
+def test_a_file_that_is_replaced_keeps_its_mode(rights, tmp_path, umask):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(rights)
+    write(path)
+    assert mode(path) == rights
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@posix
+def test_a_new_file_follows_the_umask(tmp_path, umask):
+    write(tmp_path / "file")
+    assert mode(tmp_path / "file") == 0o640
+
+
+@posix
+def test_nobody_else_can_read_a_private_file_while_it_is_written(tmp_path, umask):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    with written_whole("save", path) as file:
+        file.write(b"secret")
+        (beside,) = set(tmp_path.iterdir()) - {path}
+        assert mode(beside) == 0o600
+
+
+@posix
+def test_a_read_only_file_is_not_replaced(tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+    path.chmod(0o444)
+    for call in (lambda: trickless.save(Gaussian(), path), lambda: check_writable("fit", path)):
+        with pytest.raises(ValueError, match=r"model' is there and read-only.*Remedy: another"):
+            call()
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@posix
+def test_pipes_are_refused_at_once(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for call in (lambda: trickless.load(pipe), lambda: trickless.save(Gaussian(), pipe)):
+        with pytest.raises(ValueError, match=r"pipe' is not a file but a device, pipe.*Remedy"):
+            call()
+    with pytest.raises(ValueError, match="is a folder"):
+        trickless.load(tmp_path)
+
+
+def test_an_error_leaves_what_was_there(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt), written_whole("save", path) as file:
+        file.write(b"new")
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_file_before_is_kept_if_that_is_asked(tmp_path):
+    path, previous = tmp_path / "file", tmp_path / "previous"
+    for content in (b"one", b"two", b"three"):
+        with written_whole("save", path, previous) as file:
+            file.write(content)
+    assert (path.read_bytes(), previous.read_bytes()) == (b"three", b"two")
+
+
+def test_a_place_where_nothing_can_be_written_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"fit: .*cannot be written.*Remedy"):
+        check_writable("fit", tmp_path / "nowhere" / "file")
+    check_writable("fit", tmp_path / "file")
+    assert not list(tmp_path.iterdir())
+
+
+WRITER = """
+import sys, time
+from trickless.files.whole import written_whole
+with written_whole("save", sys.argv[1]) as file:
+    file.write(bytes(10**6))
+    print(flush=True)
+    time.sleep(60)
+"""
+
+
+@posix
+def test_what_a_killed_process_left_is_removed_and_what_another_writes_is_not(tmp_path):
+    path = tmp_path / "model"
+    command = [sys.executable, "-c", WRITER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+        writer.stdout.readline()
+        (beside,) = tmp_path.iterdir()
+        write(path)
+        assert set(tmp_path.iterdir()) == {path, beside}  # the other still writes
+        writer.kill()
+    assert set(tmp_path.iterdir()) == {path, beside}
+    check_writable("save", path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_files_of_others_stay(tmp_path):
+    others = [tmp_path / ".model.tmp", tmp_path / ".other.0123456789abcdef.tmp"]
+    for other in others:
+        other.touch()
+        os.utime(other, (0, time.time()))
+    write(tmp_path / "model")
+    assert set(tmp_path.iterdir()) == {tmp_path / "model", *others}
