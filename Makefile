@@ -4,7 +4,7 @@
 # make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
 # make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
 # make test-frameworks  test neurons made of torch modules and JAX functions, and torch tensors (installs both)
-# make fuzz-files    twelve thousand damaged or hostile files of models, which must be refused
+# make fuzz-files    27,000 damaged or hostile files of models: refused, or loaded and used without harm
 # make fuzz-inputs   five thousand odd inputs, which must be answered rightly or refused with a remedy
 # make coverage      lines and branches that the tests run, of all suites together (installs their needs)
 # make mutants       small errors in the core, and how many of them the tests notice
@@ -84,6 +84,7 @@ test-dask: $(VENV)/.test-dask
 
 fuzz-files: $(VENV)/.test
 	$(BIN)/python -W error tests/support/mutated_files.py 12000
+	$(BIN)/python tests/support/used_files.py 15000
 
 fuzz-inputs: $(VENV)/.test
 	$(BIN)/python tests/support/fuzz_inputs.py 5000

@@ -1,5 +1,6 @@
 import os
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def at_every_step(monkeypatch):
     monkeypatch.setattr("trickless.files.checkpoint.SECONDS", 0.0)
     monkeypatch.setattr("trickless.files.checkpoint.SHARE", np.inf)
     monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", 1)
-    monkeypatch.setattr("trickless.files.format.os.fsync", lambda file: None)  # for the disk's sake
+    monkeypatch.setattr("trickless.files.whole.os.fsync", lambda file: None)  # for the disk's sake
 
 
 @pytest.fixture
@@ -327,6 +328,84 @@ def test_a_torn_file_without_one_before_is_refused_and_left_alone(path, ending):
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
+def hostile(path, change):
+    """Change the state in a file, under a right checksum; whether it can still be saved."""
+    progress = trickless.load(path)
+    change(progress)
+    path.unlink()
+    with suppress(AttributeError):
+        trickless.save(progress, path)
+    return path.exists()
+
+
+def wrong_values(value):
+    """Values that are wrong in the place of a part of a state."""
+    yield from (
+        None,
+        "text",
+        [],
+        {},
+        -1,
+        10**9,
+        np.nan,
+        np.zeros((2, 2)),
+        np.array(["a"]),
+        Gaussian(),
+    )
+    if isinstance(value, np.ndarray) and value.ndim:
+        yield from (value[:-1], value[..., None], np.concatenate([value, value]))
+    if isinstance(value, list):
+        yield from (value[:-1], [*value, None], [None] * len(value))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FITS)
+def test_a_hostile_state_is_refused_clearly(name, path, ending, tmp_path):
+    """Parts of a state are replaced; the fit goes on, or says what is wrong and what to do."""
+    X, y = rows(name)
+    if not ending(2, fresh(name).fit, X, y, checkpoint=path):
+        pytest.skip("the fit has one state")
+    content, refused = path.read_bytes(), 0
+    parts = {**vars(trickless.load(path))}
+    changes = [lambda progress, p=part: vars(progress).pop(p) for part in parts]
+    changes += [
+        lambda progress, p=part, v=value: vars(progress).update({p: v})
+        for part, old in parts.items()
+        for value in wrong_values(old)
+    ]
+    changes += [lambda progress, p=part: progress.state.pop(p) for part in parts["state"]]
+    changes += [
+        lambda progress, p=part, v=value: progress.state.update({p: v})
+        for part, old in parts["state"].items()
+        for value in wrong_values(old)
+    ]
+    changes += [
+        lambda progress, a=attribute: vars(inside(progress, a)).pop(a)
+        for part in parts["state"].values()
+        for attribute in getattr(part, "__dict__", {})
+    ]
+    tried = np.random.default_rng(0).permutation(len(changes))[:25]
+    for change in (changes[i] for i in tried):
+        path.write_bytes(content)
+        if not hostile(path, change):
+            continue
+        for other in tmp_path.glob("*.previous"):
+            other.unlink()
+        try:
+            fresh(name).fit(X, y, checkpoint=path)
+        except (ValueError, TypeError) as error:
+            told = "".join([str(error), *getattr(error, "__notes__", [])])
+            assert "checkpoint=" in told, error
+            assert "Remedy" in told, error
+            refused += 1
+    assert refused > len(tried) / 2
+
+
+def inside(progress, attribute):
+    """The object of a state that has this attribute."""
+    return next(p for p in progress.state.values() if attribute in getattr(p, "__dict__", {}))
+
+
 def test_a_path_that_cannot_be_written_is_refused_at_once(tmp_path):
     X, y = rows("steps")
     for path in (tmp_path / "no" / "such", tmp_path):
@@ -349,7 +428,7 @@ def test_a_full_disk_does_not_end_a_fit(path, ending, monkeypatch):
         plain(self, state, now)
         assert path.read_bytes() == content
 
-    monkeypatch.setattr("trickless.files.format.os.fsync", full)
+    monkeypatch.setattr("trickless.files.whole.os.fsync", full)
     monkeypatch.setattr(Checkpoint, "keep", keep)
     with pytest.warns(UserWarning, match=r"No space left on device.*Remedy: make room"):
         assert everything(fresh("steps").fit(X, y, checkpoint=path)) == expected

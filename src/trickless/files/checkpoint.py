@@ -21,7 +21,8 @@ import scipy.sparse
 
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.threads import row_blocks
-from trickless.files.format import check_is_file, digest, library_version, load, write
+from trickless.files.format import DEFECTS, digest, library_version, load, write
+from trickless.files.whole import check_writable, written_whole
 from trickless.rules import warn
 
 #: Seconds between two states, at least, and the largest share of the time for writing them.
@@ -30,8 +31,6 @@ SECONDS, SHARE = 60.0, 0.05
 _FREE = ("random_state", "n_jobs", "verbose")
 _KIND, _WEIGHT = "type or shape of X", "sample_weight"
 _DATA = (_KIND, "values of X", "y", _WEIGHT)
-
-_PARTS = {"of", "seed", "n_batches", "state"}
 
 Path_ = str | os.PathLike[str]
 State = dict[str, Any]
@@ -48,12 +47,29 @@ class Progress:
     def __init__(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
 
+    def check(self) -> None:
+        """Raise a ValueError if parts are missing or of other types, as in a file of somebody."""
+        parts = vars(self)
+        of, state = parts.get("of"), parts.get("state")
+        counts = [parts.get("seed"), parts.get("n_batches")]
+        whole = isinstance(of, dict) and all(map(_is_fact, of.values()))
+        if not whole or any(type(n) is not int or n < 0 for n in counts):
+            raise ValueError("load: its parts are not those of the state of a fit")
+        if type(state) is not dict or any(type(name) is not str for name in state):
+            raise ValueError("load: the state of the fit in it has no parts with names")
+
+
+def _is_fact(value: Any) -> bool:
+    """Whether this may be a checksum and a text."""
+    return type(value) is tuple and len(value) == 2 and all(type(text) is str for text in value)
+
 
 class Checkpoint:
     """The file that a call of ``fit`` keeps its state in; a path of None keeps nothing.
 
     The state before the last is kept under the same name with ``.previous`` added. Until a state is
-    complete, it is written to a hidden file beside them.
+    complete, it is written to a hidden file beside them. The fit is the block of a ``with``
+    statement, and the files are removed if it ends without an error.
 
     ``call`` names the method. It ``goes_on`` if it adds to what the model has learned before.
     """
@@ -63,6 +79,7 @@ class Checkpoint:
     ) -> None:
         self._path: Path | None = None
         self._saved: Progress | None = None
+        self._resumed = False
         self.n_batches = 0  # that this fit has received
         if path is None:
             return
@@ -77,6 +94,17 @@ class Checkpoint:
         self._next = time.monotonic() + SECONDS
         if self._saved is not None:
             self._check(self._of)
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is None:
+            self._remove()
+        elif self._resumed and isinstance(error, DEFECTS):
+            if "Remedy" not in str(error):
+                self._refuse_state(error)
+            error.add_note(f"{self._call}: the fit had gone on from the state in the file.")
 
     @property
     def seed(self) -> int | None:
@@ -115,6 +143,7 @@ class Checkpoint:
         if saved is None or self.n_batches != saved.n_batches:
             return None
         state, saved.state = saved.state, None
+        self._resumed = state is not None
         return state
 
     def ended(self) -> None:
@@ -142,10 +171,10 @@ class Checkpoint:
         end = time.monotonic()
         self._next = end + max(SECONDS, (end - began) / SHARE)
 
-    def remove(self) -> None:
+    def _remove(self) -> None:
         """Remove the files of a fit that is complete."""
         if self._path is not None:
-            for file in (self._previous, self._path, self._new):
+            for file in (self._previous, self._path):
                 with suppress(OSError):
                     file.unlink()
 
@@ -156,18 +185,9 @@ class Checkpoint:
                 f"{self._call}, but it must be the path of a file. Remedy: "
                 "checkpoint='fit.checkpoint', or None to keep nothing."
             )
+        check_writable(self._call, path)
         whole = Path(os.path.realpath(path))
         self._previous = whole.with_name(whole.name + ".previous")
-        self._new = whole.with_name(f".{whole.name}.checkpoint.tmp")
-        check_is_file(self._call, whole)
-        try:
-            self._new.touch()
-            self._new.unlink()
-        except OSError as error:
-            raise ValueError(
-                f"{self._call} cannot be written ({error}). Remedy: the path of a file, in a "
-                "folder that exists and that you may write to."
-            ) from error
         return whole
 
     def _facts(self, model: Any, call: str, goes_on: bool) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -215,6 +235,15 @@ class Checkpoint:
             f"delete {self._files()}."
         )
 
+    def _refuse_state(self, error: BaseException) -> NoReturn:
+        """Refuse a state with which a fit cannot go on."""
+        raise ValueError(
+            f"{self._call}: the fit cannot go on from the state in the file, which does not fit "
+            f"together ({type(error).__name__}: {str(error)[:200]}). Remedy: to begin anew, give "
+            f"another path, or delete {self._files()}; if you did not make the file, do not trust "
+            "it."
+        ) from error
+
     def _files(self) -> str:
         """The files of this checkpoint that exist. A fit can go on from either."""
         return " and ".join(repr(str(f)) for f in (self._path, self._previous) if f and f.exists())
@@ -228,10 +257,11 @@ class Checkpoint:
                 continue
             try:
                 saved = load(file)
-                if not isinstance(saved, Progress) or not vars(saved).keys() >= _PARTS:
+                if not isinstance(saved, Progress):
                     raise ValueError(
                         f"load: it holds no state of a fit, but a {type(saved).__name__}"
                     )
+                saved.check()
             except ValueError as error:
                 trouble = trouble or str(error).partition(" Remedy:")[0]
                 continue
@@ -252,11 +282,9 @@ class Checkpoint:
     def _write(self, progress: Progress) -> None:
         """Replace the file by a new state. The file becomes the previous one, if it is whole."""
         assert self._path is not None
-        write(progress, self._new)
-        if self._path_is_whole:
-            with suppress(FileNotFoundError):
-                self._path.replace(self._previous)
-        self._new.replace(self._path)
+        previous = self._previous if self._path_is_whole else None
+        with written_whole(self._call, self._path, previous) as file:
+            write(progress, file)
         self._path_is_whole = True
 
 

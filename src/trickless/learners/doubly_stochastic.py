@@ -129,8 +129,11 @@ class _DoublyStochastic(NeuronLearner):
         """
         check_parameters(self, self._rules)
         warm = self.warm_start and self.__sklearn_is_fitted__()
-        file = Checkpoint(checkpoint, self, goes_on=warm)
-        with anew(self, is_model, goes_on=warm) as new, linear_algebra(self.n_jobs):
+        with (
+            Checkpoint(checkpoint, self, goes_on=warm) as file,
+            anew(self, is_model, goes_on=warm) as new,
+            linear_algebra(self.n_jobs),
+        ):
             if warm:
                 batch = receive_rows(new, X, y, sample_weight, stream=False)
                 go_on_from_descent(new)
@@ -141,7 +144,6 @@ class _DoublyStochastic(NeuronLearner):
             descent, options = new.descent_, options_of(new)
             with new._progress(new.n_neurons - len(descent.coef), "neuron") as bar:  # Alg. 1
                 descent.learn_all(*batch, options, file.keep, file.resume(), bar.update)
-        file.remove()
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:

@@ -43,6 +43,7 @@ from trickless.rules import (
 )
 from trickless.solvers.losses import CLASSIFICATION_LOSSES
 from trickless.solvers.ridge import Solution
+from trickless.solvers.state import parts_of
 from trickless.solvers.statistics import Statistics
 from trickless.solvers.sums import Options, Sums, check_alpha
 
@@ -114,8 +115,11 @@ class _KitchenSinks(NeuronLearner):
         """
         check_parameters(self, self._rules)
         self._check_weight_bound()
-        file = Checkpoint(checkpoint, self)
-        with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+        with (
+            Checkpoint(checkpoint, self) as file,
+            anew(self, is_model) as new,
+            linear_algebra(self.n_jobs),
+        ):
             X, targets, weight = batch = begin(new, X, y, sample_weight, seed=file.seed)
             begin_sums(new, *batch)  # Alg. 1, line 1: draw neurons
             file.received(new.seed_, *batch)
@@ -130,7 +134,6 @@ class _KitchenSinks(NeuronLearner):
             if self.loss != "squared_error":
                 sums.minimise(X, targets, weight, new._loss(targets.shape[1]), options)
             sums.function(options)  # line 3: solve, unless that is done
-        file.remove()
         return self
 
     def _check_weight_bound(self) -> None:
@@ -163,8 +166,11 @@ class _KitchenSinks(NeuronLearner):
         self, batches: Iterable[tuple[Any, ...]], classes: Any = None, checkpoint: Any = None
     ) -> Any:
         check_parameters(self, self._rules)
-        owner, file = type(self).__name__, Checkpoint(checkpoint, self, "fit_stream")
-        with anew(self, is_model, kept=(Exception,)) as new:
+        owner = type(self).__name__
+        with (
+            Checkpoint(checkpoint, self, "fit_stream") as file,
+            anew(self, is_model, kept=(Exception,)) as new,
+        ):
             check_streamable(new)
             n_batches = 0
             try:
@@ -177,7 +183,7 @@ class _KitchenSinks(NeuronLearner):
                             begin_sums(new, *batch)
                         file.received(new.seed_, *batch)
                         if (state := file.resume()) is not None:
-                            new.sums_.take(state["statistics"])
+                            new.sums_.take(*parts_of(state, statistics=Statistics))
                         elif not file.behind:  # else the saved state includes this batch
                             new._learn(batch)
                             file.keep(new._state)
@@ -195,7 +201,6 @@ class _KitchenSinks(NeuronLearner):
             file.ended()
             if checkpoint is not None:
                 new.sums_.function(options_of(new))
-        file.remove()
         return self
 
     def _state(self) -> dict[str, Any]:

@@ -112,8 +112,11 @@ class OnlineLearner(Learner):
         self
         """
         check_parameters(self, self._rules)
-        file = Checkpoint(checkpoint, self)
-        with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+        with (
+            Checkpoint(checkpoint, self) as file,
+            anew(self, is_model) as new,
+            linear_algebra(self.n_jobs),
+        ):
             X, targets, _ = batch = begin(new, X, y, seed=file.seed)
             begin_rounds(new, X, targets)
             file.received(new.seed_, *batch)
@@ -122,7 +125,6 @@ class OnlineLearner(Learner):
                 order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
             new._learn(X[order], targets[order], file)
             new.rounds_.function(new.estimates_, new.average)  # frozen once, if at all
-        file.remove()
         return self
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:

@@ -33,7 +33,7 @@ from trickless.functions.network import check_finite
 from trickless.rules import warn
 from trickless.solvers.ridge import Solution, least, solve_by_gcv
 from trickless.solvers.risk import Blocks
-from trickless.solvers.state import Keep, State, forget
+from trickless.solvers.state import Keep, State, counted, forget
 from trickless.solvers.statistics import Statistics, least_ridge
 
 #: Rows that a thread multiplies at a time. They stay in the cache between their two products.
@@ -145,7 +145,7 @@ def solve_in_passes(
                 normal, precondition, wanted, coef, ridges, max_iter, tols, keep, kept
             )
             kept = {"compared": coef, "n_compare": n_compare}
-        coef, n_compare = kept["compared"], kept["n_compare"]
+        coef, n_compare = kept["compared"], counted(kept["n_compare"], max_iter)
         grid, scores, best = _compare(sums, coef, which, ridges, n_outputs)
         coef, wanted, ridges = coef[:, best], wanted[:, best], ridges[best]
     coef, n_iter, left = _conjugate_gradients(
@@ -302,6 +302,7 @@ def _conjugate_gradients(
     """
     if "iterations" in kept:
         solution, residual, direction, square, left, active, n_iter = kept["iterations"]
+        n_iter = counted(n_iter, max_iter)
     else:
         solution = begin.copy()
         residual = wanted - normal(begin, ridges) if begin.any() else wanted.copy()

@@ -19,7 +19,7 @@ from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.functions.stream import Purpose, generator
 from trickless.solvers.growing_network import Batch, GrowingNetwork, Seen
-from trickless.solvers.state import Keep, State, forget, ignore
+from trickless.solvers.state import Keep, State, forget, ignore, parts_of
 from trickless.solvers.step_sizes import Options
 
 #: Early stopping scores the held-out rows at least this many times, even if passes are longer.
@@ -157,17 +157,25 @@ class Descent(GrowingNetwork):
 
     def _resume(self, state: State, visited: list[Batch]) -> None:
         """Restore a state."""
+        coef, history, scores, largest_loss, f, visits = parts_of(
+            state,
+            coef=np.ndarray,
+            history=np.ndarray,
+            validation_scores=list,
+            largest_loss=float,
+            f=np.ndarray,
+            visits=np.ndarray,
+        )
         ends = np.cumsum([len(batch.f) for batch in visited])[:-1]
-        values = np.split(state["f"], ends)
-        for batch, f, times in zip(visited, values, state["visits"], strict=True):
-            batch.f[:] = f
+        for batch, values, times in zip(visited, np.split(f, ends), visits, strict=True):
+            batch.f[:] = values
             batch.n_neurons, batch.n_steps = times.tolist()
         with uninterrupted():
             self.coef = Growing()
-            self.coef.append(state["coef"])
-            self.history = [Seen(int(rows), *rest) for rows, *rest in state["history"].tolist()]
-            self.validation_scores = state["validation_scores"]
-            self.largest_loss = state["largest_loss"]
+            self.coef.append(coef)
+            self.history = [Seen(int(rows), *rest) for rows, *rest in history.tolist()]
+            self.validation_scores = scores
+            self.largest_loss = largest_loss
 
     # Streams: each row is visited once.
 

@@ -29,7 +29,15 @@ from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.losses import Squared
 from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.schedules import Schedule
-from trickless.solvers.state import Keep, Measure, State, forget, ignore
+from trickless.solvers.state import (
+    Keep,
+    Measure,
+    State,
+    counted,
+    forget,
+    ignore,
+    parts_of,
+)
 
 #: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.
 SHRINK_AT = 16
@@ -143,7 +151,7 @@ class Rounds:
         if self.support is None:
             self.support = growing_like(X)
         X = self.support.like(X)
-        start = 0 if state is None else self._take(**state)
+        start = 0 if state is None else self._take(state, X.shape[0])
         advance(start)
         while start < X.shape[0]:
             eta = self.step(options)
@@ -163,10 +171,18 @@ class Rounds:
         names = "support", "coefficients", "online", "played", "measured"
         return {"n_rows": n_rows} | {name: getattr(self, name) for name in names}
 
-    def _take(self, n_rows: int, **state: Any) -> int:
-        """Go on from a state; returns how many rows it had learned."""
-        vars(self).update(state)
-        return n_rows
+    def _take(self, state: State, most: int) -> int:
+        """Go on from a state; returns how many rows it had learned, which are at most ``most``."""
+        n_rows, self.support, self.coefficients, self.online, self.played, self.measured = parts_of(
+            state,
+            n_rows=int,
+            support=type(self.support),
+            coefficients=Coefficients,
+            online=list,
+            played=Growing | None,
+            measured=object,
+        )
+        return counted(n_rows, most)
 
     def play(self, X: Any, targets: np.ndarray, eta: float, options: Options) -> None:
         """Take a round with step η for each row of a batch, all with the estimates of f_t.

@@ -23,6 +23,23 @@ class Measure(Protocol):
         """Score of all rows; larger is better."""
 
 
+def parts_of(state: State, **types: Any) -> list[Any]:
+    """The parts of a saved state, in order, if it has exactly these, of these types."""
+    if state.keys() != types.keys():
+        raise ValueError(f"the parts of the state are {sorted(state)}, not {sorted(types)}")
+    for name, kind in types.items():
+        if not isinstance(state[name], kind):
+            raise ValueError(f"the {name} of the state is a {type(state[name]).__name__}")
+    return [state[name] for name in types]
+
+
+def counted(n: int, most: int) -> int:
+    """A count of a saved state, if it is in range."""
+    if not 0 <= n <= most:
+        raise ValueError(f"the state counts {n}, which is not in the range of 0 to {most}")
+    return n
+
+
 def forget(state: Callable[[], State]) -> None:
     """Save nothing."""
 

@@ -30,7 +30,7 @@ from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
 from trickless.solvers.losses import Loss
 from trickless.solvers.ridge import Solution, solve, solve_by_gcv, solve_by_loo, solve_within
 from trickless.solvers.risk import Blocks, minimise
-from trickless.solvers.state import Keep, State, forget, ignore
+from trickless.solvers.state import Keep, State, counted, forget, ignore, parts_of
 from trickless.solvers.statistics import Moments, Statistics, least_ridge
 
 #: Columns above which least squares is solved in passes over the rows: if activations are kept, and
@@ -113,7 +113,9 @@ class Sums:
         alpha = np.inf if isinstance(options.alpha, str) else options.alpha
         least = least_ridge(X.shape[0], alpha * self.n_neurons)
         if state is not None:
-            place, statistics, done = statistics, state["statistics"], state["rows"]
+            place = statistics
+            statistics, done = parts_of(state, statistics=Statistics, rows=int)
+            done = counted(done, X.shape[0])
             if not on_host(X):
                 statistics.gram = beside(place.gram, statistics.gram)
         advance(done)
