@@ -18,18 +18,23 @@ import sklearn
 before = packages()
 import trickless
 print(*sorted(packages() - before))
+from trickless import *
+print(*sorted(packages() - before))
 print(*sorted(name for name in sys.modules if name in ("sklearn.metrics", "sklearn.linear_model")))
 """
 ROOT = Path(trickless.__file__).parent
 #: Each imports those before it only.
-LAYERS = "rules theory arrays neurons tables functions solvers selection files learners dask cli"
+LAYERS = (
+    "rules theory arrays neurons tables functions solvers selection files learners public dask cli"
+)
 LAYERS = LAYERS.split()
 
 
 def test_the_package_brings_little_more_than_scikit_learn_does():
     """No matplotlib, torch or JAX, pandas only where scikit-learn imports it, and no metrics."""
     done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
-    brought, parts = done.stdout.split("\n")[:2]
+    at_once, brought, parts = done.stdout.split("\n")[:3]
+    assert at_once == "trickless"
     assert "trickless" in brought.split()
     assert set(brought.split()) <= {"trickless", "array_api_compat", "threadpoolctl", "tqdm"}
     assert not parts

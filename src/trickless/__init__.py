@@ -14,58 +14,34 @@ Beside them, ``arrays`` has threads and devices, ``tables`` data frames, ``files
 checkpoints, ``theory`` the bounds of the papers, and ``rules`` what parameters must be. ``cli`` is
 the command ``trickless``, ``dask`` learns on clusters. Each folder imports those above it only.
 
-Public are the names below, and those in ``trickless.neurons``, ``trickless.theory`` and
-``trickless.dask``. All other modules are private.
+Public are the names that ``trickless.public`` imports, and those in ``trickless.neurons``,
+``trickless.theory`` and ``trickless.dask``. All other modules are private. The names are imported
+when the first of them is asked for, so the command ``trickless`` can be interrupted before NumPy
+and scikit-learn are there.
 """
 
-from trickless.files.format import load, save
-from trickless.functions.expansion import Expansion
-from trickless.functions.kernel import KernelDisplay, estimate_kernel
-from trickless.functions.network import Network
-from trickless.functions.stream import NeuronStream
-from trickless.learners.doubly_stochastic import (
-    DoublyStochasticClassifier,
-    DoublyStochasticRegressor,
-)
-from trickless.learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
-from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
-from trickless.learners.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
-from trickless.learners.norma import NORMAClassifier, NORMARegressor
-from trickless.learners.pegasos import PegasosClassifier
-from trickless.learners.sdca import SDCAClassifier, SDCARegressor
-from trickless.learners.shrinking_gradient import (
-    ShrinkingGradientClassifier,
-    ShrinkingGradientRegressor,
-)
-from trickless.solvers.regret import RegretDisplay
-from trickless.tables.model import TableColumn, TableModel
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trickless.public import *  # noqa: F403
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "DoublyStochasticClassifier",
-    "DoublyStochasticRegressor",
-    "Expansion",
-    "KernelDisplay",
-    "KernelGradientClassifier",
-    "KernelGradientRegressor",
-    "KitchenSinksClassifier",
-    "KitchenSinksRegressor",
-    "NORMAClassifier",
-    "NORMARegressor",
-    "Network",
-    "NeuronStream",
-    "NoisyKernelClassifier",
-    "NoisyKernelRegressor",
-    "PegasosClassifier",
-    "RegretDisplay",
-    "SDCAClassifier",
-    "SDCARegressor",
-    "ShrinkingGradientClassifier",
-    "ShrinkingGradientRegressor",
-    "TableColumn",
-    "TableModel",
-    "estimate_kernel",
-    "load",
-    "save",
-]
+
+def __getattr__(name: str) -> Any:
+    """Import all public names, and return one of them."""
+    if name != "__all__" and name.startswith("__"):
+        raise AttributeError(f"module 'trickless' has no attribute {name!r}")
+    public = import_module("trickless.public")
+    globals().update({other: getattr(public, other) for other in ("__all__", *public.__all__)})
+    if name not in globals():
+        raise AttributeError(f"module 'trickless' has no attribute {name!r}")
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    """The names that are there, and those that can be asked for."""
+    return sorted({*globals(), *import_module("trickless.public").__all__})

@@ -1,0 +1,51 @@
+"""The public names of the package, each from where it is defined."""
+
+from trickless.files.format import load, save
+from trickless.functions.expansion import Expansion
+from trickless.functions.kernel import KernelDisplay, estimate_kernel
+from trickless.functions.network import Network
+from trickless.functions.stream import NeuronStream
+from trickless.learners.doubly_stochastic import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+)
+from trickless.learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
+from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.learners.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
+from trickless.learners.norma import NORMAClassifier, NORMARegressor
+from trickless.learners.pegasos import PegasosClassifier
+from trickless.learners.sdca import SDCAClassifier, SDCARegressor
+from trickless.learners.shrinking_gradient import (
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
+from trickless.solvers.regret import RegretDisplay
+from trickless.tables.model import TableColumn, TableModel
+
+__all__ = [
+    "DoublyStochasticClassifier",
+    "DoublyStochasticRegressor",
+    "Expansion",
+    "KernelDisplay",
+    "KernelGradientClassifier",
+    "KernelGradientRegressor",
+    "KitchenSinksClassifier",
+    "KitchenSinksRegressor",
+    "NORMAClassifier",
+    "NORMARegressor",
+    "Network",
+    "NeuronStream",
+    "NoisyKernelClassifier",
+    "NoisyKernelRegressor",
+    "PegasosClassifier",
+    "RegretDisplay",
+    "SDCAClassifier",
+    "SDCARegressor",
+    "ShrinkingGradientClassifier",
+    "ShrinkingGradientRegressor",
+    "TableColumn",
+    "TableModel",
+    "estimate_kernel",
+    "load",
+    "save",
+]
