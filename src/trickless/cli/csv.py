@@ -14,6 +14,8 @@ import pyarrow
 import pyarrow.csv
 import pyarrow.dataset as ds
 
+from trickless.cli.quotes import check_quotes
+
 #: How compressed files are opened, by the ends of their names.
 OPENED = {".gz": gzip.open, ".bz2": bz2.open}
 #: Bytes that are parsed at a time. The types of columns are those of the first of these blocks.
@@ -26,6 +28,12 @@ _WITH_COMMA, _WITH_POINT = (
 )
 #: A number whose commas may separate thousands.
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*")
+
+
+def check_text(file: str) -> None:
+    """Refuse a file in which rows would be lost to a quote, or that holds no text."""
+    with _opened(file) as text:
+        check_quotes(file, text, delimiter_of(file), _BLOCK)
 
 
 def csv_format(file: str, types: dict[str, Any]) -> Any:

@@ -6,6 +6,7 @@ precision, times and text, whatever type they have in a file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,26 +15,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from trickless.cli.csv import OPENED, csv_batches, csv_format, csv_schema, delimiter_of
+from trickless.cli.csv import (
+    OPENED,
+    check_text,
+    csv_batches,
+    csv_format,
+    csv_schema,
+    delimiter_of,
+)
 from trickless.cli.errors import CommandError, place
+from trickless.cli.folder import ENDINGS, ending_of, files_at
 from trickless.cli.reading import told
 from trickless.tables.categories import as_text
 
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".csv.gz": "csv",
-    ".tsv.gz": "csv",
-    ".csv.bz2": "csv",
-    ".tsv.bz2": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
-#: Endings of compressed files and archives, most of which cannot be read.
-_PACKED = ".7z", ".br", ".bz2", ".gz", ".lz4", ".xz", ".zip", ".zst"
 #: The Arrow type that columns of each kind are read as; only a target is of the kind "truth".
 TYPES = {
     "number": pa.float64(),
@@ -69,8 +63,8 @@ class Dataset:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.files = _files(path)
-        formats = {_ending(file) for file in self.files}
+        self.files = files_at(path)
+        formats = {ending_of(file) for file in self.files}
         if len({ENDINGS[ending] for ending in formats}) > 1:
             raise CommandError(
                 f"{path}: there are files of different formats, {', '.join(sorted(formats))}. "
@@ -81,6 +75,9 @@ class Dataset:
         if not self.is_csv:
             self._format: Any = ENDINGS[next(iter(formats))]
         else:
+            for file in self.files:
+                with told(file):
+                    check_text(file)
             with told(self.files[0]):
                 self._format = csv_format(self.files[0], {})
         self.types = self._types()
@@ -121,11 +118,10 @@ class Dataset:
             return self.n_rows
         total = 0.0
         for file in self.files:
-            if _ending(file).endswith(tuple(OPENED)):
+            if ending_of(file).endswith(tuple(OPENED)):
                 return None
-            size = Path(file).stat().st_size
-            with Path(file).open("rb") as opened:
-                head = opened.read(_HEAD)
+            with told(file), Path(file).open("rb") as opened:
+                size, head = Path(file).stat().st_size, opened.read(_HEAD)
             total += head.count(b"\n") * size / max(1, len(head))
         return round(total)
 
@@ -218,7 +214,8 @@ class Dataset:
             if not _fits(kind_of(found), kind, found):
                 raise CommandError(
                     f"{place(fragment.path, name)}: it holds values of the type {found}, where a "
-                    f"{kind} is needed. Remedy: give the column one type in all files."
+                    f"{kind} is needed. Remedy: give the column one such type in all files, or "
+                    f"leave it out with --drop {name!r} in fit."
                 )
         return pa.schema(list(fields.values()))
 
@@ -247,57 +244,20 @@ def _fits(found: str | None, wanted: str, type_: Any) -> bool:
     return found == wanted or pa.types.is_null(type_) or (wanted == "category" and bool(found))
 
 
-def _files(path: Path) -> list[str]:
-    """The files at a path. All have endings that are known."""
-    known = f"Remedy: pass a table that ends in {', '.join(ENDINGS)}"
-    if path.is_dir():
-        inside = sorted(p for p in path.rglob("*") if p.is_file())
-        shown = [p for p in inside if all(n[0] not in "._" for n in p.relative_to(path).parts)]
-        files = [str(p) for p in shown if _ending(p) in ENDINGS]
-        if not files:
-            raise CommandError(f"{path}: there is no table in this folder. {known}.")
-        if packed := [p for p in shown if _is_packed(p)]:
-            raise CommandError(
-                f"{packed[0]}: a table that is packed in a way that is not known, beside others "
-                f"that can be read. Remedy: unpack it, or move it out of {path}. {known}."
-            )
-        return files
-    if not path.exists():
-        raise CommandError(f"{path}: there is no such file or folder. Remedy: check the path.")
-    if _ending(path) not in ENDINGS:
-        raise CommandError(f"{path}: this ending stands for no format. {known}, or a folder.")
-    return [str(path)]
-
-
-def _is_packed(path: Path) -> bool:
-    """Whether a file seems to be a table in an archive of another kind."""
-    packed = path.suffix.lower() in _PACKED and _ending(path) not in ENDINGS
-    return packed and _ending(path.with_suffix("")) in ENDINGS
-
-
-def _ending(file: str | Path) -> str:
-    """The end of a file's name that stands for its format."""
-    path = Path(file)
-    compressed = path.suffix.lower() in OPENED
-    return "".join(path.suffixes[-2:] if compressed else path.suffixes[-1:]).lower()
-
-
 def _in_kinds(batch: Batch, kinds: Mapping[str, str]) -> Batch:
     """A batch with the types of its kinds; numbers that are too large are refused."""
     columns = []
     for name, kind in kinds.items():
         column = batch.data.column(name)
-        if kind == "category" and pa.types.is_floating(column.type):
-            column = pc.if_else(pc.is_nan(column), None, column)
-        if column.type != TYPES[kind]:
-            try:
-                column = _texts(column) if kind == "category" else column
-                column = pc.cast(column, TYPES[kind], safe=False)
-            except (pa.ArrowException, ValueError) as error:
-                raise CommandError(
-                    f"{place(batch.path, name)}, from row {batch.row + 1:,}: {error}. Remedy: "
-                    f"give the column the type of a {kind}."
-                ) from error
+        try:
+            column.validate(full=True)
+            column = _in_kind(column, kind)
+        except (pa.ArrowException, ValueError, OverflowError, LookupError) as error:
+            raise CommandError(
+                f"{place(batch.path, name)}, {_from_row(batch, error)}: {_cause(error)}. Remedy: "
+                f"mend these cells, give the column the type of a {kind} that can hold them, or "
+                f"leave it out with --drop {name!r} in fit."
+            ) from error
         if kind == "number" and pc.any(large := pc.greater(pc.abs(column), _LARGEST)).as_py():
             row = pc.index(large, True).as_py()
             raise CommandError(
@@ -309,9 +269,33 @@ def _in_kinds(batch: Batch, kinds: Mapping[str, str]) -> Batch:
     return batch._replace(data=pa.RecordBatch.from_arrays(columns, names=list(kinds)))
 
 
+def _in_kind(column: Any, kind: str) -> Any:
+    """A column with the type of its kind. Times may lose what is below a microsecond."""
+    if kind == "category" and column.type != TYPES[kind]:
+        return _texts(column)
+    if kind != "date":
+        return pc.cast(column, TYPES[kind], safe=False)
+    return pc.cast(column, options=pc.CastOptions(TYPES[kind], allow_time_truncate=True))
+
+
+def _from_row(batch: Batch, error: BaseException) -> str:
+    """The row that an error of Arrow names, or where the batch begins."""
+    named = re.fullmatch(r"Invalid UTF8 sequence at string index (\d+)", str(error))
+    return f"row {batch.row + int(named[1]) + 1:,}" if named else f"from row {batch.row + 1:,}"
+
+
+def _cause(error: BaseException) -> str:
+    text = re.sub(r"\s+", " ", str(error)).rstrip(". ")
+    if "Invalid UTF8" in text:
+        return "here are bytes that are no text in UTF-8"
+    if isinstance(error, OverflowError):
+        return f"a value is out of the range of dates and times ({text})"
+    return text[:200]
+
+
 def _texts(column: Any) -> Any:
     """Categories as text, spelled as those of data frames are."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = encoded.dictionary.to_pylist()
-    texts = [None if value is None else as_text(value) for value in values]
+    texts = [None if value is None or value != value else as_text(value) for value in values]
     return pa.array(texts, pa.string()).take(encoded.indices)

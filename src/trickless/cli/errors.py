@@ -17,3 +17,13 @@ def place(path: str | Path, column: str | None = None, row: int | None = None) -
     if row is not None:
         parts.append(f"row {row + 1:,}")
     return ", ".join(parts)
+
+
+def check_name(path: str | Path) -> None:
+    """Refuse the name of a file that is no text, which Arrow neither reads nor writes."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise CommandError(
+            f"{path}: the name has bytes that are no text in UTF-8. Remedy: rename it."
+        ) from error

@@ -156,6 +156,11 @@ class _Labels:
             self._low, self._high = min(self._low, ends["min"]), max(self._high, ends["max"])
         if self._seen is not None:
             self._seen.update(pc.unique(column).to_pylist())
+            if pa.types.is_string(column.type) and any("\0" in text for text in self._seen):
+                raise CommandError(
+                    f"{place(batch.path, self._name)}: here are NUL characters, which a label "
+                    "cannot have. Remedy: remove them."
+                )
             numbers = pa.types.is_floating(column.type)
             whole = not numbers or all(value.is_integer() for value in self._seen)
             if not whole or len(self._seen) > _MOST_LABELS:

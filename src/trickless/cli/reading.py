@@ -14,7 +14,7 @@ from trickless.cli.errors import CommandError, place
 
 _NO_TEXT = (
     "here are bytes that are no text in UTF-8. Remedy: save the file as UTF-8 (from a spreadsheet "
-    "as 'CSV UTF-8'), or convert it, for example by iconv."
+    "as 'CSV UTF-8'), convert it, for example by iconv, or write the table again."
 )
 
 
@@ -23,7 +23,7 @@ def told(path: str) -> Iterator[None]:
     """Turn errors of reading a file into a ``CommandError``."""
     try:
         yield
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+    except (pa.ArrowException, OSError, EOFError, UnicodeError, OverflowError, zlib.error) as error:
         raise _explained(path, error) from error
 
 
@@ -43,8 +43,17 @@ def _explained(path: str, error: BaseException) -> CommandError:
             f"{where}: {cause.strip()}, where something else is expected. Remedy: mend or empty "
             "the cell; or, if the column holds names, fit with --category."
         )
-    if isinstance(error, UnicodeDecodeError):
+    if isinstance(error, UnicodeError):
         return CommandError(f"{path}: {_NO_TEXT}")
+    if isinstance(error, PermissionError):
+        return CommandError(f"{path}: you have no right to read it. Remedy: chmod u+r, or a copy.")
+    if "Empty CSV file" in text:
+        return CommandError(f"{path}: there are no names, or no rows. Remedy: a table needs both.")
+    if "straddl" in text:
+        return CommandError(
+            f"{path}: a line is too long to be read. Remedy: close all quotes, shorten the cells, "
+            "or write the table as Parquet."
+        )
     line = re.search(r"CSV parse error: (?:Row #(\d+): )?(.*)", text, re.S)
     if line:
         row = None if line[1] is None else int(line[1]) - 2
