@@ -370,6 +370,7 @@ def test_an_output_that_is_half_written_replaces_nothing(model, ending, interrup
     assert len(calls) == 3
     assert out.read_text() == "good"
     assert not list(folder.glob(".*"))
+    assert "Traceback" not in done.stderr
 
 
 def test_warnings_are_lines(model, monkeypatch):

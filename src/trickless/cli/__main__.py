@@ -1,7 +1,6 @@
 """``python -m trickless.cli`` is the command ``trickless``."""
 
-import sys
+from trickless.cli import run
 
-from trickless.cli import main
-
-sys.exit(main())
+if __name__ == "__main__":
+    run()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -10,31 +12,28 @@ from typer.core import TyperGroup
 from trickless import __version__
 from trickless.cli.demo.command import demo
 from trickless.cli.describe import describe
-from trickless.cli.errors import CommandError
+from trickless.cli.ending import code_of
 from trickless.cli.evaluate import evaluate
 from trickless.cli.fit import fit
 from trickless.cli.predict import predict
-from trickless.cli.screen import say, warnings_told
+from trickless.cli.screen import line, warnings_told
 
 
 class _Commands(TyperGroup):
-    """Ends a command with a message and exit code 2, without a traceback, if input is bad."""
+    """Ends every command with an exit code and at most one line, as ``ending`` says."""
 
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            with warnings_told():
-                return super().invoke(ctx)
-        except (typer.Exit, typer.Abort):  # they are RuntimeErrors, too
-            raise
-        except MemoryError as error:
-            say(
-                f"trickless {ctx.invoked_subcommand or ''}: memory is too small ({error}). Remedy: "
-                "fewer --n-neurons."
-            )
-            raise typer.Exit(2) from error
-        except (CommandError, ValueError, TypeError, OSError, RuntimeError) as error:
-            say(f"trickless {ctx.invoked_subcommand or ''}: {error}")
-            raise typer.Exit(2) from error
+    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
+        """Run a command and end the process."""
+        path, given = ["trickless"], list(sys.argv[1:] if args is None else args)
+
+        def command() -> None:
+            with warnings_told(), self.make_context("trickless", given) as context:
+                try:
+                    self.invoke(context)
+                finally:
+                    path.append(context.invoked_subcommand or "")
+
+        sys.exit(code_of(command, lambda: " ".join(path).strip()))
 
 
 app = typer.Typer(
@@ -49,7 +48,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"trickless {__version__}")
+        line(f"trickless {__version__}")
         raise typer.Exit
 
 

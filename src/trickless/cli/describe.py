@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from trickless.cli.models import any_model
-from trickless.cli.screen import Json, result, table
+from trickless.cli.models import any_model, used
+from trickless.cli.screen import Json, line, result, table
 from trickless.tables.model import TableModel
 
 _SHOWN = 8
@@ -22,8 +22,10 @@ def describe(
     as_json: Json = False,
 ) -> None:
     """Say what a model was fitted to, and how."""
-    values = described(any_model(model)) | {"model": str(model), "bytes": model.stat().st_size}
-    result(values, as_json, lambda: show(values))
+    found = any_model(model)
+    with used(model):
+        values = described(found) | {"model": str(model), "bytes": model.stat().st_size}
+        result(values, as_json, lambda: show(values))
 
 
 def described(model: Any) -> dict[str, Any]:
@@ -42,7 +44,7 @@ def described(model: Any) -> dict[str, Any]:
             **(
                 {"categories": column.categories}
                 if column.kind == "category"
-                else {"mean": column.mean, "standard_deviation": column.scale}
+                else {"mean": float(column.mean), "standard_deviation": float(column.scale)}
             ),
             "has_missing": column.has_missing,
         }
@@ -69,7 +71,7 @@ def show(values: dict[str, Any]) -> None:
     rows += [[name, str(parameters[name])] for name in _PARAMETERS if name in parameters]
     table(["", ""], rows)
     if "columns" in values:
-        print()
+        line()
         table(["column", "kind", "", "missing"], list(map(_row, values["columns"])))
 
 

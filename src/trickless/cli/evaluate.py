@@ -11,9 +11,9 @@ import typer
 
 from trickless.cli.dataset import Dataset
 from trickless.cli.errors import CommandError
-from trickless.cli.models import kind_of_target, kinds_of, table_model, tell_unknown
+from trickless.cli.models import kind_of_target, kinds_of, table_model, tell_unknown, used
 from trickless.cli.moments import Moments
-from trickless.cli.screen import Json, progress, result, table
+from trickless.cli.screen import Json, line, progress, result, table
 
 
 def evaluate(
@@ -37,8 +37,9 @@ def evaluate(
             n_rows += len(frame)
             frame = frame[frame[fitted.target].notna()]
             if len(frame):
-                unknown.update(fitted.unknown_categories(frame))
-                scores.add(fitted.targets(frame), fitted.predict(frame))
+                with used(model):
+                    unknown.update(fitted.unknown_categories(frame))
+                    scores.add(fitted.targets(frame), fitted.predict(frame))
     if not scores.n:
         raise CommandError(
             f"{data}: there is no row with the target {fitted.target!r}. Remedy: pass a table "
@@ -122,7 +123,7 @@ def _show(values: dict[str, Any]) -> None:
     table(["", ""], [[name.replace("_", " "), _text(v)] for name, v in plain.items()])
     if "classes" in values:
         rows = [[_text(v) for v in one.values()] for one in values["classes"]]
-        print()
+        line()
         table(list(values["classes"][0]), rows)
 
 

@@ -17,6 +17,8 @@ from trickless.cli.screen import Json, result, say
 
 Task = Literal["classification", "regression"]
 Learner = Literal["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]
+#: The most neurons that can be asked for. Memory bounds them long before.
+MOST_NEURONS = 10**9
 
 
 def fit(
@@ -28,14 +30,15 @@ def fit(
         str, typer.Option(help="Family of neurons: tabular, gaussian, stumps, ...")
     ] = "tabular",
     n_neurons: Annotated[
-        int | None, typer.Option(min=1, help="How many neurons; by default 1,000 or more.")
+        int | None,
+        typer.Option(min=1, max=MOST_NEURONS, help="How many neurons; by default 1,000 or more."),
     ] = None,
     task: Annotated[Task | None, typer.Option(help="By default the target's type decides.")] = None,
     category: Annotated[
         list[str] | None, typer.Option(help="Column of numbers that are names. Repeatable.")
     ] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out. Repeatable.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of all that is random.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Learn to predict a column of a table from the others.

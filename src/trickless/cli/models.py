@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from sklearn.base import is_classifier
+
 from trickless import load
+from trickless.cli.ending import report, short
 from trickless.cli.errors import CommandError
 from trickless.cli.screen import say
-from trickless.tables.model import TableModel
+from trickless.learners.base import Learner
+from trickless.rules import is_real
+from trickless.tables.model import TableColumn, TableModel
 
 
 def any_model(path: Path) -> Any:
     """The object in a file of :func:`trickless.save`."""
     if not path.exists():
         raise CommandError(f"{path}: there is no such file. Remedy: check the path.")
-    return load(path)
+    try:
+        model = load(path)
+    except OSError as error:
+        raise CommandError(
+            f"{path}: it cannot be read: {error.strerror}. Remedy: see that it is a file that you "
+            "have the right to read."
+        ) from error
+    if isinstance(model, TableModel) and (why := _why_inconsistent(model)) is not None:
+        raise CommandError(
+            f"{path}: it holds a model of a table, but {why}. Remedy: fit it again; do not trust a "
+            "file that you did not make."
+        )
+    return model
 
 
 def table_model(path: Path) -> TableModel:
@@ -26,7 +47,74 @@ def table_model(path: Path) -> TableModel:
             f"{path}: it holds a {type(model).__name__}, which knows no columns. Remedy: make the "
             "model with trickless fit, or use this one from Python, with trickless.load."
         )
+    if not model.learner.__sklearn_is_fitted__():
+        raise CommandError(
+            f"{path}: its learner has not learned anything. Remedy: make the model with trickless "
+            "fit."
+        )
     return model
+
+
+@contextmanager
+def used(path: Path) -> Iterator[None]:
+    """Say of errors without a remedy that they are of the model in a file, which is in use."""
+    try:
+        yield
+    except (CommandError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        if "Remedy" in str(error):
+            raise
+        raise CommandError(
+            f"{path}: the model in this file cannot be used ({short(error)}). If trickless made "
+            f"it: {report(error)} If you do not know who did, do not trust it."
+        ) from error
+
+
+def _why_inconsistent(model: TableModel) -> str | None:
+    """What of the description of a table is not as ``trickless fit`` makes it; None if all is."""
+    if set(vars(model)) != {"learner", "columns", "target", "classes"}:
+        return "it has other attributes than those have"
+    if not isinstance(model.learner, Learner):
+        return f"its learner is a {type(model.learner).__name__}"
+    if type(model.target) is not str:
+        return f"its target is a {type(model.target).__name__}"
+    columns = model.columns
+    if type(columns) is not list or not columns or not all(map(_is_column, columns)):
+        return "its columns are not described as columns are"
+    if len({column.name for column in columns}) < len(columns):
+        return "two of its columns have one name"
+    return _why_no_classes(model)
+
+
+def _is_column(column: Any) -> bool:
+    """Whether this describes a column: names are text, numbers finite, and categories differ."""
+    if type(column) is not TableColumn or type(column.name) is not str:
+        return False
+    numbers, categories = (column.mean, column.scale, column.median), column.categories
+    return (
+        column.kind in ("number", "date", "category")
+        and all(is_real(number) and math.isfinite(number) for number in numbers)
+        and column.scale > 0
+        and type(column.has_missing) is bool
+        and type(categories) is list
+        and all(type(category) is str for category in categories)
+        and len(set(categories)) == len(categories)
+    )
+
+
+def _why_no_classes(model: TableModel) -> str | None:
+    """Why the classes of a model of a table do not suit its learner; None if they do."""
+    labels, learner = model.classes, model.learner
+    if not is_classifier(learner):
+        return None if labels is None else "it has classes, and its learner predicts numbers"
+    if type(labels) is not np.ndarray or labels.ndim != 1 or labels.dtype.kind not in "Uiufb":
+        return "its classes are not a list of labels"
+    if not np.array_equal(np.unique(labels), labels):
+        return "its classes are not sorted, or one is there twice"
+    known = getattr(learner, "classes_", labels)
+    same = isinstance(known, np.ndarray) and known.dtype.kind == labels.dtype.kind
+    return None if same and np.array_equal(known, labels) else "its learner has other classes"
 
 
 def kinds_of(model: TableModel) -> dict[str, str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import math
+import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any
 
 import typer
@@ -22,33 +26,94 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from trickless.cli.errors import CommandError
+
 #: The option that every command with a result has.
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 
+#: Controls, but for the two joiners that some scripts are written with; surrogates; ends of lines.
+_UNSAFE = re.compile(
+    "[\\x00-\\x1f\\x7f-\\x9f\\xad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u180e\\u200b\\u200e\\u200f"
+    "\\u2028-\\u202e\\u2060-\\u206f\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb"
+    "\\U000e0000-\\U000e0fff]"
+)
 _PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
 
 
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def visible(text: str, escaped: Callable[[str], str] = _escaped) -> str:
+    """A text in which characters that a terminal obeys, or that hide others, are written out.
+
+    They are those that control (line ends among them), change the direction or stand for bytes of
+    names of files that are no text. Every text from outside is printed by way of this function.
+    """
+    return _UNSAFE.sub(lambda found: escaped(found[0]), text)
+
+
 def say(message: str) -> None:
-    """Print a line on standard error."""
-    Console(stderr=True, **_PLAIN).print(message, soft_wrap=True)
+    """Print a line on standard error; nothing if nobody can read it."""
+    one_line = re.sub(r"[ \t]*[\r\n]+[ \t]*", " ", message.strip())
+    with suppress(OSError):
+        print(visible(one_line), file=sys.stderr, flush=True)
+
+
+def line(text: str = "") -> None:
+    """Print a line on standard output."""
+    _print(visible(text))
 
 
 def result(values: dict[str, Any], as_json: bool, shown: Callable[[], None]) -> None:
     """Print a result as one JSON object, or else as ``shown`` does for people."""
-    if as_json:
-        print(json.dumps(values, ensure_ascii=False, allow_nan=False))
-    else:
+    if not as_json:
         shown()
+        return
+    is_utf8 = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
+    text = json.dumps(_finite(values), ensure_ascii=not is_utf8, allow_nan=False)
+    _print(visible(text, lambda character: json.dumps(character)[1:-1]))
+
+
+def _finite(value: Any) -> Any:
+    """Plain data, with None for numbers that JSON lacks."""
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return list(map(_finite, value))
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def table(names: list[str], rows: list[list[str]]) -> None:
     """Print a table on standard output, with the names of its columns if any is given."""
     shown = Table(box=None, pad_edge=False, show_header=any(names))
     for name in names:
-        shown.add_column(name, overflow="fold")
+        shown.add_column(Text(visible(name)), overflow="fold")
     for row in rows:
-        shown.add_row(*map(Text, row))
-    Console(**_PLAIN).print(shown)
+        shown.add_row(*(Text(visible(cell)) for cell in row))
+    console = Console(**_PLAIN)
+    with _written(), console.capture() as printed:  # rich would end the process at a broken pipe
+        console.print(shown)
+    _print(printed.get().removesuffix("\n"))
+
+
+def _print(text: str) -> None:
+    """Print text on standard output, at once."""
+    with _written():
+        print(text, flush=True)
+
+
+@contextmanager
+def _written() -> Iterator[None]:
+    """Say why the standard output cannot be written, but for a reader that went away."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CommandError(
+            f"the output cannot be written: {error.strerror}. Remedy: make room for it."
+        ) from error
 
 
 class _Rows(ProgressColumn):
@@ -89,13 +154,9 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
 def warnings_told() -> Iterator[None]:
     """Print warnings as lines on standard error."""
     with warnings.catch_warnings():
-        shown = warnings.showwarning
 
-        def tell(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, UserWarning):
-                say(f"Warning: {message}")
-            else:
-                shown(message, category, *where, **more)
+        def tell(message: Any, *where: Any, **more: Any) -> None:
+            say(f"Warning: {message}")
 
         warnings.showwarning = tell
         yield

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from trickless.cli.errors import CommandError
+from trickless.cli.output import check_out
 
 
 def demo(
@@ -23,6 +24,8 @@ def demo(
         raise CommandError(f"--repeats {repeats}: must be at least 1. Remedy: --repeats 1.")
     if not out.is_dir():
         raise CommandError(f"--out {out}: there is no such folder. Remedy: make it first.")
+    for name in ("trickless-demo.png", "trickless-demo.json"):
+        check_out(out / name, [])
     try:
         from trickless.cli.demo.comparison import run
     except ModuleNotFoundError as error:

@@ -27,6 +27,7 @@ from tqdm.auto import tqdm
 
 from trickless.cli.demo.download import ADULT_NUMBERS, FetchError, load_adult
 from trickless.cli.demo.measurement import measured
+from trickless.cli.screen import line
 from trickless.learners.base import Learner
 from trickless.learners.doubly_stochastic import DoublyStochasticClassifier
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier
@@ -66,9 +67,9 @@ def run(folder: Path, repeats: int = 1) -> list[Row]:
     """
     data = load()
     sizes = f"{len(data.y):,} rows to learn from, {len(data.y_test):,} to test on"
-    print(f"{data.name}: {sizes}, {data.X.shape[1]} columns")
+    line(f"{data.name}: {sizes}, {data.X.shape[1]} columns")
     rows, online = compare(data, repeats)
-    print(table(rows), flush=True)
+    print(table(rows), flush=True)  # lines of names that are known
     sweep = sweep_sizes(data)
     results = {
         "data": {"name": data.name, "train": data.X.shape, "test": data.X_test.shape},
@@ -80,7 +81,7 @@ def run(folder: Path, repeats: int = 1) -> list[Row]:
     (folder / "trickless-demo.json").write_text(json.dumps(results, indent=1) + "\n")
     picture = folder / "trickless-demo.png"
     draw(sweep, rows, online, data.name, len(data.y)).savefig(picture, dpi=110)
-    print(f"wrote {picture} and {picture.with_suffix('.json').name}")
+    line(f"wrote {picture} and {picture.with_suffix('.json').name}")
     return rows
 
 
@@ -98,8 +99,8 @@ def load() -> Data:
             ]
         )
     except FetchError as error:
-        print(f"The Adult data could not be fetched ({error}).")
-        print("Going on with the digits that come with scikit-learn: even against odd.")
+        line(f"The Adult data could not be fetched ({error}).")
+        line("Going on with the digits that come with scikit-learn: even against odd.")
         X, digit = load_digits(return_X_y=True)
         y = digit % 2 == 0
         name, encode = "scikit-learn's digits", StandardScaler()
