@@ -1,19 +1,27 @@
-"""Delay Ctrl-C until a step is complete."""
+"""Delay Ctrl-C until a step is complete.
+
+Python raises KeyboardInterrupt in the main thread only, after any call and at any beginning of a
+function. So a ``with`` statement alone does not give back what it took: the interrupt may come
+before the first line of ``__exit__``. What has to be given back is held by a ``Held``.
+"""
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # what signal calls, in a tenth of the time
 import signal
+import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from types import FrameType
+from typing import Any
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Delay a Ctrl-C to the end of a few quick statements that belong together.
 
-    Python raises KeyboardInterrupt in the main thread only, between any two operations. A signal
-    that was delayed then goes to the handler that was there before.
+    A signal that was delayed then goes to the handler that was there before.
     """
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or handler is None:
@@ -27,3 +35,128 @@ def uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
         if came:
             signal.raise_signal(signal.SIGINT)
+
+
+class Held:
+    """Something that is held during a ``with`` statement, and given back whenever Ctrl-C comes.
+
+    ``begin`` takes it and ``end`` gives it back. A Ctrl-C that comes while one of them runs is put
+    off until it is done. For that, the outermost ``with`` statement installs a handler of signals,
+    which passes on what comes at any other time. What a ``with`` statement was kept from leaving
+    ends when nothing refers to it any more.
+    """
+
+    _held = _installed = False
+
+    def begin(self) -> Any:
+        """Take it, and return the value of the ``with`` statement."""
+
+    def end(self, error: BaseException | None) -> None:
+        """Give it back, after an error or without one."""
+
+    def __enter__(self) -> Any:
+        self._install()
+        try:
+            value = self.begin()
+        except BaseException:
+            self._uninstall()
+            raise
+        self._held = True
+        try:
+            interrupt_if_due(sys._getframe(1))
+        except BaseException as error:
+            self._held = False
+            self.end(error)
+            self._uninstall()
+            raise
+        return value
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self._held = False
+        try:
+            self.end(error)
+        finally:
+            self._uninstall()
+            interrupt_if_due(sys._getframe(1))
+
+    def __del__(self) -> None:
+        if self._held:
+            error = KeyboardInterrupt()
+            self.__exit__(type(error), error, None)
+
+    def _install(self) -> None:
+        if _HANDLERS or threading.current_thread() is not threading.main_thread():
+            return
+        handler = _signal.getsignal(_SIGINT)
+        if callable(handler):
+            _signal.signal(_SIGINT, _on_interrupt)  # from here on, Ctrl-C is put off
+            _CAME.clear()
+            _HANDLERS.append(handler)
+            self._installed = True
+
+    def _uninstall(self) -> None:
+        if self._installed and threading.current_thread() is threading.main_thread():
+            self._installed = False
+            before = _HANDLERS.pop()
+            if _signal.getsignal(_SIGINT) is _on_interrupt:  # else somebody else's came after
+                _signal.signal(_SIGINT, before)
+
+
+class Entered(Held):
+    """The context manager that a function makes, entered and left without a gap."""
+
+    def __init__(self, make: Callable[[], AbstractContextManager[Any]]) -> None:
+        self._make = make
+
+    def begin(self) -> Any:
+        """Make the manager and enter it."""
+        self._manager = self._make()
+        return self._manager.__enter__()
+
+    def end(self, error: BaseException | None) -> None:
+        """Leave it."""
+        trace = None if error is None else error.__traceback__
+        self._manager.__exit__(None if error is None else type(error), error, trace)
+
+
+_SIGINT = int(signal.SIGINT)
+#: The handler that ours has replaced, if it has.
+_HANDLERS: list[Callable[[int, FrameType | None], Any]] = []
+#: Whether a Ctrl-C was put off: it has an item then.
+_CAME: list[bool] = []
+#: Code that Ctrl-C does not cut short, nor what it calls.
+_WHOLE = {Held.__enter__.__code__, Held.__exit__.__code__}
+#: Seconds after which a thread that waits for a lock looks whether Ctrl-C has come.
+_PATIENCE = 0.1
+
+
+def _on_interrupt(signum: int, frame: FrameType | None) -> None:
+    """Put off a Ctrl-C that comes while something is taken or given back; pass on any other."""
+    if _is_whole(frame):
+        _CAME[:] = [True]
+    elif _HANDLERS:
+        _HANDLERS[0](signum, frame)
+
+
+def interrupt_if_due(frame: FrameType | None) -> None:
+    """Handle a Ctrl-C that was put off, unless something around ``frame`` still puts it off."""
+    if not _CAME or threading.current_thread() is not threading.main_thread() or _is_whole(frame):
+        return
+    _CAME.clear()
+    if _HANDLERS:
+        _HANDLERS[0](_SIGINT, frame)
+    else:
+        signal.raise_signal(signal.SIGINT)
+
+
+def _is_whole(frame: FrameType | None) -> bool:
+    """Whether a frame is of code that Ctrl-C does not cut short."""
+    while frame is not None and frame.f_code not in _WHOLE:
+        frame = frame.f_back
+    return frame is not None
+
+
+def acquire(lock: Any) -> None:
+    """Wait for a lock in the ``begin`` of a ``Held``; Ctrl-C ends the wait."""
+    while not lock.acquire(timeout=_PATIENCE):
+        interrupt_if_due(None)

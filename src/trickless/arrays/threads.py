@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
+from itertools import count
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
+from trickless.arrays.interrupts import Held
 from trickless.arrays.namespaces import on_host
 
 ROWS_PER_BLOCK = 512
@@ -66,7 +68,7 @@ class _Blas:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._limits: list[int] = []
+        self._limits: dict[object, int] = {}
         self._original: list[int] = []
         self._in_force: list[int] = []
 
@@ -81,24 +83,27 @@ class _Blas:
                 return max(self._original, default=1)
             return max((library.num_threads for library in self._libraries), default=1)
 
-    @contextmanager
-    def at_most(self, threads: int) -> Iterator[None]:
+    def at_most(self, threads: int) -> _Limit:
         """Hold BLAS to a number of threads."""
+        return _Limit(self, threads)
+
+    def hold(self, limit: object, threads: int) -> None:
+        """Keep to a limit until it is let go; ``limit`` stands for it."""
         with self._lock:
             if not self._limits:
                 self._original = [library.num_threads for library in self._libraries]
                 self._in_force = self._original
-            self._limits.append(threads)
+            self._limits[limit] = threads
             self._apply()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._limits.remove(threads)
+
+    def let_go(self, limit: object) -> None:
+        """Keep to a limit no more."""
+        with self._lock:
+            if self._limits.pop(limit, None) is not None:  # None in a child that was forked
                 self._apply()
 
     def _apply(self) -> None:
-        wanted = [min([original, *self._limits]) for original in self._original]
+        wanted = [min([original, *self._limits.values()]) for original in self._original]
         if wanted != self._in_force:
             for library, threads in zip(self._libraries, wanted, strict=True):
                 _set_threads(library, threads)
@@ -108,8 +113,22 @@ class _Blas:
         """Reset in a forked child, where no thread holds a limit or will release the lock."""
         self._lock = threading.RLock()
         if self._limits:
-            self._limits, self._in_force = [], []  # another thread may have been setting counts
+            self._limits, self._in_force = {}, []  # another thread may have been setting counts
             self._apply()
+
+
+class _Limit(Held):
+    """A limit of BLAS's threads, while it is held."""
+
+    def __init__(self, blas: _Blas, threads: int) -> None:
+        self._blas, self._threads = blas, threads
+        self._limit = object()
+
+    def begin(self) -> None:
+        self._blas.hold(self._limit, self._threads)
+
+    def end(self, error: BaseException | None) -> None:
+        self._blas.let_go(self._limit)
 
 
 def _set_threads(library: Any, threads: int) -> None:
@@ -127,25 +146,45 @@ def _set_threads(library: Any, threads: int) -> None:
 class _Cores:
     """The cores, shared out among callers who work at the same time."""
 
+    _taken: int
+
     def __init__(self) -> None:
         self.after_fork()
 
-    @contextmanager
-    def at_most(self, threads: int) -> Iterator[int]:
+    def at_most(self, threads: int) -> _Share:
         """Reserve ``threads`` threads, or as many cores as others leave free, but at least one."""
+        return _Share(self, threads)
+
+    def take(self, threads: int) -> int:
+        """Take as many cores as are free, up to a number, but at least one."""
         with self._lock:
             if self._taken:
                 threads = max(1, min(threads, (os.cpu_count() or 1) - self._taken))
             self._taken += threads
-        try:
-            yield threads
-        finally:
-            with self._lock:
-                self._taken -= threads
+            return threads
+
+    def give_back(self, threads: int) -> None:
+        """Give cores back; more than are taken are those that a forked child does not have."""
+        with self._lock:
+            self._taken = max(0, self._taken - threads)
 
     def after_fork(self) -> None:
         """Reset in a forked child, where no thread holds cores or will release the lock."""
         self._lock, self._taken = threading.Lock(), 0
+
+
+class _Share(Held):
+    """A caller's share of the cores, while it is held."""
+
+    def __init__(self, cores: _Cores, wanted: int) -> None:
+        self._cores, self._wanted = cores, wanted
+
+    def begin(self) -> int:
+        self._threads = self._cores.take(self._wanted)
+        return self._threads
+
+    def end(self, error: BaseException | None) -> None:
+        self._cores.give_back(self._threads)
 
 
 class _Helpers:
@@ -163,25 +202,49 @@ class _Helpers:
         self._pool = ThreadPoolExecutor(max(_MOST_HELPERS, os.cpu_count() or 1), "trickless")
 
 
-class _Shared(Generic[Block, Result]):
-    """Blocks that some threads work on until there are no more, or one of them fails."""
+class _Shared(Held, Generic[Block, Result]):
+    """Blocks that some threads work on until there are no more, or one of them fails.
 
-    def __init__(self, function: Callable[[Block], Result], blocks: list[Block]) -> None:
-        self._function, self._blocks = function, blocks
-        self._lock, self._begun = threading.Lock(), 0
+    Helpers begin with the ``with`` statement, and begin no more blocks after its end.
+    """
+
+    def __init__(
+        self, function: Callable[[Block], Result], blocks: list[Block], n_helpers: int
+    ) -> None:
+        self._function, self._blocks, self._n_helpers = function, blocks, n_helpers
+        self._helpers: list[Future[None]] = []
+        self._done: SimpleQueue[None] = SimpleQueue()
+        self._numbers, self._stopped = count(), False
         self._results: dict[int, Result] = {}
         self._errors: dict[int, BaseException] = {}
 
+    def begin(self) -> None:
+        """Ask helpers to work on the blocks as well."""
+        self._helpers = _helpers.begin(self._help, self._n_helpers)
+
+    def end(self, error: BaseException | None) -> None:
+        """Let no more blocks begin, by helpers that may not have begun."""
+        self.stop()
+        self._helpers = [helper for helper in self._helpers if not helper.cancel()]
+
+    def wait(self) -> None:
+        """Wait for the helpers that are at work."""
+        for _ in self._helpers:
+            self._done.get()
+
+    def _help(self) -> None:
+        try:
+            self.work()
+        finally:
+            self._done.put(None)
+
     def _next(self) -> int | None:
-        with self._lock:
-            index = self._begun
-            self._begun += 1
-            return index if index < len(self._blocks) else None
+        index = next(self._numbers)  # one operation, so no lock that Ctrl-C might leave closed
+        return None if self._stopped or index >= len(self._blocks) else index
 
     def stop(self) -> None:
         """Begin no more blocks."""
-        with self._lock:
-            self._begun = len(self._blocks)
+        self._stopped = True
 
     def work(self) -> None:
         """Work on one block after the other."""
@@ -229,8 +292,7 @@ def worth_products(n_jobs: int | None, n_products: float) -> int | None:
     return n_jobs if n_products >= _WORTH_PRODUCTS else 1
 
 
-@contextmanager
-def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Iterator[None]:
+def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Held:
     """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads.
 
     It runs on one thread if it takes few multiplications, for two reasons. BLAS threads wait for
@@ -238,8 +300,7 @@ def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Iterator[N
     busy machine. And they keep waiting in a busy loop for some 100 ms after their work, on cores
     that blocks of rows need.
     """
-    with _blas.at_most(n_threads(worth_products(n_jobs, n_products))):
-        yield
+    return _blas.at_most(n_threads(worth_products(n_jobs, n_products)))
 
 
 def map_rows(
@@ -271,11 +332,10 @@ def map_blocks(
         with linear_algebra(n_jobs):
             return [function(block) for block in blocks]
     with _blas.at_most(1), _cores.at_most(wanted) as threads:
-        shared = _Shared(function, blocks)
-        helpers = _helpers.begin(shared.work, threads - 1)
+        shared = _Shared(function, blocks, threads - 1)
         try:
-            shared.work()
+            with shared:
+                shared.work()
         finally:
-            shared.stop()
-            wait([helper for helper in helpers if not helper.cancel()])
+            shared.wait()
         return shared.results()

@@ -111,7 +111,6 @@ def cheapest(t: int, n_rows: int, n_neurons: int, variances: Variances | None) -
     return "stratified", max(n_neurons, needed)
 
 
-@linear_algebra(1)  # too little work for more threads
 def run_pilot(
     neurons: Neurons, support: Any, alpha: np.ndarray, X: Any, rng: np.random.Generator
 ) -> Variances:
@@ -119,6 +118,13 @@ def run_pilot(
 
     The pilot draws neurons of its own. So a choice by its variances leaves estimates unbiased.
     """
+    with linear_algebra(1):  # too little work for more threads
+        return _run_pilot(neurons, support, alpha, X, rng)
+
+
+def _run_pilot(
+    neurons: Neurons, support: Any, alpha: np.ndarray, X: Any, rng: np.random.Generator
+) -> Variances:
     sampler = SupportSampler(alpha)
     weights = draw(neurons, rng, _PILOT_NEURONS, support.dtype)
     numbers = sum(array.size for array in weights) / _PILOT_NEURONS
