@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,13 @@ from trickless.arrays.sparse import check_csr
 
 
 class Growing:
-    """A dense array that grows along its first axis."""
+    """A dense array that grows along its first axis.
+
+    Buffers may share the memory of their rows. The spare room behind the rows is for one of them.
+    """
+
+    #: Has an item if the spare room is for this buffer.
+    _room: list[bool] | None = None
 
     def __init__(self) -> None:
         self._buffer: np.ndarray | None = None
@@ -30,10 +37,12 @@ class Growing:
         need = self._length + len(rows)
         if self._buffer is None:
             self._buffer = np.array(rows)
-        elif need > len(self._buffer):
-            larger = np.empty((max(need, 2 * len(self._buffer)), *rows.shape[1:]), rows.dtype)
+            self._room = [True]
+        elif need > len(self._buffer) or not self._room:
+            larger = np.empty((max(need, 2 * self._length), *rows.shape[1:]), rows.dtype)
             larger[: self._length] = self.rows
             self._buffer = larger
+            self._room = [True]
         self._buffer[self._length : need] = rows
         self._length = need
 
@@ -41,6 +50,28 @@ class Growing:
         """Keep some of the rows; earlier views of the rows are not changed."""
         self._buffer = self.rows[index]
         self._length = len(self._buffer)
+        self._room = [True]
+
+    def branch(self) -> Growing:
+        """A buffer that goes on from these rows, and does not change them when it grows.
+
+        It shares their memory, so nobody may write to rows of either. The spare room is handed on.
+        """
+        other = Growing()
+        other._buffer, other._length = self._buffer, self._length
+        if self._room is not None:
+            with suppress(IndexError):
+                other._room = [self._room.pop()]
+        return other
+
+    def copy(self) -> Growing:
+        """An independent copy, with as much spare room."""
+        other = Growing()
+        if self._buffer is not None:
+            other._buffer, other._length = np.empty_like(self._buffer), self._length
+            other._buffer[: self._length] = self.rows
+            other._room = [True]
+        return other
 
     @property
     def rows(self) -> np.ndarray:
@@ -93,6 +124,14 @@ class GrowingSparse:
         kept = self.rows[index]
         self._data, self._indices, self._ends = Growing(), Growing(), Growing()
         self.append(kept)
+
+    def branch(self) -> GrowingSparse:
+        """A buffer that goes on from these rows, and does not change them when it grows."""
+        other = GrowingSparse()
+        other._n_columns = self._n_columns
+        other._data, other._indices = self._data.branch(), self._indices.branch()
+        other._ends = self._ends.branch()
+        return other
 
     @property
     def rows(self) -> Any:

@@ -14,7 +14,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+Value = TypeVar("Value")
 
 
 @contextmanager
@@ -37,7 +39,7 @@ def uninterrupted() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-class Held:
+class Held(Generic[Value]):
     """Something that is held during a ``with`` statement, and given back whenever Ctrl-C comes.
 
     ``begin`` takes it and ``end`` gives it back. A Ctrl-C that comes while one of them runs is put
@@ -48,13 +50,15 @@ class Held:
 
     _held = _installed = False
 
-    def begin(self) -> Any:
+    def begin(self) -> Value:
         """Take it, and return the value of the ``with`` statement."""
+        raise NotImplementedError
 
     def end(self, error: BaseException | None) -> None:
         """Give it back, after an error or without one."""
+        raise NotImplementedError
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Value:
         self._install()
         try:
             value = self.begin()
@@ -102,7 +106,7 @@ class Held:
                 _signal.signal(_SIGINT, before)
 
 
-class Entered(Held):
+class Entered(Held[Any]):
     """The context manager that a function makes, entered and left without a gap."""
 
     def __init__(self, make: Callable[[], AbstractContextManager[Any]]) -> None:

@@ -117,7 +117,7 @@ class _Blas:
             self._apply()
 
 
-class _Limit(Held):
+class _Limit(Held[None]):
     """A limit of BLAS's threads, while it is held."""
 
     def __init__(self, blas: _Blas, threads: int) -> None:
@@ -125,9 +125,11 @@ class _Limit(Held):
         self._limit = object()
 
     def begin(self) -> None:
+        """Keep to it from now on."""
         self._blas.hold(self._limit, self._threads)
 
     def end(self, error: BaseException | None) -> None:
+        """Keep to it no more."""
         self._blas.let_go(self._limit)
 
 
@@ -173,17 +175,19 @@ class _Cores:
         self._lock, self._taken = threading.Lock(), 0
 
 
-class _Share(Held):
+class _Share(Held[int]):
     """A caller's share of the cores, while it is held."""
 
     def __init__(self, cores: _Cores, wanted: int) -> None:
         self._cores, self._wanted = cores, wanted
 
     def begin(self) -> int:
+        """Take it; the number of cores."""
         self._threads = self._cores.take(self._wanted)
         return self._threads
 
     def end(self, error: BaseException | None) -> None:
+        """Give it back."""
         self._cores.give_back(self._threads)
 
 
@@ -202,7 +206,7 @@ class _Helpers:
         self._pool = ThreadPoolExecutor(max(_MOST_HELPERS, os.cpu_count() or 1), "trickless")
 
 
-class _Shared(Held, Generic[Block, Result]):
+class _Shared(Held[None], Generic[Block, Result]):
     """Blocks that some threads work on until there are no more, or one of them fails.
 
     Helpers begin with the ``with`` statement, and begin no more blocks after its end.
@@ -292,7 +296,7 @@ def worth_products(n_jobs: int | None, n_products: float) -> int | None:
     return n_jobs if n_products >= _WORTH_PRODUCTS else 1
 
 
-def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Held:
+def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Held[None]:
     """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads.
 
     It runs on one thread if it takes few multiplications, for two reasons. BLAS threads wait for

@@ -9,6 +9,7 @@ import dask
 import dask.array
 import numpy as np
 
+from trickless.arrays.states import snapshot
 from trickless.learners.kitchen_sinks import options_of
 
 #: Methods of a model that may be called.
@@ -38,9 +39,10 @@ def predict(model: Any, X: Any, method: str = "predict") -> Any:
             f"trickless.dask.predict: method={method!r}, but a {type(model).__name__} answers "
             f"{[name for name in METHODS if hasattr(model, name)]}. Remedy: one of these."
         )
+    model = snapshot(model)  # which others may go on learning
     light = copy(model)
-    if hasattr(model, "sums_"):
-        light.sums_ = model.sums_.without_statistics(options_of(model))
+    if hasattr(light, "sums_"):
+        light.sums_ = light.sums_.without_statistics(options_of(light))
     shared = dask.delayed(light, pure=False)
     if isinstance(X, dask.array.Array):
         X = X.rechunk({1: -1})

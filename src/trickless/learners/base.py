@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from trickless.arrays.devices import beside, to_host
+from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.learners.rows import Matrix, Rows
 from trickless.learners.targets import Labels, Numbers
@@ -29,7 +30,7 @@ class Learner(BaseEstimator):
 
     A learner stores its parameters in ``__init__``. Its ``fit`` starts a new state with ``anew``
     (see ``intake``) and sets the attributes below. ``_function(X)`` returns decision values of
-    validated rows.
+    validated rows. Whatever reads more than one attribute is ``in_one_state``.
 
     Attributes
     ----------
@@ -108,6 +109,7 @@ class Regressor(RegressorMixin, Learner):
     def _new_targets(self, y: np.ndarray, classes: Any) -> Numbers:
         return Numbers(type(self).__name__, y, self.dtype)
 
+    @in_one_state
     def predict(self, X: Any) -> Any:
         """Predict targets.
 
@@ -157,6 +159,7 @@ class Classifier(ClassifierMixin, Learner):
         """The labels, shape (n_classes,)."""
         return self.targets_.classes
 
+    @in_one_state
     def decision_function(self, X: Any) -> Any:
         """Decision values. A larger value means more confidence in a class.
 
@@ -173,6 +176,7 @@ class Classifier(ClassifierMixin, Learner):
         decisions = self._decide(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
+    @in_one_state
     def predict(self, X: Any) -> Any:
         """Predict labels.
 
@@ -191,6 +195,7 @@ class Classifier(ClassifierMixin, Learner):
         return beside(decisions, labels) if self.rows_.labels_beside_rows else labels
 
     @available_if(_has_link)
+    @in_one_state
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes, by the link of the loss.
 

@@ -148,14 +148,14 @@ class _DoublyStochastic(NeuronLearner):
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         check_parameters(self, self._rules)
-        if not self.__sklearn_is_fitted__():
-            with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+        with anew(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
+            if new.__sklearn_is_fitted__():
+                batch = receive_rows(new, X, y, sample_weight, classes)
+                new.descent_ = new.descent_.copy()
+            else:
                 batch = begin(new, X, y, sample_weight, classes, stream=True)
                 begin_descent(new, *batch)
-                new._learn(*batch)
-            return self
-        with linear_algebra(self.n_jobs):
-            self._learn(*receive_rows(self, X, y, sample_weight, classes))
+            new._learn(*batch)
         return self
 
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:

@@ -2,13 +2,13 @@
 
 ``anew`` makes a new learner with the same parameters. The new learner receives the first batch
 (``begin``) and learns. If it succeeds, its state replaces that of the old learner; if not, the old
-learner stays unchanged. Later batches are received by ``receive``.
+learner stays unchanged. Later batches are received by ``receive``, in a new learner as well, which
+goes on from the state of the old one; so threads that predict meanwhile go by a whole state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import deepcopy
 from types import MethodType
 from typing import Any, TypeVar
@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from trickless.arrays.devices import to_host
+from trickless.arrays.interrupts import Held
+from trickless.arrays.states import Turn
 from trickless.functions.stream import as_seed
 from trickless.learners.base import Learner
 from trickless.learners.rows import Batch, Rows, that_count
@@ -25,36 +27,60 @@ from trickless.rules import check_parameters
 L = TypeVar("L", bound=Learner)
 
 
-@contextmanager
 def anew(
     learner: L,
     is_model: Callable[[L], bool],
     kept: tuple[type[Exception], ...] = (),
     goes_on: bool = False,
-) -> Iterator[L]:
+) -> Held[L]:
     """A new learner with the same parameters, whose state replaces that of ``learner`` at the end.
 
     If an error occurs before the end, ``learner`` stays unchanged. After Ctrl-C or an error that is
     ``kept``, ``learner`` gets the new state if ``is_model(new)`` tells that it can already predict.
-    With ``goes_on``, the new learner starts from the state of ``learner``, which it must not change
-    in place.
+    With ``goes_on``, the new learner starts from the state of ``learner``, if it has any. It must
+    not change that in place, since other threads may be using it. Other threads that learn wait.
     """
-    new = object.__new__(type(learner))
-    new.__dict__ = {
-        name: value for name, value in vars(learner).items() if goes_on or not _is_fitted(name)
-    }
-    try:
-        yield new
-    except BaseException as error:
-        if isinstance(error, (KeyboardInterrupt, *kept)) and is_model(new):
-            learner.__dict__ = new.__dict__
+    return _Anew(learner, is_model, kept, goes_on)
+
+
+class _Anew(Held[L]):
+    """A new learner whose state replaces that of another at the end."""
+
+    def __init__(
+        self,
+        learner: L,
+        is_model: Callable[[L], bool],
+        kept: tuple[type[Exception], ...],
+        goes_on: bool,
+    ) -> None:
+        self._learner, self._is_model = learner, is_model
+        self._kept, self._goes_on = kept, goes_on
+        self._turn = Turn(learner)
+
+    def begin(self) -> L:
+        """Wait for the turn, and make the new learner."""
+        self._turn.begin()
+        self._new = object.__new__(type(self._learner))
+        self._new.__dict__ = {
+            name: value
+            for name, value in list(vars(self._learner).items())
+            if self._goes_on or not _is_fitted(name)
+        }
+        return self._new
+
+    def end(self, error: BaseException | None) -> None:
+        """Replace the state, if all is well, and end the turn."""
+        goes = error is None or isinstance(error, (KeyboardInterrupt, *self._kept))
+        try:
+            if goes and (error is None or self._is_model(self._new)):
+                self._learner.__dict__ = self._new.__dict__
+        finally:
+            self._turn.end(error)
         if isinstance(error, MemoryError):
             raise MemoryError(
-                f"{type(learner).__name__}: memory is too small: {error}. Remedy: "
-                f"{learner._smaller}."
+                f"{type(self._learner).__name__}: memory is too small: {error}. Remedy: "
+                f"{self._learner._smaller}."
             ) from error
-        raise
-    learner.__dict__ = new.__dict__
 
 
 def _is_fitted(name: str) -> bool:

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
+from trickless.arrays.states import in_one_state
 from trickless.functions.exact_kernel import ExactKernel
 from trickless.learners.base import Learner
 from trickless.learners.rows import Matrix
@@ -119,6 +120,7 @@ class KernelLearner(Learner):
     }
 
     @property
+    @in_one_state
     def kernel_(self) -> ExactKernel:
         """The kernel that the model was begun with."""
         metric, params = self.fixed_["kernel"], self.fixed_["kernel_params"]

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.devices import beside
+from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
@@ -146,14 +147,14 @@ class _KitchenSinks(NeuronLearner):
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         check_parameters(self, self._rules)
         check_streamable(self)
-        if not self.__sklearn_is_fitted__():
-            with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+        with anew(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
+            if new.__sklearn_is_fitted__():
+                batch = receive_rows(new, X, y, sample_weight, classes)
+                new.sums_ = new.sums_.branch()
+            else:
                 batch = begin(new, X, y, sample_weight, classes, stream=True)
                 begin_sums(new, *batch)
-                new._learn(batch)
-            return self
-        with linear_algebra(self.n_jobs):
-            self._learn(receive_rows(self, X, y, sample_weight, classes))
+            new._learn(batch)
         return self
 
     def _learn(self, batch: Batch) -> None:
@@ -224,10 +225,14 @@ class _KitchenSinks(NeuronLearner):
         self
         """
         check_is_fitted(self)
-        _check_mergeable(self, other)
-        check_streamable(self)
-        _check_statistics(other)
-        self.sums_.merge(other.sums_, self.n_jobs)
+        if isinstance(other, _KitchenSinks):
+            other = snapshot(other)
+        with anew(self, is_model, goes_on=True) as new:
+            _check_mergeable(new, other)
+            check_streamable(new)
+            _check_statistics(other)
+            new.sums_ = new.sums_.branch()
+            new.sums_.merge(other.sums_, self.n_jobs)
         return self
 
     def _solution(self) -> Solution:
@@ -239,6 +244,7 @@ class _KitchenSinks(NeuronLearner):
         return self.network_(X)
 
     @property
+    @in_one_state
     def statistics_(self) -> Statistics:
         """Sums over the rows so far, from the direct solver."""
         if self.sums_.statistics is None:
@@ -262,6 +268,7 @@ class _KitchenSinks(NeuronLearner):
         return scores
 
     @property
+    @in_one_state
     def cv_alphas_(self) -> np.ndarray:
         """The values of alpha that were compared, shape (n_alphas,)."""
         _ = self.cv_values_
@@ -270,6 +277,7 @@ class _KitchenSinks(NeuronLearner):
         return grid / self.sums_.n_neurons
 
     @property
+    @in_one_state
     def alpha_(self) -> Any:
         """The regularisation strength that is used, for each output if there are several."""
         alpha = self._solution().ridge / self.sums_.n_neurons
@@ -281,6 +289,7 @@ class _KitchenSinks(NeuronLearner):
         return self._solution().n_iter
 
     @property
+    @in_one_state
     def coef_(self) -> np.ndarray:
         """Coefficients of the neurons, shape (n_neurons, width, n_outputs)."""
         return self.sums_.by_neuron(self._solution().coef)
@@ -426,6 +435,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     ) -> None:
         store(self, locals())
 
+    @in_one_state
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict targets, with standard deviations if wanted.
 
@@ -458,6 +468,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         return mean, self.targets_.shaped(deviations)
 
     @property
+    @in_one_state
     def noise_variance_(self) -> Any:
         """Variance of the noise: residual sum of squares over residual degrees of freedom."""
         check_is_fitted(self)

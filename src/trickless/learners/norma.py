@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.base import (
@@ -91,15 +92,14 @@ class _NORMA(KernelLearner):
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
         check_parameters(self, self._rules)
-        if not self.__sklearn_is_fitted__():
-            with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+        with anew(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
+            if new.__sklearn_is_fitted__():
+                X, targets, _ = receive(new, X, y, classes=classes)
+                new.rounds_ = new.rounds_.branch()
+            else:
                 X, targets, _ = begin(new, X, y, classes=classes, stream=True)
                 begin_rounds(new, targets)
-                new._learn(X, targets)
-            return self
-        with linear_algebra(self.n_jobs):
-            X, targets, _ = receive(self, X, y, classes=classes)
-            self._learn(X, targets)
+            new._learn(X, targets)
         return self
 
     def _learn(self, X: Any, targets: np.ndarray) -> None:
@@ -124,6 +124,7 @@ class _NORMA(KernelLearner):
         return self.rounds_.support.rows
 
     @property
+    @in_one_state
     def dual_coef_(self) -> np.ndarray:
         """Coefficients that predict, shape (t, n_outputs)."""
         check_is_fitted(self)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.stream import Purpose, generator
@@ -129,17 +130,17 @@ class OnlineLearner(Learner):
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
         check_parameters(self, self._rules)
-        if not self.__sklearn_is_fitted__():
-            with anew(self, is_model) as new, linear_algebra(self.n_jobs):
+        with anew(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
+            if new.__sklearn_is_fitted__():
+                X, targets, _ = receive(new, X, y, classes=classes)
+                new.rounds_ = new.rounds_.branch()
+                if len(targets):
+                    new._see(X, targets, False)
+            else:
                 X, targets, _ = begin(new, X, y, classes=classes, stream=True)
                 begin_rounds(new, X, targets)
-                new._learn(X, targets)
-            return self
-        with linear_algebra(self.n_jobs):
-            X, targets, _ = receive(self, X, y, classes=classes)
             if len(targets):
-                self._see(X, targets, False)
-                self._learn(X, targets)
+                new._learn(X, targets)
         return self
 
     def _learn(self, X: Any, targets: np.ndarray, file: Checkpoint = NOWHERE) -> None:
@@ -160,6 +161,7 @@ class OnlineLearner(Learner):
         return np.array(self.rounds_.online)
 
     @property
+    @in_one_state
     def regret_(self) -> np.ndarray:
         """Rounds and regret up to them: (n, 2); for up to 10,000 rows of a known kernel."""
         check_is_fitted(self)

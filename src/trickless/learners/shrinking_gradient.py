@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.certificate import check_probability
 from trickless.functions.expansion import ESTIMATOR, Expansion
@@ -102,11 +103,13 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
             return self.expansion_.certify(X, tolerance, confidence, rng)
 
     @property
+    @in_one_state
     def expansion_(self) -> Expansion:
         """The expansion that predicts: the average over rounds, or the last."""
         check_is_fitted(self)
         return self.estimates_.expansion(self.rounds_, self.average)
 
+    @in_one_state
     def freeze(self, n_neurons: int, random_state: Any = None) -> Network:
         """Freeze the model into a finite network, whose cost for a row depends on no support.
 
@@ -129,6 +132,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         return self.targets_.network(network)
 
     @property
+    @in_one_state
     def network_(self) -> Network:
         """The expansion frozen into a finite network of ``n_neurons`` neurons."""
         check_is_fitted(self)
@@ -295,6 +299,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     ) -> None:
         store(self, locals())
 
+    @in_one_state
     def predict(
         self,
         X: Any,
@@ -430,6 +435,7 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     True
     """
 
+    @in_one_state
     def decision_function(
         self,
         X: Any,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from trickless.arrays.growing import Growing
@@ -35,6 +37,14 @@ class Coefficients:
 
     def __len__(self) -> int:
         return len(self._alpha)
+
+    def branch(self) -> Coefficients:
+        """Coefficients that go on from these, which they leave as they are."""
+        other = copy(self)
+        for name in ("_alpha", "_epoch", "_round"):
+            setattr(other, name, getattr(self, name).branch())
+        other._rounds_of_epoch = [list(rounds) for rounds in self._rounds_of_epoch]
+        return other
 
     def count_rounds(self, n: int) -> None:
         """Count n rounds with the current coefficients."""

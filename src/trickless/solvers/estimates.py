@@ -139,12 +139,12 @@ class Drawn:
 
     def function(self, rounds: Rounds, average: bool) -> Network:
         """The expansion frozen into a network, once for all predictions from the same rows."""
-        wanted = self.n_neurons, average
-        if rounds.frozen is None or rounds.frozen[0] != wanted:
+        wanted, frozen = (self.n_neurons, average), rounds.frozen
+        if frozen is None or frozen[0] != wanted:
             rng = generator(rounds.seed, Purpose.FREEZE)
             network = self.expansion(rounds, average).freeze(self.n_neurons, random_state=rng)
-            rounds.frozen = wanted, network
-        return rounds.frozen[1]
+            rounds.frozen = frozen = wanted, network
+        return frozen[1]
 
     def expansion(self, rounds: Rounds, average: bool) -> Expansion:
         """The expansion that the rounds have come to."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy, deepcopy
+from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -86,7 +86,7 @@ class GrowingNetwork:
     def copy(self) -> Self:
         """An independent copy."""
         other = copy(self)
-        other.coef, other.history = deepcopy(self.coef), list(self.history)
+        other.coef, other.history = self.coef.copy(), list(self.history)
         other.validation_scores = list(self.validation_scores)
         return other
 

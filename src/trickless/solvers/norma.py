@@ -7,6 +7,7 @@ Processing 52(8), 2004.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +67,14 @@ class NORMA:
             self._rounds(X[rows], y[rows], self._steps(squares[rows], options), options)
             advance(rows.stop - start)
             start = rows.stop
+
+    def branch(self) -> NORMA:
+        """Rounds that go on from these, which they leave as they are."""
+        other = copy(self)
+        other.support = None if self.support is None else self.support.branch()
+        other.coefficients, other.totals = self.coefficients.copy(), self.totals.copy()
+        other.curve = list(self.curve)
+        return other
 
     def average(self) -> np.ndarray:
         """Coefficients of the average of f over the rounds, each before its round."""

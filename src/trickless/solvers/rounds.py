@@ -17,6 +17,7 @@ its proof uses B/(2√T); the latter is used here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -127,6 +128,14 @@ class Rounds:
         """The support points, shape (t, n_features)."""
         assert self.support is not None
         return self.support.rows
+
+    def branch(self) -> Rounds:
+        """Rounds that go on from these, which they leave as they are."""
+        other = copy(self)
+        other.coefficients, other.online = self.coefficients.branch(), list(self.online)
+        other.support = None if self.support is None else self.support.branch()
+        other.played = None if self.played is None else self.played.branch()
+        return other
 
     def alpha(self, average: bool) -> np.ndarray:
         """Coefficients that predict: their average over rounds, or the last."""

@@ -7,6 +7,7 @@ matrix. So they are kept, and multiplied when there are more rows or when the ma
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -81,12 +82,14 @@ class Statistics:
     @property
     def n_kept(self) -> int:
         """Number of rows that are kept."""
-        return sum(len(rows.Z) for rows in self.kept or ())
+        kept = self.kept
+        return sum(len(rows.Z) for rows in kept or ())
 
     @property
     def nbytes(self) -> int:
         """Bytes of the sums, or of the rows that are kept instead."""
-        matrix = self.gram.nbytes if self.kept is None else sum(Z.nbytes for Z, _ in self.kept)
+        kept = self.kept
+        matrix = self.gram.nbytes if kept is None else sum(Z.nbytes for Z, _ in kept)
         return self.cross.nbytes + matrix
 
     def make_room(self, n_rows: int) -> None:
@@ -96,9 +99,10 @@ class Statistics:
 
     def _products(self) -> np.ndarray:
         """Σ z zᵀ of the rows that are kept."""
-        if not self.kept:
+        kept = self.kept
+        if not kept:
             return np.zeros((len(self.z_sum),) * 2)
-        Z = np.concatenate([rows.Z for rows in self.kept])
+        Z = np.concatenate([rows.Z for rows in kept])
         return Z.T @ Z
 
     def add(
@@ -136,16 +140,18 @@ class Statistics:
 
     def merge(self, other: Statistics) -> None:
         """Add the rows of other statistics, which stay unchanged."""
-        shift = other.origin - self.origin
-        if other.kept is None:
+        shift, kept = other.origin - self.origin, other.kept
+        if kept is None:
             self.gram += beside(self.gram, other.gram)
         else:
             self.make_room(other.n_kept)
             if self.kept is None:
-                self.gram += beside(self.gram, other._products())
+                products = beside(self.gram, other._products())
+                products += self.gram  # in place, but not in a matrix that ``joined`` may share
+                self.gram = products
             else:
                 shifts = np.append(shift, 0.0)
-                self.kept += [KeptRows(Z, Y + Y[:, -1:] * shifts) for Z, Y in other.kept]
+                self.kept += [KeptRows(Z, Y + Y[:, -1:] * shifts) for Z, Y in kept]
         self.z_sum += other.z_sum
         self.cross += other.cross + np.outer(other.z_sum, shift)
         self.y_sum += other.y_sum + other.weight * shift
@@ -154,11 +160,28 @@ class Statistics:
         self.weight_square += other.weight_square
         self.rounded += other.rounded
 
+    def joined(self, batch: Statistics) -> Statistics:
+        """Statistics of these rows, which stay unchanged, and of a batch, which is used up.
+
+        No Gram matrix is copied: the sum is made in the memory of the batch's.
+        """
+        if batch.kept is None:
+            batch.merge(self)
+            return batch
+        other = self._copied(lambda gram: gram)
+        other.merge(batch)
+        return other
+
     def copy(self) -> Statistics:
         """An independent copy; the Gram matrix stays on its device."""
+        return self._copied(duplicate)
+
+    def _copied(self, gram: Callable[[Any], Any]) -> Statistics:
         other = object.__new__(Statistics)
-        for name, value in vars(self).items():
-            other.__dict__[name] = duplicate(value) if name == "gram" else copy(value)
+        for name, value in sorted(vars(self).items()):
+            other.__dict__[name] = gram(value) if name == "gram" else copy(value)
+        if "gram" in vars(other):
+            other.kept = None
         return other
 
     def centred(self) -> Moments:
@@ -172,10 +195,10 @@ class Statistics:
             n=max(self.weight, self.weight**2 / self.weight_square),
             least_ridge=FLOOR * self.rounded / self.weight,
         )
-        if self.kept:
+        if kept := self.kept:
             scale = 1 / self.weight**0.5
-            Z = np.concatenate([rows.Z for rows in self.kept])
-            Y = np.concatenate([rows.Y for rows in self.kept]) * scale
+            Z = np.concatenate([rows.Z for rows in kept])
+            Y = np.concatenate([rows.Y for rows in kept]) * scale
             with linear_algebra(None, Z.size):  # in place, as allocating memory would take longer
                 Z = blas.dscal(scale, Z.ravel()).reshape(Z.shape)
                 moments.mean_square = float(np.vdot(Z, Z))

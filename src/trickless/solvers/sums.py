@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -71,6 +72,10 @@ class Sums:
         self._solution: Solution | None = None
         self._network: Network | None = None
 
+    def branch(self) -> Sums:
+        """Sums that go on from these, which they leave as they are."""
+        return copy(self)
+
     @property
     def n_columns(self) -> int:
         """Number of columns of the activations."""
@@ -86,12 +91,7 @@ class Sums:
         if self.statistics is None:
             self.take(batch)
             return
-        self.statistics.make_room(batch.n_kept if batch.kept else self.n_columns)
-        with uninterrupted():
-            if batch.kept is None and not on_host(batch.gram):  # statistics may be from a file
-                self.statistics.gram = beside(batch.gram, self.statistics.gram)
-            self.statistics.merge(batch)
-            self._forget()
+        self.take(self.statistics.joined(batch))
 
     def summed(
         self,
@@ -144,7 +144,8 @@ class Sums:
 
     def solution(self, options: Options) -> Solution:
         """The solution for the rows so far, which is computed at the first call."""
-        if self._solution is None:
+        solution = self._solution
+        if solution is None:
             assert self.statistics is not None
             check_alpha(options.owner, options.alpha)
             moments = self.statistics.centred()
@@ -153,19 +154,20 @@ class Sums:
                     solution = solve_by_gcv(moments, options.n_jobs)
                 else:
                     solution = self._solve_at(moments, options)
-            self._solution = self._bounded_by_weight(solution, options)
-        return self._solution
+            self._solution = solution = self._bounded_by_weight(solution, options)
+        return solution
 
     def function(self, options: Options) -> Network:
         """The network of the solution."""
-        solution = self.solution(options)
-        if self._network is None:
+        solution, network = self.solution(options), self._network
+        if network is None:
             coef = in_precision(
                 options.owner, "coefficients", self.by_neuron(solution.coef), self.stream.dtype
             )
-            self._network = Network(self.stream.neurons, self.stream, coef, solution.intercept)
-        self._network.n_jobs = options.n_jobs
-        return self._network
+            network = Network(self.stream.neurons, self.stream, coef, solution.intercept)
+            self._network = network
+        network.n_jobs = options.n_jobs
+        return network
 
     def without_statistics(self, options: Options) -> Sums:
         """A copy that can predict but not learn."""

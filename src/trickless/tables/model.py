@@ -14,6 +14,7 @@ import scipy.sparse
 import sklearn
 from sklearn.base import is_classifier
 
+from trickless.arrays.states import Turn, snapshot
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import spelled
@@ -155,7 +156,9 @@ class TableModel:
         self
         """
         frame = self._with_target(X)
-        if len(frame):
+        if not len(frame):
+            return self
+        with Turn(self.learner):  # nobody makes the learner begin in the meantime
             rows = self._prepared(frame, declare=not self.learner.__sklearn_is_fitted__())
             labels = {} if self.classes is None else {"classes": self.classes}
             self.learner.partial_fit(rows, self.targets(frame), **labels)
@@ -173,7 +176,7 @@ class TableModel:
         array of shape (n_rows,)
             Labels or numbers.
         """
-        return self._by_parts(self.learner.predict, _with_rows(_frame(X)))
+        return self._by_parts(snapshot(self.learner).predict, _with_rows(_frame(X)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, where the learner has them.
@@ -187,7 +190,7 @@ class TableModel:
         array of shape (n_rows, n_classes)
             In the order of ``classes``.
         """
-        return self._by_parts(self.learner.predict_proba, _with_rows(_frame(X)))
+        return self._by_parts(snapshot(self.learner).predict_proba, _with_rows(_frame(X)))
 
     def score(self, X: Any) -> float:
         """Accuracy, or R² for regression, on rows with the target.
