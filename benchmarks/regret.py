@@ -1,20 +1,23 @@
-"""Regret of Shrinking Gradient over the square root of the rounds, and the bound above it.
+"""Regret of Shrinking Gradient over B √T, and the bound of Theorem 1 above it.
 
-Two families, one row a round, T from 10² to 10⁴ (to 3,162 where there is a signal). The step is
-Theorem 1's for each T, B/(2√T). Three settings:
+Two families, one row a round, T from 10² to 10⁴, B of 0.5, 1 and 2. The step and the draws are
+those of ``schedule="theorem"``, by index sampling as in the paper. Three kinds of targets:
 
-- "noise": targets are coins, and inputs have so many columns that there is always a function of
-  the ball that fits them somewhat in hindsight, which nobody can foresee. The ball binds, and the
-  regret is of the order of the bound. Full sums over 64 neurons, B = 1.
-- "signal": a smooth target with noise; the same draws.
-- "theorem": the same target, and the number of draws that the theorem prescribes, by index
-  sampling, for which B = 0.05 is what can be run.
+- "coins": fair coins on inputs of so many columns that there is always a function of the ball that
+  fits them somewhat in hindsight, which nobody can foresee.
+- "smooth": a smooth function of three columns, with noise.
+- "adversarial": on the inputs of the coins, always the opposite sign of what gradient descent with
+  the same step and the exact kernel predicts. They are fixed before the draws, as the theorem asks.
+
+"few draws" are ``FEW`` draws by index with the same step and B = 0.5, far fewer than the theorem
+asks for: there the shrink step happens, and no bound holds. With the draws of the theorem a shrink
+that is wrong has a probability below 1/γ in a round.
 
 The regret is that of ⟨f_t, Φ(x_t)⟩ itself, with the exact kernel, against the best function of norm
-B for the rows seen; its mean over five seeds, each with rows, targets and draws of its own.
+B for all rows; its mean over three seeds, each with rows, targets and draws of its own.
 
 Run as ``make bench-regret``; writes ``benchmarks/results/regret.json`` and ``regret.png`` in
-about 40 minutes, most of them for eigenvectors of kernel matrices of 10,000 rows.
+about 40 minutes, half of them for eigenvectors of kernel matrices of 10,000 rows.
 """
 
 from __future__ import annotations
@@ -29,142 +32,149 @@ from circumstances import circumstances
 from trickless import ShrinkingGradientRegressor
 from trickless.neurons import Gaussian, Stumps
 from trickless.solvers.regret import played_losses, smallest_loss
-from trickless.theory import shrinking_gradient_regret
+from trickless.theory import shrinking_gradient_constants, shrinking_gradient_guarantee
 
-PARTS = (
-    ("noise", 1.0, (100, 316, 1_000, 3_162, 10_000)),
-    ("signal", 1.0, (100, 316, 1_000, 3_162)),
-    ("theorem", 0.05, (100, 316, 1_000, 3_162)),
-)
-TITLES = {
-    "noise": "targets are coins, 64 draws",
-    "signal": "smooth target, 64 draws",
-    "theorem": "smooth target, Theorem 1's draws",
-}
-SEEDS = 5
-NEURONS = 64
-RESULTS = Path(__file__).parent / "results"
+BOUNDS = (0.5, 1.0, 2.0)
+ROUNDS = (100, 316, 1_000, 3_162, 10_000)
+TARGETS = ("coins", "smooth", "adversarial")
+SEEDS = 3
+#: Draws of the runs that shrink, and their B.
+FEW, FEW_BOUND = 16, 0.5
 FAMILIES = {"gaussian": Gaussian(1.0), "stumps": Stumps()}
-
-
 #: Columns of the inputs without a signal. Stumps see one at a time, so it takes more of them.
-NOISE_COLUMNS = {"gaussian": 20, "stumps": 200}
+COLUMNS = {"gaussian": 20, "stumps": 200}
+RESULTS = Path(__file__).parent / "results"
 
 
-def rows(n, mode, family, seed):
-    """Rows, and targets in [-1, 1]; those of fewer are the first of more."""
-    rng, noise = np.random.default_rng([seed, 0]), np.random.default_rng([seed, 1])
-    if mode == "noise":
-        return rng.standard_normal((n, NOISE_COLUMNS[family])), noise.choice([-1.0, 1.0], n)
-    X = rng.standard_normal((n, 3))
-    y = np.sin(2 * X[:, 0]) * np.cos(X[:, 1]) + 0.3 * noise.standard_normal(n)
-    return X, np.clip(y, -1, 1)
+def inputs(kind, family, seed):
+    """Rows; those of fewer rounds are the first of more."""
+    columns = 3 if kind == "smooth" else COLUMNS[family]
+    return np.random.default_rng([seed, 0]).standard_normal((ROUNDS[-1], columns))
 
 
-def learner(family, T, B, mode, seed):
-    """Shrinking Gradient with the step of the theorem."""
-    options = (
-        {"schedule": "theorem", "horizon": T, "estimator": "index"}
-        if mode == "theorem"
-        else {
-            "schedule": "constant",
-            "step_size": B / (2 * np.sqrt(T)),
-            "estimator": "full",
-            "n_samples": NEURONS,
-        }
-    )
+def targets(kind, X, K, B, seed):
+    """Targets in [-1, 1] for the first rows, whose kernel matrix is K."""
+    noise, T = np.random.default_rng([seed, 1]), len(K)
+    if kind == "coins":
+        return noise.choice([-1.0, 1.0], ROUNDS[-1])[:T]
+    if kind == "smooth":
+        y = np.sin(2 * X[:T, 0]) * np.cos(X[:T, 1])
+        return np.clip(y + 0.3 * noise.standard_normal(ROUNDS[-1])[:T], -1, 1)
+    alpha, y, eta = np.zeros(T), np.zeros(T), B / (2 * np.sqrt(T))
+    for t in range(T):
+        f = K[t, :t] @ alpha[:t]
+        y[t] = -1.0 if f > 0 else 1.0
+        alpha[t] = eta * (y[t] - f)
+    return y
+
+
+def play(family, kind, mode, B, X, y, seed):
+    """A model that has played all rounds."""
+    T = len(y)
+    options = {"schedule": "theorem", "horizon": T}
+    if mode == "few draws":
+        step = shrinking_gradient_constants(T, B).step_size
+        options = {"schedule": "constant", "step_size": step, "n_samples": FEW}
     return ShrinkingGradientRegressor(
         FAMILIES[family],
         norm_bound=B,
         batch_size=1,
+        estimator="index",
         y_range=(-1, 1),
         random_state=seed,
         **options,
-    )
+    ).partial_fit(X[:T], y)
 
 
-def play(family, mode, B, rounds, seed):
-    """Regret, best loss and the like for each T, on rows and targets of this seed."""
-    X, y = rows(rounds[-1], mode, family, seed)
-    K = FAMILIES[family].fit(X, np.random.default_rng(seed)).kernel(X)
-    for T in rounds:
-        best = smallest_loss(K[:T, :T], y[:T, None], B)[0]
-        model = learner(family, T, B, mode, seed).partial_fit(X[:T], y[:T])
-        f = model.rounds_.coefficients.last()
-        # What an estimate's variance can be: ‖f‖²/m of full sums, ‖α‖₁²/m of index draws.
-        spread = (f.T @ K[:T, :T] @ f).item() if mode != "theorem" else np.abs(f).sum() ** 2
-        draws = NEURONS if mode != "theorem" else model.estimates_.schedule.constants.n_samples
-        yield {
-            "regret": float(played_losses(model.rounds_, model.estimates_.kernel).sum() - best),
-            "bound": shrinking_gradient_regret(T, B, B / (2 * np.sqrt(T)), spread / draws),
-            "best_loss": float(best),
-            "draws": draws,
-            "shrinks": int(model.rounds_.coefficients.epochs().max()),
-        }
+def measure(family, T, seed):
+    """Regret and the like of all runs of T rounds by a family with a seed."""
+    for kinds in (("coins", "adversarial"), ("smooth",)):  # of the same inputs
+        X = inputs(kinds[0], family, seed)
+        K = FAMILIES[family].fit(X, np.random.default_rng(seed)).kernel(X[:T])
+        settings = [(kind, B) for kind in kinds for B in BOUNDS if T > 16 * B**2]
+        Y = np.column_stack([targets(kind, X, K, B, seed) for kind, B in settings])
+        best = smallest_loss(K, Y, [B for _, B in settings])
+        for (kind, B), y, least in zip(settings, Y.T, best, strict=True):
+            for mode in ("theorem", "few draws") if B == FEW_BOUND else ("theorem",):
+                model = play(family, kind, mode, B, X, y, seed)
+                losses = played_losses(model.rounds_, model.estimates_.kernel)
+                _, draws, half_range, _ = model.rounds_.drawn.rows.T
+                yield {
+                    "family": family,
+                    "targets": kind,
+                    "mode": mode,
+                    "norm_bound": B,
+                    "rounds": T,
+                    "regret": float(losses.sum() - least),
+                    "mean_draws": float(draws.mean()),
+                    "largest_variance": float((half_range**2 / draws).max()),
+                    "shrinks": int(model.rounds_.coefficients.epochs().max()),
+                }
 
 
-def measure(family, mode, B, rounds):
-    """Regret for each T: means over seeds, their standard errors, and the bound."""
-    seeds = [list(play(family, mode, B, rounds, seed)) for seed in range(SEEDS)]
-    points = []
-    for T, runs in zip(rounds, zip(*seeds, strict=True), strict=True):
-        regrets = [run["regret"] for run in runs]
-        p = {
-            "family": family,
-            "mode": mode,
-            "norm_bound": B,
-            "rounds": T,
-            "draws": runs[0]["draws"],
-            "regret": float(np.mean(regrets)),
-            "standard_error": float(np.std(regrets, ddof=1) / np.sqrt(SEEDS)),
-            "bound": float(np.mean([run["bound"] for run in runs])),
-            "best_loss": float(np.mean([run["best_loss"] for run in runs])),
-            "shrinks": sum(run["shrinks"] for run in runs),
-        }
-        points.append(p)
-        print(
-            f"{family:>9} {mode:>10} T={T:>6} m={p['draws']:>7}  regret/√T "
-            f"{p['regret'] / np.sqrt(T):.3f} ± {p['standard_error'] / np.sqrt(T):.3f}, bound "
-            f"{p['bound'] / np.sqrt(T):.3f}, shrinks {p['shrinks']}",
-            flush=True,
-        )
-    return points
+def summary(runs):
+    """Means over the seeds of one setting."""
+    first, T, B = runs[0], runs[0]["rounds"], runs[0]["norm_bound"]
+    regrets = [run["regret"] for run in runs]
+    return {name: first[name] for name in ("family", "targets", "mode", "norm_bound", "rounds")} | {
+        "regret": float(np.mean(regrets)),
+        "standard_error": float(np.std(regrets, ddof=1) / np.sqrt(len(runs))),
+        "bound": shrinking_gradient_guarantee(T, B) if first["mode"] == "theorem" else None,
+        "mean_draws": float(np.mean([run["mean_draws"] for run in runs])),
+        "fixed_draws": shrinking_gradient_constants(T, B).n_samples,
+        "largest_variance": max(run["largest_variance"] for run in runs),
+        "shrinks": sum(run["shrinks"] for run in runs),
+    }
 
 
 def plot(points, path):
-    """regret/√T against T, in units of B."""
+    """Plot regret / (B √T) against T."""
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, len(TITLES), figsize=(12, 3.6), layout="constrained")
-    for ax, mode in zip(axes, TITLES, strict=True):
-        for family in FAMILIES:
-            some = [p for p in points if p["family"] == family and p["mode"] == mode]
-            root = np.sqrt([p["rounds"] for p in some]) * some[0]["norm_bound"]
-            T = [p["rounds"] for p in some]
-            regret = np.array([p["regret"] for p in some]) / root
-            error = np.array([p["standard_error"] for p in some]) / root
-            ax.errorbar(T, regret, error, marker="o", capsize=3, label=family)
-        ax.plot(T, np.array([p["bound"] for p in some]) / root, "k--", label="bound")
-        ax.set(
-            xscale="log",
-            xlabel="rounds T",
-            ylabel="regret / (B √T)",
-            title=f"{TITLES[mode]}, B = {some[0]['norm_bound']:g}",
-        )
-        ax.legend()
+    figure, axes = plt.subplots(1, len(TARGETS), figsize=(12, 3.6), layout="constrained")
+    for ax, kind in zip(axes, TARGETS, strict=True):
+        for family, line in zip(FAMILIES, ("-", ":"), strict=True):
+            for i, B in enumerate(BOUNDS):
+                some = [
+                    p
+                    for p in points
+                    if (p["targets"], p["family"], p["norm_bound"]) == (kind, family, B)
+                    and p["mode"] == "theorem"
+                ]
+                T = np.array([p["rounds"] for p in some])
+                values = np.array([[p["regret"], p["standard_error"]] for p in some])
+                regret, error = (values / (B * np.sqrt(T))[:, None]).T
+                label = f"{family}, B = {B:g}"
+                ax.errorbar(T, regret, error, color=f"C{i}", ls=line, marker="o", label=label)
+        bound = [shrinking_gradient_guarantee(t, 1.0) / np.sqrt(t) for t in ROUNDS]
+        ax.plot(ROUNDS, bound, "k--", label="bound, B = 1")
+        ax.set(xscale="log", xlabel="rounds T", title=kind)
+    axes[0].set_ylabel("regret / (B √T)")
+    axes[-1].legend(fontsize="x-small")
     figure.savefig(path, dpi=120)
 
 
 def main():
     points = []
-    for mode, B, rounds in PARTS:
-        for family in FAMILIES:
-            points += measure(family, mode, B, rounds)
-            order = sorted(points, key=lambda p: (p["mode"], p["family"], p["rounds"]))
-            result = {"circumstances": circumstances(), "seeds": SEEDS, "points": order}
+    for family in FAMILIES:
+        for T in ROUNDS:
+            runs = [list(measure(family, T, seed)) for seed in range(SEEDS)]
+            for same in zip(*runs, strict=True):
+                p = summary(same)
+                points.append(p)
+                unit = p["norm_bound"] * np.sqrt(T)
+                bound = "none" if p["bound"] is None else f"{p['bound'] / unit:.3f}"
+                print(
+                    f"{family:>9} {p['targets']:>12} {p['mode']:>10} B={p['norm_bound']:g} "
+                    f"T={T:>6} draws {p['mean_draws']:>8.1f} of {p['fixed_draws']:>11,}  "
+                    f"regret/(B√T) {p['regret'] / unit:.3f} ± {p['standard_error'] / unit:.3f}, "
+                    f"bound {bound}, shrinks {p['shrinks']}",
+                    flush=True,
+                )
+            result = {"circumstances": circumstances(), "seeds": SEEDS, "points": points}
             (RESULTS / "regret.json").write_text(json.dumps(result, indent=1) + "\n")
-    plot(order, RESULTS / "regret.png")
+    plot(points, RESULTS / "regret.png")
     print(f"wrote {RESULTS / 'regret.json'}")
 
 

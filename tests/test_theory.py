@@ -8,6 +8,10 @@ from trickless.theory import (
     kitchen_sinks_bound,
     kitchen_sinks_neurons,
     shrinking_gradient_constants,
+    shrinking_gradient_draws,
+    shrinking_gradient_guarantee,
+    shrinking_gradient_horizon,
+    shrinking_gradient_regret,
 )
 
 
@@ -16,6 +20,48 @@ def test_constants_of_theorem_1():
     assert eta == 1 / 40
     assert gamma == pytest.approx((17 * 400 / 40 + 1) ** 2 * 1600)  # 171² · 1600
     assert m == math.ceil(289 * 400 * math.log(171**2 * 1600))
+
+
+def test_draws_of_a_round_by_hand():
+    """T = 400, B = 1: log 2γ is 18.5, so ‖α‖₁² is enough; B = 0.1: log 2γ / 0.32 of it."""
+    assert shrinking_gradient_draws(0.0, 400, 1.0) == 1
+    assert shrinking_gradient_draws(3.0, 400, 1.0) == 9
+    _, _, gamma = shrinking_gradient_constants(400, 0.1)
+    assert shrinking_gradient_draws(3.0, 400, 0.1) == math.ceil(9 * math.log(2 * gamma) / 0.32)
+    with pytest.raises(ValueError, match=r"one_norm=-1.*Remedy"):
+        shrinking_gradient_draws(-1, 400, 1.0)
+
+
+@pytest.mark.parametrize("norm_bound", [0.15, 0.5, 1.0, 10.0])
+@pytest.mark.parametrize("horizon", [2000, 10**6])
+def test_the_fixed_draws_are_enough_for_the_largest_coefficients(horizon, norm_bound):
+    eta, m, _ = shrinking_gradient_constants(horizon, norm_bound)
+    largest = (16 * norm_bound + 1) * eta * horizon
+    assert shrinking_gradient_draws(largest, horizon, norm_bound) <= m
+
+
+@pytest.mark.parametrize("norm_bound", [0.1, 1.0, 2.0])
+@pytest.mark.parametrize("horizon", [100, 10_000])
+def test_the_guarantee_is_the_regret_with_variance_1_and_wrong_shrinks(horizon, norm_bound):
+    T, B = horizon, norm_bound
+    eta, _, gamma = shrinking_gradient_constants(T, B)
+    wrong = T / gamma * ((16 * B + 1) * eta * T / 4 + B) ** 2 / (2 * eta * (1 - eta))
+    without = shrinking_gradient_regret(T, B, eta, 1.0)
+    assert shrinking_gradient_guarantee(T, B) == pytest.approx(without + wrong)
+    assert 1.5 * B * math.sqrt(T) < shrinking_gradient_guarantee(T, B)
+    assert shrinking_gradient_guarantee(T, B) <= 1.75 / (1 - eta) * B * math.sqrt(T)
+
+
+@pytest.mark.parametrize("norm_bound", [0.1, 1.0, 2.0])
+@pytest.mark.parametrize("wanted", [0.02, 0.3, 50.0])
+def test_so_many_rounds_keep_the_promise_and_no_fewer(wanted, norm_bound):
+    T = shrinking_gradient_horizon(wanted, norm_bound)
+    assert shrinking_gradient_guarantee(T, norm_bound) <= wanted * T
+    if 16 * norm_bound**2 + 1 < T:
+        assert shrinking_gradient_guarantee(T - 1, norm_bound) > wanted * (T - 1)
+    elif T > 1:  # the least for which the theorem holds
+        with pytest.raises(ValueError, match="below 1/8"):
+            shrinking_gradient_guarantee(T - 1, norm_bound)
 
 
 def test_gamma_is_at_least_e():

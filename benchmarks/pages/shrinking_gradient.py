@@ -53,20 +53,23 @@ def estimators_table():
 def regret_table():
     result = results("regret")
     rows = []
-    for p in result["points"]:
+    for p in sorted(result["points"], key=lambda p: p["mode"], reverse=True):
         root = p["norm_bound"] * np.sqrt(p["rounds"])
         rows.append(
             [
-                {"noise": "coins", "signal": "smooth", "theorem": "smooth"}[p["mode"]],
+                p["targets"] + (", few draws" if p["mode"] == "few draws" else ""),
                 p["family"],
                 f"{p['norm_bound']:g}",
                 f"{p['rounds']:,}",
-                f"{p['draws']:,}",
+                f"{p['mean_draws']:,.0f}",
+                f"{p['fixed_draws']:,}",
+                f"{p['shrinks']}",
                 f"{p['regret'] / root:.3f} ± {p['standard_error'] / root:.3f}",
-                f"{p['bound'] / root:.3f}",
+                "–" if p["bound"] is None else f"{p['bound'] / root:.3f}",
             ]
         )
-    head = ["targets", "neurons", "B", "T", "draws a round", "regret / (B √T)", "bound / (B √T)"]
+    head = ["targets", "neurons", "B", "T", "draws a round", "fixed draws", "shrinks"]
+    head += ["regret / (B √T)", "bound / (B √T)"]
     text = (
         f"Means over {result['seeds']} seeds, each with rows, targets and draws of its own, ± "
         f"standard error. {where(result)}."

@@ -9,6 +9,7 @@ from cases import inputs
 from trickless import KernelGradientRegressor, NoisyKernelClassifier, NoisyKernelRegressor
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.online import options_of
+from trickless.theory import shrinking_gradient_draws
 
 
 def exactly(X, Y, rng):
@@ -85,7 +86,8 @@ def test_the_theorem_samples_as_algorithm_2():
     """T = 30 rounds against the ball of norm 0.1 ask for 19 draws with replacement."""
     X = inputs(30, 2)
     y = np.sin(2 * X[:, 0])
-    options = {"schedule": "theorem", "horizon": 30, "norm_bound": 0.1}
+    options = {"schedule": "theorem-fixed", "horizon": 30, "norm_bound": 0.1}
+    options["estimate_bound"] = 1.0
     model = learner(exactly, **options).partial_fit(X, y)
     alpha = []
     for t in range(30):
@@ -106,6 +108,47 @@ def test_the_theorem_samples_as_algorithm_2():
     assert 0 < np.abs(exact - alpha).max() < 0.01
     with pytest.raises(ValueError, match=r"horizon=30 .*below 1/8"):
         learner(exactly, **options | {"norm_bound": 2.0}).fit(X, y)
+
+
+def coins(X, Y, rng):
+    """Unbiased estimates of the kernel that are 0 or 2."""
+    return 2.0 * (rng.random((len(X), len(Y))) < rbf_kernel(X, Y, gamma=0.5) / 2)
+
+
+def test_the_theorem_takes_as_many_estimates_as_their_bound_asks_for():
+    X = inputs(100, 2)
+    y = np.sin(2 * X[:, 0])
+    options = {"schedule": "theorem", "horizon": 100, "norm_bound": 0.5}
+    model = learner(coins, estimate_bound=2.0, **options).partial_fit(X, y)
+    _, m, half_range, _ = model.rounds_.drawn.rows[-1]
+    sizes = np.abs(model.rounds_.coefficients.last()[:-1]).sum()
+    assert half_range == pytest.approx(2 * sizes)
+    assert m == shrinking_gradient_draws(half_range, 100, 0.5)
+    with pytest.raises(ValueError, match=r"schedule='theorem' with estimate_bound=None.*Remedy"):
+        learner(coins, **options).fit(X, y)
+    with pytest.raises(ValueError, match=r"returned 2.0 for row .* beyond estimate_bound=1.5.*Rem"):
+        learner(coins, estimate_bound=1.5).fit(X, y)
+
+
+def test_predictions_are_certified_by_the_bound_of_the_estimates():
+    """P(|prediction - f| >= radius) <= 1 - confidence, over rows whose noise is independent."""
+    X = inputs(200, 2)
+    y = 3 + 2 * np.sin(2 * X[:, 0])
+    model = learner(coins, estimate_bound=2.0, y_range=(1, 5)).fit(X, y)
+    tests = inputs(1000, 2, seed=1)
+    f = 3 + 2 * (rbf_kernel(tests, model.support_vectors_, gamma=0.5) @ model.dual_coef_)[:, 0]
+    for confidence in (0.3, 0.7):
+        (radius,) = model.certify(confidence)
+        length = np.linalg.norm(model.dual_coef_)
+        assert radius == pytest.approx(2 * 2 * length * np.sqrt(2 * np.log(2 / (1 - confidence))))
+        wrong = (np.abs(model.predict(tests) - f) >= radius).mean()
+        assert wrong <= 1 - confidence
+    with pytest.raises(ValueError, match=r"certify with estimate_bound=None.*Remedy"):
+        learner(coins, y_range=(1, 5)).fit(X, y).certify()
+    with pytest.raises(ValueError, match=r"confidence=1.*Remedy"):
+        model.certify(1.0)
+    labels = NoisyKernelClassifier(coins, estimate_bound=2.0).fit(X, y > 3)
+    assert labels.certify().shape == (1,)
 
 
 def test_noise_averages_out_over_the_rounds():

@@ -1,6 +1,7 @@
 """Shrinking Gradient against literal transcriptions of Algorithms 1 and 2, on the same draws."""
 
 import pickle
+from copy import copy
 
 import numpy as np
 import pytest
@@ -9,22 +10,30 @@ import scipy.sparse
 import naive
 from cases import inputs
 from trickless import ShrinkingGradientClassifier, ShrinkingGradientRegressor
+from trickless.arrays.growing import Growing
 from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.neurons import Gaussian, Neurons, Stumps
+from trickless.theory import (
+    hoeffding_radius,
+    shrinking_gradient_constants,
+    shrinking_gradient_draws,
+)
 
 M = 20
 
 
 def draws_of(model, rounds, m=M):
     """The (u, w) of Algorithm 2 in each round of batches of one row; only w for full sums."""
-    every = []
-    for t in range(rounds):
-        rng = generator(model.seed_, Purpose.ROUNDS, t)
-        full = model.estimator == "full"
-        weights = model.neurons_.draw(generator(as_seed(rng), Purpose.BLOCKS) if full else rng, m)
-        u = rng.random(m)
-        every.append([(u[j], tuple(a[j : j + 1] for a in weights)) for j in range(m)])
-    return every
+    return [draws_in(model, t, m) for t in range(rounds)]
+
+
+def draws_in(model, t, m):
+    """The draws of round t, counted from 0."""
+    rng = generator(model.seed_, Purpose.ROUNDS, t)
+    full = model.estimator == "full"
+    weights = model.neurons_.draw(generator(as_seed(rng), Purpose.BLOCKS) if full else rng, m)
+    u = rng.random(m)
+    return [(u[j], tuple(a[j : j + 1] for a in weights)) for j in range(m)]
 
 
 def learned(X, y, n_samples=M, **options):
@@ -68,7 +77,12 @@ def test_faithful_mode_takes_the_constants_of_the_theorem(estimator):
     """T = 30 rounds against the ball of norm 0.1: η = 0.1/(2√30) and m = 19 by hand."""
     X = inputs(30, 3)
     y = np.sin(2 * X[:, 0])
-    options = {"schedule": "theorem", "horizon": 30, "norm_bound": 0.1, "estimator": estimator}
+    options = {
+        "schedule": "theorem-fixed",
+        "horizon": 30,
+        "norm_bound": 0.1,
+        "estimator": estimator,
+    }
     model = learned(X, y, neurons=Gaussian(1.0), **options)
     alpha, _, _ = naive.shrinking_gradient(
         X,
@@ -87,6 +101,77 @@ def test_faithful_mode_takes_the_constants_of_the_theorem(estimator):
     np.testing.assert_array_equal(model.predict(X), before)
 
 
+@pytest.mark.parametrize("estimator", ["index", "full"])
+@pytest.mark.parametrize("norm_bound", [0.5, 1.0])
+def test_the_theorem_takes_as_many_draws_as_a_round_needs(estimator, norm_bound):
+    X = inputs(60, 3)
+    y = np.where(inputs(60, 1, seed=1)[:, 0] > 0, 1.0, -1.0)
+    options = {"schedule": "theorem", "horizon": 60, "norm_bound": norm_bound}
+    if norm_bound == 1.0:
+        X, y = np.vstack([X, X]), np.concatenate([y, y])
+        options["horizon"] = 120
+    model = learned(X, y, neurons=Gaussian(1.0), estimator=estimator, **options)
+    alpha, draws = naive.shrinking_gradient_by_need(
+        X,
+        y,
+        lambda t, m: draws_in(model, t, m),
+        lambda x, w: model.neurons_.activate(x[None, :], w)[0],
+        norm_bound,
+        {"index": naive.index_estimate, "full": naive.full_estimate}[estimator],
+    )
+    np.testing.assert_allclose(model.rounds_.coefficients.last()[:, 0], alpha, atol=1e-12)
+    np.testing.assert_array_equal(model.rounds_.drawn.rows[:, 1], draws[1:])
+    assert max(draws) > 5
+
+
+@pytest.mark.parametrize("estimator", ["index", "stratified"])
+@pytest.mark.parametrize("norm_bound", [0.5, 1.0, 2.0])
+def test_draws_keep_what_the_proof_needs_of_them(estimator, norm_bound):
+    """V[E] <= 1, P(|E - f| >= 8 B) <= 1/γ, and Hoeffding's tail at 5 %, over fresh draws."""
+    T = 400
+    X = inputs(T, 3)
+    y = np.where(inputs(T, 1, seed=1)[:, 0] > 0, 1.0, -1.0)
+    options = {"schedule": "theorem", "horizon": T, "norm_bound": norm_bound}
+    model = learned(X, y, neurons=Gaussian(1.0), estimator=estimator, **options)
+    rounds, tests = copy(model.rounds_), inputs(8, 3, seed=2)
+    values = []
+    for seed in range(400):
+        rounds.seed, rounds.drawn = seed, Growing()
+        values.append(model.estimates_(tests, rounds)[:, 0])
+    values = np.array(values)
+    alpha = rounds.coefficients.last()[:, 0]
+    f = model.neurons_.kernel(tests, rounds.rows) @ alpha
+    _, m, half_range, _ = rounds.drawn.rows[0]
+    assert half_range == pytest.approx(np.abs(alpha).sum())
+    assert m == shrinking_gradient_draws(half_range, T, norm_bound)
+    error = values - f
+    assert np.abs(error.mean()) < 4 * error.std() / np.sqrt(400)
+    variance, spread = error.var(axis=0), np.sqrt(2 / 400)
+    assert (variance < 1 + 4 * spread).all()
+    assert half_range**2 / m <= 1
+    assert variance.max() > 0.02
+    gamma = shrinking_gradient_constants(T, norm_bound).gamma
+    assert (np.abs(error) >= 8 * norm_bound).mean() <= 1 / gamma
+    share = (np.abs(error) >= hoeffding_radius(int(m), half_range, 0.05)).mean()
+    assert share < 0.05
+    assert 2 * np.exp(-m * (8 * norm_bound) ** 2 / (2 * half_range**2)) <= 1 / gamma
+
+
+def test_several_outputs_are_drawn_for_by_their_common_range():
+    X = inputs(120, 3)
+    y = np.column_stack([np.sin(X[:, 0]), np.cos(X[:, 1])])
+    options = {"schedule": "theorem", "horizon": 120, "norm_bound": 1.0, "estimator": "index"}
+    model = learned(X, y, neurons=Gaussian(1.0), **options)
+    _, m, half_range, _ = model.rounds_.drawn.rows[-1]
+    alpha = model.rounds_.coefficients.last()[:-1]
+    assert half_range == pytest.approx(np.linalg.norm(alpha, axis=1).sum())
+    assert half_range > np.abs(alpha).sum(axis=0).max()
+    assert m == shrinking_gradient_draws(half_range, 120, 1.0)
+    options |= {"schedule": "theorem-fixed", "norm_bound": 0.1}
+    fixed = learned(X, y, neurons=Gaussian(1.0), **options).rounds_.drawn.rows[:, 1]
+    assert (fixed == 2 * shrinking_gradient_constants(120, 0.1).n_samples).all()
+
+
 def test_faithful_mode_needs_a_horizon_long_enough():
     X = inputs(30, 3)
     y = np.sin(2 * X[:, 0])
@@ -96,8 +181,8 @@ def test_faithful_mode_needs_a_horizon_long_enough():
         ValueError, match=r"horizon=30 .*below 1/8. Remedy: a horizon of at least 65"
     ):
         learned(X, y, schedule="theorem", horizon=30, norm_bound=2.0)
-    with pytest.raises(ValueError, match=r"horizon=2000 .*draws in each round.*Remedy: a smaller"):
-        learned(X, y, schedule="theorem", horizon=2000, norm_bound=10.0)
+    with pytest.raises(ValueError, match=r"horizon=2000 .*draws in a round.*Remedy: schedule="):
+        learned(X, y, schedule="theorem-fixed", horizon=2000, norm_bound=10.0)
     with pytest.raises(ValueError, match=r"max_support=20, but the theorem.*Remedy: max_support="):
         learned(X, y, schedule="theorem", horizon=30, norm_bound=0.1, max_support=20)
 

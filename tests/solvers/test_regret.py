@@ -16,9 +16,9 @@ from trickless import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.neurons import Dense, Gaussian, Neurons, Stumps
-from trickless.solvers.regret import played_losses, smallest_loss
-from trickless.theory import shrinking_gradient_regret
+from trickless.neurons import Dense, Gaussian, Neurons, Scaled, Stumps
+from trickless.solvers.regret import largest_variances, played_losses, smallest_loss
+from trickless.theory import shrinking_gradient_guarantee, shrinking_gradient_regret
 
 mpl.use("Agg")
 
@@ -28,8 +28,9 @@ def losses_of(model):
 
 
 def learned(X, y, **options):
-    options = {"y_range": (-1, 1), "random_state": 0, "dtype": "float64"} | options
-    return ShrinkingGradientRegressor(Gaussian(1.0), n_samples=20, **options).partial_fit(X, y)
+    always = {"y_range": (-1, 1), "random_state": 0, "dtype": "float64", "n_samples": 20}
+    options = always | {"neurons": Gaussian(1.0)} | options
+    return ShrinkingGradientRegressor(**options).partial_fit(X, y)
 
 
 @pytest.mark.parametrize("norm_bound", [0.1, 1.0, 100.0])
@@ -143,23 +144,64 @@ def test_classifiers_have_a_regret_too():
 
 
 def test_the_display_shows_regret_over_root_t_below_its_bound():
-    X = inputs(60, 2)
-    model = learned(X, np.sin(X[:, 0]), norm_bound=2.0)
+    X = inputs(300, 2)
+    options = {"schedule": "theorem", "horizon": 300, "norm_bound": 1.0}
+    model = learned(X, np.sin(X[:, 0]), **options)
     display = RegretDisplay.from_estimator(model, color="red")
     rounds, values = display.line_.get_data()
     np.testing.assert_array_equal(rounds, model.regret_[:, 0])
     np.testing.assert_allclose(values, model.regret_[:, 1] / np.sqrt(rounds))
     assert display.line_.get_color() == "red"
     assert display.line_.get_label() == "ShrinkingGradientRegressor"
-    expected = [
-        shrinking_gradient_regret(int(t), 2.0, min(1 / np.sqrt(t), 0.5)) / np.sqrt(t)
-        for t in rounds
-    ]
-    np.testing.assert_allclose(display.bound_.get_ydata(), expected)
+    np.testing.assert_allclose(display.bound_.get_ydata(), model.regret_bound_ / np.sqrt(rounds))
+    assert (display.bound_.get_ydata() > values).all()
+    assert model.regret_bound_[-1] <= shrinking_gradient_guarantee(300, 1.0) * (1 + 1e-9)
     again = RegretDisplay.from_estimator(model, ax=display.ax_, name="again")
     assert again.figure_ is display.figure_
     assert again.line_.get_label() == "again"
     mpl.pyplot.close(display.figure_)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},  # a step that decays
+        {"schedule": "constant", "step_size": 0.05, "batch_size": 4},
+        {"schedule": "constant", "step_size": 0.9, "norm_bound": 0.001},  # it shrinks
+        {"schedule": "constant", "step_size": 0.25, "neurons": Scaled(Gaussian(1.0), 4.0)},
+    ],
+)
+def test_there_is_no_bound_where_theory_has_none(options):
+    X = inputs(60, 2)
+    model = learned(X, np.sin(X[:, 0]), **{"norm_bound": 2.0, "batch_size": 1} | options)
+    assert model.regret_bound_ is None
+    display = RegretDisplay.from_estimator(model)
+    assert display.bound_ is None
+    mpl.pyplot.close(display.figure_)
+
+
+def test_a_bound_has_the_largest_variance_of_the_run():
+    """That of index draws is r²/m, and that of full sums ‖f‖²/m, with the norm before a round."""
+    X, eta = inputs(80, 2), 0.05
+    y = np.where(inputs(80, 1)[:, 0] > 0, 1.0, -1.0)
+    options = {"schedule": "constant", "step_size": eta, "batch_size": 1, "norm_bound": 2.0}
+    for estimator in ("index", "full"):
+        model = learned(X, y, estimator=estimator, n_samples=50, **options)
+        alpha = model.rounds_.coefficients.last()[:, 0]
+        K = model.neurons_.kernel(X)
+        spreads = [
+            np.abs(a).sum() ** 2 if estimator == "index" else a @ K[: len(a), : len(a)] @ a
+            for a in (alpha[:t] for t in range(80))
+        ]
+        largest = np.maximum.accumulate(spreads) / 50
+        np.testing.assert_allclose(
+            largest_variances(model.rounds_, model.estimates_.kernel), largest, rtol=1e-5
+        )
+        expected = [
+            shrinking_gradient_regret(int(t), 2.0, eta, largest[int(t) - 1])
+            for t in model.regret_[:, 0]
+        ]
+        np.testing.assert_allclose(model.regret_bound_, expected, rtol=1e-5)
 
 
 def test_regret_needs_the_kernel_and_every_row():
@@ -217,15 +259,13 @@ def test_the_bound_is_for_as_many_outputs_as_the_curve():
     X = inputs(120, 2)
     y = np.sin(2 * X[:, 0])
     options = {"kernel_params": {"gamma": 0.5}, "y_range": (-1, 1), "norm_bound": 1.0}
-    options["random_state"] = 0
+    options |= {"random_state": 0, "schedule": "theorem", "horizon": 120}
     one, three = (
-        RegretDisplay.from_estimator(KernelGradientRegressor(**options).fit(X, targets))
+        KernelGradientRegressor(**options).fit(X, targets)
         for targets in (y, np.column_stack([y, y, y]))
     )
-    for line in ("line_", "bound_"):
-        expected = 3 * getattr(one, line).get_ydata()
-        np.testing.assert_allclose(getattr(three, line).get_ydata(), expected, rtol=1e-9)
-    mpl.pyplot.close("all")
+    np.testing.assert_allclose(three.regret_[:, 1], 3 * one.regret_[:, 1], rtol=1e-9)
+    np.testing.assert_allclose(three.regret_bound_, 3 * one.regret_bound_, rtol=1e-9)
 
 
 def test_one_batch_is_played_by_zero():
@@ -237,14 +277,17 @@ def test_one_batch_is_played_by_zero():
 
 def test_the_bound_is_for_kernels_above_one_too():
     X, y = 10 * np.eye(100), np.ones(100)
-    options = {"y_range": (-1, 1), "norm_bound": 1.0, "random_state": 0}
-    display = RegretDisplay.from_estimator(KernelGradientRegressor("linear", **options).fit(X, y))
-    assert display.kernel_bound == pytest.approx(100)
-    assert (display.bound_.get_ydata() > display.line_.get_ydata()).all()
+    options = {"y_range": (-1, 1), "norm_bound": 1.0, "random_state": 0, "batch_size": 1}
+    options |= {"schedule": "constant", "step_size": 0.005}
+    model = KernelGradientRegressor("linear", **options).fit(X, y)
+    expected = [
+        shrinking_gradient_regret(int(t), 1.0, 0.005, 0.0, 100.0) for t in model.regret_[:, 0]
+    ]
+    np.testing.assert_allclose(model.regret_bound_, expected)
+    assert (model.regret_bound_ > model.regret_[:, 1]).all()
     assert shrinking_gradient_regret(100, 2.0, 0.02, 0.5, 10.0) == pytest.approx((100 + 15) / 0.8)
     with pytest.raises(ValueError, match=r"below 1 / kernel_bound, 0.1. Remedy"):
         shrinking_gradient_regret(100, 2.0, 0.2, kernel_bound=10.0)
-    mpl.pyplot.close("all")
 
 
 def test_balls_of_any_size_have_a_best_function():

@@ -69,6 +69,19 @@ def shrinking_gradient(X, y, draws, psi, eta, norm_bound, estimate):
     return np.array(alpha), history, np.array(estimates)
 
 
+def shrinking_gradient_by_need(X, y, draws, psi, B, estimate):
+    """The same with Theorem 1's step, and as many draws as each round needs: α, and the draws."""
+    eta, alpha, m = B / (2 * np.sqrt(len(X))), [], []
+    gamma = max(((16 * B + 1) * eta * len(X) + B) ** 2 / eta**2, np.e)
+    for t in range(len(X)):
+        need = sum(map(abs, alpha)) ** 2 * max(1.0, np.log(2 * gamma) / (32 * B**2))
+        m.append(max(1, int(np.ceil(need))))
+        E = estimate(X[t], X[:t], alpha, draws(t, m[t]), psi) if any(alpha) else 0.0
+        small = abs(E) < 16 * B
+        alpha = [*alpha, eta * (y[t] - E)] if small else [a / 4 for a in alpha] + [0.0]
+    return np.array(alpha), m
+
+
 def kernel_gradient(K, y, eta):
     """Online gradient descent with the exact kernel: coefficients and online predictions."""
     alpha, predictions = np.zeros(len(y)), np.zeros(len(y))

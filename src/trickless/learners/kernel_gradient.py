@@ -123,7 +123,7 @@ class KernelGradientRegressor(OnlineRegressor, _KernelGradient):
         The norm B of the functions competed with, on targets scaled to [-1, 1].
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
-    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
+    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
         1/2 of ``1 / kernel_bound_``. "constant" takes a ``step_size`` given as a number, without
         that limit. "theorem" takes the step of Theorem 1 for ``horizon`` rounds of one row.
@@ -170,6 +170,8 @@ class KernelGradientRegressor(OnlineRegressor, _KernelGradient):
         targets scaled to [-1, 1], before they were learned.
     regret_ : array of shape (n, 2)
         Rounds, and the regret up to them; see :class:`ShrinkingGradientRegressor`.
+    regret_bound_ : array of shape (n,) or None
+        What the expected regret does not exceed, if that is known; see there.
     n_features_in_ : int
         Number of features.
 
@@ -238,7 +240,7 @@ class KernelGradientClassifier(Classifier, _KernelGradient):
         The norm B of the functions competed with.
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
-    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
+    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, within limits. "constant"
         takes a ``step_size`` given as a number, and "theorem" that of Theorem 1 for ``horizon``
         rounds; see :class:`KernelGradientRegressor`.
@@ -281,6 +283,8 @@ class KernelGradientClassifier(Classifier, _KernelGradient):
         before they were learned.
     regret_ : array of shape (n, 2)
         Rounds, and the regret up to them; see :class:`ShrinkingGradientRegressor`.
+    regret_bound_ : array of shape (n,) or None
+        What the expected regret does not exceed, if that is known; see there.
     n_features_in_ : int
         Number of features.
 

@@ -12,10 +12,13 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.arrays.states import in_one_state
+from trickless.functions.certificate import check_probability
 from trickless.learners.base import Classifier, partial_fit_labels, store
 from trickless.learners.online import Y_RANGE, OnlineLearner, OnlineRegressor, schedule_of
-from trickless.rules import anything, integer, positive
+from trickless.rules import anything, either, integer, is_none, positive
 from trickless.solvers.estimates import Noisy
+from trickless.theory import hoeffding_radius
 
 
 class _NoisyKernel(OnlineLearner):
@@ -24,6 +27,7 @@ class _NoisyKernel(OnlineLearner):
     estimate: Any
     n_samples: int
     kernel_bound: float
+    estimate_bound: float | None
 
     _fixed = ("kernel_bound", *OnlineLearner._fixed)
     _rules = OnlineLearner._rules | {
@@ -34,6 +38,10 @@ class _NoisyKernel(OnlineLearner):
         ),
         "n_samples": integer(1, "n_samples=512 estimates a row is the default"),
         "kernel_bound": positive("kernel_bound=1.0 is that of a kernel with k(x, x) = 1"),
+        "estimate_bound": either(
+            positive("estimate_bound=1.0 is that of frequencies, and None says nothing of it"),
+            anything("None", "", is_none),
+        ),
     }
 
     def __init__(
@@ -42,6 +50,7 @@ class _NoisyKernel(OnlineLearner):
         *,
         n_samples: int = 512,
         kernel_bound: float = 1.0,
+        estimate_bound: float | None = None,
         norm_bound: float = 10.0,
         step_size: float | str = "auto",
         schedule: str = "sqrt",
@@ -64,7 +73,13 @@ class _NoisyKernel(OnlineLearner):
     @property
     def estimates_(self) -> Noisy:
         """The estimates that rounds go by, with the parameters as they are now."""
-        return Noisy(self.estimate, schedule_of(self), self.n_samples, self.kernel_bound)
+        return Noisy(
+            self.estimate,
+            schedule_of(self),
+            self.n_samples,
+            self.kernel_bound,
+            self.estimate_bound,
+        )
 
     @property
     def noise_variance_(self) -> float:
@@ -89,6 +104,42 @@ class _NoisyKernel(OnlineLearner):
         """Coefficients that predict, shape (t, n_outputs)."""
         check_is_fitted(self)
         return self.rounds_.alpha(self.average)
+
+    @in_one_state
+    def certify(self, confidence: float = 0.95) -> np.ndarray:
+        r"""How far the noise of the estimates may move a prediction.
+
+        A prediction is a sum of fresh estimates, one a support point. By Hoeffding's inequality it
+        is within :math:`b \|\alpha\|_2 \sqrt{2 \log(2 / \delta)}` of the one by the exact kernel,
+        where b is ``estimate_bound`` and δ is 1 − ``confidence``.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            The probability, for each prediction by itself, with which it is so close.
+
+        Returns
+        -------
+        array of shape (n_outputs,)
+            In the units of y for a regressor, and of decision values for a classifier.
+
+        Raises
+        ------
+        ValueError
+            If ``estimate_bound`` is None.
+        """
+        check_is_fitted(self)
+        owner = type(self).__name__
+        check_probability(owner, "confidence", confidence)
+        if self.estimate_bound is None:
+            raise ValueError(
+                f"{owner}: certify with estimate_bound=None, but it depends on how large an "
+                "estimate may be. Remedy: estimate_bound=1.0 for frequencies; else the largest "
+                "absolute estimate."
+            )
+        length = self.estimate_bound * np.linalg.norm(self.dual_coef_, axis=0)
+        radius: np.ndarray = self.targets_.differences(hoeffding_radius(1, length, 1 - confidence))
+        return radius
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -125,15 +176,20 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
         no more support points, each is asked for once; later, that many of them are sampled.
     kernel_bound : float, default=1.0
         The largest k(x, x), which limits the steps.
+    estimate_bound : float or None, default=None
+        The largest absolute estimate that there can be: 1 for frequencies. ``schedule="theorem"``
+        and :meth:`certify` need it. An estimate beyond it raises a ValueError.
     norm_bound : float, default=10.0
         The norm B of the functions competed with, on targets scaled to [-1, 1].
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
-    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
+    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
         1/2 of ``1 / kernel_bound_``, nor what the noise of the estimates allows. "constant" takes a
-        ``step_size`` given as a number, without these limits. "theorem" takes the step and the
-        number of estimates of Theorem 1 for ``horizon`` rounds of one row.
+        ``step_size`` given as a number, without these limits. "theorem" takes the step of
+        Theorem 1 for ``horizon`` rounds of one row, and as many estimates as each round needs for
+        its guarantee with estimates up to ``estimate_bound``. "theorem-fixed" takes the number for
+        the worst case that the paper prints, in every round.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
@@ -211,6 +267,7 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
         *,
         n_samples: int = 512,
         kernel_bound: float = 1.0,
+        estimate_bound: float | None = None,
         norm_bound: float = 10.0,
         step_size: float | str = "auto",
         schedule: str = "sqrt",
@@ -244,11 +301,17 @@ class NoisyKernelClassifier(Classifier, _NoisyKernel):
         At most so many estimates of the kernel are made for a row that is learned.
     kernel_bound : float, default=1.0
         The largest k(x, x), which limits the steps.
+    estimate_bound : float or None, default=None
+        The largest absolute estimate that there can be: 1 for frequencies. ``schedule="theorem"``
+        and :meth:`certify` need it. An estimate beyond it raises a ValueError.
+    estimate_bound : float or None, default=None
+        The largest absolute estimate that there can be, for ``schedule="theorem"`` and
+        :meth:`certify`. An estimate beyond it raises a ValueError.
     norm_bound : float, default=10.0
         The norm B of the functions competed with.
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
-    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
+    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, within limits. "constant"
         takes a ``step_size`` given as a number, and "theorem" that of Theorem 1 for ``horizon``
         rounds; see :class:`NoisyKernelRegressor`.

@@ -28,7 +28,7 @@ from trickless.rules import (
     positive,
 )
 from trickless.solvers.compression import Projection, Unbiased
-from trickless.solvers.regret import regret_curve
+from trickless.solvers.regret import kernel_bound, regret_bound, regret_curve
 from trickless.solvers.rounds import Options, Rounds
 from trickless.solvers.schedules import Schedule
 
@@ -78,6 +78,7 @@ class OnlineLearner(Learner):
             "inverse",
             "constant",
             "theorem",
+            "theorem-fixed",
             remedy="schedule='sqrt' needs no number of rounds",
         ),
         "horizon": either(
@@ -167,6 +168,18 @@ class OnlineLearner(Learner):
         check_is_fitted(self)
         kernel, owner = self.estimates_.kernel, type(self).__name__
         return regret_curve(self.rounds_, kernel, self.norm_bound, owner)
+
+    @property
+    @in_one_state
+    def regret_bound_(self) -> np.ndarray | None:
+        """What the expected regret does not exceed, at the rounds of ``regret_``: (n,).
+
+        It is known for a constant step or a schedule of the theorem, and rows learned one by one
+        from draws or the exact kernel; with the largest variance of the run. Else it is None.
+        """
+        rounds, kernel = self.regret_[:, 0], self.estimates_.kernel
+        largest = kernel_bound(self.rounds_, kernel)
+        return regret_bound(self.rounds_, kernel, schedule_of(self), rounds, largest)
 
 
 class OnlineRegressor(Regressor):

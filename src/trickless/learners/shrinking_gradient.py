@@ -190,17 +190,19 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         The norm B of the functions competed with, on targets scaled to [-1, 1].
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
-    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
+    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
         ``1 / (2 * bound**2)`` (twice that fits a row exactly). "constant" takes a ``step_size``
-        given as a number, without that limit. "theorem" takes the step and the number of draws that
-        Theorem 1 prescribes for ``horizon`` rounds of one row, in place of ``step_size``,
-        ``n_samples`` and ``batch_size``: very many draws, unless ``norm_bound`` is far below its
-        default; see :func:`trickless.theory.shrinking_gradient_constants`.
+        given as a number, without that limit. "theorem" takes the step of
+        Theorem 1 for ``horizon`` rounds of one row, and as many draws as each round needs for its
+        guarantee, in place of ``step_size``, ``n_samples`` and ``batch_size``; see
+        :func:`trickless.theory.shrinking_gradient_draws`. "theorem-fixed" takes the draws for the
+        worst case that the paper prints, in every round: millions, for ``norm_bound=1``.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index", "stratified"}, default="auto"
-        How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
+        How predictions are estimated; see :class:`Expansion`. "index" is the paper's. "auto" is
+        "stratified" for ``schedule="theorem"``.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
         ``batch_size * step * bound**2`` is at most 1, but no larger than all
@@ -249,6 +251,10 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         Rounds, and the regret up to them: the cumulated loss ½(f_t(x_t) − y_t)² minus that of the
         best function of norm ``norm_bound`` for the rows so far. For families with a kernel in
         closed form and up to 10,000 rows; it is worked out on demand.
+    regret_bound_ : array of shape (n,) or None
+        What the expected regret up to these rounds does not exceed, with the largest variance of
+        the run. It is known for ``schedule="theorem"``, and for a constant step if nothing shrank,
+        where rows were learned one by one. Else it is None.
     network_ : Network
         The frozen network that predicts.
     neurons_ : Neurons
@@ -372,14 +378,15 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
         The norm B of the functions competed with.
     step_size : float or "auto", default="auto"
         The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
-    schedule : {"sqrt", "inverse", "constant", "theorem"}, default="sqrt"
+    schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
         "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. "constant" takes a
         ``step_size`` given as a number. "theorem" takes the step and the number of draws that
         Theorem 1 prescribes for ``horizon`` rounds; see :class:`ShrinkingGradientRegressor`.
     horizon : int or None, default=None
         The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index", "stratified"}, default="auto"
-        How predictions are estimated; see :class:`Expansion`. "index" is the paper's.
+        How predictions are estimated; see :class:`Expansion`. "index" is the paper's. "auto" is
+        "stratified" for ``schedule="theorem"``.
     batch_size : int or "auto", default="auto"
         Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that is stable;
         see :class:`ShrinkingGradientRegressor`.
@@ -413,6 +420,8 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     regret_ : array of shape (n, 2)
         Rounds, and the regret up to them, summed over the ±1 targets; see
         :class:`ShrinkingGradientRegressor`.
+    regret_bound_ : array of shape (n,) or None
+        What the expected regret does not exceed, if that is known; see there.
     network_ : Network
         The frozen network that predicts.
     neurons_ : Neurons

@@ -215,6 +215,10 @@ class Labels:
         """A network of decision values, which have no units: the same."""
         return network
 
+    def differences(self, decisions: Any) -> Any:
+        """Differences of decision values, which have no other unit."""
+        return decisions
+
     def labels(self, decisions: np.ndarray) -> np.ndarray:
         """The predicted label of each row."""
         binary = decisions.shape[1] == 1

@@ -29,8 +29,6 @@ from trickless.solvers.schedules import LARGEST_STEP, Schedule
 
 #: Draws of a round that are held at a time.
 _DRAWS = 2**20
-#: Rounds with more draws, or estimates of the kernel, than this are refused.
-_MOST_DRAWS = 10**9
 #: Activations of a row by which functions are compared in a projection: so many for each point
 #: that is kept, and at least so many. With only as many as points, their noise would be fitted.
 _COMPARED, _LEAST_COMPARED = 4, 256
@@ -38,6 +36,8 @@ _COMPARED, _LEAST_COMPARED = 4, 256
 _NEURONS_COMPARED = 1024
 #: Variances are measured again when the support has grown by this factor.
 _GROWN = 1.25
+#: Share by which rounding may put an estimate above its bound.
+_ROUNDING = 1e-9
 #: Estimates of the kernel that are held at a time in the theorem's rounds.
 _ESTIMATES = 2**16
 #: Rows whose kernel is estimated twice, to learn how noisy it is, and pairs that say enough.
@@ -57,7 +57,8 @@ class Measured(NamedTuple):
 class Drawn:
     """Estimates from neurons that are drawn for one round alone (Algorithm 2).
 
-    A round takes ``n_samples`` draws, or as many as the theorem's schedule prescribes. Predictions
+    A round takes ``n_samples`` draws, or as many as a schedule of the theorem prescribes for the
+    coefficients of the round. A draw lies between ∓Σ‖α_i‖, also for full sums. Predictions
     are by a network of ``n_neurons`` neurons.
     """
 
@@ -86,10 +87,13 @@ class Drawn:
         """Estimates E_t for some rows: (n_rows, n_outputs)."""
         rng = generator(rounds.seed, Purpose.ROUNDS, rounds.n_rounds)
         f, estimator, m = self.expansion(rounds, average=False), self.estimator, self.n_samples
+        half_range = float(np.linalg.norm(f.alpha, axis=1).sum()) * self.square_bound
         if self.schedule.is_theorem:
-            m = self.schedule.constants.n_samples
+            m = self.schedule.draws(half_range, f.alpha.shape[1])
+            estimator = "stratified" if estimator == "auto" else estimator
         if estimator == "auto":
             estimator, m = f.cheapest(m, X.shape[0], self._variances(f, X, m, rounds, rng))
+        rounds.note_draws(X.shape[0], m, half_range, estimator == "full")
         total: Any = 0.0
         for start in range(0, m, _DRAWS):
             some = min(_DRAWS, m - start)
@@ -118,9 +122,8 @@ class Drawn:
         return LARGEST_STEP / self.square_bound
 
     def check_theorem(self) -> None:
-        """Refuse neurons that are not independent, and rounds that would take hours each."""
-        check_independent(self.schedule.owner, "schedule='theorem'", self.neurons)
-        self.schedule.check_draws(_MOST_DRAWS)
+        """Refuse neurons that are not independent."""
+        check_independent(self.schedule.owner, f"schedule={self.schedule.name!r}", self.neurons)
 
     def remedy(self, rounds: Rounds) -> str:
         """What to do where training diverges: its noise has fed itself.
@@ -233,8 +236,9 @@ class Noise(NamedTuple):
 class Noisy:
     """Estimates from noisy values of a kernel with k(x, x) ≤ ``square_bound``.
 
-    ``estimate(X, Y, rng)`` gives unbiased estimates of the kernel, shape (len(X), len(Y)). A row
-    takes at most ``n_samples`` of them in a round, or as many as the theorem's schedule prescribes.
+    ``estimate(X, Y, rng)`` gives unbiased estimates of the kernel, shape (len(X), len(Y)), which
+    lie between ∓``estimate_bound`` if there is one. A row takes at most ``n_samples`` of them in a
+    round, or as many as a schedule of the theorem prescribes.
     """
 
     #: There is no closed form.
@@ -246,11 +250,13 @@ class Noisy:
         schedule: Schedule,
         n_samples: int,
         square_bound: float,
+        estimate_bound: float | None,
     ) -> None:
         self.estimate = estimate
         self.schedule = schedule
         self.n_samples = n_samples
         self.square_bound = square_bound
+        self.estimate_bound = estimate_bound
 
     def __call__(self, X: Any, rounds: Rounds) -> np.ndarray:
         """Estimates E_t for some rows, from values at some of the support points."""
@@ -261,9 +267,13 @@ class Noisy:
         if not size.any():
             return total
         if not self.schedule.is_theorem:
+            rounds.drawn = None  # the variance is not known
             index, factor = thin(size, self.n_samples, rng)
             return self._sum(X, rounds, index, alpha[index] * factor[:, None], rng)
-        m = self.schedule.constants.n_samples
+        assert self.estimate_bound is not None
+        half_range = float(size.sum()) * self.estimate_bound
+        m = self.schedule.draws(half_range, alpha.shape[1])
+        rounds.note_draws(X.shape[0], m, half_range, False)
         for start in range(0, m, _ESTIMATES):
             index = by_size(size, min(_ESTIMATES, m - start), rng)  # Alg. 2, line 2
             weight = size.sum() / (m * size[index])
@@ -282,7 +292,11 @@ class Noisy:
         if not len(index):  # which no estimate need expect
             return np.zeros((X.shape[0], weight.shape[1]))
         points = rounds.rows[index]
-        return check_estimates(self.estimate(X, points, rng), X, points) @ weight
+        return self._values(X, points, rng) @ weight
+
+    def _values(self, X: Any, Y: Any, rng: np.random.Generator) -> np.ndarray:
+        """Estimates of the kernel that are what they should be."""
+        return check_estimates(self.estimate(X, Y, rng), X, Y, self.estimate_bound)
 
     def largest_step(self, rounds: Rounds) -> float:
         r"""The largest step with which the noise does not feed itself.
@@ -301,8 +315,13 @@ class Noisy:
         return min(LARGEST_STEP / self.square_bound, allowed)
 
     def check_theorem(self) -> None:
-        """Refuse rounds that would take hours each."""
-        self.schedule.check_draws(_MOST_DRAWS)
+        """Refuse estimates without a bound, on which the number of draws depends."""
+        if self.estimate_bound is None:
+            raise ValueError(
+                f"{self.schedule.owner}: schedule={self.schedule.name!r} with estimate_bound=None, "
+                "but the theorem needs to know how large an estimate may be. Remedy: "
+                "estimate_bound=1.0 for frequencies; else the largest absolute estimate."
+            )
 
     def remedy(self, rounds: Rounds) -> str:
         """What to do where training diverges: its noise has fed itself."""
@@ -351,7 +370,7 @@ class Noisy:
 
         Pairs of equal rows are left out: k(x, x) may be certain where other values are not.
         """
-        a, b = (check_estimates(self.estimate(X, Y, rng), X, Y) for _ in range(2))
+        a, b = (self._values(X, Y, rng) for _ in range(2))
         x, y = (A.toarray() if issparse(A) else A for A in (X, Y))
         apart = np.array([(row != y).any(axis=1) for row in x])
         if not apart.any():
@@ -361,8 +380,8 @@ class Noisy:
         return Noise(variance, square, noise.n_pairs + int(apart.sum()), noise.at)
 
 
-def check_estimates(values: Any, X: Any, Y: Any) -> np.ndarray:
-    """A user's estimates of a kernel must be one finite number a pair."""
+def check_estimates(values: Any, X: Any, Y: Any, bound: float | None = None) -> np.ndarray:
+    """A user's estimates of a kernel must be one finite number a pair, and within their bound."""
     values = np.asarray(values)
     wanted = X.shape[0], Y.shape[0]
     if values.shape != wanted:
@@ -382,5 +401,12 @@ def check_estimates(values: Any, X: Any, Y: Any) -> np.ndarray:
         raise ValueError(
             f"estimate(X, Y, rng) returned {values[i, j]} for row {i} of X and row {j} of Y, but "
             "estimates must be finite. Remedy: repeat a measurement that fails."
+        )
+    if bound is not None and (beyond := np.abs(values) > bound * (1 + _ROUNDING)).any():
+        i, j = np.argwhere(beyond)[0]
+        raise ValueError(
+            f"estimate(X, Y, rng) returned {values[i, j]} for row {i} of X and row {j} of Y, which "
+            f"is beyond estimate_bound={bound!r}. Remedy: the largest absolute estimate that there "
+            "can be, as estimate_bound."
         )
     return values

@@ -11,7 +11,8 @@ from scipy.optimize import brentq
 
 from trickless.solvers.coefficients import SHRINK_BY
 from trickless.solvers.rounds import Kernel, Rounds
-from trickless.theory import shrinking_gradient_regret
+from trickless.solvers.schedules import Schedule
+from trickless.theory import shrinking_gradient_guarantee, shrinking_gradient_regret
 
 #: The most rows that regret is worked out for.
 _MOST_ROWS = 10_000
@@ -19,8 +20,8 @@ _MOST_ROWS = 10_000
 _POINTS, _ROWS = 13, 512
 
 
-def smallest_loss(K: np.ndarray, Y: np.ndarray, norm_bound: float) -> np.ndarray:
-    r"""Loss of the best function of a bounded norm, for each output.
+def smallest_loss(K: np.ndarray, Y: np.ndarray, norm_bound: Any) -> np.ndarray:
+    r"""Loss of the best function of a bounded norm, for each output; each may have its own bound.
 
     .. math:: \min_{\|g\| \le B} \tfrac12 \sum_t (\langle g, \Phi(x_t) \rangle - y_t)^2
 
@@ -34,13 +35,13 @@ def smallest_loss(K: np.ndarray, Y: np.ndarray, norm_bound: float) -> np.ndarray
     if least == 0:  # the only function is 0
         return 0.5 * squares.sum(axis=0)
     losses = []
-    for c in squares.T:
+    for c, bound in zip(squares.T, np.broadcast_to(norm_bound, Y.shape[1]), strict=True):
 
-        def excess(log: float, c: np.ndarray = c) -> float:
-            return float(np.linalg.norm(np.sqrt(s * c) / (s + np.exp(log)))) - norm_bound
+        def excess(log: float, c: np.ndarray = c, bound: float = bound) -> float:
+            return float(np.linalg.norm(np.sqrt(s * c) / (s + np.exp(log)))) - bound
 
         low = np.log(least)
-        high = max(low, 0.5 * np.log(s[-1] * c.sum() + 1e-300) - np.log(norm_bound))
+        high = max(low, 0.5 * np.log(s[-1] * c.sum() + 1e-300) - np.log(bound))
         multiplier = np.exp(brentq(excess, low, high) if excess(low) > 0 else low)
         losses.append(0.5 * float((c * (multiplier / (s + multiplier)) ** 2).sum()))
     return np.array(losses)
@@ -48,13 +49,19 @@ def smallest_loss(K: np.ndarray, Y: np.ndarray, norm_bound: float) -> np.ndarray
 
 def played_losses(rounds: Rounds, kernel: Kernel) -> np.ndarray:
     """Loss ½ (⟨f_t, Φ(x_t)⟩ − y_t)² of each row with the exact kernel: (n_rows, n_outputs)."""
+    assert rounds.played is not None
+    return 0.5 * (played_values(rounds, kernel) - rounds.played.rows[:, 1:]) ** 2
+
+
+def played_values(rounds: Rounds, kernel: Kernel) -> np.ndarray:
+    """Values ⟨f_t, Φ(x_t)⟩ of each row with the exact kernel: (n_rows, n_outputs)."""
     c, played = rounds.coefficients, rounds.played
     assert played is not None
     alpha, epochs = c.appended(), c.epochs()
     start, Y = played.rows[:, 0].astype(int), played.rows[:, 1:]
-    losses = 0.5 * Y**2  # of f_1 = 0
+    values = np.zeros(Y.shape)  # f_1 = 0
     if not start.any():
-        return losses
+        return values
     X = rounds.rows
     for first in range(int(np.argmax(start > 0)), len(Y), _ROWS):
         rows = slice(first, min(first + _ROWS, len(Y)))
@@ -64,8 +71,74 @@ def played_losses(rounds: Rounds, kernel: Kernel) -> np.ndarray:
             now = epochs[start[rows] - 1, output]
             since = np.minimum(epochs[None, : K.shape[1], output] - now[:, None], 0)
             f = (K * float(SHRINK_BY) ** since) @ alpha[: K.shape[1], output]
-            losses[rows, output] = 0.5 * (f - Y[rows, output]) ** 2
-    return losses
+            values[rows, output] = f
+    return values
+
+
+def largest_variances(rounds: Rounds, kernel: Kernel) -> np.ndarray | None:
+    """What the variance of no estimate up to each round has exceeded: (n_rows,), over outputs.
+
+    It is r²/m for draws that lie between −r and r, and ‖f_t‖²/m for full sums if that is less. None
+    if the noise of the estimates is not known, or rows were not learned one by one.
+    """
+    assert rounds.played is not None
+    start = rounds.played.rows[:, 0]
+    n = len(start)
+    if rounds.drawn is None or (start != np.arange(n)).any():
+        return None
+    if not len(rounds.drawn):
+        return np.zeros(n)
+    _, m, half_range, full = rounds.drawn.rows.T
+    variance = half_range**2 / m
+    squares = _square_norms(rounds, kernel)[n - len(m) :].max(
+        axis=1
+    )  # the first round has no draws
+    variance = np.where(full > 0, np.minimum(variance, squares / m), variance)
+    return np.maximum.accumulate(np.concatenate([np.zeros(n - len(m)), variance]))
+
+
+def _square_norms(rounds: Rounds, kernel: Kernel) -> np.ndarray:
+    """‖f_t‖² before each round of one row: (n_rows, n_outputs)."""
+    c = rounds.coefficients
+    alpha, epochs = c.appended(), c.epochs()
+    values, X = played_values(rounds, kernel), rounds.rows
+    squares = np.zeros((len(alpha) + 1, alpha.shape[1]))
+    for t in range(len(alpha)):
+        before = epochs[t - 1] if t else np.zeros_like(epochs[0])
+        scale = float(SHRINK_BY) ** (before - epochs[t])
+        diagonal = kernel(X[t : t + 1], X[t : t + 1])[0, 0]
+        squares[t + 1] = (
+            scale**2 * squares[t] + 2 * scale * alpha[t] * values[t] + (alpha[t] ** 2 * diagonal)
+        )
+    return np.maximum(squares[:-1], 0)
+
+
+def regret_bound(
+    rounds: Rounds, kernel: Kernel, schedule: Schedule, until: np.ndarray, square_bound: float
+) -> np.ndarray | None:
+    """The bound on the expected regret up to some rounds, summed over outputs.
+
+    None if theory has none for this run: steps that decay or are too long, several rows a round,
+    estimates of unknown noise, or shrinks without the draws of the theorem.
+    """
+    shrinks = len(rounds.coefficients) and rounds.coefficients.epochs().any()
+    if not (schedule.is_theorem or (schedule.name == "constant" and not shrinks)):
+        return None
+    if (variance := largest_variances(rounds, kernel)) is None:
+        return None
+    B, eta = schedule.norm_bound, schedule.step(1, np.inf)
+    if eta * square_bound >= 1:
+        return None
+    wrong = 0.0
+    if schedule.is_theorem:  # what shrinks that were wrong may add in all rounds
+        T = schedule.horizon
+        assert T is not None
+        wrong = shrinking_gradient_guarantee(T, B) - shrinking_gradient_regret(T, B, eta, 1.0)
+    bounds = [
+        shrinking_gradient_regret(int(t), B, eta, float(variance[t - 1]), square_bound) + wrong
+        for t in until.astype(int)
+    ]
+    return np.array(bounds) * rounds.played.rows[:, 1:].shape[1]  # type: ignore[union-attr]
 
 
 def regret_curve(
@@ -125,12 +198,8 @@ class RegretDisplay:
     ----------
     rounds : array of shape (n,)
     regret : array of shape (n,)
-    norm_bound : float
-        Norm B of the functions competed with.
-    n_outputs : int, default=1
-        Outputs that the regret is summed over, each with a ball of its own.
-    kernel_bound : float, default=1.0
-        What no k(x, x) exceeds, for the bound.
+    bound : array of shape (n,) or None, default=None
+        What the expected regret does not exceed, if that is known.
 
     Attributes
     ----------
@@ -138,34 +207,27 @@ class RegretDisplay:
     figure_ : matplotlib Figure
     line_ : matplotlib Line2D
         The curve.
-    bound_ : matplotlib Line2D
-        The bound of :func:`trickless.theory.shrinking_gradient_regret` for each T, with the step
-        of Theorem 1 for that T (but at most half of ``1 / kernel_bound``) and without noise, times
-        the outputs.
+    bound_ : matplotlib Line2D or None
+        The bound. There is none for steps that decay or for several rows a round; see
+        ``regret_bound_`` of the estimator.
 
     Examples
     --------
     >>> import numpy as np
     >>> from trickless import RegretDisplay, ShrinkingGradientRegressor
     >>> X = np.random.default_rng(0).uniform(-2, 2, (200, 1))
-    >>> model = ShrinkingGradientRegressor(norm_bound=2.0, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> model = ShrinkingGradientRegressor(
+    ...     norm_bound=2.0, schedule="theorem", horizon=200, random_state=0
+    ... ).fit(X, np.sin(X[:, 0]))
     >>> display = RegretDisplay.from_estimator(model)
     """
 
     def __init__(
-        self,
-        *,
-        rounds: np.ndarray,
-        regret: np.ndarray,
-        norm_bound: float,
-        n_outputs: int = 1,
-        kernel_bound: float = 1.0,
+        self, *, rounds: np.ndarray, regret: np.ndarray, bound: np.ndarray | None = None
     ) -> None:
         self.rounds = rounds
         self.regret = regret
-        self.norm_bound = norm_bound
-        self.n_outputs = n_outputs
-        self.kernel_bound = kernel_bound
+        self.bound = bound
 
     @classmethod
     def from_estimator(
@@ -175,7 +237,7 @@ class RegretDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator with ``regret_``
+        estimator : fitted estimator with ``regret_`` and ``regret_bound_``
         ax : matplotlib Axes, optional
             Default: a new figure.
         name : str, optional
@@ -188,17 +250,11 @@ class RegretDisplay:
         RegretDisplay
         """
         rounds, regret = estimator.regret_.T
-        display = cls(
-            rounds=rounds,
-            regret=regret,
-            norm_bound=estimator.norm_bound,
-            n_outputs=estimator.targets_.n_outputs,
-            kernel_bound=kernel_bound(estimator.rounds_, estimator.estimates_.kernel),
-        )
+        display = cls(rounds=rounds, regret=regret, bound=estimator.regret_bound_)
         return display.plot(ax, name=name or type(estimator).__name__, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> RegretDisplay:
-        """Plot the curve and the bound.
+        """Plot the curve, and the bound if there is one.
 
         Parameters
         ----------
@@ -219,13 +275,9 @@ class RegretDisplay:
             _, ax = plt.subplots()
         root = np.sqrt(self.rounds)
         (self.line_,) = ax.plot(self.rounds, self.regret / root, **{"label": name} | kwargs)
-        B, largest = self.norm_bound, self.kernel_bound
-        step = np.minimum(B / (2 * root), 0.5 / largest)
-        bound = [
-            self.n_outputs * shrinking_gradient_regret(int(t), B, float(eta), kernel_bound=largest)
-            for t, eta in zip(self.rounds, step, strict=True)
-        ]
-        (self.bound_,) = ax.plot(self.rounds, bound / root, "k--", label="bound, Theorem 1's step")
+        self.bound_ = None
+        if self.bound is not None:
+            (self.bound_,) = ax.plot(self.rounds, self.bound / root, "k--", label="bound")
         ax.set(xscale="log", xlabel="rounds T", ylabel="regret / √T")
         ax.legend()
         self.ax_, self.figure_ = ax, ax.figure

@@ -101,6 +101,10 @@ class Rounds:
     played : Growing or None
         For each round the number of support points before it, and the targets; None if a
         compression has replaced rows.
+    drawn : Growing or None
+        For each batch with draws: its rows, the draws m for each, the half range r that a draw of
+        the estimate lies in, and 1 if they are of full sums. The variance of an estimate is at most
+        r² / m. None if estimates without a known bound were made.
     measured : object
         What the estimates have measured along the stream, and go by.
     frozen : object
@@ -115,6 +119,7 @@ class Rounds:
         self.coefficients = Coefficients(n_outputs)
         self.online: Curve = []
         self.played: Growing | None = Growing()
+        self.drawn: Growing | None = Growing()
         self.measured: Any = None
         self.frozen: Any = None
 
@@ -135,7 +140,13 @@ class Rounds:
         other.coefficients, other.online = self.coefficients.branch(), list(self.online)
         other.support = None if self.support is None else self.support.branch()
         other.played = None if self.played is None else self.played.branch()
+        other.drawn = None if self.drawn is None else self.drawn.branch()
         return other
+
+    def note_draws(self, n_rows: int, m: int, half_range: float, full: bool) -> None:
+        """Take note of the draws for a batch."""
+        if self.drawn is not None:
+            self.drawn.append(np.array([[n_rows, m, half_range, float(full)]]))
 
     def alpha(self, average: bool) -> np.ndarray:
         """Coefficients that predict: their average over rounds, or the last."""
@@ -177,20 +188,23 @@ class Rounds:
 
     def state(self, n_rows: int) -> State:
         """What the rounds of the first rows of a batch have changed."""
-        names = "support", "coefficients", "online", "played", "measured"
+        names = "support", "coefficients", "online", "played", "drawn", "measured"
         return {"n_rows": n_rows} | {name: getattr(self, name) for name in names}
 
     def _take(self, state: State, most: int) -> int:
         """Go on from a state; returns how many rows it had learned, which are at most ``most``."""
-        n_rows, self.support, self.coefficients, self.online, self.played, self.measured = parts_of(
+        n_rows, *parts = parts_of(
             state,
             n_rows=int,
             support=type(self.support),
             coefficients=Coefficients,
             online=list,
             played=Growing | None,
+            drawn=Growing | None,
             measured=object,
         )
+        names = "support", "coefficients", "online", "played", "drawn", "measured"
+        vars(self).update(zip(names, parts, strict=True))
         return counted(n_rows, most)
 
     def play(self, X: Any, targets: np.ndarray, eta: float, options: Options) -> None:

@@ -6,10 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trickless.theory import ShrinkingGradientConstants, shrinking_gradient_constants
+from trickless.theory import (
+    ShrinkingGradientConstants,
+    shrinking_gradient_constants,
+    shrinking_gradient_draws,
+)
 
 #: Decaying schedules take at most half of the step that would fit a row exactly.
 LARGEST_STEP = 1 / 2
+#: Rounds with more draws, or estimates of a kernel, than this are refused.
+MOST_DRAWS = 10**9
 #: Share by which rounding may put the kernel of a bound of 1, or a product, above 1.
 _ROUNDING = 1e-9
 
@@ -18,7 +24,7 @@ class Schedule(NamedTuple):
     """Steps η_t and sizes of batches, by the learner's parameters.
 
     ``norm_bound`` is the norm B of the functions competed with, and ``horizon`` the number of
-    rounds that the schedule "theorem" is for.
+    rounds that the schedules "theorem" and "theorem-fixed" are for.
     """
 
     owner: str
@@ -31,13 +37,27 @@ class Schedule(NamedTuple):
     @property
     def is_theorem(self) -> bool:
         """Whether Theorem 1 prescribes the steps."""
-        return self.name == "theorem"
+        return self.name in ("theorem", "theorem-fixed")
 
     @property
     def constants(self) -> ShrinkingGradientConstants:
         """The step and the number of draws that Theorem 1 prescribes."""
         assert self.horizon is not None
         return shrinking_gradient_constants(self.horizon, self.norm_bound)
+
+    def draws(self, half_range: float, n_outputs: int) -> int:
+        """Draws of a round by Theorem 1, if a draw lies between -half_range and half_range.
+
+        The schedule "theorem" takes as many as the round needs. "theorem-fixed" takes those of the
+        worst case for each output, since draws for several outputs have a range that is wider.
+        """
+        assert self.horizon is not None
+        if self.name == "theorem":
+            m = shrinking_gradient_draws(half_range, self.horizon, self.norm_bound)
+        else:
+            m = self.constants.n_samples * n_outputs
+        self.check_draws(m)
+        return m
 
     def step(self, t: int, largest: float) -> float:
         """Size of the step of round t, counted from 1; decaying ones are at most ``largest``."""
@@ -80,12 +100,12 @@ class Schedule(NamedTuple):
         """Refuse what Theorem 1 does not cover; ``n_rounds`` includes the rounds to come."""
         if self.horizon is None:
             raise ValueError(
-                f"{self.owner}: schedule='theorem' with horizon=None, but the theorem needs the "
-                "number of rounds. Remedy: horizon=len(X), or schedule='sqrt'."
+                f"{self.owner}: schedule={self.name!r} with horizon=None, but the theorem needs "
+                "the number of rounds. Remedy: horizon=len(X), or schedule='sqrt'."
             )
         if max_support is not None:
             raise ValueError(
-                f"{self.owner}: schedule='theorem' with max_support={max_support!r}, but the "
+                f"{self.owner}: schedule={self.name!r} with max_support={max_support!r}, but the "
                 "theorem is about runs that keep every support point. Remedy: max_support=None, or "
                 "schedule='sqrt'."
             )
@@ -95,20 +115,21 @@ class Schedule(NamedTuple):
                 "rows, and the guarantee ends with the horizon. Remedy: a larger horizon from the "
                 "start, or schedule='sqrt'."
             )
+        if self.name == "theorem-fixed":
+            self.check_draws(self.constants.n_samples)
         if square_bound > 1 + _ROUNDING:
             raise ValueError(
-                f"{self.owner}: schedule='theorem' with neurons of bound {square_bound**0.5:g}, "
-                "but the theorem holds for a bound of 1. Remedy: scale the activations or the "
-                "kernel, or schedule='sqrt'."
+                f"{self.owner}: schedule={self.name!r} with neurons of bound "
+                f"{square_bound**0.5:g}, but the theorem holds for a bound of 1. Remedy: scale the "
+                "activations or the kernel, or schedule='sqrt'."
             )
 
-    def check_draws(self, most: int) -> None:
+    def check_draws(self, n_samples: int) -> None:
         """Refuse rounds of Theorem 1 with so many draws that each would take hours."""
-        n_samples = self.constants.n_samples
-        if n_samples > most:
+        if n_samples > MOST_DRAWS:
             raise ValueError(
-                f"{self.owner}: horizon={self.horizon!r} with norm_bound={self.norm_bound!r} asks "
-                f"for {n_samples:,} draws in each round, and more than {most:,} are refused. "
-                "Remedy: a smaller norm_bound or horizon, or schedule='sqrt', which takes "
-                "n_samples draws."
+                f"{self.owner}: schedule={self.name!r} with horizon={self.horizon!r} and "
+                f"norm_bound={self.norm_bound!r} asks for {n_samples:,} draws in a round, and more "
+                f"than {MOST_DRAWS:,} are refused. Remedy: schedule='theorem' if it is another, a "
+                "smaller horizon or norm_bound, or schedule='sqrt', which takes n_samples draws."
             )
