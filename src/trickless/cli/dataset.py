@@ -7,6 +7,7 @@ precision, times and text, whatever type they have in a file.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -97,7 +98,7 @@ class Dataset:
         schema = self._open().schema
         with told(self.files[0]):  # names are decoded
             names = schema.names
-        twice = {name for name in names if names.count(name) > 1}
+        twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise CommandError(
                 f"{place(self.files[0], min(twice))}: there are two columns of this name. Remedy: "

@@ -99,8 +99,9 @@ class _Numbers:
         there, mean = self._moments.n, self._moments.mean
         scale = self._moments.deviation()
         scale = np.where(scale > 0, scale, 1.0)
+        sample = sample.combine_chunks().to_batches()[0]
         for j, (name, kind) in enumerate(self._kinds.items()):
-            some = _values(sample.combine_chunks().to_batches()[0], name)
+            some = _values(sample, name)
             yield TableColumn(
                 name,
                 kind,

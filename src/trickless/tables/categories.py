@@ -44,9 +44,11 @@ def spelled(column: Any, known: list[str]) -> Any:
     """
     try:
         categories = column.astype("category")
+        values = categories.cat.categories.tolist()
+        if all(type(value) is str for value in values):
+            return categories
         texts = {value: as_text(value) for value in categories.cat.categories}
-        if not all(isinstance(value, str) for value in texts):
-            texts |= _known(texts, known)
+        texts |= _known(texts, known)
     except ValueError as error:
         raise ValueError(f"TableModel: column {column.name!r}: {error}.") from error
     except TypeError as error:

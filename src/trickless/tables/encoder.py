@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.tables.frames import Column, columns_of, frame_like, is_frame
+from trickless.tables.frames import Column, columns_of, frame_like, is_frame, numbers_of
 
 _NUMBERS = Real, Decimal, np.bool_
 
@@ -32,7 +32,11 @@ class TableEncoder:
     """
 
     def __init__(self, owner: str, frame: Any) -> None:
-        self.codes = [_codes(owner, column) for column in columns_of(frame)]
+        self.codes: list[dict[Any, int] | None] = (
+            [None] * frame.shape[1]
+            if numbers_of(frame) is not None
+            else [_codes(owner, column) for column in columns_of(frame)]
+        )
 
     @property
     def n_categories(self) -> np.ndarray:
@@ -48,6 +52,9 @@ class TableEncoder:
                     "with categories. Remedy: pass data frames with the same columns."
                 )
             return X
+        plain = all(codes is None for codes in self.codes) and len(self.codes) == X.shape[1]
+        if plain and (numbers := numbers_of(X)) is not None:
+            return frame_like(X, numbers)
         matrix = np.empty(X.shape)
         for j, (codes, column) in enumerate(zip(self.codes, columns_of(X), strict=True)):
             if codes is None:
@@ -55,8 +62,10 @@ class TableEncoder:
             else:
                 _check_categories(owner, column, codes)
                 known = column.coded(codes)
-                new = np.where(column.missing(), len(codes), len(codes) + 1)
-                matrix[:, j] = np.where(np.isnan(known), new, known)
+                if (others := np.isnan(known)).any():
+                    new = np.where(column.missing(), len(codes), len(codes) + 1)
+                    known = np.where(others, new, known)
+                matrix[:, j] = known
         return frame_like(X, matrix)
 
 

@@ -18,8 +18,21 @@ def is_frame(X: Any) -> bool:
 def columns_of(frame: Any) -> list[Column]:
     """The columns of a data frame."""
     if hasattr(frame, "iloc"):
-        return [PandasColumn(name, frame.iloc[:, j]) for j, name in enumerate(frame.columns)]
-    return [PolarsColumn(name, frame.get_column(name)) for name in frame.columns]
+        return [PandasColumn(name, column) for name, column in frame.items()]
+    return [PolarsColumn(*pair) for pair in zip(frame.columns, frame.get_columns(), strict=True)]
+
+
+def numbers_of(frame: Any) -> np.ndarray | None:
+    """A data frame as float64, if its types say that it holds numbers and truth values only.
+
+    None for other data frames, and for those that have to be read column by column anyway.
+    """
+    if not hasattr(frame, "iloc"):
+        return None
+    kinds = {getattr(dtype, "kind", "O") for dtype in frame.dtypes}
+    if not kinds <= set("biuf"):
+        return None
+    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def frame_like(frame: Any, matrix: np.ndarray) -> Any:
@@ -54,7 +67,11 @@ class PandasColumn:
 
     def coded(self, codes: dict[Any, int]) -> np.ndarray:
         """The code of each value; NaN where it has none."""
-        return self.column.astype(object).map(codes).to_numpy(dtype=float, na_value=np.nan)
+        column = self.column
+        if not self.declared:
+            return np.array([codes.get(value, np.nan) for value in column.tolist()], dtype=float)
+        of_category = [codes.get(value, np.nan) for value in column.cat.categories.tolist()]
+        return np.array([*of_category, np.nan])[column.cat.codes.to_numpy()]  # -1 if missing
 
     def numbers(self) -> np.ndarray:
         """The values as float64; NaN where they are missing."""

@@ -246,9 +246,10 @@ class TableModel:
         for about in self.columns:
             if about.kind == "category":
                 values = spelled(_column(frame, about.name), about.categories)
-                new = values.notna() & ~values.isin(about.categories)
-                if new.any():
-                    counts[about.name] = int(new.sum())
+                known = set(about.categories)
+                new = [value for value in values.cat.categories.tolist() if value not in known]
+                if new and (n_new := int(values.isin(new).sum())):
+                    counts[about.name] = n_new
         return counts
 
     def _by_parts(self, answer: Any, frame: Any) -> np.ndarray:
