@@ -75,7 +75,7 @@ class _Numbers:
     def told(self) -> dict[str, Any]:
         deviation, spread = float(self._truth.deviation()[0]), float(self._truth.spread[0])
         return {
-            "r2": 1 - self._squares / spread if deviation else None,
+            "r2": 1 - self._squares / spread if spread else None,
             "root_mean_squared_error": (self._squares / self.n) ** 0.5,
             "mean_absolute_error": self._sizes / self.n,
             "standard_deviation_of_target": deviation,

@@ -13,26 +13,41 @@ class Moments:
     numbers of a column are missing, its ``partial_fit`` has no mean of that column any more.
 
     Each column has ``n`` numbers, their ``mean`` (0 if there are none), and as its ``spread`` the
-    sum of squares about the mean.
+    sum of squares about the mean. It is kept in squares of a power of 2, the ``unit`` of the
+    column, with which squares neither overflow nor vanish.
     """
 
     def __init__(self, n_columns: int) -> None:
         self.n = np.zeros(n_columns, dtype=np.int64)
-        self.mean, self.spread = np.zeros(n_columns), np.zeros(n_columns)
+        self.mean, self._spread = np.zeros(n_columns), np.zeros(n_columns)
+        self.unit = np.full(n_columns, np.finfo(float).tiny)
 
     def add(self, X: np.ndarray) -> None:
         """Add rows; NaN stands for a missing number."""
         there = ~np.isnan(X)
         n = there.sum(axis=0)
         mean = np.where(there, X, 0.0).sum(axis=0) / np.maximum(n, 1)
-        self.spread += (np.where(there, X - mean, 0.0) ** 2).sum(axis=0)
+        distance = np.where(there, X - mean, 0.0)
         shift, share = mean - self.mean, n / np.maximum(self.n + n, 1)
-        self.spread += shift**2 * self.n * share
+        self._enlarge_unit(np.maximum(np.abs(distance).max(axis=0, initial=0.0), np.abs(shift)))
+        self._spread += ((distance / self.unit) ** 2).sum(axis=0)
+        self._spread += (shift / self.unit) ** 2 * self.n * share
         self.mean += shift * share
         self.n += n
 
+    @property
+    def spread(self) -> np.ndarray:
+        """Sum of squares about the mean of each column."""
+        return self._spread * self.unit * self.unit
+
+    def _enlarge_unit(self, largest: np.ndarray) -> None:
+        """Make the units as large as the largest numbers that are squared."""
+        unit = np.maximum(np.ldexp(0.5, np.frexp(largest)[1]), self.unit)
+        self._spread *= (self.unit / unit) ** 2
+        self.unit = unit
+
     def deviation(self) -> np.ndarray:
         """Standard deviation of each column; 0 if it has no numbers, or none that differ."""
-        deviation = np.sqrt(self.spread / np.maximum(self.n, 1))
+        deviation = self.unit * np.sqrt(self._spread / np.maximum(self.n, 1))
         rounding = self.n * np.finfo(float).eps * np.abs(self.mean)  # of the mean
         return np.where(deviation > rounding, deviation, 0.0)

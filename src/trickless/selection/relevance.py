@@ -159,11 +159,15 @@ def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | No
 
 def _standard_deviations(X: Any, weight: np.ndarray | None) -> np.ndarray:
     """Standard deviations of the columns of X; exactly 0 for constants, in spite of rounding."""
+    # In units of this power of 2, no square overflows and some do not vanish.
+    unit = float(np.ldexp(0.5, np.frexp(float(abs(X).max()))[1])) or 1.0
     if issparse(X):
-        mean, variance = mean_variance_axis(X.tocsr().astype(np.float64), 0, weights=weight)
+        X = X.tocsr().astype(np.float64)
+        X.data /= unit
+        mean, variance = mean_variance_axis(X, 0, weights=weight)
     else:
-        X = np.asarray(X, dtype=np.float64)
+        X = np.asarray(X, dtype=np.float64) / unit
         mean = np.average(X, axis=0, weights=weight)
         variance = np.average((X - mean) ** 2, axis=0, weights=weight)
     spread = np.sqrt(variance)
-    return np.where(spread > _ROUNDING * np.abs(mean), spread, 0.0)
+    return unit * np.where(spread > _ROUNDING * np.abs(mean), spread, 0.0)

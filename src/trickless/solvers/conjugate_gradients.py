@@ -171,8 +171,9 @@ def _least_excess(coef: np.ndarray, product: np.ndarray, wanted: np.ndarray) -> 
     computed anew, so it includes rounding errors that the residual of the iterations does not show.
     """
     size, lowered = (coef * product).sum(axis=0), (coef * wanted).sum(axis=0)
-    scale = size * np.abs(lowered)
-    return np.divide((lowered - size) ** 2, scale, out=np.zeros_like(size), where=scale > 0)
+    known = (size > 0) & (lowered != 0)
+    ratio = np.divide(lowered, size, out=np.ones_like(size), where=known)  # no square overflows
+    return (ratio - 1) ** 2 / np.abs(ratio)
 
 
 def _first_pass(
