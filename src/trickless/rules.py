@@ -2,16 +2,53 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 #: Limits of factors of a kernel, whose roots are well within single precision.
 SMALLEST_SCALE, LARGEST_SCALE = 1e-60, 1e60
+#: The least number that is not 0. Its inverse is finite, and it keeps its digits.
+LEAST = 1e-300
+#: The largest integer, which compiled code can hold, and the largest number of things to be made.
+MOST, MOST_THINGS = 2**63 - 1, 2**40
+#: The most characters of a value in an error message.
+_SHOWN = 200
+#: Messages of scikit-learn and NumPy, and what to do. The first that is found counts.
+_REMEDIES = {
+    "contains (NaN|infinity)": "leave these rows out, or fill them in (sklearn.impute)",
+    "Expected (2D|a 2-dim)": (
+        "Reshape your data: X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one "
+        "row; a data frame instead of a series"
+    ),
+    "0 sample": "pass at least one row",
+    "Sparse data": "dense rows, X.toarray()",
+    "0 feature|not contain any features": "pass at least one column",
+    "Found array with dim": "two dimensions, as X.reshape(len(X), -1) has",
+    "inconsistent numbers|number of output": "targets and weights for exactly the rows of X",
+    "requires y": "pass the targets y",
+    "features, but|feature names|Feature names|column names": (
+        "the columns that the model was fitted to, once each and in that order; with names that "
+        "are all text, X.columns = X.columns.astype(str)"
+    ),
+    "Complex data": "real and imaginary parts as columns of their own",
+    "label|1d array|target|multi": (
+        "one label a row in a 1d array, text or whole numbers; or a regressor, for numbers"
+    ),
+}
+_REMEDY = (
+    "numbers in a 2d NumPy array, a CSR matrix or a data frame as X; an array with a number (or a "
+    "label) for each row as y"
+)
+#: Messages whose later lines only show the data.
+_SHOWS_DATA = re.compile(r"(Expected 2D array|Complex data|Input \w* ?contains)[^\n]*")
 
 
 class Rule(NamedTuple):
@@ -44,14 +81,39 @@ def is_none(value: Any) -> bool:
     return value is None
 
 
-def integer(low: int, remedy: str) -> Rule:
-    """An integer of at least ``low``."""
-    return Rule(f"an integer of at least {low}", remedy, is_integer, lambda v: v >= low)
+def is_count(value: Any) -> bool:
+    """Whether a value is an integer from 1 on of which so many things can be made."""
+    return is_integer(value) and 1 <= value <= MOST_THINGS
+
+
+def plain(value: Any) -> Any:
+    """A number of NumPy as one of Python, whose products do not overflow; else the value itself."""
+    if isinstance(value, np.integer):
+        return int(value)
+    return float(value) if isinstance(value, np.floating) else value
+
+
+def integer(low: int, remedy: str, most: float = MOST) -> Rule:
+    """An integer of at least ``low``, and at most ``most``."""
+    wanted = f"an integer of at least {low}"
+    if most < np.inf:
+        wanted += f" and at most {most:,}"
+    return Rule(wanted, remedy, is_integer, lambda v: low <= v <= most)
+
+
+def count(remedy: str) -> Rule:
+    """How many things are to be made, an integer from 1 on."""
+    return integer(1, remedy, MOST_THINGS)
 
 
 def positive(remedy: str) -> Rule:
     """A finite number above 0."""
-    return Rule("a finite number above 0", remedy, is_real, lambda v: 0 < v < np.inf)
+    return Rule(
+        f"a finite number above 0, and of at least {LEAST:g}",
+        remedy,
+        is_real,
+        lambda v: LEAST <= v < np.inf,
+    )
 
 
 def scale(remedy: str) -> Rule:
@@ -66,8 +128,8 @@ def scale(remedy: str) -> Rule:
 
 def positives(remedy: str) -> Rule:
     """An array of finite numbers above 0."""
-    wanted = "an array of finite numbers above 0, one for each feature"
-    return _vector(wanted, remedy, lambda v: ((v > 0) & (v < np.inf)).all())
+    wanted = f"an array of finite numbers above 0 and of at least {LEAST:g}, one for each feature"
+    return _vector(wanted, remedy, lambda v: ((v >= LEAST) & (v < np.inf)).all())
 
 
 def shares(remedy: str) -> Rule:
@@ -92,7 +154,12 @@ def _vector(wanted: str, remedy: str, holds: Callable[[np.ndarray], Any]) -> Rul
 
 def non_negative(remedy: str) -> Rule:
     """A finite number of at least 0."""
-    return Rule("a finite number of at least 0", remedy, is_real, lambda v: 0 <= v < np.inf)
+    return Rule(
+        f"a finite number of at least 0, and if above 0 of at least {LEAST:g}",
+        remedy,
+        is_real,
+        lambda v: v == 0 or LEAST <= v < np.inf,
+    )
 
 
 def fraction(remedy: str) -> Rule:
@@ -189,7 +256,38 @@ def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
     if typed and rule.accepts(value):
         return
     error = ValueError if typed else TypeError
-    raise error(f"{owner}: {name}={value!r}, but it must be {rule.wanted}. Remedy: {rule.remedy}.")
+    raise error(
+        f"{owner}: {name}={shown(value)}, but it must be {rule.wanted}. Remedy: {rule.remedy}."
+    )
+
+
+def shown(value: Any) -> str:
+    """A value in an error message, without the middle of a long one."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out integers of many digits
+        return f"an integer of {int(value).bit_length():,} bits"
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]}…{text[-_SHOWN // 2 :]}"
+
+
+@contextmanager
+def with_remedies(owner: str) -> Iterator[None]:
+    """Name the learner and a remedy in errors of scikit-learn and NumPy that lack them."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        said = str(error)
+        if "Remedy: " in said or isinstance(error, NotFittedError):
+            raise
+        shown = _SHOWS_DATA.match(said)
+        message = (shown[0] if shown else said).rstrip(".\n ")
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise kind(f"{owner}: {message}. Remedy: {_remedy(message)}.") from error
+
+
+def _remedy(message: str) -> str:
+    found = (text for pattern, text in _REMEDIES.items() if re.search(pattern, message))
+    return next(found, _REMEDY)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

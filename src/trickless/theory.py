@@ -22,6 +22,8 @@ from trickless.rules import (
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
+#: Formulas take integers of any size.
+_ANY = math.inf
 _DELTA = fraction("delta=0.05 is usual")
 
 
@@ -163,7 +165,7 @@ def shrinking_gradient_draws(one_norm: float, horizon: int, norm_bound: float) -
 
 def _step_and_gamma(owner: str, horizon: int, norm_bound: float) -> tuple[float, float]:
     """The step η and γ of Theorem 1."""
-    check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds"))
+    check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds", _ANY))
     check_value(owner, "norm_bound", norm_bound, positive("norm_bound=1.0 is a good start"))
     T, B = float(horizon), float(norm_bound)
     eta = B / (2 * math.sqrt(T))
@@ -331,7 +333,7 @@ def shrinking_gradient_regret(
     125.6
     """
     owner = "shrinking_gradient_regret"
-    check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds"))
+    check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds", _ANY))
     check_value(owner, "norm_bound", norm_bound, positive("norm_bound=1.0 is a good start"))
     check_value(owner, "kernel_bound", kernel_bound, positive("the paper's is kernel_bound=1.0"))
     stable = anything(
@@ -408,8 +410,8 @@ def kitchen_sinks_bound(
     0.0489
     """
     owner = "kitchen_sinks_bound"
-    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows"))
-    check_value(owner, "n_neurons", n_neurons, integer(1, "it is the number of drawn neurons"))
+    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows", _ANY))
+    check_value(owner, "n_neurons", n_neurons, integer(1, "it counts draws of w", _ANY))
     estimation = _estimation(owner, n_rows, weight_bound, lipschitz, delta, loss_at_zero)
     approximation = _approximation(weight_bound, lipschitz, delta) / math.sqrt(n_neurons)
     return KitchenSinksBound(2 * estimation + approximation, estimation, approximation)
@@ -450,7 +452,7 @@ def kitchen_sinks_neurons(
     """
     owner = "kitchen_sinks_neurons"
     check_value(owner, "excess_risk", excess_risk, positive("excess_risk=0.1 is a start"))
-    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows"))
+    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows", _ANY))
     estimation = _estimation(owner, n_rows, weight_bound, lipschitz, delta, loss_at_zero)
     left = excess_risk - 2 * estimation
     if left <= 0:
@@ -505,7 +507,7 @@ def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
     -------
     float or array like ``half_range``
     """
-    check_value("hoeffding_radius", "n", n, integer(1, "it is the number of values"))
+    check_value("hoeffding_radius", "n", n, integer(1, "it is the number of values", _ANY))
     check_value("hoeffding_radius", "delta", delta, _DELTA)
     check_value("hoeffding_radius", "half_range", half_range, _SIZES)
     return half_range * math.sqrt(2 * math.log(2 / delta) / n)
@@ -547,7 +549,7 @@ def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: fl
        COLT 2009.
     """
     owner = "empirical_bernstein_radius"
-    check_value(owner, "n", n, integer(2, "a sample variance needs two values"))
+    check_value(owner, "n", n, integer(2, "a sample variance needs two values", _ANY))
     check_value(owner, "delta", delta, _DELTA)
     check_value(owner, "variance", variance, _SIZES)
     check_value(owner, "half_range", half_range, _SIZES)

@@ -313,3 +313,31 @@ def test_a_filter_that_leaves_no_rows_is_told():
     for model in (sinks(KitchenSinksClassifier), descent(DoublyStochasticClassifier)):
         with pytest.raises(ValueError, match=r"X has no rows in any of its 5 chunks.*Remedy"):
             fit(model, cut(X)[none], cut(y)[none])
+
+
+@pytest.mark.parametrize(
+    "model", [sinks(KitchenSinksClassifier), descent(DoublyStochasticClassifier)]
+)
+def test_labels_that_are_missing_are_refused(model):
+    X, y, _ = data(labels=True)
+    missing = np.where(np.arange(len(y)) % 7 == 0, None, y.astype(object))
+    with pytest.raises((TypeError, ValueError), match=r"y holds labels that cannot be.*Remedy"):
+        fit(clone(model), cut(X), cut(missing))
+    for classes in (["low", "middle", None], [None, 1.0], [np.nan, 1.0]):
+        with pytest.raises((TypeError, ValueError), match=r"classes.*Remedy"):
+            fit(clone(model), cut(X), cut(y), classes=classes)
+
+
+@pytest.mark.parametrize("model", [sinks(), descent()])
+def test_targets_that_differ_by_too_little_are_refused(model):
+    X, y, _ = data()
+    with pytest.raises(ValueError, match=r"y varies by .*Remedy: scale y"):
+        fit(clone(model), cut(X), cut(1e-170 * y))
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, 1e-320])
+def test_weights_of_pieces_are_checked(weight):
+    X, y, _ = data(labels=True)
+    model = sinks(KitchenSinksClassifier)
+    with pytest.raises(ValueError, match=r"sample_weight h(as|olds) .*Remedy"):
+        fit(model, cut(X), cut(y), cut(np.full(len(y), weight)))

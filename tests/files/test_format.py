@@ -253,7 +253,7 @@ def test_generators_go_on_where_they_were(random, again):
     ids=repr,
 )  # fmt: skip
 def test_plain_data_come_back(value, again):
-    copy = again(KitchenSinksClassifier(class_weight=value)).class_weight
+    [copy] = again(KitchenSinksClassifier(class_weight=[value])).class_weight
     assert repr(copy) == repr(value)
     assert type(copy) is type(value)
     assert copy == value

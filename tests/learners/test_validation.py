@@ -188,12 +188,19 @@ def test_weights_are_checked(learner):
     X, y = problem(learner)
     ones = np.ones(len(X))
     for weight, message in (
-        (-ones, "[Nn]egative"),
+        (-ones, r"sample_weight holds -1 \(row 0\).*cannot be negative.*Remedy"),
         (0 * ones, r"sample_weight is zero for all 120 rows.*Remedy"),
-        (ones[:-1], "shape"),
-        (np.nan * ones, "NaN"),
+        (ones[:-1], r"sample_weight has the shape \(119,\), but 120 rows.*Remedy"),
+        (ones[:, None], r"sample_weight has the shape \(120, 1\).*Remedy: .*ravel"),
+        (np.nan * ones, r"sample_weight holds NaN \(row 0\).*Remedy"),
+        (np.inf * ones, r"sample_weight holds inf \(row 0\).*Remedy"),
+        (1e-320 * ones, r"sample_weight has values from .*1e-100 to 1e\+100.*Remedy"),
+        (scipy.sparse.csr_matrix(ones), r"sample_weight is a sparse matrix.*Remedy"),
+        (ones + 1j, r"sample_weight has the type complex128.*Remedy"),
+        (np.full(120, "heavy"), r"sample_weight contains text, 'heavy'.*Remedy"),
+        ([[1.0], [1.0, 2.0]], r"sample_weight cannot be read as numbers.*Remedy"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises((TypeError, ValueError), match=message):
             clone(learner).fit(X, y, sample_weight=weight)
 
 

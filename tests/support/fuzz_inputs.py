@@ -6,13 +6,13 @@ script to try many:
 python tests/support/fuzz_inputs.py 5000
 """
 
-import re
 import sys
 import warnings
 from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone, is_classifier
@@ -38,39 +38,7 @@ from odd_inputs import (
 from trickless import estimate_kernel, theory
 from trickless.neurons import Dense, Gaussian, Landmarks, Stumps
 
-#: Errors that scikit-learn, or NumPy for it, raises for the rows and targets of any estimator.
-STANDARD = """
-Input (X|Y|y|sample_weight) contains
-contains a value too large for dtype
-Found array with (0 feature|dim)
-Found input variables with inconsistent numbers of samples
-Expected (2D|a 2-dim|sequence)
-should be a 1d array
-should have at least 1 dimension
-Unknown label type
-Complex data not supported
-X has .* features, but .* is expecting
-X does not contain any features
-The feature names should match
-Feature names are only supported
-Expected unique column names
-estimator requires y
-np.matrix is not supported
-Singleton array
-Sample weights must be
-sample_weight.shape ==
-Negative values in data passed to `sample_weight`
-Sparse data was passed
-could not convert string to float
-setting an array element with
-argument must be a string.* number
-dtype='numeric' is not compatible with arrays of bytes/strings
-Supported target types
-Cannot cast
-Unable to convert
-""".strip().split("\n")
-#: The same, where there are no rows.
-NO_ROWS = "Found array with 0 sample"
+#: Warnings of scikit-learn about rows and targets of any estimator.
 STANDARD_WARNINGS = "A column-vector y was passed", "feature names", "The number of unique classes"
 #: Families by name; the first suits every row.
 FAMILIES = (
@@ -184,13 +152,6 @@ class Refused(Exception):  # noqa: N818
     """A call was refused, for a reason that is said."""
 
 
-def is_empty(value):
-    """Whether there is an array or a list of nothing in a list of arguments."""
-    if isinstance(value, list | tuple):
-        return not value or any(map(is_empty, value))
-    return 0 in getattr(value, "shape", ())
-
-
 def call(function, *args, **kwargs):
     """The answer of a call, or a Refused; anything else is a defect."""
     with warnings.catch_warnings(record=True) as caught:
@@ -206,9 +167,7 @@ def call(function, *args, **kwargs):
         assert known, f"{warning.category.__name__}: {said}"
     if isinstance(answer, Exception):
         said = str(answer)
-        helps = "Remedy: " in said or any(re.search(text, said) for text in STANDARD)
-        helps |= NO_ROWS in said and is_empty([*args, *kwargs.values()])
-        if not helps:
+        if "Remedy: " not in said and not isinstance(answer, NotFittedError):
             raise AssertionError(f"{type(answer).__name__} that does not help: {said}") from answer
         raise Refused(said) from answer
     return answer
@@ -289,6 +248,7 @@ def more_answers(model, X):
                 continue
             numbers = isinstance(value, float) or getattr(value, "dtype", None) == np.float64
             if numbers:
+                value = value.data if scipy.sparse.issparse(value) else value
                 assert np.isfinite(value).all(), name
 
 

@@ -43,8 +43,8 @@ from trickless.learners.doubly_stochastic import (
 )
 from trickless.learners.intake import anew, begin, receive
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
-from trickless.learners.rows import check_weights
 from trickless.learners.targets import Labels
+from trickless.learners.weights import check_weights
 from trickless.solvers.state import ignore
 
 #: Sums over rows for a step: outcome, gradient and covariance.

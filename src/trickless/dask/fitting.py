@@ -10,6 +10,8 @@ import numpy as np
 
 from trickless.dask.pieces import Pieces
 from trickless.learners.base import Classifier
+from trickless.learners.targets import distinct
+from trickless.learners.weights import check_weights
 
 
 @singledispatch
@@ -57,8 +59,10 @@ def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
     balanced = isinstance(weights, str) and weights == "balanced"
     if classes is not None and not balanced:
         return classes, weights
+    owner = type(estimator).__name__
     counted = [
-        dask.delayed(_count)(y, weight) for y, weight in zip(rows.y, rows.weight, strict=True)
+        dask.delayed(_count)(owner, y, weight)
+        for y, weight in zip(rows.y, rows.weight, strict=True)
     ]
     values, counts = map(np.concatenate, zip(*dask.compute(*counted), strict=True))
     found, where = np.unique(values, return_inverse=True)
@@ -69,7 +73,11 @@ def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
     return found if classes is None else classes, weights
 
 
-def _count(y: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
+def _count(owner: str, y: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels of the rows with a weight above 0, and the number of rows with each."""
     y = np.asarray(y)
-    return np.unique(y if weight is None else y[np.asarray(weight) > 0], return_counts=True)
+    if weight is not None:
+        check_weights(owner, weight, y, may_be_empty=True)
+        y = y[np.asarray(weight) > 0]
+    distinct(owner, "y", y)
+    return np.unique(y, return_counts=True)

@@ -40,7 +40,7 @@ from trickless.functions.stream import (
 )
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent, check_pairs
-from trickless.rules import check_value, choice, integer
+from trickless.rules import check_value, choice, count
 
 #: Neurons, each with its support point, that index sampling evaluates at a time.
 _PAIRS = 4096
@@ -48,7 +48,7 @@ _PAIRS = 4096
 ESTIMATORS = "full", "index", "stratified"
 ESTIMATOR = choice("auto", *ESTIMATORS, remedy="'auto' takes the cheapest for the same error")
 FROZEN = choice(*ESTIMATORS, remedy="'full' gives the smallest standard error")
-N_NEURONS = integer(1, "more neurons give a smaller standard error, for example n_neurons=1000")
+N_NEURONS = count("more neurons give a smaller standard error, for example n_neurons=1000")
 
 
 class Expansion:

@@ -13,13 +13,13 @@ from trickless.functions.exact_kernel import check_kernel_values
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, generator
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import check_family
-from trickless.rules import Rule, check_value, integer, is_integer
+from trickless.rules import Rule, check_value, count, integer, is_integer, with_remedies
 from trickless.tables.encoder import why_no_numbers
 
 #: Products of activations held at a time (at least one neuron's).
 _PRODUCTS = 2**22
 
-_COUNT = integer(1, "it counts draws of w; n_neurons=1000 is a good start")
+_COUNT = count("it counts draws of w; n_neurons=1000 is a good start")
 
 
 @np.errstate(over="ignore", invalid="ignore")  # values that are not finite are refused
@@ -91,7 +91,8 @@ def estimate_kernel(
 
 def _rows(owner: str, name: str, X: Any) -> np.ndarray:
     try:
-        with np.errstate(invalid="ignore"):  # sums that detect values that are not finite
+        # NumPy warns of sums that detect values that are not finite.
+        with with_remedies(owner), np.errstate(invalid="ignore"):
             return check_array(X, dtype=np.float64, input_name=name)
     except (TypeError, ValueError) as error:
         remedy = "rows must be finite numbers. Remedy: encode it in a pipeline."

@@ -18,10 +18,12 @@ from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_drawn
-from trickless.rules import is_integer
+from trickless.rules import is_integer, shown
 
 #: Neurons per block of a stream: the unit of randomness.
 BLOCK = 256
+#: The most bits of a seed, which are written into files as digits.
+_SEED_BITS = 1024
 
 
 class Purpose(IntEnum):
@@ -50,12 +52,12 @@ def as_seed(random_state: Any) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if is_integer(random_state) and random_state >= 0:
+    if is_integer(random_state) and 0 <= random_state < 2**_SEED_BITS:
         return int(random_state)
     raise ValueError(
-        f"random_state={random_state!r}, but it must be None, a non-negative integer, a "
-        "numpy.random.Generator or a numpy.random.RandomState. Remedy: random_state=0 makes the "
-        "result reproducible."
+        f"random_state={shown(random_state)}, but it must be None, a non-negative integer of "
+        f"up to {_SEED_BITS} bits, a numpy.random.Generator or a numpy.random.RandomState. Remedy: "
+        "random_state=0 makes the result reproducible."
     )
 
 

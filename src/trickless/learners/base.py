@@ -13,15 +13,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 from tqdm.auto import tqdm
 
-from trickless.arrays.devices import beside, to_host
+from trickless.arrays.devices import beside, is_foreign, to_host
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.learners.rows import Matrix, Rows
-from trickless.learners.targets import Labels, Numbers
-from trickless.rules import DTYPE, N_JOBS, Rule, boolean, check_parameters
+from trickless.learners.targets import Labels, Numbers, check_scale
+from trickless.learners.weights import check_weights
+from trickless.rules import DTYPE, N_JOBS, Rule, boolean, check_parameters, plain, with_remedies
 from trickless.solvers.losses import Loss, make_loss
 
 
@@ -66,6 +67,10 @@ class Learner(BaseEstimator):
         "verbose": boolean("verbose=True shows a progress bar", or_integer=True),
         "dtype": DTYPE,
     }
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Parameters are numbers of Python, since products of those of NumPy may overflow.
+        super().__setattr__(name, value if name.endswith("_") else plain(value))
 
     def _kind_of_rows(self) -> Matrix:
         """The kind of rows that this learner takes."""
@@ -124,6 +129,28 @@ class Regressor(RegressorMixin, Learner):
         """
         decisions = self._decide(X)
         return self.targets_.shaped(self.targets_.values(decisions))
+
+    @in_one_state
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Coefficient of determination, R²: 1 is perfect, and 0 is that of the mean of y.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+        sample_weight : array of shape (n_rows,), optional
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        owner = type(self).__name__
+        with with_remedies(owner):
+            sample_weight = _scored_by(owner, y, sample_weight)
+            if not is_foreign(y):
+                check_scale(owner, np.asarray(y, dtype=np.float64), np.dtype(np.float64))
+            return super().score(X, y, sample_weight)
 
     @property
     def n_outputs_(self) -> int:
@@ -194,6 +221,25 @@ class Classifier(ClassifierMixin, Learner):
         labels = self.targets_.labels(to_host(decisions))
         return beside(decisions, labels) if self.rows_.labels_beside_rows else labels
 
+    @in_one_state
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy: the share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), optional
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        owner = type(self).__name__
+        with with_remedies(owner):
+            return super().score(X, y, _scored_by(owner, y, sample_weight))
+
     @available_if(_has_link)
     @in_one_state
     def predict_proba(self, X: Any) -> Any:
@@ -215,6 +261,13 @@ class Classifier(ClassifierMixin, Learner):
         decisions = self._decide(X)
         loss = self._loss(decisions.shape[1])
         return beside(decisions, loss.probability(to_host(decisions)))
+
+
+def _scored_by(owner: str, y: Any, sample_weight: Any) -> Any:
+    """Validated weights of rows that are scored; arrays of other libraries stay as they are."""
+    if sample_weight is None or is_foreign(sample_weight):
+        return sample_weight
+    return check_weights(owner, sample_weight, np.empty((_num_samples(y), 0)))
 
 
 def store(learner: Learner, arguments: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ from trickless.arrays.states import Turn
 from trickless.functions.stream import as_seed
 from trickless.learners.base import Learner
 from trickless.learners.rows import Batch, Rows, that_count
-from trickless.learners.targets import Labels, check_some_weight
+from trickless.learners.targets import Labels, Numbers, check_some_weight
 from trickless.rules import check_parameters
 
 L = TypeVar("L", bound=Learner)
@@ -136,7 +136,9 @@ def _with_targets(
     learner: Learner, X: Any, y: np.ndarray, weight: np.ndarray | None, stream: bool
 ) -> Batch:
     targets = learner.targets_.matrix(y)
-    if isinstance(learner.targets_, Labels):
+    if isinstance(learner.targets_, Numbers):
+        learner.targets_ = learner.targets_.after(targets)
+    else:
         class_weight = getattr(learner, "class_weight", None)
         weight = learner.targets_.weights(y, weight, class_weight, stream)
     return that_count(X, targets, weight)

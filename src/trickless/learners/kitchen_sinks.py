@@ -231,6 +231,8 @@ class _KitchenSinks(NeuronLearner):
             _check_mergeable(new, other)
             check_streamable(new)
             _check_statistics(other)
+            if self._numeric:
+                new.targets_ = new.targets_.merged(other.targets_)
             new.sums_ = new.sums_.branch()
             new.sums_.merge(other.sums_, self.n_jobs)
         return self

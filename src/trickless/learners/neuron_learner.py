@@ -21,7 +21,7 @@ from trickless.neurons.checks import (
     check_rows_alone,
     check_same_draws,
 )
-from trickless.rules import integer
+from trickless.rules import count
 from trickless.selection.halving import choose
 
 #: Rows and neurons with which a family is checked.
@@ -42,7 +42,7 @@ class NeuronLearner(Learner):
     _fixed = ("neurons", *Learner._fixed)
     _smaller = "a smaller n_neurons, or fewer rows at a time"
     _rules = Learner._rules | {
-        "n_neurons": integer(1, "it counts draws of w; n_neurons=1000 is a good start")
+        "n_neurons": count("it counts draws of w; n_neurons=1000 is a good start")
     }
 
     neurons: Neurons | str

@@ -16,7 +16,7 @@ from trickless.functions.stream import Purpose, generator
 from trickless.learners.base import Classifier, store
 from trickless.learners.intake import anew, begin
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
-from trickless.rules import CLASS_WEIGHT, check_parameters, integer
+from trickless.rules import CLASS_WEIGHT, check_parameters, count, integer
 from trickless.solvers.pegasos import count_violations
 
 
@@ -101,7 +101,7 @@ class PegasosClassifier(Classifier, KernelLearner):
     _rules = KernelLearner._rules | {
         "alpha": ALPHA,
         "max_iter": integer(1, "max_iter=20 draws 20 times as many rows as there are"),
-        "batch_size": integer(1, "batch_size=1 draws one row a step"),
+        "batch_size": count("batch_size=1 draws one row a step"),
         "class_weight": CLASS_WEIGHT,
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of kernel values"),
     }

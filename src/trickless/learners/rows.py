@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.sparse import check_csr, parts_of
 from trickless.learners.places import check_double, check_place, check_readable, check_together
 from trickless.learners.resolution import check_overflow, warn_of_resolution
+from trickless.learners.weights import check_weights
 from trickless.neurons import Inputs, Neurons
+from trickless.rules import with_remedies
 from trickless.tables.encoder import TableEncoder, why_no_numbers, why_no_table
 from trickless.tables.frames import is_frame
 
@@ -165,7 +167,12 @@ class Rows:
         if not (isinstance(y, str) and y == "no_validation"):
             options |= {"multi_output": self.numeric, "y_numeric": self.numeric}
         try:
-            with np.errstate(invalid="ignore"):  # sums that detect values that are not finite
+            # NumPy warns of sums that detect values that are not finite.
+            with with_remedies(self.owner), np.errstate(invalid="ignore"):
+                if scipy.sparse.issparse(y):
+                    raise TypeError(
+                        f"{self.owner}: y is sparse, but targets are dense. Remedy: y.toarray()."
+                    )
                 return validate_data(learner, X, y, **options)
         except (TypeError, ValueError) as error:
             if (why := self.kind.why_refused(X)) is None:
@@ -177,7 +184,8 @@ class Rows:
         if reset:
             self.encoder = TableEncoder(self.owner, X) if is_frame(X) else None
         elif self.encoder is not None and is_frame(X):
-            validate_data(learner, X, reset=False, skip_check_array=True)  # names before types
+            with with_remedies(self.owner):
+                validate_data(learner, X, reset=False, skip_check_array=True)  # names before types
         return X if self.encoder is None else self.encoder(self.owner, X)
 
     def _in_precision(self, X: Any, first: bool = False) -> Any:
@@ -227,31 +235,3 @@ def that_count(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, A
         return X, y, weight
     kept = weight > 0
     return take(X, kept), y[kept], weight[kept]
-
-
-def check_weights(
-    owner: str, sample_weight: Any, X: Any, may_be_empty: bool = False
-) -> np.ndarray | None:
-    """Validate sample weights; None stays None.
-
-    At least one weight must be positive, unless the batch may be empty.
-    """
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight)
-    if may_be_empty and weight.shape == (X.shape[0],) and not np.any(weight != 0):
-        return np.zeros(len(weight))
-    if weight.size and weight.dtype.kind != "O" and not weight.any():
-        raise ValueError(
-            f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "
-            "learn from. Remedy: give at least one row a positive weight."
-        )
-    rows = np.empty((X.shape[0], 0))  # on the host, wherever X is
-    weight = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-    some = weight[weight > 0]
-    if some.size and not 1e-100 <= some.min() <= some.max() <= 1e100:
-        raise ValueError(
-            f"{owner}: sample_weight has values from {some.min():g} to {some.max():g}, whose "
-            "squares cannot be summed. Remedy: divide the weights by their mean."
-        )
-    return weight

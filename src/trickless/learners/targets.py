@@ -7,6 +7,7 @@ same shape. Only this module knows the units of y, and the labels and their weig
 from __future__ import annotations
 
 from collections.abc import Set
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,31 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from trickless.functions.network import Network
+from trickless.learners.weights import check_range
+from trickless.rules import with_remedies
 
-#: The largest target in double precision.
-_LARGEST = 1e100
+#: The largest target in double precision, and the least by which targets may differ in it: sums of
+#: their squares neither overflow nor vanish.
+_LARGEST, _LEAST = 1e100, 1e-100
+_BALANCE = "weights of classes of about 1, such as class_weight={'rare': 5.0}"
 
 
 class Numbers:
     """Targets of a regressor: numbers, one column or several, as in the first batch.
 
-    They must be finite in ``dtype``, the precision of the coefficients.
+    They must be neither too large nor too small for ``dtype``, the precision of the coefficients.
+
+    Attributes
+    ----------
+    first : array of shape (n_outputs,) or None
+        The targets of the first row.
+    varies : array of bool of shape (n_outputs,)
+        Which outputs had a target that differs enough from the first. If one has, targets that
+        differ by less are as good as equal.
     """
+
+    first: np.ndarray | None = None
+    varies: Any = False
 
     def __init__(self, owner: str, y: np.ndarray, dtype: Any) -> None:
         self.owner = owner
@@ -34,14 +50,35 @@ class Numbers:
 
     def matrix(self, y: np.ndarray) -> np.ndarray:
         """Targets as a matrix, shape (n_rows, n_outputs)."""
-        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        with with_remedies(self.owner):
+            targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         _check_size(self.owner, targets, self.dtype)
         if targets.shape[1] != self.n_outputs:
             raise ValueError(
                 f"{self.owner}: y has {targets.shape[1]} outputs, but the first batch had "
                 f"{self.n_outputs}. Remedy: pass the same columns in every batch."
             )
+        self.after(targets)
         return targets
+
+    def after(self, targets: np.ndarray, others_vary: Any = False) -> Numbers:
+        """The same, after a batch of targets has been seen: an error if all differ by too little.
+
+        ``others_vary`` tells which outputs had targets in other batches that differ enough.
+        """
+        first = targets[0].copy() if self.first is None else self.first
+        differences = np.abs(targets - first).max(axis=0)
+        varies = self.varies | others_vary | (differences >= _least_difference(self.dtype))
+        _check_differences(self.owner, np.where(varies, 0.0, differences), self.dtype)
+        if self.first is not None and np.array_equal(varies, self.varies):
+            return self
+        new = copy(self)
+        new.first, new.varies = first, varies
+        return new
+
+    def merged(self, other: Numbers) -> Numbers:
+        """The same, after the targets of another model have been seen as well."""
+        return self if other.first is None else self.after(other.first[None], other.varies)
 
     def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
         """The constant that a function of these targets begins with: their mean, (n_outputs,)."""
@@ -82,6 +119,7 @@ class Range(Numbers):
         else:
             self.low, self.high = (np.full(self.n_outputs, float(end)) for end in y_range)
         _check_size(owner, np.stack([self.low, self.high]), self.dtype, "y_range")
+        _check_differences(owner, self.high - self.low, self.dtype, "y_range")
 
     @property
     def middle(self) -> np.ndarray:
@@ -92,6 +130,10 @@ class Range(Numbers):
     def half_width(self) -> np.ndarray:
         """Half the width of each output's range; 1 if all its targets are the same."""
         return np.where(self.high > self.low, (self.high - self.low) / 2, 1.0)
+
+    def after(self, targets: np.ndarray, others_vary: Any = False) -> Range:
+        """The same: it is the width of the range that counts, which is checked at first."""
+        return self
 
     def matrix(self, y: np.ndarray) -> np.ndarray:
         """Targets as a matrix, mapped to [-1, 1]."""
@@ -133,7 +175,7 @@ class Labels:
 
     def __init__(self, owner: str, y: np.ndarray, classes: Any = None) -> None:
         source = "y" if classes is None else "classes"
-        labels = _distinct(owner, source, y if classes is None else classes)
+        labels = distinct(owner, source, y if classes is None else classes)
         if len(labels) < 2:
             held = f"only one class, {labels.tolist()[0]!r}" if len(labels) else "no classes"
             raise ValueError(
@@ -153,7 +195,7 @@ class Labels:
         """Raise an error if classes are given and differ from those of the first batch."""
         if classes is None:
             return
-        classes = _distinct(self.owner, "classes", classes)
+        classes = distinct(self.owner, "classes", classes)
         if not np.array_equal(classes, self.classes):
             raise ValueError(
                 f"{self.owner}: classes={classes.tolist()!r}, but the first batch fixed the "
@@ -163,7 +205,7 @@ class Labels:
 
     def matrix(self, y: np.ndarray) -> np.ndarray:
         """Labels as ±1 targets, shape (n_rows, n_outputs)."""
-        unknown = np.setdiff1d(_distinct(self.owner, "y", y), self.classes)
+        unknown = np.setdiff1d(distinct(self.owner, "y", y), self.classes)
         if unknown.size:
             raise ValueError(
                 f"{self.owner}: y holds the label(s) {unknown.tolist()}, which are not among the "
@@ -194,7 +236,11 @@ class Labels:
         else:
             each = [float(class_weight.get(label, 1.0)) for label in self.classes.tolist()]
             by_class = np.array(each)[np.searchsorted(self.classes, y)]
-        return by_class if weight is None else by_class * weight
+        check_range(self.owner, "class_weight", by_class, _BALANCE)
+        if weight is not None:
+            by_class = by_class * weight
+            check_range(self.owner, "class_weight times sample_weight", by_class, _BALANCE)
+        return by_class
 
     def _check_class_weight(self, class_weight: Any, stream: bool) -> None:
         if isinstance(class_weight, str) and stream:
@@ -245,6 +291,14 @@ def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -
         )
 
 
+def check_scale(owner: str, y: np.ndarray, dtype: np.dtype) -> None:
+    """Check that numbers are neither too large nor too small, and differ enough unless equal."""
+    targets = y.reshape(len(y), -1)
+    _check_size(owner, targets, dtype)
+    if targets.size:
+        _check_differences(owner, np.ptp(targets, axis=0), dtype)
+
+
 def _check_size(owner: str, targets: np.ndarray, dtype: np.dtype, name: str = "y") -> None:
     """Check that targets are finite in the coefficients' precision, and so are sums of squares."""
     largest = float(np.abs(targets).max(initial=0.0))
@@ -255,15 +309,37 @@ def _check_size(owner: str, targets: np.ndarray, dtype: np.dtype, name: str = "y
         )
 
 
-def _distinct(owner: str, source: str, labels: Any) -> np.ndarray:
+def _least_difference(dtype: np.dtype) -> float:
+    """The least by which targets may differ, so that coefficients keep their digits."""
+    return max(1e8 * float(np.finfo(dtype).tiny), _LEAST)
+
+
+def _check_differences(
+    owner: str, differences: np.ndarray, dtype: np.dtype, name: str = "y"
+) -> None:
+    """Check that the largest difference of targets of each output is 0, or large enough."""
+    least = _least_difference(dtype)
+    small = (differences > 0) & (differences < least)
+    if small.any():
+        output = int(small.argmax())
+        which = f"{name} of output {output}" if len(differences) > 1 else name
+        raise ValueError(
+            f"{owner}: {which} varies by {differences[output]:g} only, and less than {least:g} "
+            f"vanishes in sums of squares, or in coefficients of dtype={dtype.name!r}. Remedy: "
+            f"scale y, or dtype='float64' from {_LEAST:g} on; y may also be constant."
+        )
+
+
+def distinct(owner: str, source: str, labels: Any) -> np.ndarray:
     """Distinct labels in sorted order; an error if they cannot be sorted."""
     if source == "classes":
         labels = _as_list(owner, labels)
     try:
-        distinct = np.unique(labels)
-        if len(distinct):
-            check_classification_targets(labels)
-        return distinct
+        found = np.unique(labels)
+        if len(found):
+            with with_remedies(owner):
+                check_classification_targets(labels)
+        return found
     except TypeError as error:
         raise TypeError(
             f"{owner}: {source} holds labels that cannot be classes: {error}. Remedy: labels of "

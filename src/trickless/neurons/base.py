@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.namespaces import namespace
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
-from trickless.rules import Rule, check_parameters, is_real, warn
+from trickless.rules import Rule, check_parameters, is_real, plain, warn
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
@@ -129,6 +129,10 @@ class Neurons(BaseEstimator, ABC):
     >>> bool(model.score(X, y) > 0.9)
     True
     """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Parameters are numbers of Python, since products of those of NumPy may overflow.
+        super().__setattr__(name, value if name.endswith("_") else plain(value))
 
     width: int = 1
     bound: float = 1.0

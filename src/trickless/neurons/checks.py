@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 
 from trickless.arrays.devices import place, take, to_host
 from trickless.arrays.namespaces import on_host
-from trickless.rules import check_value, integer, positive
+from trickless.rules import check_value, count, positive, with_remedies
 
 #: Rounding may change this share of activations by much, where neurons have steps.
 _FEW_APART = 0.1
@@ -65,14 +65,15 @@ def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
             f"{owner}: its kernel depends on what fit takes from rows, and it is not fitted. "
             "Remedy: neurons.fit(X, np.random.default_rng(0)), or neurons_ of a fitted learner."
         )
-    rows = check_array(
-        X,
-        accept_sparse="csr" if neurons.accepts_sparse else False,
-        dtype=np.float64,
-        ensure_all_finite="allow-nan" if neurons.accepts_tables else True,
-        ensure_min_samples=0,
-        input_name=name,
-    )
+    with with_remedies(owner):
+        rows = check_array(
+            X,
+            accept_sparse="csr" if neurons.accepts_sparse else False,
+            dtype=np.float64,
+            ensure_all_finite="allow-nan" if neurons.accepts_tables else True,
+            ensure_min_samples=0,
+            input_name=name,
+        )
     check_columns(owner, rows, neurons.n_features_in_)
     return rows.toarray() if scipy.sparse.issparse(rows) else rows
 
@@ -180,7 +181,7 @@ def check_independent(owner: str, what: str, neurons: Any) -> None:
 def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
     """Check what a family declares, on a few rows and neurons; the bound only if ``bounded``."""
     name = type(neurons).__name__
-    check_value(name, "width", neurons.width, integer(1, "width counts the numbers of a neuron"))
+    check_value(name, "width", neurons.width, count("width counts the numbers of a neuron"))
     check_value(name, "bound", neurons.bound, positive("bound is the largest norm of a neuron"))
     before = X.copy() if isinstance(X, np.ndarray) else X
     Z = activations_to_host(name, neurons, X, weights)

@@ -13,7 +13,7 @@ from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.dense import Dense
 from trickless.neurons.unit_sphere import angles
-from trickless.rules import anything, is_integer
+from trickless.rules import anything, is_count
 
 #: The most hidden activations at a time: on the host, within its cache, and on a device.
 _CELLS, _CELLS_ON_DEVICE = 2**19, 2**27
@@ -72,7 +72,7 @@ class Deep(Dense):
         "hidden": anything(
             "a tuple of integers of at least 1",
             "hidden=(32, 32) is two hidden layers of 32 units",
-            lambda v: isinstance(v, tuple | list) and all(is_integer(m) and m >= 1 for m in v),
+            lambda v: isinstance(v, tuple | list) and all(map(is_count, v)),
         ),
         **Dense._rules,
     }

@@ -10,7 +10,7 @@ import numpy as np
 
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_repeatable
-from trickless.rules import anything, is_integer, positive
+from trickless.rules import anything, is_count, positive
 
 #: The most numbers of one intermediate result at a time, unless one neuron on a few rows has more.
 #: They should fit into a processor's cache.
@@ -24,9 +24,7 @@ class Foreign(Neurons):
         "input_shape": anything(
             "None or a tuple of positive integers",
             "input_shape=(1, 28, 28) makes an image of one channel out of 784 columns",
-            lambda v: (
-                v is None or (isinstance(v, tuple) and all(is_integer(n) and n > 0 for n in v))
-            ),
+            lambda v: v is None or (isinstance(v, tuple) and all(map(is_count, v))),
         ),
         "squash": anything(
             "True or False",

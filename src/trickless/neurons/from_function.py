@@ -9,10 +9,10 @@ import numpy as np
 
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_activations, check_drawn, check_repeatable
-from trickless.rules import anything, integer, positive
+from trickless.rules import anything, count, positive
 
 _SIZES = {
-    "width": integer(1, "width counts the numbers that psi gives for one row and one neuron"),
+    "width": count("width counts the numbers that psi gives for one row and one neuron"),
     "bound": positive("bound=1.0 suits a psi whose values have norm 1 at most"),
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights, sample_rows
-from trickless.rules import anything, choice, integer, is_integer, non_negative
+from trickless.rules import anything, choice, count, is_count, non_negative
 
 #: A standard deviation within a patch that counts as low contrast, for images in [0, 1].
 _FLOOR = 0.01
@@ -21,11 +21,7 @@ _BYTES, _BYTES_ON_DEVICE = 3 * 2**20, 2**29
 
 
 def _is_shape(value: Any) -> bool:
-    return (
-        isinstance(value, tuple | list)
-        and len(value) in (2, 3)
-        and all(is_integer(side) and side >= 1 for side in value)
-    )
+    return isinstance(value, tuple | list) and len(value) in (2, 3) and all(map(is_count, value))
 
 
 class Patches(Neurons):
@@ -102,8 +98,8 @@ class Patches(Neurons):
             "shape=(28, 28) for flat images of 784 pixels",
             _is_shape,
         ),
-        "patch": integer(1, "patch=7 suits images of 28 by 28 pixels"),
-        "pool": integer(1, "pool=3 gives three by three cells"),
+        "patch": count("patch=7 suits images of 28 by 28 pixels"),
+        "pool": count("pool=3 gives three by three cells"),
         "filters": choice("normal", "data", remedy="'normal' needs nothing from the data"),
         "threshold": non_negative("threshold=0.3 is the default"),
     }

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.unit_sphere import append_constant, unit_rows
-from trickless.rules import anything, either, integer, is_none, non_negative, positive
+from trickless.rules import anything, count, either, is_none, non_negative, positive
 
 
 class Polynomial(Neurons):
@@ -67,7 +67,7 @@ class Polynomial(Neurons):
     accepts_sparse = True
 
     _rules = {
-        "degree": integer(1, "degree=3 is the default"),
+        "degree": count("degree=3 is the default"),
         "gamma": either(
             positive("gamma=None is 1 / n_features, for standardised inputs"),
             anything("None", "", is_none),

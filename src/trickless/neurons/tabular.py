@@ -13,7 +13,7 @@ from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.mixture import Mixture
 from trickless.neurons.stumps import _midpoints
-from trickless.rules import Rule, integer, is_real
+from trickless.rules import Rule, count, is_real
 
 _RANK_ROWS = 16_384
 _RANK_VALUES = 8_000_000
@@ -84,7 +84,7 @@ class Tabular(Neurons):
     by_order = True
 
     _rules = {
-        "depth": integer(1, "depth=3 sees interactions of up to three variables"),
+        "depth": count("depth=3 sees interactions of up to three variables"),
         "smooth": Rule(
             "a number from 0 to 1", "smooth=0.2 is the default", is_real, lambda v: 0 <= v <= 1
         ),

@@ -1,0 +1,86 @@
+"""Weights of rows: validation of ``sample_weight``, and its range."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+#: The range of weights above 0; sums of their squares, times squares of targets, stay in range.
+_LEAST, _MOST = 1e-100, 1e100
+_REMEDY = "one finite number of at least 0 for each row, in a NumPy array"
+
+
+def check_weights(
+    owner: str, sample_weight: Any, X: Any, may_be_empty: bool = False
+) -> np.ndarray | None:
+    """Validate sample weights; None stays None, and a number is the weight of every row.
+
+    At least one weight must be positive, unless the batch may be empty.
+    """
+    if sample_weight is None:
+        return None
+    weight = _as_numbers(owner, sample_weight)
+    if weight.ndim == 0:
+        weight = np.full(X.shape[0], float(weight))
+    if weight.shape != (X.shape[0],):
+        raise ValueError(
+            f"{owner}: sample_weight has the shape {weight.shape}, but {X.shape[0]} rows need one "
+            f"weight each: shape {(X.shape[0],)}. Remedy: {_REMEDY}; sample_weight.ravel() of a "
+            "column."
+        )
+    wrong = ~np.isfinite(weight) | (weight < 0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        held = "NaN" if np.isnan(weight[row]) else f"{weight[row]:g}"
+        raise ValueError(
+            f"{owner}: sample_weight holds {held} (row {row}), but weights must be finite "
+            f"and cannot be negative. Remedy: {_REMEDY}; 0 leaves a row out."
+        )
+    if not weight.any() and len(weight) and not may_be_empty:
+        raise ValueError(
+            f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "
+            "learn from. Remedy: give at least one row a positive weight."
+        )
+    check_range(owner, "sample_weight", weight, "divide the weights by their mean")
+    return weight
+
+
+def check_range(owner: str, name: str, weight: np.ndarray, remedy: str) -> None:
+    """Check that weights above 0 are neither too small nor too large for sums of squares."""
+    some = weight[weight > 0]
+    if some.size and not _LEAST <= some.min() <= some.max() <= _MOST:
+        raise ValueError(
+            f"{owner}: {name} has values from {some.min():g} to {some.max():g}, whose squares "
+            f"cannot be summed: those above 0 must be from {_LEAST:g} to {_MOST:g}. Remedy: "
+            f"{remedy}."
+        )
+
+
+def _as_numbers(owner: str, given: Any) -> np.ndarray:
+    """Weights as an array of float64 of any shape, which may hold NaN."""
+    why = None
+    if scipy.sparse.issparse(given):
+        why = f"is a sparse matrix of shape {given.shape}"
+    elif hasattr(given, "to_numpy") and hasattr(given, "isna") and getattr(given, "ndim", 0) == 1:
+        given = given.to_numpy(dtype=object, na_value=np.nan)  # types of pandas with missing values
+    if why is None:
+        try:
+            weight = np.asarray(given)
+            why = _why_no_weights(weight)
+            if why is None:
+                return weight.astype(np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            why = f"cannot be read as numbers ({error})"
+    raise TypeError(f"{owner}: sample_weight {why}, but it must hold numbers. Remedy: {_REMEDY}.")
+
+
+def _why_no_weights(weight: np.ndarray) -> str | None:
+    """What an array holds that is no weight; None if all are numbers, or may be."""
+    kind = weight.dtype.kind
+    if kind in "SUOT":
+        texts = (value for value in weight.ravel().tolist() if isinstance(value, str | bytes))
+        found = next(texts, None)
+        return None if found is None else f"contains text, {found[:40]!r}"
+    return None if kind in "biuf" else f"has the type {weight.dtype}"
