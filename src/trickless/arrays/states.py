@@ -25,8 +25,10 @@ R = TypeVar("R")
 def snapshot(model: M) -> M:
     """A model in the state that it has now, which stays so while others make it learn.
 
-    It takes no memory. Nobody may make it learn.
+    It takes no memory. Nobody may make it learn. An object without attributes has no states.
     """
+    if not hasattr(model, "__dict__"):
+        return model
     state = object.__new__(type(model))
     state.__dict__ = model.__dict__
     return state
