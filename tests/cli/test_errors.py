@@ -237,7 +237,7 @@ def test_a_pipe_is_no_place_for_an_output(folder):
     pipe = folder / "pipe"
     os.mkfifo(pipe)
     said = refused("fit", folder / "data.csv", "--target", "label", "--out", pipe)
-    assert f"--out {pipe}: this is a device, pipe or socket. Remedy: name a file" in said
+    assert f"--out: {str(pipe)!r} is not a file but a device, pipe or socket. Remedy" in said
     assert pipe.is_fifo()
 
 
@@ -304,7 +304,8 @@ def test_places_that_cannot_be_written_to(model, place):
     before = (folder / "data.csv").read_bytes(), model.read_bytes()
     if place != "model.trickless":
         said = refused("predict", model, folder / "data.csv", "--out", folder / place)
-        assert f"--out {folder / place}" in said
+        assert "--out" in said
+        assert str(folder / place) in said or "there is no folder" in said
     if place != "model.trickless":
         data = folder / "data.csv"
         assert "--out" in refused("fit", data, "--target", "label", "--out", folder / place)

@@ -304,9 +304,6 @@ class NoisyKernelClassifier(Classifier, _NoisyKernel):
     estimate_bound : float or None, default=None
         The largest absolute estimate that there can be: 1 for frequencies. ``schedule="theorem"``
         and :meth:`certify` need it. An estimate beyond it raises a ValueError.
-    estimate_bound : float or None, default=None
-        The largest absolute estimate that there can be, for ``schedule="theorem"`` and
-        :meth:`certify`. An estimate beyond it raises a ValueError.
     norm_bound : float, default=10.0
         The norm B of the functions competed with.
     step_size : float or "auto", default="auto"
