@@ -73,6 +73,7 @@ WRONG = {
     "kernel": ["gauss", None, 3],
     "kernel_params": ["gamma", 0.5],
     "kernel_bound": [0, -1.0, "large"],
+    "estimate_bound": [0, -1.0, "large"],
     "max_iter": [0, 2.5, "many"],
     "estimate": [None, "binomial"],
     "shuffle": ["no"],
