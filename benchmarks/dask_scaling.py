@@ -73,7 +73,12 @@ def sinks() -> KitchenSinksRegressor:
 
 def descent(steps: int, batch: int = BATCH, a_step: int = A_STEP) -> DoublyStochasticRegressor:
     return DoublyStochasticRegressor(
-        Gaussian(10.0), steps * a_step, batch_size=batch, neurons_per_step=a_step, random_state=0
+        Gaussian(10.0),
+        steps * a_step,
+        preconditioner=None,
+        batch_size=batch,
+        neurons_per_step=a_step,
+        random_state=0,
     )
 
 

@@ -178,7 +178,10 @@ def test_steps_of_the_theorem_stop_where_numbers_overflow():
     model = DoublyStochasticRegressor(
         Gaussian(1.0), batch_size=50, alpha=1e-30, schedule="theorem", random_state=0
     )
-    with pytest.raises(ValueError, match=r"diverged.*mean loss is inf.*Remedy"):
+    with (
+        pytest.warns(UserWarning, match="assumes a bounded slope"),
+        pytest.raises(ValueError, match=r"diverged.*mean loss is inf.*Remedy"),
+    ):
         model.fit(X, y)
 
 

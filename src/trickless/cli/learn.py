@@ -25,6 +25,7 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientRegressor,
 )
 from trickless.neurons import make_neurons
+from trickless.solvers.step_sizes import PLAIN_NEURONS
 from trickless.tables.model import TableModel
 
 LEARNERS: dict[tuple[str, str], type] = {
@@ -238,7 +239,9 @@ def _one_pass(learner: Any, n_sampled: int, n_others: int, width: int) -> int:
     """
     n_rows, n_neurons = n_sampled + n_others, learner.n_neurons
     parts = -(-n_rows * width // PART_CELLS)
-    neurons = -(-n_neurons // max(parts + 1, -(-n_neurons // learner.neurons_per_step)))
+    asked = learner.neurons_per_step
+    per_step = PLAIN_NEURONS if isinstance(asked, str) else asked
+    neurons = -(-n_neurons // max(parts + 1, -(-n_neurons // per_step)))
     n_steps = max(2, n_neurons // neurons)
     batch_rows = -(-n_rows // n_steps)
     # The sample and the other rows both end with a step of fewer rows.

@@ -40,15 +40,17 @@ from trickless.learners.doubly_stochastic import (
     go_on_from_descent,
     is_model,
     options_of,
+    size_up,
 )
 from trickless.learners.intake import anew, begin, receive
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
 from trickless.learners.targets import Labels
 from trickless.learners.weights import check_weights
+from trickless.solvers.growing_network import Slopes
 from trickless.solvers.state import ignore
 
-#: Sums over rows for a step: outcome, gradient and covariance.
-Sums = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+#: Sums over rows for a step: outcome and slopes.
+Sums = tuple[np.ndarray, Slopes]
 
 
 class Part(NamedTuple):
@@ -119,6 +121,7 @@ def _descend(model: Any, rows: Pieces, client: Any, warm: bool) -> None:
     targets = model.targets_.matrix(y[kept])
     if not warm:
         descend_from(model, targets, weight)
+    size_up(model, len(kept))
     descent, options = model.descent_, options_of(model)
     since = len(descent.validation_scores), descent.n_steps
     held_out, training = descent.split(len(kept), options)
@@ -142,9 +145,9 @@ def _descend(model: Any, rows: Pieces, client: Any, warm: bool) -> None:
 
     def step(number: int, k: int) -> None:
         gamma = descent.steps(descent.n_steps)
-        outcome, gradient, covariance = workers.sums(number, k)
+        outcome, slopes = workers.sums(number, k)
         seen = descent.record(outcome, gamma, options)
-        descent.append(gradient, covariance, k, gamma, seen, options)
+        descent.append(slopes, k, gamma, seen, options)
         workers.new = descent.coef.rows[-k:].copy()
 
     score = None
@@ -335,13 +338,16 @@ def _sums_for(
     Z = descent.activations(X, model.stream_.between(first, first + k), model.n_jobs)
     with np.errstate(over="ignore", invalid="ignore"):  # the client detects divergence
         slopes = descent.slopes(Z, f, targets, part.shares[rows], part.totals[batch], options)
-        return descent.outcome(f, targets, options.loss), *slopes
+        return descent.outcome(f, targets, options.loss), slopes
 
 
 def added(sums: list[Sums]) -> Sums:
     """The sums over several parts."""
-    outcome, gradient, covariance = zip(*sums, strict=True)
-    return sum(outcome), sum(gradient), None if covariance[0] is None else sum(covariance)
+    outcome, slopes = zip(*sums, strict=True)
+    total: list[Any] = [
+        None if part[0] is None else sum(part) for part in zip(*slopes, strict=True)
+    ]
+    return np.sum(outcome, axis=0), Slopes(*total)
 
 
 def _sums(state: State) -> Sums | None:

@@ -40,7 +40,7 @@ from trickless.rules import (
 )
 from trickless.solvers.descent import Descent
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
-from trickless.solvers.step_sizes import Options
+from trickless.solvers.step_sizes import Options, Sizes, sizes
 
 
 class _DoublyStochastic(NeuronLearner):
@@ -54,8 +54,8 @@ class _DoublyStochastic(NeuronLearner):
     decay: float | str
     preconditioner: str | None
     damping: float
-    batch_size: int
-    neurons_per_step: int
+    batch_size: int | str
+    neurons_per_step: int | str
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
@@ -63,6 +63,9 @@ class _DoublyStochastic(NeuronLearner):
     warm_start: bool
     cache_bytes: int
     descent_: Descent
+    preconditioner_: str | None
+    batch_size_: int
+    neurons_per_step_: int
 
     _fixed = (*NeuronLearner._fixed, "loss")
     _on_devices = True
@@ -80,12 +83,17 @@ class _DoublyStochastic(NeuronLearner):
             non_negative("decay='auto' is the product of step and alpha"), choice("auto", remedy="")
         ),
         "preconditioner": either(
-            choice("block", remedy="preconditioner=None is the algorithm of the paper"),
+            choice("auto", "block", remedy="preconditioner=None is the algorithm of the paper"),
             anything("None", "", is_none),
         ),
         "damping": positive("damping=1e-4 suits batches of several rows a column"),
-        "batch_size": integer(1, "batch_size=512 is the default"),
-        "neurons_per_step": integer(1, "neurons_per_step=32 is the default"),
+        "batch_size": either(
+            integer(1, "batch_size='auto' goes by the number of rows"), choice("auto", remedy="")
+        ),
+        "neurons_per_step": either(
+            integer(1, "neurons_per_step='auto' goes by the number of rows"),
+            choice("auto", remedy=""),
+        ),
         "early_stopping": boolean(
             "early_stopping=True holds rows out and stops when they are predicted no better"
         ),
@@ -141,6 +149,7 @@ class _DoublyStochastic(NeuronLearner):
                 batch = begin(new, X, y, sample_weight, seed=file.seed)
                 begin_descent(new, *batch)
             file.received(new.seed_, *batch)
+            size_up(new, len(batch[1]))
             descent, options = new.descent_, options_of(new)
             with new._progress(new.n_neurons - len(descent.coef), "neuron") as bar:  # Alg. 1
                 descent.learn_all(*batch, options, file.keep, file.resume(), bar.update)
@@ -161,6 +170,7 @@ class _DoublyStochastic(NeuronLearner):
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         """Take steps on a batch of a stream, if it has rows."""
         if len(targets):
+            size_up(self, len(targets))
             with self._progress(len(targets), "row") as bar:
                 self.descent_.learn(X, targets, weight, options_of(self), bar.update)
 
@@ -245,13 +255,26 @@ def go_on_from_descent(learner: _DoublyStochastic) -> None:
     learner.descent_ = learner.descent_.copy()
 
 
+def size_up(learner: _DoublyStochastic, n_rows: int) -> None:
+    """Fix what a step takes where it is "auto", for so many rows at a time."""
+    learner.preconditioner_, learner.batch_size_, learner.neurons_per_step_ = sizes(
+        learner.preconditioner,
+        learner.batch_size,
+        learner.neurons_per_step,
+        learner.schedule == "theorem" or not isinstance(learner.step_size, str),
+        n_rows,
+        learner.neurons_.width,
+        learner.n_neurons,
+    )
+
+
 def options_of(learner: _DoublyStochastic) -> Options:
-    """The parameters of a learner that its solver needs."""
-    given = {
-        name: getattr(learner, name) for name in Options._fields if name not in ("owner", "loss")
-    }
+    """The parameters of a learner that its solver needs, with sizes as they were fixed."""
+    apart = {"owner", "loss", *Sizes._fields}
+    given = {name: getattr(learner, name) for name in Options._fields if name not in apart}
+    fixed = {name: getattr(learner, f"{name}_") for name in Sizes._fields}
     loss = learner._loss(learner.targets_.n_outputs)
-    return Options(owner=type(learner).__name__, loss=loss, **given)
+    return Options(owner=type(learner).__name__, loss=loss, **given, **fixed)
 
 
 class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
@@ -284,32 +307,41 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
         largest step that is stable in mean square, for the largest eigenvalue of the kernel
         operator on 1,024 rows of the first batch. It is limited so that the noise of all steps is
-        small compared with that of the targets. With a preconditioner, "auto" is 1 / (curvature of
-        the loss). For "epsilon_insensitive" both are in units of the mean distance of each output's
-        targets from the intercept. For ``schedule="theorem"`` it is 1 / alpha. For streams with
-        "auto", set ``n_neurons`` to about the number that will be drawn.
+        small compared with that of the targets. With a preconditioner, "auto" finds the length of
+        each step by generalised cross-validation of its block, so that a block that would only fit
+        noise takes no step. For "epsilon_insensitive" a step is in units of the mean distance of
+        each output's targets from f, or without a preconditioner from the intercept. For
+        ``schedule="theorem"`` it is 1 / alpha. For streams with "auto", set ``n_neurons`` to about
+        the number that will be drawn: beyond it, the steps of "inverse" fall as i^(-3/4).
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
         Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
         :math:`\theta / (i + 1)`. For "theorem", the paper proves that the mean square distance to
         the minimiser falls as 1/i if :math:`\theta \alpha` is in (1, 2) or a positive integer. Its
         first steps are of size 1 / alpha, so it suits strong regularisation. A warning or an error
-        about divergence says where it does not work.
+        about divergence says where it does not work. The theorem also assumes that the slope of the
+        loss is bounded and Lipschitz continuous. "huber" and "log_loss" are such losses; the others
+        give a warning: the slope of "squared_error" and "squared_hinge" has no bound, and that of
+        "hinge" and "epsilon_insensitive" jumps.
     decay : float or "auto", default="auto"
         The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Steps are then
         nearly constant for about :math:`1 / (\gamma \alpha)` steps (a million by default), and
         after that those of the theorem with :math:`\theta \alpha = 1`.
-    preconditioner : {"block"} or None, default=None
+    preconditioner : {"auto", "block"} or None, default="auto"
         None is the algorithm of the paper. "block" is that of the authors' code: it multiplies each
         step by the inverse of the covariance of its own activations,
         :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k. So each block is
-        fitted to the residuals. It is far faster for large blocks, such as
-        ``neurons_per_step=512, batch_size=16_384``. Batches need several rows for each column.
+        fitted to the residuals. "auto" is "block" for steps on 1,024 rows or more that have at
+        least eight rows for each column of the block. It is None for fewer rows, for
+        ``schedule="theorem"``, and if ``step_size`` is a number.
     damping : float, default=1e-4
         reg, relative to the mean of the covariance's diagonal.
-    batch_size : int, default=512
-        Rows b of a step.
-    neurons_per_step : int, default=32
-        Neurons k that each step draws. A step holds the activations of its rows by its neurons.
+    batch_size : int or "auto", default="auto"
+        Rows b of a step. "auto" is 512, or with a preconditioner all rows up to 16,384. The rows
+        are those of ``fit``, or of one call of ``partial_fit``.
+    neurons_per_step : int or "auto", default="auto"
+        Neurons k that each step draws. "auto" is 32, or with a preconditioner a column for each 16
+        rows of the step, 1,024 columns at most. A step holds the activations of its rows by its
+        neurons.
     early_stopping : bool, default=False
         Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
         improves. The score is computed after every pass, or every twentieth of ``n_neurons``.
@@ -347,6 +379,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         Scores of the held-out rows, if ``early_stopping``.
     n_iter_ : int
         Steps taken.
+    preconditioner_, batch_size_, neurons_per_step_ : str or None, int, int
+        What the last ``fit`` or ``partial_fit`` took where the parameter is "auto".
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -385,10 +419,10 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         step_size: float | str = "auto",
         schedule: str = "inverse",
         decay: float | str = "auto",
-        preconditioner: str | None = None,
+        preconditioner: str | None = "auto",
         damping: float = 1e-4,
-        batch_size: int = 512,
-        neurons_per_step: int = 32,
+        batch_size: int | str = "auto",
+        neurons_per_step: int | str = "auto",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
@@ -407,6 +441,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
 
         A batch of fewer rows takes a proportionally smaller step, so that rows count equally
         however they are grouped. For a stream of small batches, set ``batch_size`` to their size.
+        What is "auto" goes by the rows of each call, so calls with 1,024 rows or more learn faster.
         Each step adds ``neurons_per_step`` neurons, also beyond ``n_neurons``.
 
         Parameters
@@ -460,16 +495,19 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         :math:`\theta / (i + 1)`. :class:`DoublyStochasticRegressor` says what "theorem" needs.
     decay : float or "auto", default="auto"
         The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`.
-    preconditioner : {"block"} or None, default=None
+    preconditioner : {"auto", "block"} or None, default="auto"
         None is the algorithm of the paper. "block" multiplies each step by the inverse of the
-        covariance of its own activations, which is far faster for large blocks; see
+        covariance of its own activations. "auto" is "block" for steps on 1,024 rows or more; see
         :class:`DoublyStochasticRegressor`.
     damping : float, default=1e-4
         reg, relative to the mean of the covariance's diagonal.
-    batch_size : int, default=512
-        Rows b of a step.
-    neurons_per_step : int, default=32
-        Neurons k that each step draws. A step holds the activations of its rows by its neurons.
+    batch_size : int or "auto", default="auto"
+        Rows b of a step. "auto" is 512, or with a preconditioner all rows up to 16,384. The rows
+        are those of ``fit``, or of one call of ``partial_fit``.
+    neurons_per_step : int or "auto", default="auto"
+        Neurons k that each step draws. "auto" is 32, or with a preconditioner a column for each 16
+        rows of the step, 1,024 columns at most. A step holds the activations of its rows by its
+        neurons.
     early_stopping : bool, default=False
         Whether ``fit`` holds rows out and stops before ``n_neurons`` when their accuracy no longer
         improves.
@@ -506,6 +544,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         Scores of the held-out rows, if ``early_stopping``.
     n_iter_ : int
         Steps taken.
+    preconditioner_, batch_size_, neurons_per_step_ : str or None, int, int
+        What the last ``fit`` or ``partial_fit`` took where the parameter is "auto".
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -544,10 +584,10 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         step_size: float | str = "auto",
         schedule: str = "inverse",
         decay: float | str = "auto",
-        preconditioner: str | None = None,
+        preconditioner: str | None = "auto",
         damping: float = 1e-4,
-        batch_size: int = 512,
-        neurons_per_step: int = 32,
+        batch_size: int | str = "auto",
+        neurons_per_step: int | str = "auto",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,

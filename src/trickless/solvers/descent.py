@@ -20,7 +20,7 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.functions.stream import Purpose, generator
 from trickless.solvers.growing_network import Batch, GrowingNetwork, Seen
 from trickless.solvers.state import Keep, State, forget, ignore, parts_of
-from trickless.solvers.step_sizes import Options
+from trickless.solvers.step_sizes import Options, faded
 
 #: Early stopping scores the held-out rows at least this many times, even if passes are longer.
 _CHECKS = 20
@@ -113,6 +113,7 @@ class Descent(GrowingNetwork):
             if len(self.coef) == n_neurons:
                 break
             after()
+        self.warn_if_lost(0, options)
 
     def split(self, n_rows: int, options: Options) -> tuple[np.ndarray | None, np.ndarray]:
         """Held-out rows for early stopping, if any, and training rows."""
@@ -151,18 +152,20 @@ class Descent(GrowingNetwork):
             "history": np.array(self.history),
             "validation_scores": self.validation_scores,
             "largest_loss": self.largest_loss,
+            "taken": self.taken,
             "f": np.concatenate([batch.f for batch in visited]),
             "visits": np.array([(batch.n_neurons, batch.n_steps) for batch in visited]),
         }
 
     def _resume(self, state: State, visited: list[Batch]) -> None:
         """Restore a state."""
-        coef, history, scores, largest_loss, f, visits = parts_of(
+        coef, history, scores, largest_loss, taken, f, visits = parts_of(
             state,
             coef=np.ndarray,
             history=np.ndarray,
             validation_scores=list,
             largest_loss=float,
+            taken=float,
             f=np.ndarray,
             visits=np.ndarray,
         )
@@ -175,7 +178,7 @@ class Descent(GrowingNetwork):
             self.coef.append(coef)
             self.history = [Seen(int(rows), *rest) for rows, *rest in history.tolist()]
             self.validation_scores = scores
-            self.largest_loss = largest_loss
+            self.largest_loss, self.taken = largest_loss, taken
 
     # Streams: each row is visited once.
 
@@ -188,6 +191,7 @@ class Descent(GrowingNetwork):
         advance: Callable[[int], object] = ignore,
     ) -> None:
         """Take steps on equal batches of some rows of a stream, in their order."""
+        n_before = self.n_steps
         self.size_steps(lambda rows: take(X, rows), targets, weight, options)
         n_batches = -(-X.shape[0] // options.batch_size)
         for index in np.array_split(np.arange(X.shape[0]), n_batches):
@@ -202,8 +206,10 @@ class Descent(GrowingNetwork):
                 batch,
                 options,
                 len(index) / options.batch_size,
+                faded(self.taken, options),
             )
             advance(len(index))
+        self.warn_if_lost(n_before, options)
 
 
 def stalled(scores: list[float], n_iter_no_change: int, tol: float) -> bool:

@@ -8,8 +8,17 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
 
-from trickless.arrays.devices import cho_solve, cholesky, double, matching, plus_ridge, to_host
+from trickless.arrays.devices import (
+    cho_solve,
+    cholesky,
+    double,
+    matching,
+    plus_ridge,
+    times,
+    to_host,
+)
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import namespace
@@ -18,6 +27,7 @@ from trickless.functions.activations import activations, by_neuron, together
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream
 from trickless.neurons import Weights
+from trickless.rules import warn
 from trickless.solvers.losses import Loss
 from trickless.solvers.progress import check_progress
 from trickless.solvers.state import Measure
@@ -27,8 +37,12 @@ from trickless.solvers.step_sizes import (
     automatic_step,
     check_steps,
     largest_eigenvalue,
+    searched,
     steps_of,
 )
+
+#: Steps, and the share of a constant's loss, from which a warning says that nothing is learned.
+_LEAST_LOST, _LOST = 8, 1.3
 
 
 class Batch:
@@ -45,11 +59,27 @@ class Batch:
 
 
 class Seen(NamedTuple):
-    """Number of rows of a step, and their mean error and loss before it was taken."""
+    """Number of rows of a step, and their mean error and loss before it was taken.
+
+    ``start`` is their mean loss if nothing had been learned.
+    """
 
     n_rows: int
     error: float
     loss: float
+    start: float
+
+
+class Slopes(NamedTuple):
+    """Sums over the rows of a batch, weighted by their shares, that decide a step.
+
+    The gradient; with a preconditioner, the covariance of the activations; and if the length of the
+    step is searched for, the sums that ``searched`` needs.
+    """
+
+    gradient: np.ndarray
+    covariance: Any = None
+    squares: np.ndarray | None = None
 
 
 class GrowingNetwork:
@@ -70,6 +100,8 @@ class GrowingNetwork:
         self.history: list[Seen] = []
         self.validation_scores: list[float] = []
         self.n_rows, self.total_weight = 0, 0.0
+        #: Steps taken so far, where a step on a part of a batch counts as that part.
+        self.taken = 0.0
         #: Weight of the heaviest batch of a fit, in units of the mean weight.
         self.heaviest = 1.0
         #: Mean distance of the targets from the intercept.
@@ -115,7 +147,7 @@ class GrowingNetwork:
         spread = self.spread + count / (self.total_weight + count) * (spread - self.spread)
         steps = steps_of(options, spread, self.eigenvalue, self.neurons.bound)
         if not self.history or steps != self.steps:
-            check_steps(options.owner, steps, options.alpha)
+            check_steps(options.owner, steps, options.alpha, options.loss)
         self.steps = steps
         with uninterrupted():
             self.spread = spread
@@ -131,13 +163,15 @@ class GrowingNetwork:
         k: int,
         batch: Batch,
         options: Options,
-        size: float = 1.0,
+        part: float = 1.0,
+        fade: float = 1.0,
     ) -> None:
         """One step of Algorithm 1 on a batch of rows and the next k neurons of the stream.
 
-        A batch with a fraction ``size`` of the usual rows takes that fraction of the usual step.
+        A batch with a fraction ``part`` of the usual rows takes that fraction of the usual step.
+        ``fade`` multiplies the step as well.
         """
-        gamma = size * self.steps(self.n_steps)
+        gamma = part * fade * self.steps(self.n_steps)
         self.bring_up_to_date(batch, X, options)  # Alg. 1, line 4: predict with earlier neurons
         seen = self.record(self.outcome(batch.f, targets, options.loss), gamma, options)
         first = len(self.coef)
@@ -145,7 +179,7 @@ class GrowingNetwork:
         Z = self.activations(X, weights, options.n_jobs)
         shares = self.shares(targets, weight)
         slopes = self.slopes(Z, batch.f, targets, shares, shares.sum(), options)
-        new = self.append(*slopes, k, gamma, seen, options)
+        new = self.append(slopes, k, gamma, seen, options, part)
         batch.f *= 1 - gamma * options.alpha
         with linear_algebra(options.n_jobs, Z.shape[0] * new.size):
             batch.f += to_host(Z @ matching(Z, new))
@@ -183,22 +217,27 @@ class GrowingNetwork:
         shares: np.ndarray,
         total: float,
         options: Options,
-    ) -> tuple[np.ndarray, Any]:
-        """The gradient of a step and, with a preconditioner, the covariance of the activations.
+    ) -> Slopes:
+        """The sums over rows that decide a step.
 
-        Both are sums over rows, weighted by their shares. The covariance is divided by ``total``,
-        the sum of the shares of the whole batch.
+        The covariance is divided by ``total``, the sum of the shares of the whole batch.
         """
         slope = options.loss.derivative(f + self.intercept, targets)
         n_rows, n_columns = Z.shape
         with linear_algebra(options.n_jobs, n_columns * slope.size):
             gradient = to_host(Z.T @ matching(Z, slope * shares[:, None]))
         if options.preconditioner is None:
-            return gradient, None
+            return Slopes(gradient)
+        squares = None
+        if options.searches:
+            each = np.broadcast_to(shares[:, None], slope.shape)
+            bend = options.loss.bend(f + self.intercept, targets)
+            values = (each, each**2, *(each * value for value in (slope**2, *bend)))
+            squares = np.array([value.sum(axis=0) for value in values])
         # A batch of small weights has a small gradient, but not a small covariance.
         root = Z * matching(Z, np.sqrt(shares / (total or 1.0))[:, None])
         with linear_algebra(options.n_jobs, n_rows * n_columns**2):
-            return gradient, root.T @ root
+            return Slopes(gradient, root.T @ root, squares)
 
     def find_heaviest(self, batches: list[np.ndarray], weight: np.ndarray | None) -> None:
         """Find the mean weight of the heaviest batch of a fit, by which ``shares`` divides."""
@@ -222,23 +261,24 @@ class GrowingNetwork:
         """The record of a step for the history; raise an error if the loss has grown too far."""
         n_rows, value, start, error = outcome / [1, *3 * [outcome[0]]]
         self._check_progress(value, start, gamma, options)
-        return Seen(int(n_rows), float(error), float(value))
+        return Seen(int(n_rows), float(error), float(value), float(start))
 
     def append(
         self,
-        gradient: np.ndarray,
-        covariance: Any,
+        slopes: Slopes,
         k: int,
         gamma: np.ndarray,
         seen: Seen,
         options: Options,
+        part: float = 1.0,
     ) -> np.ndarray:
         """Append the next k neurons, and return their coefficients in the order of columns."""
-        direction = (
-            gradient / k
-            if covariance is None
-            else _preconditioned(gradient, covariance, seen.n_rows, options)
-        )
+        if slopes.covariance is None:
+            direction = slopes.gradient / k
+        else:
+            direction = _preconditioned(slopes, seen.n_rows, options)
+            if slopes.squares is not None:  # gamma stands for the share of the step that is found
+                direction /= np.asarray(self.steps.first, dtype=direction.dtype)
         with np.errstate(over="ignore"):
             new = -gamma.astype(direction.dtype) * direction  # line 5
             most = self.neurons.bound * np.abs(new).sum(axis=0)  # the largest change of f
@@ -249,7 +289,33 @@ class GrowingNetwork:
             self.coef.rows[:] *= decay  # line 6: decay the earlier ones
             self.coef.append(by_neuron(new, self.neurons.width))
             self.history.append(seen)
+            self.taken += part
         return new
+
+    def warn_if_lost(self, n_before: int, options: Options) -> None:
+        """Warn if rows were predicted worse than by a constant before most of the last steps.
+
+        A long stream is looked at whenever its number of steps has doubled. ``n_before`` steps had
+        been taken when it was looked at last. The theorem's first steps go far beyond the targets,
+        and are warned of at the end of a fit.
+        """
+        last = self.history[len(self.history) // 2 :]
+        doubled = self.n_steps.bit_length() > n_before.bit_length()
+        if self.n_steps < _LEAST_LOST or not doubled or options.schedule == "theorem":
+            return
+        loss, start = (
+            np.average(
+                [getattr(seen, name) for seen in last], weights=[seen.n_rows for seen in last]
+            )
+            for name in ("loss", "start")
+        )
+        if loss > _LOST * start > 0:
+            warn(
+                f"{options.owner}: nothing is learned: the mean loss of rows before the last "
+                f"{len(last)} steps is {loss:.3g}, where predicting a constant has {start:.3g}. "
+                f"Remedy: {self._remedy(options)}.",
+                ConvergenceWarning,
+            )
 
     def _check_progress(
         self, value: float, start: float, gamma: np.ndarray, options: Options
@@ -261,29 +327,34 @@ class GrowingNetwork:
         if options.schedule == "theorem" and np.isfinite(value):
             return
         self.largest_loss = max(self.largest_loss, float(start))
-        longest = gamma.max()
+        remedy = self._remedy(options, gamma.max())
+        check_progress(options.owner, value, self.largest_loss, self.n_steps, remedy)
+
+    def _remedy(self, options: Options, longest: float = np.inf) -> str:
+        """What to do about steps that are too long, of which the longest is about this."""
         automatic = automatic_step(options, self.spread, self.eigenvalue, self.neurons.bound)
         stable = min(float(np.min(automatic)), longest / 2)
-        remedy = (
-            f"step_size={options.step_size!r} gave steps of about {longest:g}; take one below "
-            f"{stable:g}, or a larger batch_size or neurons_per_step; the bound of the neurons "
-            "must hold, too"
-        )
         if options.preconditioner == "block":
             columns = self.neurons.width * options.neurons_per_step
-            remedy = (
+            return (
                 f"a block of {columns} columns needs batches of several times as many rows, and "
                 f"batch_size={options.batch_size!r}; or take a step_size below {stable:g}, or a "
                 "larger damping"
             )
-        check_progress(options.owner, value, self.largest_loss, self.n_steps, remedy)
+        gave = f"gave steps of about {longest:g}; " if np.isfinite(longest) else "is too long; "
+        return (
+            f"step_size={options.step_size!r} {gave}take one below {stable:g}, or a larger "
+            "batch_size or neurons_per_step; the bound of the neurons must hold, too"
+        )
 
 
-def _preconditioned(
-    gradient: np.ndarray, covariance: Any, n_rows: int, options: Options
-) -> np.ndarray:
-    """(Zᵀ Z / b + reg I)⁻¹ times the gradient, as in the authors' code (not in the paper)."""
-    covariance = double(covariance)
+def _preconditioned(slopes: Slopes, n_rows: int, options: Options) -> np.ndarray:
+    """(Zᵀ Z / b + reg I)⁻¹ times the gradient, as in the authors' code (not in the paper).
+
+    If the length of the step is searched for, the direction is scaled so that a step of the first
+    size has that length.
+    """
+    gradient, covariance = slopes.gradient, double(slopes.covariance)
     n_columns = covariance.shape[0]
     mean = float(namespace(covariance).linalg.trace(covariance)) / n_columns
     damping = options.damping * max(mean, np.finfo(gradient.dtype).tiny)
@@ -295,4 +366,12 @@ def _preconditioned(
             f"{n_columns} activations of a block over {n_rows} rows is singular to working "
             "precision. Remedy: a larger damping (1e-4 is the default), or dtype='float64'."
         ) from error
-    return cho_solve(factor, gradient).astype(gradient.dtype)
+    direction = cho_solve(factor, gradient)
+    if slopes.squares is not None:
+        inverse = cho_solve(factor, np.eye(n_columns))  # the trace of the hat matrix is
+        columns = n_columns - damping * np.trace(inverse)  # those that the damping leaves
+        total = slopes.squares[0]
+        slope = (direction * gradient).sum(axis=0) / total**2
+        change = (direction * times(direction.T, covariance).T).sum(axis=0) / total**2
+        direction *= searched(slope, change, slopes.squares, columns, options)
+    return direction.astype(gradient.dtype)

@@ -21,12 +21,17 @@ class Loss(ABC):
 
     ``curvature`` is an upper bound of the second derivative. It is 1 for piecewise linear losses,
     whose derivative is 0 or ±1 at all scales of the targets. Steps up to 1 / curvature are stable
-    for neurons bounded by 1. A link turns decision values into probabilities.
+    for neurons bounded by 1. A link turns decision values into probabilities. ``coupled`` says
+    that the slope of one output depends on the others, ``bounded_slope`` and ``smooth`` that the
+    derivative is bounded and Lipschitz continuous.
     """
 
     curvature: float = 1.0
     has_link: bool = False
     piecewise_linear: bool = False
+    coupled: bool = False
+    bounded_slope: bool = True
+    smooth: bool = True
 
     @abstractmethod
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -35,6 +40,20 @@ class Loss(ABC):
     @abstractmethod
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Derivative with respect to f: shape (n_rows, n_outputs)."""
+
+    def bend(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Two arrays whose sums over rows have the curvature along the slopes as their ratio.
+
+        Both have the shape of f. By default they are |l'(f)| and the distance from f to the
+        nearest minimiser, each times |l'(f)|: the parabola that touches the loss at f and has its
+        lowest point at the minimiser.
+        """
+        slope = np.abs(self.derivative(f, y))
+        return slope**2, slope * self.distance(f, y)
+
+    def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Distance from f to the target, where the loss has a slope: the shape of f."""
+        return np.abs(f - y)
 
     def probability(self, f: np.ndarray) -> np.ndarray:
         """Link: the probability of each class at decision values f, shape (n_rows, n_classes).
@@ -77,6 +96,7 @@ class Squared(DualLoss):
     """½ (f − y)²; its minimiser at ±1 targets is 2p − 1."""
 
     has_link = True
+    bounded_slope = False
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return 0.5 * ((f - y) ** 2).sum(axis=1)
@@ -98,6 +118,7 @@ class EpsilonInsensitive(DualLoss):
     """max(0, |f − y| − ε), the loss of support vector regression."""
 
     piecewise_linear = True
+    smooth = False
 
     def __init__(self, epsilon: float = 0.1) -> None:
         self.epsilon = epsilon
@@ -138,11 +159,16 @@ class Huber(DualLoss):
 class Hinge(DualLoss):
     """max(0, 1 − y f), the loss of support vector machines."""
 
+    smooth = False
+
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.maximum(1 - y * f, 0).sum(axis=1)
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -y * (y * f < 1)
+
+    def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.abs(1 - y * f)
 
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -a * y
@@ -172,12 +198,16 @@ class SquaredHinge(DualLoss):
 
     curvature = 2.0
     has_link = True
+    bounded_slope = False
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return (np.maximum(1 - y * f, 0) ** 2).sum(axis=1)
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -2 * y * np.maximum(1 - y * f, 0)
+
+    def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.abs(1 - y * f)
 
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return np.clip((1 + f) / 2, 0, 1)
@@ -200,6 +230,10 @@ class Logistic(DualLoss):
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -y * expit(-y * f)
+
+    def bend(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        p = expit(-y * f)
+        return p**3 * (1 - p), p**2
 
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return expit(f)
@@ -268,12 +302,18 @@ class Softmax(Loss):
 
     curvature = 0.5
     has_link = True
+    coupled = True
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -(log_softmax(f, axis=1) * (y > 0)).sum(axis=1)
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return softmax(f, axis=1) - (y > 0)
+
+    def bend(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        p = softmax(f, axis=1)
+        square = (p - (y > 0)) ** 2
+        return p * (1 - p) * square, square
 
     def probability(self, f: np.ndarray) -> np.ndarray:
         return softmax(f, axis=1)

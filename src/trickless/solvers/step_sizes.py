@@ -19,6 +19,21 @@ from trickless.solvers.losses import Loss
 _PILOT_ROWS, _PILOT_NEURONS = 1024, 256
 #: The noise that all steps together may add to the function, as a share of the targets' noise.
 _NOISE = 0.25
+#: Steps of a stream fall as this power of their number, once it has drawn all planned neurons.
+_FADING = 0.75
+#: Rows a step and neurons a step of plain steps that are sized by the data.
+PLAIN_ROWS, PLAIN_NEURONS = 512, 32
+#: Rows from which steps are preconditioned, and the most in such a step.
+_BLOCK_ROWS, _MOST_ROWS = 1024, 16_384
+#: Rows for each column of a block, and the least and the most columns of a block.
+_ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 1024
+#: A fit takes at least this many preconditioned steps.
+_LEAST_STEPS = 8
+#: Share of the best step of a block that is taken, since blocks that follow it correct its noise.
+_SHARE = 0.5
+#: The flattest curvature along the slopes, as a share of the largest of the loss, and the longest
+#: step in units of a Newton step.
+_FLATTEST, _LONGEST = 0.5, 2.0
 #: The least unit of targets; its inverse is finite.
 _LEAST_UNIT = 1e-300
 
@@ -42,6 +57,53 @@ class Options(NamedTuple):
     n_iter_no_change: int
     tol: float
     n_jobs: int | None
+
+    @property
+    def searches(self) -> bool:
+        """Whether the length of each step is found by the fit of its block."""
+        return self.preconditioner is not None and isinstance(self.step_size, str)
+
+
+class Sizes(NamedTuple):
+    """What a step takes: its preconditioner, rows and neurons."""
+
+    preconditioner: str | None
+    batch_size: int
+    neurons_per_step: int
+
+
+def sizes(
+    preconditioner: str | None,
+    batch_size: int | str,
+    neurons_per_step: int | str,
+    plain: bool,
+    n_rows: int,
+    width: int,
+    n_neurons: int,
+) -> Sizes:
+    """What a step takes if some of it is "auto", for so many rows.
+
+    A block of c columns is fitted to b rows, and adds c/b times the variance of what it cannot
+    explain, so b is 16 c where the data have as many rows. ``plain`` says that steps must not be
+    preconditioned unless asked to.
+    """
+    rows = _MOST_ROWS if isinstance(batch_size, str) else batch_size
+    rows = max(1, min(rows, n_rows))
+    columns = min(max(rows // _ROWS_PER_COLUMN, _LEAST_COLUMNS), _MOST_COLUMNS)
+    if not isinstance(neurons_per_step, str):
+        columns = width * neurons_per_step
+        rows = min(rows, max(_BLOCK_ROWS, _ROWS_PER_COLUMN * columns))
+    if preconditioner == "auto":
+        many = rows >= max(_BLOCK_ROWS, _ROWS_PER_COLUMN // 2 * columns)
+        preconditioner = "block" if many and not plain else None
+    neurons = max(1, min(columns // width, -(-n_neurons // _LEAST_STEPS)))
+    if preconditioner is None:
+        rows, neurons = PLAIN_ROWS, PLAIN_NEURONS
+    return Sizes(
+        preconditioner,
+        rows if isinstance(batch_size, str) else batch_size,
+        neurons if isinstance(neurons_per_step, str) else neurons_per_step,
+    )
 
 
 class Steps(NamedTuple):
@@ -135,25 +197,105 @@ def stable_step(
 ) -> Any:
     """The largest step size that is stable and keeps the noise of all steps small.
 
-    For a loss of curvature 1, a step on b rows (``batch``) and k fresh neurons multiplies the error
-    of f along an eigenfunction of the kernel operator by 1 − γλ on average, and adds noise. The
-    mean square error shrinks if γ (λ + κ/b + κ/k) < 2, with κ = sup k(x, x) (``square``) and λ the
-    largest eigenvalue. Half of that limit is fastest. EigenPro's step for a fixed kernel, b / (κ +
-    (b − 1) λ) [1]_, is the same without the noise of the neurons. In addition, each step adds
-    γ²/(kb) times the noise of the targets. Over all n/k steps this is limited to a quarter of that
-    noise.
+    For a loss of curvature 1, a step on b rows (``batch``) and k fresh neurons moves f by −γ g,
+    with g = mean over rows i and neurons j of e(xᵢ) ψⱼ(xᵢ) ψⱼ, where e is the error of f. On
+    average g is T e, with T the kernel operator. Of the pairs (i, j), (i′, j′) in E‖g‖², those
+    that differ in both give ‖T e‖², those with one neuron at most κ⟨e, T e⟩/k, those with one row
+    at most κλ E e²/b, and those with both κ² E e²/(bk), with κ = sup k(x, x) (``square``) and λ
+    the largest eigenvalue of T. So
+
+        E e² ← E e² − 2γ ⟨e, T e⟩ + γ² ((λ + κ/k) ⟨e, T e⟩ + (κλ/b + κ²/(bk)) E e²).
+
+    Along the first eigenfunction, where steps are most at risk of being too long, ⟨e, T e⟩ is
+    λ E e², and the error shrinks if γ (λ + κ/b + κ/k + κ²/(bkλ)) < 2. Half of that limit is
+    fastest. EigenPro's step for a fixed kernel, b / (κ + (b − 1) λ) [1]_, is the same without the
+    noise of the neurons. Along flat eigenfunctions, and for the noise of the targets, which no step
+    reduces, the last term only adds: γ² κ²/(bk) a step, which over all n/k steps may come to a
+    quarter. (What one row adds by itself falls along T e, where later steps take it back.)
 
     References
     ----------
     .. [1] S. Ma and M. Belkin, "Kernel machines that adapt to GPUs for effective large batch
        training", MLSys 2019, Equation 6.
     """
-    fastest = 1 / (curvature * (eigenvalue + square / batch + square / k) + alpha)
+    both = square / (batch * k * max(eigenvalue, square * np.finfo(float).eps))  # times κ/λ
+    limit = eigenvalue + square * (1 / batch + 1 / k + both)
+    fastest = 1 / (curvature * limit + alpha)
     quiet = np.sqrt(_NOISE * k * batch / max(n_neurons / k, 1)) / (curvature * square)
     return np.minimum(fastest, quiet)
 
 
-def check_steps(owner: str, steps: Steps, alpha: float) -> None:
+def faded(taken: float, options: Options) -> float:
+    """The factor of a step of a stream, after as many steps of a whole batch as ``taken``.
+
+    It is 1 for the planned n/k steps. After that, steps fall as i^(-3/4): so slowly that the
+    stream still learns, and so fast that all of them together add at most twice the noise of
+    the planned ones. Only steps that were not chosen by the user fall.
+    """
+    if not isinstance(options.step_size, str) or options.schedule != "inverse":
+        return 1.0
+    planned = max(options.n_neurons / options.neurons_per_step, 1.0)
+    return min(1.0, (planned / max(taken, planned)) ** _FADING)
+
+
+def searched(
+    slope: np.ndarray,
+    change: np.ndarray,
+    squares: np.ndarray,
+    columns: float,
+    options: Options,
+) -> np.ndarray:
+    """The step along the fit of a block to the slopes of a batch, shape (n_outputs,).
+
+    The fit p of a block to the slopes g follows their noise as well, since it has seen it. What a
+    row would be given if the block were fitted to the other rows is (p − h g)/(1 − h), with h the
+    leverage, here its mean, as in generalised cross-validation. Let r be the multiple of it that
+    fits g best: about 1 where the block explains the slopes, 0 where it explains noise. The step is
+    √r/2 Newton steps, by the curvature that the loss has along the slopes. The root is there
+    because rows that f has learned from have too small slopes: r is then too small, 1 too large,
+    and √r between the two. The more columns a block has for its rows, the less it can be trusted,
+    so the step is in fact r^((1 + h)/2) (1 − h)²/2, and no sizes of blocks and batches diverge.
+
+    ``slope`` are the means of p g, ``change`` those of p², and ``columns`` the effective number
+    of columns. ``squares`` are sums over rows: of the shares, of their squares, of the slopes'
+    squares, and the two of ``Loss.bend``; shape (5, n_outputs).
+    """
+    total, shares, square, steep, far = squares
+    total = np.maximum(total, _LEAST_UNIT)
+    leverage = np.minimum(columns * shares / total**2, 1.0)  # by the effective number of rows
+    own = leverage * square / total
+    gain = (slope - own) * (1 - leverage)
+    cost = change - 2 * leverage * slope + leverage * own
+    if options.loss.coupled:
+        gain, cost, steep, far = (
+            np.full_like(own, value.sum()) for value in (gain, cost, steep, far)
+        )
+    r = np.divide(gain, cost, out=np.zeros_like(gain), where=(gain > 0) & (cost > 0))
+    flattest = _FLATTEST * options.loss.curvature * (not options.loss.piecewise_linear)
+    bent = np.divide(steep, far, out=np.full_like(gain, np.inf), where=far > 0)
+    share = _SHARE * (1 - leverage) ** 2 * np.minimum(r, _LONGEST) ** ((1 + leverage) / 2)
+    return share / np.maximum(bent, flattest)
+
+
+def check_premises(name: str, loss: Loss) -> None:
+    """Warn if a loss is not what the theorem assumes: of bounded and Lipschitz slope."""
+    missing = [
+        what
+        for what, holds in (
+            ("a bounded slope", loss.bounded_slope),
+            ("a slope that is Lipschitz continuous", loss.smooth),
+        )
+        if not holds
+    ]
+    if missing:
+        warn(
+            f"{name}: the theorem assumes {' and '.join(missing)}, which this loss does not have. "
+            "The rate 1/i is then not proved, though it may be seen. Remedy: loss='huber' for "
+            "regression, loss='log_loss' for classes."
+        )
+
+
+def check_steps(owner: str, steps: Steps, alpha: float, loss: Loss) -> None:
     """Refuse steps that reverse the signs of coefficients; warn if the theorem does not hold."""
     name = f"{owner}: schedule={steps.schedule!r}"
     if steps.schedule == "theorem":
@@ -170,6 +312,7 @@ def check_steps(owner: str, steps: Steps, alpha: float) -> None:
                 "in (1, 2) nor a positive integer, so that the theorem does not hold. Remedy: "
                 f"step_size='auto', or one between {1 / alpha:g} and {2 / alpha:g}."
             )
+        check_premises(name, loss)
     elif (second := steps(1).max()) * alpha >= 1:
         raise ValueError(
             f"{name}: steps of {second:g} with alpha={alpha!r} decay earlier coefficients by "
