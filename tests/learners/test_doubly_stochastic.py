@@ -912,7 +912,7 @@ def test_a_step_that_is_searched_goes_by_rows_left_out():
     found = searched(np.array([p @ g / 64]), np.array([p @ p / 64]), squares, 20.0, options)
     assert 0.1 < r < 0.9
     h = 20 / 64
-    assert found == pytest.approx(r ** ((1 + h) / 2) * (1 - h) ** 2 / 2)
+    assert found == pytest.approx(r ** ((1 + h) / 2) * (1 - h) ** 2 * 0.6)
     noise = rng.standard_normal((100, 64))
     fits = noise @ Z @ Z.T / 64
     steps = []

@@ -30,7 +30,7 @@ _ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 1024
 #: A fit takes at least this many preconditioned steps.
 _LEAST_STEPS = 8
 #: Share of the best step of a block that is taken, since blocks that follow it correct its noise.
-_SHARE = 0.5
+_SHARE = 0.6
 #: The flattest curvature along the slopes, as a share of the largest of the loss, and the longest
 #: step in units of a Newton step.
 _FLATTEST, _LONGEST = 0.5, 2.0
@@ -251,10 +251,10 @@ def searched(
     row would be given if the block were fitted to the other rows is (p − h g)/(1 − h), with h the
     leverage, here its mean, as in generalised cross-validation. Let r be the multiple of it that
     fits g best: about 1 where the block explains the slopes, 0 where it explains noise. The step is
-    √r/2 Newton steps, by the curvature that the loss has along the slopes. The root is there
+    0.6 √r Newton steps, by the curvature that the loss has along the slopes. The root is there
     because rows that f has learned from have too small slopes: r is then too small, 1 too large,
     and √r between the two. The more columns a block has for its rows, the less it can be trusted,
-    so the step is in fact r^((1 + h)/2) (1 − h)²/2, and no sizes of blocks and batches diverge.
+    so the step is in fact 0.6 r^((1 + h)/2) (1 − h)², and no sizes of blocks and batches diverge.
 
     ``slope`` are the means of p g, ``change`` those of p², and ``columns`` the effective number
     of columns. ``squares`` are sums over rows: of the shares, of their squares, of the slopes'
