@@ -14,8 +14,10 @@ from trickless.arrays.devices import (
     cho_solve,
     cholesky,
     double,
+    eye,
     matching,
     plus_ridge,
+    solve_lower,
     times,
     to_host,
 )
@@ -368,8 +370,9 @@ def _preconditioned(slopes: Slopes, n_rows: int, options: Options) -> np.ndarray
         ) from error
     direction = cho_solve(factor, gradient)
     if slopes.squares is not None:
-        inverse = cho_solve(factor, np.eye(n_columns))  # the trace of the hat matrix is
-        columns = n_columns - damping * np.trace(inverse)  # those that the damping leaves
+        root = solve_lower(factor, eye(n_columns, factor))
+        # The trace of the hat matrix: the columns that the damping leaves.
+        columns = n_columns - damping * float(namespace(root).sum(root * root))
         total = slopes.squares[0]
         slope = (direction * gradient).sum(axis=0) / total**2
         change = (direction * times(direction.T, covariance).T).sum(axis=0) / total**2
