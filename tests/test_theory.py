@@ -84,28 +84,55 @@ def test_wrong_arguments_are_named():
 
 
 def test_kitchen_sinks_bound_by_hand():
-    """L = 2, C = 3, c(0) = 0.5, δ = e⁻²: √(½ log 1/δ) = 1, √(2 log 1/δ) = 2."""
-    bound = kitchen_sinks_bound(100, 36, 3.0, 2.0, math.exp(-2), 0.5)
-    assert bound.estimation == pytest.approx((4 * 6 + 1 + 6) / 10)
-    assert bound.approximation == pytest.approx(6 * 3 / 6)
-    assert bound.excess_risk == pytest.approx(2 * 3.1 + 3)
+    """L = 2, C = 3 and δ = 2 e⁻⁸: √(2 log 2/δ) = 4; a pair of bound 1/2 has S = 3 / √2."""
+    delta = 2 * math.exp(-8)
+    bound = kitchen_sinks_bound(100, 36, 3.0, 2.0, delta)
+    assert bound.estimation == pytest.approx(6 * (1 + 4) / 10)
+    assert bound.approximation == pytest.approx(6 * (1 + math.sqrt(16 - 2 * math.log(2))) / 6)
+    assert bound.excess_risk == pytest.approx(2 * bound.estimation + bound.approximation)
+    pair = kitchen_sinks_bound(100, 36, 3.0, 2.0, delta, width=2, bound=0.5)
+    assert pair == pytest.approx([part / math.sqrt(2) for part in bound])
+
+
+def test_the_bound_follows_from_three_events():
+    """Both sides of the estimation with δ/2 each, and the approximation with δ: 2 δ in all."""
+    n, K, C, L, delta = 50, 20, 1.5, 0.7, 0.1
+    change = 2 * L * C / n  # of a mean loss, by one row
+    one_side = change * math.sqrt(n * math.log(2 / delta) / 2)  # McDiarmid; Hoeffding alike
+    symmetrised = 2 * L * C / math.sqrt(n)
+    apart = C / math.sqrt(K) + 2 * C / K * math.sqrt(K * math.log(1 / delta) / 2)
+    bound = kitchen_sinks_bound(n, K, C, L, delta)
+    assert bound.excess_risk == pytest.approx(symmetrised + 2 * one_side + L * apart)
+
+
+def test_the_printed_constants_cover_the_proof_unless_delta_is_tiny():
+    """For L = C = 1 and c(0) = 0, (4 + √(½ log 1/δ)) / √n is printed."""
+    for delta in (1e-12, 6.1e-8, 6.2e-8, 1e-6, 0.01, 0.49):
+        printed = 4 + math.sqrt(math.log(1 / delta) / 2)
+        proved = kitchen_sinks_bound(1, 1, 1.0, 1.0, delta).estimation
+        assert (proved <= printed) == (delta >= 6.2e-8)
 
 
 @pytest.mark.parametrize("wanted", [0.06, 0.3])
 def test_so_many_neurons_keep_the_promise_and_no_fewer(wanted):
-    options = {"weight_bound": 1.5, "lipschitz": 1.0, "delta": 0.1, "loss_at_zero": 1.0}
+    options = {"weight_bound": 1.5, "lipschitz": 1.0, "delta": 0.1, "width": 2}
     enough = kitchen_sinks_neurons(wanted, 10**6, **options)
     assert kitchen_sinks_bound(10**6, enough, **options).excess_risk <= wanted
     assert kitchen_sinks_bound(10**6, enough - 1, **options).excess_risk > wanted
 
 
 def test_too_few_rows_for_any_number_of_neurons():
-    options = {"weight_bound": 1.0, "lipschitz": 1.0, "delta": 0.05, "loss_at_zero": 1.0}
+    options = {"weight_bound": 1.0, "lipschitz": 1.0, "delta": 0.05}
     with pytest.raises(ValueError, match=r"Remedy: more than (\d+) rows") as caught:
-        kitchen_sinks_neurons(0.01, 10**6, **options)
+        kitchen_sinks_neurons(0.005, 10**6, **options)
     rows = int(str(caught.value).split("more than ")[1].split()[0])
-    assert kitchen_sinks_neurons(0.01, 2 * rows, **options) > 0
+    assert kitchen_sinks_neurons(0.005, 2 * rows, **options) > 0
     with pytest.raises(ValueError, match="cannot be promised"):
-        kitchen_sinks_neurons(0.01, rows - 2, **options)
-    with pytest.raises(ValueError, match=r"delta=1.*between 0 and 1"):
-        kitchen_sinks_bound(10, 10, 1.0, 1.0, 1, 1.0)
+        kitchen_sinks_neurons(0.005, rows - 2, **options)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.5, 0.9, 1, math.nan, "small"])
+def test_a_delta_for_which_nothing_is_promised_is_refused(delta):
+    for theorem in (kitchen_sinks_bound, kitchen_sinks_neurons):
+        with pytest.raises(ValueError, match=r"delta=.*below 1/2.*Remedy: delta=0.05"):
+            theorem(10**6, 10**6, 1.0, 1.0, delta)

@@ -349,7 +349,7 @@ def shrinking_gradient_regret(
 
 
 class KitchenSinksBound(NamedTuple):
-    """The bound of Theorem 1 of Rahimi and Recht 2008, and the two errors it is made of."""
+    """What constrained Kitchen Sinks may lose, and the two errors that this is made of."""
 
     excess_risk: float
     estimation: float
@@ -363,57 +363,80 @@ def kitchen_sinks_bound(
     weight_bound: float,
     lipschitz: float,
     delta: float,
-    loss_at_zero: float,
+    *,
+    width: int = 1,
+    bound: float = 1.0,
 ) -> KitchenSinksBound:
     r"""Bound on the excess risk of Random Kitchen Sinks with constrained weights.
 
-    With probability at least :math:`1 - 2 \delta` over the rows and the neurons, the risk of the
-    minimiser over :math:`\|\beta\|_\infty \le C / K` exceeds the least risk of functions
-    :math:`E_w[f(w) \psi(x; w)]` with :math:`|f(w)| \le C` by at most
+    Let β minimise the mean loss over n rows with :math:`|\beta_{kc}| \le C / K` for the p numbers
+    of each of K neurons, with neither ridge nor intercept. With probability at least
+    :math:`1 - 2 \delta` over the rows and the neurons, its risk exceeds that of any function
+    :math:`E_w \langle f(w), \psi(x; w) \rangle` with :math:`|f_c(w)| \le C` by at most
     :math:`2 \varepsilon_{est} + \varepsilon_{app}`, where
 
-    .. math:: \varepsilon_{est} = \frac{4 L C + 2 |c(0)| + L C \sqrt{\tfrac12 \log(1/\delta)}}
-        {\sqrt n}, \qquad
-        \varepsilon_{app} = \frac{L C (1 + \sqrt{2 \log(1/\delta)})}{\sqrt K}
+    .. math:: \varepsilon_{est} = \frac{L S (1 + \sqrt{2 \log(2/\delta)})}{\sqrt n}, \qquad
+        \varepsilon_{app} = \frac{L S (1 + \sqrt{2 \log(1/\delta)})}{\sqrt K}, \qquad
+        S = C \sqrt p \, \sup \|\psi\|_2
 
     Parameters
     ----------
     n_rows : int
-        Number of rows n.
+        Number of rows n, drawn independently.
     n_neurons : int
-        Number of neurons K, of bound 1.
+        Number of neurons K, drawn independently.
     weight_bound : float
         The constant C.
     lipschitz : float
-        Lipschitz constant L of the loss c(y f) in its argument: 1 for the hinge and the logistic
-        loss.
+        Lipschitz constant L of the loss as a function of decision values in [-S, S]: 1 for the
+        hinge and the logistic loss; 2 (1 + S) for :math:`(f - y)^2` with y in [-1, 1], and for the
+        squared hinge; :math:`e^S` for the exponential loss.
     delta : float
-        Probability, in (0, 1), with which each of the two errors may exceed its bound.
-    loss_at_zero : float
-        c(0): 1 for the hinge, log 2 for the logistic loss.
+        Probability, in (0, 1/2), with which each of the two errors may exceed its bound. From 1/2
+        on nothing would be promised.
+    width : int, default=1
+        How many numbers p a neuron gives: 2 for cosines and sines. Use 1 where at most one of
+        them is not 0, as for a fern.
+    bound : float, default=1.0
+        Supremum of the Euclidean norm of a neuron's numbers.
 
     Returns
     -------
     KitchenSinksBound
         ``excess_risk``, and the ``estimation`` and ``approximation`` errors it is made of.
 
+    Raises
+    ------
+    ValueError
+        If ``delta`` is not below 1/2, or another argument is out of its range.
+
+    Notes
+    -----
+    This is Theorem 1 of [1]_ with the constants of a complete proof, which is written out on the
+    page "Random Kitchen Sinks" of the documentation. The paper prints
+    :math:`(4 L C + 2 |c(0)| + L C \sqrt{\tfrac12 \log(1/\delta)}) / \sqrt n` for the estimation
+    error. There the largest change of McDiarmid's inequality is taken as :math:`L C / n`, but it is
+    :math:`2 L C / n`, which doubles the last term; and a bound that holds on one side with
+    probability :math:`1 - \delta` is used on two, hence :math:`\log(2/\delta)` here. With
+    contraction by 2 L, without absolute values, the other two terms become L C.
+
     References
     ----------
-    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Theorem 1,
-       with the constants of its proof.
+    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Theorem 1.
 
     Examples
     --------
     >>> from trickless.theory import kitchen_sinks_bound
-    >>> bound = kitchen_sinks_bound(10**6, 10**4, 1.0, 1.0, delta=0.05, loss_at_zero=1.0)
+    >>> bound = kitchen_sinks_bound(10**6, 10**4, 1.0, 1.0, delta=0.05)
     >>> round(bound.excess_risk, 4)
-    0.0489
+    0.0419
     """
     owner = "kitchen_sinks_bound"
-    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows", _ANY))
-    check_value(owner, "n_neurons", n_neurons, integer(1, "it counts draws of w", _ANY))
-    estimation = _estimation(owner, n_rows, weight_bound, lipschitz, delta, loss_at_zero)
-    approximation = _approximation(weight_bound, lipschitz, delta) / math.sqrt(n_neurons)
+    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows"))
+    check_value(owner, "n_neurons", n_neurons, integer(1, "it is the number of drawn neurons"))
+    steepness = _steepness(owner, weight_bound, lipschitz, delta, width, bound)
+    estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
+    approximation = steepness * _deviation(delta) / math.sqrt(n_neurons)
     return KitchenSinksBound(2 * estimation + approximation, estimation, approximation)
 
 
@@ -424,7 +447,9 @@ def kitchen_sinks_neurons(
     weight_bound: float,
     lipschitz: float,
     delta: float,
-    loss_at_zero: float,
+    *,
+    width: int = 1,
+    bound: float = 1.0,
 ) -> int:
     r"""The number of neurons for which :func:`kitchen_sinks_bound` promises an excess risk.
 
@@ -432,7 +457,7 @@ def kitchen_sinks_neurons(
     ----------
     excess_risk : float
         The excess risk that is wanted.
-    n_rows, weight_bound, lipschitz, delta, loss_at_zero
+    n_rows, weight_bound, lipschitz, delta, width, bound
         See :func:`kitchen_sinks_bound`.
 
     Returns
@@ -447,13 +472,14 @@ def kitchen_sinks_neurons(
     Examples
     --------
     >>> from trickless.theory import kitchen_sinks_neurons
-    >>> kitchen_sinks_neurons(0.05, 10**6, 1.0, 1.0, delta=0.05, loss_at_zero=1.0)
-    9405
+    >>> kitchen_sinks_neurons(0.05, 10**6, 1.0, 1.0, delta=0.05)
+    6561
     """
     owner = "kitchen_sinks_neurons"
     check_value(owner, "excess_risk", excess_risk, positive("excess_risk=0.1 is a start"))
-    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows", _ANY))
-    estimation = _estimation(owner, n_rows, weight_bound, lipschitz, delta, loss_at_zero)
+    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows"))
+    steepness = _steepness(owner, weight_bound, lipschitz, delta, width, bound)
+    estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
     left = excess_risk - 2 * estimation
     if left <= 0:
         enough = math.floor(n_rows * (2 * estimation / excess_risk) ** 2) + 1
@@ -462,27 +488,31 @@ def kitchen_sinks_neurons(
             f"estimation error alone takes {2 * estimation:.3g}, however many neurons there are. "
             f"Remedy: more than {enough} rows, or a larger excess_risk."
         )
-    return math.ceil((_approximation(weight_bound, lipschitz, delta) / left) ** 2)
+    return math.ceil((steepness * _deviation(delta) / left) ** 2)
 
 
-def _estimation(
-    owner: str, n_rows: int, weight_bound: Any, lipschitz: Any, delta: Any, loss_at_zero: Any
+_BELOW_HALF = anything(
+    "a number above 0 and below 1/2, since the bound holds with probability 1 - 2 delta",
+    "delta=0.05 is usual",
+    lambda v: is_real(v) and 0 < v < 0.5,
+)
+
+
+def _steepness(
+    owner: str, weight_bound: Any, lipschitz: Any, delta: Any, width: Any, bound: Any
 ) -> float:
-    """The estimation error ε_est of Theorem 1."""
+    """L times the largest decision value, C √p sup |ψ|."""
     check_value(owner, "weight_bound", weight_bound, positive("weight_bound=1.0 is a start"))
     check_value(owner, "lipschitz", lipschitz, positive("lipschitz=1.0 is that of the hinge"))
-    check_value(owner, "delta", delta, _DELTA)
-    check_value(
-        owner, "loss_at_zero", loss_at_zero, non_negative("loss_at_zero=1.0 is the hinge's")
-    )
-    steep = lipschitz * weight_bound
-    deviation = math.sqrt(math.log(1 / delta) / 2)
-    return (4 * steep + 2 * loss_at_zero + steep * deviation) / math.sqrt(n_rows)
+    check_value(owner, "delta", delta, _BELOW_HALF)
+    check_value(owner, "width", width, integer(1, "width=2 is that of cosines and sines"))
+    check_value(owner, "bound", bound, positive("bound=1.0 is that of most families"))
+    return float(lipschitz) * float(weight_bound) * math.sqrt(width) * float(bound)
 
 
-def _approximation(weight_bound: float, lipschitz: float, delta: float) -> float:
-    """The approximation error ε_app of Theorem 1, times √K."""
-    return lipschitz * weight_bound * (1 + math.sqrt(2 * math.log(1 / delta)))
+def _deviation(delta: float) -> float:
+    """Expectation and deviation of a norm by McDiarmid's inequality, for n = 1 and radius 1."""
+    return 1 + math.sqrt(2 * math.log(1 / delta))
 
 
 @_in_range
