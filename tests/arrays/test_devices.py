@@ -106,6 +106,7 @@ def test_every_family_works_on_a_device(learner, family):
         {"alpha": "auto"},
         {"search": {"neurons__length_scale": [0.5, 2.0]}},
         {"weight_bound": 3.0, "alpha": 1e-3},
+        {"fit_intercept": False},
     ],
     ids=str,
 )
@@ -118,9 +119,11 @@ def test_every_way_to_choose_a_ridge_works_on_a_device(options):
     np.testing.assert_allclose(host(model.predict(put(X))), expected.predict(X), atol=1e-6)
 
 
+@pytest.mark.parametrize("weight_bound", [None, 1.0])
 @pytest.mark.parametrize("loss", ["log_loss", "hinge"])
-def test_losses_that_take_passes_work_on_a_device(loss):
-    learner = KitchenSinksClassifier(n_neurons=30, loss=loss, alpha=1e-2, dtype="float64")
+def test_losses_that_take_passes_work_on_a_device(loss, weight_bound):
+    options = {"loss": loss, "alpha": 1e-2, "weight_bound": weight_bound, "tol": 1e-4}
+    learner = KitchenSinksClassifier(n_neurons=30, dtype="float64", **options)
     X, y = problem(learner)
     expected = make(learner).fit(X, y).decision_function(X)
     model = make(learner).fit(put(X), y)

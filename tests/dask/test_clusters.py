@@ -201,6 +201,16 @@ def test_kitchen_sinks_from_two_fits_merge():
     np.testing.assert_allclose(together, sinks().fit(X, y).predict(X), rtol=0, atol=1e-6)
 
 
+def test_kitchen_sinks_may_have_a_bound_and_no_intercept():
+    X, y, _ = data()
+    for options in ({"fit_intercept": False}, {"weight_bound": 2.0, "alpha": 0.0}):
+        options |= {"dtype": "float64", "fit_intercept": False}
+        model = fit(sinks(**options), cut(X), cut(y + 5))
+        local = sinks(**options).fit(X, y + 5)
+        assert model.intercept_ == 0
+        np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-6)
+
+
 def test_a_warm_start_goes_on():
     X, y, weight = data()
     model, local = descent(warm_start=True, alpha=0.01), descent(warm_start=True, alpha=0.01)

@@ -197,7 +197,7 @@ OPTIONS = {
         {"alpha": "loo"},
         {"solver": "iterative"},
         {"search": {"neurons__length_scale": [1.0, 2.0]}, "neurons": Gaussian()},
-        {"weight_bound": 5.0},
+        {"weight_bound": 5.0, "fit_intercept": False},
         {"dtype": np.float64, "n_neurons": np.int64(30), "n_jobs": 2},
         {"dtype": np.dtype("float64")},
     ],

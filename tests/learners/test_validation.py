@@ -55,6 +55,7 @@ WRONG = {
     "n_iter_no_change": [0, 2.5],
     "search": ["neurons__length_scale", {}, {"neurons__length_scale": 1.0}, {"alpha": [1.0]}],
     "weight_bound": [0, -1.0, "tight"],
+    "fit_intercept": ["yes", None, 2],
     "solver": ["cholesky", None, 3],
     "tol": [-1.0, "small", None],
     "warm_start": ["yes", None],

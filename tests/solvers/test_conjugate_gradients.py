@@ -55,7 +55,7 @@ def test_tol_bounds_the_excess_of_the_risk():
 
 def test_the_preconditioner_saves_passes(monkeypatch):
     model = make(solver="iterative").fit(X, Y)
-    plain = lambda rows, share, ridges: lambda residual, ridges: residual.copy()  # noqa: E731
+    plain = lambda *rows: lambda residual, ridges: residual.copy()  # noqa: E731
     monkeypatch.setattr(trickless.solvers.conjugate_gradients, "_preconditioner", plain)
     with pytest.warns(ConvergenceWarning):
         without = make(solver="iterative", tol=1e-30, max_iter=2 * model.n_iter_).fit(X, Y)

@@ -33,6 +33,7 @@ from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
     anything,
+    boolean,
     check_parameters,
     choice,
     either,
@@ -55,6 +56,7 @@ class _KitchenSinks(NeuronLearner):
     loss: str = "squared_error"
     alpha: float | str
     weight_bound: float | None
+    fit_intercept: bool
     solver: str
     search: dict[str, Any] | None
     max_iter: int
@@ -73,6 +75,7 @@ class _KitchenSinks(NeuronLearner):
         "weight_bound": either(
             positive("weight_bound=None sets no bound"), anything("None", "", is_none)
         ),
+        "fit_intercept": boolean("fit_intercept=False leaves the constant out"),
         "solver": choice("auto", "direct", "iterative", remedy="solver='auto' goes by the columns"),
         "max_iter": integer(1, "max_iter=500 is the default"),
         "tol": positive("tol=1e-5 is the default"),
@@ -115,7 +118,6 @@ class _KitchenSinks(NeuronLearner):
         self
         """
         check_parameters(self, self._rules)
-        self._check_weight_bound()
         with (
             Checkpoint(checkpoint, self) as file,
             anew(self, is_model) as new,
@@ -136,13 +138,6 @@ class _KitchenSinks(NeuronLearner):
                 sums.minimise(X, targets, weight, new._loss(targets.shape[1]), options)
             sums.function(options)  # line 3: solve, unless that is done
         return self
-
-    def _check_weight_bound(self) -> None:
-        if self.loss != "squared_error" and self.weight_bound is not None:
-            raise ValueError(
-                f"{type(self).__name__}: weight_bound={self.weight_bound!r} does not go with "
-                f"loss={self.loss!r}. Remedy: weight_bound=None."
-            )
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         check_parameters(self, self._rules)
@@ -334,8 +329,12 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``.
     weight_bound : float or None, default=None
         The constant C of the paper: no coefficient exceeds C / ``n_neurons``. Least squares is then
-        solved with that constraint. An alpha to be chosen is chosen without it. Each coefficient at
-        the bound takes time of the cube of the number of columns.
+        solved with that constraint. An alpha to be chosen is chosen without it, and ``alpha=0``
+        works with any number of columns.
+    fit_intercept : bool, default=True
+        Whether the function has a constant b, which is not penalised. If not, b = 0. The theorem of
+        the paper is for ``alpha=0``, ``fit_intercept=False`` and a ``weight_bound``; see
+        :func:`trickless.theory.kitchen_sinks_bound`.
     solver : {"auto", "direct", "iterative"}, default="auto"
         How least squares is solved. "direct" sums statistics in one pass over the rows and
         factorises them, in time of order n c² + c³ for c columns (``n_neurons * width``).
@@ -425,6 +424,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         *,
         alpha: float | str = "auto",
         weight_bound: float | None = None,
+        fit_intercept: bool = True,
         solver: str = "auto",
         search: dict[str, Any] | None = None,
         max_iter: int = 500,
@@ -563,7 +563,10 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
         cross-validation, and "loo" by leave-one-out errors; see :class:`KitchenSinksRegressor`.
     weight_bound : float or None, default=None
-        The constant C of the paper: no coefficient exceeds C / ``n_neurons``; see
+        The constant C of the paper: no coefficient exceeds C / ``n_neurons``; for every loss. An
+        alpha to be chosen is chosen without it.
+    fit_intercept : bool, default=True
+        Whether the function has a constant b, which is not penalised; see
         :class:`KitchenSinksRegressor`.
     solver : {"auto", "direct", "iterative"}, default="auto"
         How least squares is solved, for ``loss="squared_error"``; see
@@ -574,7 +577,9 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     tol : float, default=1e-5
         The iterative solver stops when the risk is this close to its minimum, relative to the
         decrease of the risk by the solution. Losses other than "squared_error" are solved when no
-        entry of the preconditioned gradient is larger, or when the risk no longer decreases.
+        entry of the preconditioned gradient is larger, or when the risk no longer decreases. Within
+        a ``weight_bound`` they are solved when the risk is proved to be this close to its minimum,
+        relative to the risk of the function 0.
     search : dict or None, default=None
         Parameters of the neurons to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``; see :class:`KitchenSinksRegressor`.
@@ -654,6 +659,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         class_weight: dict[Any, float] | str | None = None,
         alpha: float | str = "auto",
         weight_bound: float | None = None,
+        fit_intercept: bool = True,
         solver: str = "auto",
         search: dict[str, Any] | None = None,
         max_iter: int = 500,

@@ -40,7 +40,7 @@ class Posterior:
         Z = double(beside(self._factor, Z))
         along = solve_lower(self._factor, (Z - beside(Z, self._moments.z_mean)).T)
         squares = to_host(namespace(along).sum(along**2, axis=0))
-        return (1 + squares) / self._moments.n
+        return (self._moments.n_constants + squares) / self._moments.n
 
 
 def noise_variance(
@@ -76,9 +76,15 @@ def _residual_freedom(moments: Moments, ridge: float) -> float:
         factor = _factor(moments, ridge)
         size = factor.shape[0]
         inverse = solve_lower(factor, eye(size, factor))
-        return moments.n - 1 - size + ridge * float(namespace(inverse).sum(inverse**2))
+        return (
+            moments.n
+            - moments.n_constants
+            - size
+            + ridge * float(namespace(inverse).sum(inverse**2))
+        )
     Z = moments.rows.Z
-    eigenvalues = np.maximum(linalg.eigvalsh(Z @ Z.T)[1:], 0)  # the first is 0, by centring
+    # By centring, the first is 0.
+    eigenvalues = np.maximum(linalg.eigvalsh(Z @ Z.T)[moments.n_constants :], 0)
     return moments.n - len(Z) + float((ridge / (eigenvalues + ridge)).sum())
 
 
@@ -98,7 +104,7 @@ def _check_freedom(
     """
     size = len(moments.z_mean)
     rounding = 0.0
-    if moments.rows is None and size >= moments.n - 1:
+    if moments.rows is None and size >= moments.n - moments.n_constants:
         rounding = _RESOLVED * size * np.finfo(float).eps * moments.mean_square
     if ((left <= 0) | (left * ridge < rounding)).any():
         raise ValueError(

@@ -64,7 +64,10 @@ class Pilot(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """Results of the first pass: means, covariances with the targets, and the chosen rows."""
+    """Results of the first pass: means, covariances with the targets, and the chosen rows.
+
+    Without an intercept, moments are about 0, and the mean of the targets is taken as 0.
+    """
 
     z_mean: np.ndarray
     y_mean: np.ndarray
@@ -72,6 +75,7 @@ class _Sums(NamedTuple):
     cross: np.ndarray
     chosen: np.ndarray
     pilot: Statistics
+    fit_intercept: bool
 
 
 def solve_in_passes(
@@ -86,8 +90,11 @@ def solve_in_passes(
     owner: str,
     keep: Keep = forget,
     state: State | None = None,
+    fit_intercept: bool = True,
 ) -> Solution:
     """Minimise mean (y − b − ⟨z, β⟩)² + ρ · |β|² without the matrix of the normal equations.
+
+    Without ``fit_intercept``, b = 0.
 
     The ridge ρ is given, or found for each output with a pilot. The covariance of the ``chosen``
     rows, in ascending order, gives the preconditioner. Iterations stop when each output's risk is
@@ -107,8 +114,12 @@ def solve_in_passes(
     if pilot is not None:
         signs = pilot.rng.choice([-1.0, 1.0], (len(targets), _PROBES))
         targets = np.hstack([targets, signs / np.sqrt(share)[:, None]])
-    sums = _first_pass(blocks, targets, weight, share, chosen, pilot, n_outputs, n_jobs)
+    sums = _first_pass(
+        blocks, targets, weight, share, chosen, pilot, n_outputs, n_jobs, fit_intercept
+    )
     check_finite(owner, sums.z_mean)
+    if not fit_intercept:
+        sums = sums._replace(z_mean=np.zeros_like(sums.z_mean))
 
     # One problem for each pair of a target and a ridge. Random signs are targets, too.
     if pilot is None:
@@ -134,7 +145,7 @@ def solve_in_passes(
                 total += sum_of_rows
         return product.T - np.outer(sums.z_mean, total) + ridges * p
 
-    precondition = _preconditioner(sums.chosen, share[chosen], ridges)
+    precondition = _preconditioner(sums.chosen, share[chosen], ridges, fit_intercept)
     wanted, n_compare = sums.cross[:, which], 0
     coef, grid, scores = np.zeros_like(wanted), None, None
     kept = state or {}
@@ -185,8 +196,9 @@ def _first_pass(
     pilot: Pilot | None,
     n_outputs: int,
     n_jobs: int | None,
+    fit_intercept: bool,
 ) -> _Sums:
-    y_mean = share @ targets
+    y_mean = share @ targets * fit_intercept
     centred = targets - y_mean
     y_variance = share @ centred**2
     centred *= share[:, None]  # so the mean of z adds nothing to the covariance
@@ -208,12 +220,12 @@ def _first_pass(
                 least_ridge(len(targets)),
                 n_jobs,
             )
-    return _Sums(z_mean, y_mean, y_variance, cross, kept, statistics)
+    return _Sums(z_mean, y_mean, y_variance, cross, kept, statistics, fit_intercept)
 
 
 def _candidates(sums: _Sums, pilot: Pilot, n_outputs: int) -> tuple[np.ndarray, np.ndarray]:
     """Targets and ridges of all problems: each output with its ridges, random signs with all."""
-    begin = solve_by_gcv(sums.pilot.centred()).ridge
+    begin = solve_by_gcv(sums.pilot.moments(sums.fit_intercept)).ridge
     n_each = 1 + int(np.ceil(np.log(pilot.scale) / np.log(_STEP)))
     each = begin[:, None] * np.geomspace(1, pilot.scale, n_each)
     grid = np.unique(each)
@@ -226,11 +238,13 @@ def _compare(
     sums: _Sums, coef: np.ndarray, which: np.ndarray, ridges: np.ndarray, n_outputs: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Grid of ridges, scores of each output (infinite if not tried), and the best problems."""
-    n = sums.pilot.centred().n
+    moments = sums.pilot.moments(sums.fit_intercept)
+    n = moments.n
     explained = (sums.cross[:, which] * coef).sum(axis=0)
     grid = np.unique(ridges)
     of_signs = explained[which >= n_outputs].reshape(_PROBES, len(grid))
-    freedom, error = 1 + of_signs.mean(axis=0), of_signs.std(axis=0, ddof=1) / np.sqrt(_PROBES)
+    freedom = moments.n_constants + of_signs.mean(axis=0)
+    error = of_signs.std(axis=0, ddof=1) / np.sqrt(_PROBES)
     left = 1 - freedom / n
     trusted = left > _TRUSTED * error / n
     scores, best = np.full((n_outputs, len(grid)), np.inf), np.empty(n_outputs, dtype=int)
@@ -247,7 +261,7 @@ def _compare(
 
 
 def _preconditioner(
-    rows: np.ndarray, share: np.ndarray, ridges: np.ndarray
+    rows: np.ndarray, share: np.ndarray, ridges: np.ndarray, fit_intercept: bool
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """A function of vectors and ridges: the inverse of the rows' covariance plus ridge, applied.
 
@@ -256,7 +270,8 @@ def _preconditioner(
     """
     share = share / share.sum()
     centred = rows
-    centred -= share @ centred
+    if fit_intercept:
+        centred -= share @ centred
     centred *= np.sqrt(share)[:, None]
     inner = centred @ centred.T
     middles: dict[float, float] = {}

@@ -192,6 +192,13 @@ class SmoothHinge(Loss):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -y * np.clip((1 - y * f) / self.width, 0, 1)
 
+    def corner(self, f: np.ndarray, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """How far the hinge is above its tangents of these slopes, in [−1, 0] · y: (n_rows,).
+
+        By Fenchel's inequality, with the conjugate y · slope of the hinge.
+        """
+        return (np.maximum(1 - y * f, 0) + slope * (y - f)).sum(axis=1)
+
 
 class SquaredHinge(DualLoss):
     """max(0, 1 − y f)²; its minimiser is 2p − 1."""

@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import linalg
 from scipy.linalg import lapack
 
 from trickless.arrays.devices import beside, cho_solve, cholesky, eigh, plus_ridge, times, to_host
 from trickless.arrays.namespaces import on_host
+from trickless.solvers.box import quadratic_within
 from trickless.solvers.gram import FLOOR, inner_products
 from trickless.solvers.statistics import Moments
 
@@ -66,11 +67,12 @@ def solve(moments: Moments, ridge: float, n_jobs: int | None = 1) -> Solution:
 def solve_within(moments: Moments, solution: Solution, bound: float) -> Solution:
     """Minimise at the ridges of a solution, with every coefficient in [−bound, bound]."""
     coef = solution.coef.copy()
+    begin = np.where(np.isfinite(coef), coef, 0.0)
     for output in np.flatnonzero(np.abs(coef).max(axis=0) > bound):
-        factor = cholesky(plus_ridge(to_host(moments.covariance), solution.ridge[output]))
-        wanted = linalg.solve_triangular(factor, moments.cross[:, output], lower=True)
-        inside = optimize.lsq_linear(factor.T, wanted, (-bound, bound), method="bvls", tol=1e-12)
-        coef[:, output] = inside.x
+        matrix = plus_ridge(to_host(moments.covariance), solution.ridge[output])
+        coef[:, output] = quadratic_within(
+            matrix, moments.cross[:, output], begin[:, output], bound
+        )
     return _with_intercept(moments, coef, solution.ridge)._replace(
         grid=solution.grid, scores=solution.scores
     )
@@ -142,7 +144,7 @@ def solve_by_loo(
         fitted = to_host(along @ beside(along, effects)).reshape(len(y), n_outputs, n_grid)
         fitted = fitted + moments.y_mean[:, None]
         length = to_host(along**2 @ beside(along, path.shrunk))
-        leverage = (weight / moments.n)[:, None] * (1 + length)
+        leverage = (weight / moments.n)[:, None] * (moments.n_constants + length)
         left = np.maximum(1 - leverage, 0)[:, None]
         error = np.divide(
             y[:, :, None] - fitted, left, out=np.full_like(fitted, np.inf), where=left > 0
@@ -165,7 +167,7 @@ class Path:
 
     def freedom(self) -> np.ndarray:
         """Degrees of freedom at each ridge, intercept included."""
-        return _freedom(self.eigenvalues, self.grid)
+        return self.moments.n_constants + _freedom(self.eigenvalues, self.grid)
 
     def residual(self) -> np.ndarray:
         """Residual variance at each ridge, shape (n_outputs, n_grid)."""
@@ -227,7 +229,7 @@ class _Tridiagonal:
 
     def freedom(self) -> np.ndarray:
         """Degrees of freedom at each ridge, intercept included."""
-        return _freedom(self.eigenvalues, self.grid)
+        return self.moments.n_constants + _freedom(self.eigenvalues, self.grid)
 
     def residual(self) -> np.ndarray:
         """Residual variance at each ridge, shape (n_outputs, n_grid)."""
@@ -272,8 +274,8 @@ class _OfRows(_Tridiagonal):
 
 
 def _freedom(eigenvalues: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """1 + Σ_j λ_j / (λ_j + ρ) at each ridge."""
-    return 1 + (eigenvalues[:, None] / (eigenvalues[:, None] + grid)).sum(axis=0)
+    """Σ_j λ_j / (λ_j + ρ) at each ridge."""
+    return (eigenvalues[:, None] / (eigenvalues[:, None] + grid)).sum(axis=0)
 
 
 def _grid(moments: Moments, largest: float) -> np.ndarray:

@@ -4,12 +4,14 @@ Activations come in blocks of rows, which are kept in memory or evaluated again 
 the same result. The risk and its gradient take one pass. To save passes, the problem is
 preconditioned by the covariance of the activations, from the statistics that least squares needs as
 well. L-BFGS then takes about a hundred passes, or up to a thousand for the hinge loss, which has a
-corner.
+corner. If coefficients are bounded, and the bound matters, the problem stays as it is, and L-BFGS-B
+takes some hundred passes, or thousands for the hinge.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, optimize
@@ -17,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from trickless.arrays.devices import cholesky, matching, plus_ridge, to_host
 from trickless.rules import warn
+from trickless.solvers.box import descend_within, excess_within
 from trickless.solvers.losses import Hinge, Loss, SmoothHinge
 from trickless.solvers.ridge import Solution
 from trickless.solvers.statistics import Moments
@@ -31,6 +34,72 @@ _GAIN = 1e-3
 
 #: Widths of the smoothed hinge, used in turn; the last changes the risk by at most 1e-4.
 _WIDTHS = (1.0, 0.1, 0.01, 2e-4)
+#: The same for bounded coefficients, where what the width costs is measured.
+_WIDTHS_WITHIN = (1.0, 0.1, 0.01, 1e-3, 2e-4)
+#: A width has done its work when what is left of the descent is this share of what it costs.
+_SHARE = 0.25
+
+
+class Evaluation(NamedTuple):
+    """The risk at coefficients and offsets, its gradient, and the slope of the loss by the offsets.
+
+    ``corner`` is what the smoothing of a corner costs: the slopes prove that the risk of the loss
+    itself is at most that much, plus the excess of the smooth risk, above its minimum.
+    """
+
+    value: float
+    gradient: np.ndarray
+    slope: np.ndarray
+    corner: float
+
+
+class Risk:
+    """The mean loss plus (ρ/2) |β|² of coefficients β and offsets, in a pass over the rows.
+
+    Coefficients are for centred activations, so that an offset is the mean decision value; without
+    an intercept nothing is centred, and the offsets stay 0.
+    """
+
+    def __init__(
+        self,
+        blocks: Blocks,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        ridge: np.ndarray,
+        moments: Moments,
+    ) -> None:
+        share = np.full(len(targets), 1.0) if weight is None else weight
+        self.share = share / share.sum()
+        self.ridge, self.moments = ridge, moments
+        self._blocks, self._targets = blocks, targets
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the coefficients."""
+        return self.moments.cross.shape
+
+    def __call__(self, loss: Loss, coef: np.ndarray, offset: np.ndarray) -> Evaluation:
+        """Evaluate the risk of a loss."""
+        constant = offset - self.moments.z_mean @ coef
+        value, gradient, total, corner = 0.0, np.zeros_like(coef), np.zeros(coef.shape[1]), 0.0
+        for rows, Z in self._blocks():
+            f, y, share = to_host(Z @ matching(Z, coef)) + constant, self._targets[rows], self.share
+            value += float(share[rows] @ loss.value(f, y))
+            slope = loss.derivative(f, y)
+            if isinstance(loss, SmoothHinge):
+                corner += float(share[rows] @ loss.corner(f, y, slope))
+            slope *= share[rows, None]
+            gradient += to_host(Z.T @ matching(Z, slope))
+            total += slope.sum(axis=0)
+        gradient -= np.outer(self.moments.z_mean, total)
+        value += 0.5 * float((self.ridge * coef**2).sum())
+        gradient += self.ridge * coef
+        return Evaluation(value, gradient, total * self.moments.n_constants, corner)
+
+    def solution(self, coef: np.ndarray, offset: np.ndarray, n_iter: int) -> Solution:
+        """These coefficients and offsets as a solution."""
+        intercept = offset - self.moments.z_mean @ coef
+        return Solution(coef, intercept, self.ridge, n_iter=max(1, n_iter))
 
 
 def minimise(
@@ -43,43 +112,132 @@ def minimise(
     max_iter: int,
     tol: float,
     owner: str,
+    bound: float | None = None,
+    begin: np.ndarray | None = None,
 ) -> Solution:
     r"""Minimise :math:`\frac1n \sum_i l(b + \langle z_i, β \rangle, y_i) + \frac{ρ}{2} |β|^2`.
 
     The hinge loss has a corner, so it is approximated by smooth losses of decreasing width. For
     each width, L-BFGS stops when no entry of the preconditioned gradient is above ``tol``, or when
     the risk no longer decreases; else there is a warning after ``max_iter`` iterations.
+
+    With a ``bound``, no coefficient exceeds it: see :func:`minimise_within`, which starts at the
+    coefficients ``begin``. If none of these is at the bound, the problem is first solved without
+    it, and that solution is taken if it keeps the bound.
     """
-    share = np.full(len(targets), 1.0) if weight is None else weight
-    share = share / share.sum()
-    losses = [SmoothHinge(width) for width in _WIDTHS] if isinstance(loss, Hinge) else [loss]
-    n_outputs = targets.shape[1]
-    start = np.zeros((len(moments.z_mean) + 1, n_outputs))
-    n_iter = 0
-    for smooth in losses:
-        start, n, trouble = _descend(
-            blocks, targets, share, smooth, ridge, moments, start, max_iter, tol
-        )
-        n_iter += n
+    risk = Risk(blocks, targets, weight, ridge, moments)
+    if bound is None:
+        return _said(owner, *_minimise_freely(risk, loss, max_iter, tol))
+    begin = np.zeros(risk.shape) if begin is None else begin
+    if np.abs(begin).max() < bound and (ridge > 0).all():
+        solution, trouble = _minimise_freely(risk, loss, max_iter, tol)
+        if np.abs(solution.coef).max() <= bound:
+            return _said(owner, solution, trouble)
+    return _said(owner, *minimise_within(risk, loss, bound, begin, max_iter, tol))
+
+
+def _said(owner: str, solution: Solution, trouble: str) -> Solution:
+    """The solution, with a warning of trouble, if there was any."""
     if trouble:
-        warn(
-            f"{owner}: {trouble} Remedy: a larger max_iter or alpha, or dtype='float64'.",
-            ConvergenceWarning,
+        warn(f"{owner}: {trouble}", ConvergenceWarning)
+    return solution
+
+
+def minimise_within(
+    risk: Risk, loss: Loss, bound: float, begin: np.ndarray, max_iter: int, tol: float
+) -> tuple[Solution, str]:
+    """Minimise the risk with every coefficient in [−bound, bound], and describe trouble, if any.
+
+    L-BFGS-B stops when the risk is proved to be at most ``tol`` times the risk of f = 0 above its
+    minimum (see ``box``). The hinge is smoothed with decreasing widths; what the width costs is
+    proved by the slopes, which are dual variables of the hinge. The part of an intercept in this is
+    estimated: its slope times 1 + |offset|.
+    """
+    coef, offset = np.clip(begin, -bound, bound), np.zeros(risk.shape[1])
+    allowed = tol * risk(loss, np.zeros_like(coef), offset).value
+    n_iter, value, least, best = 0, np.inf, -np.inf, (coef, offset)
+    for smooth in _smoothed(loss, _WIDTHS_WITHIN):
+        problem = _Within(risk, smooth, bound, allowed)
+        result = descend_within(
+            problem, problem.point(coef, offset), problem.bounds, max_iter, problem.is_done
         )
-    coef, offset = start[:-1], start[-1]
-    return Solution(coef, offset - moments.z_mean @ coef, ridge, n_iter=max(1, n_iter))
+        coef, offset = problem.coefficients(result.point)
+        n_iter += result.n_iter
+        found = problem.at.value if smooth is loss else risk(loss, coef, offset).value
+        least = max(least, found - problem.left(result.point) - problem.at.corner)
+        if found < value:
+            value, best = found, (coef, offset)
+        if value - least <= allowed:
+            break
+    trouble = ""
+    if value - least > (allowed if result.is_exhausted else max(allowed, _GAIN * value)):
+        trouble = (
+            f"within weight_bound the risk is {value:.6g} after {n_iter} iterations with "
+            f"max_iter={max_iter}, and may be up to {value - least:.2g} above its minimum, where "
+            f"tol={tol:g} asks for {allowed:.2g}. Remedy: a larger max_iter, alpha or tol, a "
+            "smaller weight_bound, or dtype='float64'."
+        )
+    return risk.solution(*best, n_iter), trouble
+
+
+class _Within:
+    """A smooth risk on the box, as a function of one vector with entries of about one curvature."""
+
+    at: Evaluation  # of the last call
+
+    def __init__(self, risk: Risk, loss: Loss, bound: float, allowed: float) -> None:
+        self._risk, self._loss, self._bound, self._allowed = risk, loss, bound, allowed
+        n_columns, n_outputs = risk.shape
+        self._shape = n_columns + 1, n_outputs
+        self._unit = np.full((n_columns + 1, 1), bound)
+        self._unit[-1] *= n_columns**0.5  # of the offsets
+        limits = np.ones(self._shape)
+        limits[-1] = np.inf if risk.moments.n_constants else 0.0
+        self.bounds = limits.ravel()
+
+    def point(self, coef: np.ndarray, offset: np.ndarray) -> np.ndarray:
+        """The vector of coefficients and offsets."""
+        return (np.vstack([coef, offset]) / self._unit).ravel()
+
+    def coefficients(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients, of which none exceeds the bound, and offsets."""
+        both = u.reshape(self._shape) * self._unit
+        return np.clip(both[:-1], -self._bound, self._bound), both[-1]
+
+    def __call__(self, u: np.ndarray) -> tuple[float, np.ndarray]:
+        """Value and gradient."""
+        self.at = self._risk(self._loss, *self.coefficients(u))
+        gradient = np.vstack([self.at.gradient, self.at.slope]) * self._unit
+        return self.at.value, gradient.ravel()
+
+    def left(self, u: np.ndarray) -> float:
+        """How far the smooth risk may be above its minimum at the point of the last call."""
+        coef, offset = self.coefficients(u)
+        of_offset = float((np.abs(self.at.slope) * (1 + np.abs(offset))).sum())
+        return excess_within(self.at.gradient, coef, self._bound) + of_offset
+
+    def is_done(self, u: np.ndarray) -> bool:
+        """Whether that is as little as is allowed, or little beside what the width costs."""
+        corner = self.at.corner
+        return self.left(u) <= max(self._allowed - corner, _SHARE * corner)
+
+
+def _smoothed(loss: Loss, widths: tuple[float, ...]) -> list[Loss]:
+    """The loss, or smooth losses that approach it in turn."""
+    return [SmoothHinge(width) for width in widths] if isinstance(loss, Hinge) else [loss]
+
+
+def _minimise_freely(risk: Risk, loss: Loss, max_iter: int, tol: float) -> tuple[Solution, str]:
+    """The solution without a bound, and a description of trouble, if any."""
+    start, n_iter, trouble = np.zeros((risk.shape[0] + 1, risk.shape[1])), 0, ""
+    for smooth in _smoothed(loss, _WIDTHS):
+        start, n, trouble = _descend(risk, smooth, start, max_iter, tol)
+        n_iter += n
+    return risk.solution(start[:-1], start[-1], n_iter), trouble
 
 
 def _descend(
-    blocks: Blocks,
-    targets: np.ndarray,
-    share: np.ndarray,
-    loss: Loss,
-    ridge: np.ndarray,
-    moments: Moments,
-    start: np.ndarray,
-    max_iter: int,
-    tol: float,
+    risk: Risk, loss: Loss, start: np.ndarray, max_iter: int, tol: float
 ) -> tuple[np.ndarray, int, str]:
     """Coefficients by L-BFGS, the number of iterations, and a description of trouble, if any.
 
@@ -87,7 +245,7 @@ def _descend(
     u = Lᵀ β, where L Lᵀ is the covariance plus a ridge. The Hessian is proportional to that matrix
     if the curvature of the loss is constant.
     """
-    matrix = plus_ridge(moments.covariance, ridge.mean() / min(loss.curvature, 1.0))
+    matrix = plus_ridge(risk.moments.covariance, risk.ridge.mean() / min(loss.curvature, 1.0))
     factor = to_host(cholesky(matrix))
     shape = start.shape
 
@@ -96,29 +254,17 @@ def _descend(
         coef = linalg.solve_triangular(factor, both[:-1], lower=True, trans="T")
         return coef, both[-1]
 
-    def risk(u: np.ndarray) -> tuple[float, np.ndarray]:
-        coef, offset = coefficients(u)
-        constant = offset - moments.z_mean @ coef
-        value, gradient, total = 0.0, np.zeros_like(coef), np.zeros(shape[1])
-        for rows, Z in blocks():
-            f = to_host(Z @ matching(Z, coef)) + constant
-            weight = share[rows]
-            value += float(weight @ loss.value(f, targets[rows]))
-            slope = loss.derivative(f, targets[rows]) * weight[:, None]
-            gradient += to_host(Z.T @ matching(Z, slope))
-            total += slope.sum(axis=0)
-        gradient -= np.outer(moments.z_mean, total)
-        value += 0.5 * float((ridge * coef**2).sum())
-        gradient += ridge * coef
-        back = linalg.solve_triangular(factor, gradient, lower=True)
-        return value, np.vstack([back, total]).ravel()
+    def function(u: np.ndarray) -> tuple[float, np.ndarray]:
+        at = risk(loss, *coefficients(u))
+        back = linalg.solve_triangular(factor, at.gradient, lower=True)
+        return at.value, np.vstack([back, at.slope]).ravel()
 
     u = np.vstack([factor.T @ start[:-1], start[-1]]).ravel()
     n_iter, left, before = 0, np.inf, np.inf
     while n_iter < max_iter and left > _GAIN:
         most = max_iter - n_iter
         options = {"maxiter": most, "maxfun": 2 * most, "gtol": tol, "ftol": _STALLED}
-        result = optimize.minimize(risk, u, jac=True, method="L-BFGS-B", options=options)
+        result = optimize.minimize(function, u, jac=True, method="L-BFGS-B", options=options)
         u, n_iter = result.x, n_iter + result.nit
         slope, is_exhausted = np.abs(result.jac).max(), result.status == 1
         # The Hessian in u is about 1, so this estimates how far the risk is above its minimum.
@@ -130,7 +276,8 @@ def _descend(
     if is_exhausted or left > _GAIN:
         trouble = (
             f"the risk is {result.fun:.6g} after {n_iter} iterations with max_iter={max_iter}, "
-            f"with a gradient of up to {slope:.2g}, where tol={tol:g}."
+            f"with a gradient of up to {slope:.2g}, where tol={tol:g}. Remedy: a larger max_iter "
+            "or alpha, or dtype='float64'."
         )
     coef, offset = coefficients(result.x)
     return np.vstack([coef, offset]), int(n_iter), trouble

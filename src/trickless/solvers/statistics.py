@@ -186,14 +186,20 @@ class Statistics:
 
     def centred(self) -> Moments:
         """Means and covariances."""
+        return self.moments(True)
+
+    def moments(self, fit_intercept: bool) -> Moments:
+        """Moments about the means, or about 0 for a function without an intercept."""
         z_mean, y_mean = self.z_sum / self.weight, self.y_sum / self.weight
+        centre = y_mean if fit_intercept else -self.origin  # of the targets minus the origin
         moments = Moments(
-            cross=self.cross / self.weight - np.outer(z_mean, y_mean),
-            y_variance=np.maximum(self.y_square / self.weight - y_mean**2, 0),
-            z_mean=z_mean,
-            y_mean=y_mean + self.origin,
+            cross=self.cross / self.weight - np.outer(z_mean, centre),
+            y_variance=np.maximum(self.y_square / self.weight - centre * (2 * y_mean - centre), 0),
+            z_mean=z_mean if fit_intercept else np.zeros_like(z_mean),
+            y_mean=centre + self.origin,
             n=max(self.weight, self.weight**2 / self.weight_square),
             least_ridge=FLOOR * self.rounded / self.weight,
+            n_constants=int(fit_intercept),
         )
         if kept := self.kept:
             scale = 1 / self.weight**0.5
@@ -202,14 +208,17 @@ class Statistics:
             with linear_algebra(None, Z.size):  # in place, as allocating memory would take longer
                 Z = blas.dscal(scale, Z.ravel()).reshape(Z.shape)
                 moments.mean_square = float(np.vdot(Z, Z))
-                Z = blas.dger(-1.0, z_mean, Y[:, -1], a=Z.T, overwrite_a=1).T  # Z − √ω z_meanᵀ
-            moments.rows = KeptRows(Z, Y[:, :-1] - np.outer(Y[:, -1], y_mean))
+                if fit_intercept:  # Z − √ω z_meanᵀ
+                    Z = blas.dger(-1.0, z_mean, Y[:, -1], a=Z.T, overwrite_a=1).T
+            moments.rows = KeptRows(Z, Y[:, :-1] - np.outer(Y[:, -1], centre))
             return moments
         trace = namespace(self.gram).linalg.trace(self.gram)
         moments.mean_square = float(trace) / self.weight
         covariance = self.gram / float(self.weight)
         mean = beside(covariance, z_mean)
-        if on_host(covariance):  # without another matrix
+        if not fit_intercept:
+            pass
+        elif on_host(covariance):  # without another matrix
             for some in row_blocks(len(mean)):
                 covariance[some] -= mean[some, None] * mean
         else:
@@ -233,13 +242,14 @@ def least_ridge(n_rows: int, ridge: float = np.inf) -> float:
 
 @dataclass
 class Moments:
-    """Means, centred second moments, and the number of rows.
+    """Means, second moments about them, and the number of rows.
 
     The number of rows n is the sum of the weights, as if they counted repetitions, or Kish's
     effective number (Σ w)² / Σ w² if that is larger, as for weights that sum to 1. The covariance
     is on the device of the Gram matrix, and accurate enough for ridges of at least ``least_ridge``.
     If rows are few, it is RᵀR, and the covariance with the targets is RᵀY. Then ``rows`` are (R,
-    Y), centred and multiplied by the roots of weights that sum to 1.
+    Y), centred and multiplied by the roots of weights that sum to 1. ``n_constants`` is 0 if there
+    is no intercept; the means are then 0.
     """
 
     cross: np.ndarray
@@ -250,6 +260,7 @@ class Moments:
     least_ridge: float
     mean_square: float = 0.0
     rows: KeptRows | None = None
+    n_constants: int = 1
 
     @cached_property
     def covariance(self) -> Any:

@@ -49,6 +49,7 @@ class Options(NamedTuple):
     owner: str
     alpha: float | str
     weight_bound: float | None
+    fit_intercept: bool
     solver: str
     loss: str
     max_iter: int
@@ -146,9 +147,8 @@ class Sums:
         """The solution for the rows so far, which is computed at the first call."""
         solution = self._solution
         if solution is None:
-            assert self.statistics is not None
             check_alpha(options.owner, options.alpha)
-            moments = self.statistics.centred()
+            moments = self._moments(options)
             with linear_algebra(options.n_jobs, moments.n_products):
                 if isinstance(options.alpha, str):
                     solution = solve_by_gcv(moments, options.n_jobs)
@@ -189,6 +189,11 @@ class Sums:
         self._solution = None
         self._network = None
 
+    def _moments(self, options: Options) -> Moments:
+        """Moments of the rows so far, about their means if there is an intercept."""
+        assert self.statistics is not None
+        return self.statistics.moments(options.fit_intercept)
+
     def _panels(self, X: Any, options: Options, **how: Any) -> Iterator[tuple[slice, Any]]:
         return panels(self.stream, self.n_neurons, X, n_jobs=options.n_jobs, **how)
 
@@ -201,16 +206,25 @@ class Sums:
                 "again with this alpha, or fit with dtype='float64' from the beginning."
             )
         with self._dependent_columns(options):
-            return solve(moments, ridge, options.n_jobs)
+            try:
+                return solve(moments, ridge, options.n_jobs)
+            except LinAlgError:
+                if options.weight_bound is None:
+                    raise
+        beyond = np.full_like(moments.cross, np.inf)  # no solution without the bound is unique
+        return Solution(beyond, np.zeros(beyond.shape[1]), np.full(beyond.shape[1], ridge))
+
+    def _bound(self, options: Options) -> float | None:
+        """The largest weight that Algorithm 1 of the paper allows, C / K; None if any is."""
+        return None if options.weight_bound is None else options.weight_bound / self.n_neurons
 
     def _bounded_by_weight(self, solution: Solution, options: Options) -> Solution:
         """The solution with all weights at most C / K, as in Algorithm 1 of the paper."""
-        if options.weight_bound is None:
+        bound = self._bound(options)
+        if bound is None:
             return solution
-        assert self.statistics is not None
-        bound = options.weight_bound / self.n_neurons
-        with linear_algebra(options.n_jobs), self._dependent_columns(options):
-            return solve_within(self.statistics.centred(), solution, bound)
+        with linear_algebra(options.n_jobs):
+            return solve_within(self._moments(options), solution, bound)
 
     @contextmanager
     def _dependent_columns(self, options: Options) -> Iterator[None]:
@@ -301,14 +315,14 @@ class Sums:
                 options.owner,
                 keep,
                 state,
+                options.fit_intercept,
             )
 
     def leave_one_out(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, options: Options
     ) -> None:
         """Solve least squares at the alpha with the least leave-one-out error."""
-        assert self.statistics is not None
-        moments = self.statistics.centred()
+        moments = self._moments(options)
         weight = np.ones(len(targets)) if weight is None else weight
         weight = weight * (moments.n / weight.sum())
         parts = ((Z, targets[rows], weight[rows]) for rows, Z in self._panels(X, options))
@@ -318,8 +332,7 @@ class Sums:
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, loss: Loss, options: Options
     ) -> None:
         """Minimise the risk of another loss, with the alpha chosen for the squared loss."""
-        assert self.statistics is not None
-        moments, squared = self.statistics.centred(), self.solution(options)
+        moments, squared = self._moments(options), self.solution(options)
         factor = min(loss.curvature, 1.0) if isinstance(options.alpha, str) else 1.0
         least = minimise(
             self._passes(X, options.cache_bytes, options),
@@ -331,6 +344,8 @@ class Sums:
             options.max_iter,
             options.tol,
             options.owner,
+            self._bound(options),
+            squared.coef,
         )
         grid = None if squared.grid is None else squared.grid * factor
         self._solution = least._replace(grid=grid, scores=squared.scores)
@@ -339,16 +354,14 @@ class Sums:
 
     def noise(self, options: Options) -> np.ndarray:
         """Variance of the noise of each output, from the residuals."""
-        assert self.statistics is not None
-        moments, solution = self.statistics.centred(), self.solution(options)
+        moments, solution = self._moments(options), self.solution(options)
         with linear_algebra(options.n_jobs), self._dependent_columns(options):
             alpha = solution.ridge / self.n_neurons
             return noise_variance(options.owner, moments, solution, alpha)
 
     def deviations(self, X: Any, options: Options) -> np.ndarray:
         """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
-        assert self.statistics is not None
-        moments, solution = self.statistics.centred(), self.solution(options)
+        moments, solution = self._moments(options), self.solution(options)
         noise = self.noise(options)
         variance = np.empty((X.shape[0], len(noise)))
         with linear_algebra(options.n_jobs), self._dependent_columns(options):
