@@ -22,7 +22,7 @@
 # make bench-growth       time against rows, inputs and neurons; time of an import
 # make bench-gpu        a graphics card beside bare torch; says so where there is none
 # make bench-images       MNIST by random convolutions
-# make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks
+# make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks; the bound of the theorem
 # make bench-limits       hot paths against their bare arithmetic
 # make bench-papers       the papers' experiments
 # make bench-peers        other libraries on the same data, along each one's own size
@@ -171,6 +171,7 @@ bench-solvers: $(VENV)/.plot
 
 bench-kitchen-sinks: $(VENV)/.plot
 	$(BIN)/python benchmarks/kitchen_sinks_stream.py
+	$(BIN)/python benchmarks/kitchen_sinks_bound.py
 
 bench-limits: $(VENV)/.plot
 	$(BIN)/python benchmarks/limits/shrinking_gradient_round.py

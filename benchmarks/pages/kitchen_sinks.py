@@ -115,7 +115,29 @@ def kitchen_sinks_stream_table():
     return "\n".join([*grid(head, rows), "", f"{text} {where(result)}."])
 
 
+def kitchen_sinks_bound_table():
+    result = results("kitchen_sinks_bound")
+    rows = [
+        [
+            line["case"],
+            f"{line['rows']:,}",
+            f"{line['neurons']}",
+            f"{line['mean']:.4f} ± {line['standard_error']:.4f}",
+            f"{line['quantile']:.3f}",
+            f"{line['largest']:.3f}",
+            f"{line['bound']:.2f}",
+            f"{line['bound'] / line['largest']:.1f}",
+            f"{line['violations']}",
+        ]
+        for line in result["lines"]
+    ]
+    head = ["case", "n", "K", "mean excess", "1 − 2δ quantile", "largest", "bound"]
+    head += ["bound / largest", f"above it, of {result['seeds']}"]
+    return "\n".join([*grid(head, rows), "", f"{where(result)}."])
+
+
 TABLES = {
+    "kitchen-sinks-bound": kitchen_sinks_bound_table,
     "best-error": best_error_table,
     "mnist": mnist_table,
     "time-to-error": time_to_error_table,
