@@ -432,8 +432,8 @@ def kitchen_sinks_bound(
     0.0419
     """
     owner = "kitchen_sinks_bound"
-    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows"))
-    check_value(owner, "n_neurons", n_neurons, integer(1, "it is the number of drawn neurons"))
+    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows", _ANY))
+    check_value(owner, "n_neurons", n_neurons, integer(1, "it counts draws of w", _ANY))
     steepness = _steepness(owner, weight_bound, lipschitz, delta, width, bound)
     estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
     approximation = steepness * _deviation(delta) / math.sqrt(n_neurons)
@@ -477,7 +477,7 @@ def kitchen_sinks_neurons(
     """
     owner = "kitchen_sinks_neurons"
     check_value(owner, "excess_risk", excess_risk, positive("excess_risk=0.1 is a start"))
-    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows"))
+    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows", _ANY))
     steepness = _steepness(owner, weight_bound, lipschitz, delta, width, bound)
     estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
     left = excess_risk - 2 * estimation
