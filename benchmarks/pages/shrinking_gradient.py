@@ -64,7 +64,12 @@ def regret_table():
                 f"{p['mean_draws']:,.0f}",
                 f"{p['fixed_draws']:,}",
                 f"{p['shrinks']}",
-                f"{p['regret'] / root:.3f} ± {p['standard_error'] / root:.3f}",
+                f"{p['regret'] / root:.3f}"
+                + (
+                    f" ± {p['standard_error'] / root:.3f}"
+                    if p["standard_error"] is not None
+                    else ""
+                ),
                 "–" if p["bound"] is None else f"{p['bound'] / root:.3f}",
             ]
         )
@@ -72,7 +77,7 @@ def regret_table():
     head += ["regret / (B √T)", "bound / (B √T)"]
     text = (
         f"Means over {result['seeds']} seeds, each with rows, targets and draws of its own, ± "
-        f"standard error. {where(result)}."
+        f"standard error; one seed for 10,000 rounds. {where(result)}."
     )
     return "\n".join([*grid(head, rows), "", text])
 

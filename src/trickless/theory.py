@@ -259,7 +259,7 @@ def shrinking_gradient_horizon(excess_risk: float, norm_bound: float) -> int:
     --------
     >>> from trickless.theory import shrinking_gradient_horizon
     >>> shrinking_gradient_horizon(0.05, norm_bound=1.0)
-    967
+    950
     """
     owner = "shrinking_gradient_horizon"
     check_value(owner, "excess_risk", excess_risk, positive("excess_risk=0.1 is a start"))
