@@ -162,7 +162,7 @@ def main():
     points = []
     for family in FAMILIES:
         for T in ROUNDS:
-            n_seeds = SEEDS_AT_MOST_ROUNDS if T == ROUNDS[-1] else SEEDS
+            n_seeds = SEEDS_AT_MOST_ROUNDS if ROUNDS[-1] == T else SEEDS
             runs = [list(measure(family, T, seed)) for seed in range(n_seeds)]
             for same in zip(*runs, strict=True):
                 p = summary(same)
