@@ -66,7 +66,7 @@ from circumstances import circumstances
 
 RESULTS = Path(__file__).parents[1] / "results"
 PLAIN, DEFAULT = "Doubly Stochastic, as in the paper", "Doubly Stochastic, nothing set"
-SECONDS, FEW = 20, 4096
+SECONDS, FEW = 15, 4096
 ALPHAS = [1e-3, 1e-4, 1e-5, 1e-6]
 GRIDS = {"NORMA": {"alpha": ALPHAS, "average": [False, True]}}
 GRIDS |= {"Pegasos": {"alpha": ALPHAS}, "SDCA": {"alpha": ALPHAS}}
@@ -87,10 +87,10 @@ class Problem(NamedTuple):
 
 STUMPS = {"Doubly Stochastic, stumps": Stumps()}
 PROBLEMS = {
-    "adult": Problem(Gaussian, 32_768, (256, 512, 1024, 2048), (0.152, 120), STUMPS),
-    "covertype": Problem(Gaussian, 65_536, (256, 512, 1024), (0.11, 600)),
-    "mnist": Problem(Gaussian, 32_768, (256, 512, 1024, 2048), (0.018, 120)),
-    "qm9": Problem(Laplace1, 65_536, (256, 512, 1024)),
+    "adult": Problem(Gaussian, 16_384, (256, 512, 1024, 2048), (0.152, 120), STUMPS),
+    "covertype": Problem(Gaussian, 16_384, (256, 512, 1024), (0.11, 600)),
+    "mnist": Problem(Gaussian, 16_384, (256, 512, 1024, 2048), (0.018, 120)),
+    "qm9": Problem(Laplace1, 16_384, (256, 512, 1024)),
 }
 OUTPUTS = {"qm9": ("energy, eV", "gap, eV")}
 
