@@ -24,6 +24,7 @@
 # make bench-images       MNIST by random convolutions
 # make bench-kitchen-sinks  ten million rows of a stream through Kitchen Sinks; the bound of the theorem
 # make bench-limits       hot paths against their bare arithmetic
+# make bench-online-images  MNIST online by random convolutions, whose kernel nobody knows
 # make bench-papers       the papers' experiments
 # make bench-peers        other libraries on the same data, along each one's own size
 # make bench-prediction   activations that predictions take, against Algorithm 2
@@ -162,6 +163,9 @@ bench-relevance: $(VENV)/.plot
 
 bench-images: $(VENV)/.plot
 	$(BIN)/python benchmarks/images.py
+
+bench-online-images: $(VENV)/.plot
+	$(BIN)/python benchmarks/online_images.py
 
 bench-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/tables.py

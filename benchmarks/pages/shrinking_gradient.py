@@ -6,6 +6,8 @@ import numpy as np
 
 from pages.common import grid, listed, results, where
 
+#: The paper's estimator in its experiment.
+INDEX = "Shrinking Gradient, index"
 #: Times of "auto" next to the best: of estimates after the first, of rounds, of the first.
 RATIOS = ("auto_ratio", "rounds_ratio", "first_ratio")
 
@@ -185,31 +187,94 @@ def round_table():
     return "\n".join([*grid(head, rows), "", where(result) + "."])
 
 
-def livni_table():
+def livni_table(inputs, spread):
+    """Errors along D of one recipe; ``spread`` is a row of what a constant achieves, by name."""
     result = results("livni2017")
-    points = [p for p in result["points"] if p["inputs"] == "[0, 1]" and p["budget"] == 100]
+    points = [p for p in result["points"] if p["inputs"] == inputs and p["budget"] == 100]
     rows = [
         [name]
         + [
-            f"{p['learners'][name]['error']:.2f} ± {p['learners'][name]['standard_error']:.2f}"
+            with_error(p["learners"][name][key] for key in ("error", "standard_error"))
             for p in points
         ]
         + [f"{points[2]['learners'][name]['activations']:,.0f}"]
         for name in points[0]["learners"]
     ]
-    constant = [f"{p['best_constant'][0]:.2f} ± {p['best_constant'][1]:.2f}" for p in points]
-    rows.append(["best constant", *constant, "–"])
-    rows.append(["0", *(f"{p['zero'][0]:.1f} ± {p['zero'][1]:.1f}" for p in points), "–"])
+    for name, key in spread.items():
+        rows.append([name, *(with_error(p[key]) for p in points), "–"])
     head = ["", *(f"D = {p['dimension']}" for p in points), "activations, D = 650"]
+    return "\n".join(grid(head, rows))
+
+
+def with_error(pair):
+    """A mean and its standard error, of as many digits as say something."""
+    mean, error = pair
+    digits = 1 if mean >= 10 else 2
+    return f"{mean:.{digits}f} ± {error:.{digits}f}"
+
+
+def livni_paper_table():
+    result = results("livni2017")
+    points = [p for p in result["points"] if p["inputs"] == "the paper's" and p["budget"] == 100]
+    more = [p for p in result["points"] if p["inputs"] == "the paper's" and p["budget"] > 100]
+    paired = {
+        name: [np.divide(*p["learners"][name]["above_index"]) for p in points]
+        for name in ("exact kernel", "Fixed-Random", "Doubly Stochastic")
+    }
+    far = (
+        f"the exact kernel is better by {min(-x for x in paired['exact kernel']):.1f} or more of "
+        f"its standard errors at every D, Fixed-Random worse by {min(paired['Fixed-Random']):.1f} "
+        f"or more, Doubly Stochastic by {min(paired['Doubly Stochastic']):.1f} or more"
+    )
+    budgets = "; ".join(
+        f"K = {p['budget']} at D = {p['dimension']}: index "
+        f"{with_error(p['learners'][INDEX][key] for key in ('error', 'standard_error'))}, "
+        f"Fixed-Random "
+        f"{with_error(p['learners']['Fixed-Random'][key] for key in ('error', 'standard_error'))}"
+        for p in more
+    )
+    text = (
+        f"Means of {result['repetitions']['reported']} repetitions ± standard error. Next to index "
+        f"sampling, repetition by repetition, {far}. With larger budgets: {budgets}. "
+        f"{where(result)}."
+    )
+    table = livni_table("the paper's", {"best constant": "best_constant", "0": "zero"})
+    return "\n".join([table, "", text])
+
+
+def livni_sums_table():
+    result = results("livni2017")
     repetitions = result["repetitions"]["reported"]
     text = f"Means of {repetitions} repetitions ± standard error. {where(result)}."
+    table = livni_table("[0, 1]", {"best constant": "best_constant", "0": "zero"})
+    return "\n".join([table, "", text])
+
+
+def online_images_table():
+    result, rows = results("online_images"), []
+    stops = (1000, 5000, 20_000, 60_000)
+    for name, reports in result["runs"].items():
+        by_rows = {report["rows"]: report for report in reports}
+        some = [by_rows.get(stop) for stop in stops]
+        row = [name]
+        row += [f"{r['online_error']:.1%}" if r else "–" for r in some]
+        row += [f"{r['test_error']:.1%}" if r else "–" for r in some]
+        rows.append([*row, *(f"{r['seconds']:,.0f}" if r else "–" for r in some[2:])])
+    head = ["", *(f"online, {stop:,}" for stop in stops), *(f"test, {stop:,}" for stop in stops)]
+    head += [f"seconds, {stop:,}" for stop in stops[2:]]
+    text = (
+        f"{result['draws']} draws a round; tests by {result['frozen']:,} frozen neurons. Online "
+        f"errors are of the rows since the stop before. {where(result)}."
+    )
     return "\n".join([*grid(head, rows), "", text])
 
 
 TABLES = {
     "estimators": estimators_table,
     "regret": regret_table,
-    "livni2017": livni_table,
+    "livni2017-paper": livni_paper_table,
+    "livni2017": livni_sums_table,
+    "online-images": online_images_table,
     "prediction": prediction_table,
     "stream": stream_table,
     "round": round_table,
