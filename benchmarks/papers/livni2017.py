@@ -52,6 +52,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -59,6 +60,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from matplotlib.figure import Figure
+from sklearn.exceptions import ConvergenceWarning
 
 from trickless import DoublyStochasticRegressor, ShrinkingGradientRegressor
 from trickless.neurons import Coordinates
@@ -258,7 +260,9 @@ def coordinates_a_round(name, dimension, budget):
 def mean_squares(learn, data, **options):
     """Errors of the last and the average function, infinite for steps that are too large."""
     try:
-        *predictions, activations = learn(data, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of steps that are too large
+            *predictions, activations = learn(data, **options)
     except ValueError:  # the library refuses the step, or stops a divergence
         return [np.inf, np.inf], np.nan
     return np.mean((np.array(predictions) - data.y_test) ** 2, axis=1), activations
