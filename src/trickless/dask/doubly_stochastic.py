@@ -338,7 +338,7 @@ def _sums_for(
     Z = descent.activations(X, model.stream_.between(first, first + k), model.n_jobs)
     with np.errstate(over="ignore", invalid="ignore"):  # the client detects divergence
         slopes = descent.slopes(Z, f, targets, part.shares[rows], part.totals[batch], options)
-        return descent.outcome(f, targets, options.loss), slopes
+        return descent.outcome(f, targets, part.shares[rows], options.loss), slopes
 
 
 def added(sums: list[Sums]) -> Sums:

@@ -63,12 +63,14 @@ class Batch:
 class Seen(NamedTuple):
     """Number of rows of a step, and their mean error and loss before it was taken.
 
-    ``start`` is their mean loss if nothing had been learned.
+    ``weighted`` is the sum of their losses times their shares of the step, and ``start`` the same
+    sum if nothing had been learned.
     """
 
     n_rows: int
     error: float
     loss: float
+    weighted: float
     start: float
 
 
@@ -175,11 +177,11 @@ class GrowingNetwork:
         """
         gamma = part * fade * self.steps(self.n_steps)
         self.bring_up_to_date(batch, X, options)  # Alg. 1, line 4: predict with earlier neurons
-        seen = self.record(self.outcome(batch.f, targets, options.loss), gamma, options)
+        shares = self.shares(targets, weight)
+        seen = self.record(self.outcome(batch.f, targets, shares, options.loss), gamma, options)
         first = len(self.coef)
         weights = self.stream.between(first, first + k, X)  # line 3: neurons from a seed
         Z = self.activations(X, weights, options.n_jobs)
-        shares = self.shares(targets, weight)
         slopes = self.slopes(Z, batch.f, targets, shares, shares.sum(), options)
         new = self.append(slopes, k, gamma, seen, options, part)
         batch.f *= 1 - gamma * options.alpha
@@ -204,12 +206,18 @@ class GrowingNetwork:
         """Activations of all rows of a batch by some neurons."""
         return activations(self.neurons, together(weights), X, weights[0].shape[0], n_jobs)
 
-    def outcome(self, f: np.ndarray, targets: np.ndarray, loss: Loss) -> np.ndarray:
-        """Sums over rows for the history: their number, loss, loss of a constant, and error."""
-        start = np.broadcast_to(self.intercept, targets.shape)
+    def outcome(
+        self, f: np.ndarray, targets: np.ndarray, shares: np.ndarray, loss: Loss
+    ) -> np.ndarray:
+        """Sums over rows for the history.
+
+        Their number, error, loss, loss of a constant, and both losses weighted by the shares.
+        """
+        start = loss.value(np.broadcast_to(self.intercept, targets.shape), targets)
         f = f + self.intercept
-        each = loss.value(f, targets), loss.value(start, targets), self.measure.error(f, targets)
-        return np.array([len(targets), *(value.sum() for value in each)])
+        value, error = loss.value(f, targets), self.measure.error(f, targets)
+        sums = error.sum(), value.sum(), start.sum(), shares @ value, shares @ start
+        return np.array([len(targets), *sums])
 
     def slopes(
         self,
@@ -261,9 +269,10 @@ class GrowingNetwork:
 
     def record(self, outcome: np.ndarray, gamma: np.ndarray, options: Options) -> Seen:
         """The record of a step for the history; raise an error if the loss has grown too far."""
-        n_rows, value, start, error = outcome / [1, *3 * [outcome[0]]]
+        n_rows, *sums, weighted, weighted_start = outcome.tolist()
+        error, value, start = (total / n_rows for total in sums)
         self._check_progress(value, start, gamma, options)
-        return Seen(int(n_rows), float(error), float(value), float(start))
+        return Seen(int(n_rows), error, value, weighted, weighted_start)
 
     def append(
         self,
@@ -305,16 +314,13 @@ class GrowingNetwork:
         doubled = self.n_steps.bit_length() > n_before.bit_length()
         if self.n_steps < _LEAST_LOST or not doubled or options.schedule == "theorem":
             return
-        loss, start = (
-            np.average(
-                [getattr(seen, name) for seen in last], weights=[seen.n_rows for seen in last]
-            )
-            for name in ("loss", "start")
+        weighted, start = (
+            sum(getattr(seen, name) for seen in last) for name in ("weighted", "start")
         )
-        if loss > _LOST * start > 0:
+        if weighted > _LOST * start > 0:
             warn(
-                f"{options.owner}: nothing is learned: the mean loss of rows before the last "
-                f"{len(last)} steps is {loss:.3g}, where predicting a constant has {start:.3g}. "
+                f"{options.owner}: nothing is learned: the loss of rows before the last "
+                f"{len(last)} steps is {weighted / start:.3g} times that of predicting a constant. "
                 f"Remedy: {self._remedy(options)}.",
                 ConvergenceWarning,
             )
