@@ -46,11 +46,7 @@ def test_the_reference_lists_what_is_public():
             for name, thing in things.items()
             if inspect.isclass(thing) or inspect.isfunction(thing)
         }
-    public |= {
-        f"trickless.theory.{name}"
-        for name, thing in vars(trickless.theory).items()
-        if not name.startswith("_") and getattr(thing, "__module__", "") == "trickless.theory"
-    }
+    public |= {f"trickless.theory.{name}" for name in trickless.theory.__all__}
     assert listed == public
 
 

@@ -1,62 +1,12 @@
-"""Constants that the papers prescribe and bounds that the package relies on, as functions."""
+"""What Theorem 1 of Livni et al. 2017 prescribes and promises for Shrinking Gradient."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple
 
-import numpy as np
-
-from trickless.rules import (
-    anything,
-    check_value,
-    fraction,
-    integer,
-    is_real,
-    non_negative,
-    positive,
-)
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-#: Formulas take integers of any size.
-_ANY = math.inf
-_DELTA = fraction("delta=0.05 is usual")
-
-
-def _are_sizes(values: Any) -> bool:
-    if not is_real(values) and not (isinstance(values, np.ndarray) and values.dtype.kind in "iuf"):
-        return False
-    return bool(np.all((values >= 0) & (values < np.inf)))
-
-
-_SIZES = anything(
-    "a finite number of at least 0, or an array of them", "take the absolute value", _are_sizes
-)
-
-
-def _in_range(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Refuse arguments for which the result overflows double precision or is undefined."""
-
-    @wraps(function)
-    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        try:
-            with np.errstate(over="raise", divide="raise", invalid="raise"):
-                answer: Any = function(*args, **kwargs)
-                parts = answer if isinstance(answer, tuple) else (answer,)
-                if not all(np.isfinite(np.asarray(part, dtype=float)).all() for part in parts):
-                    raise OverflowError("the result is not finite")
-        except ArithmeticError as error:
-            raise ValueError(
-                f"{function.__name__}: no result for {[*args, *kwargs.values()]!r} in double "
-                f"precision: {error}. Remedy: arguments that are neither as large nor as small."
-            ) from error
-        return answer
-
-    return checked
+from trickless.rules import anything, check_value, integer, is_real, non_negative, positive
+from trickless.theory.checks import ANY_INTEGER, in_range
 
 
 class ShrinkingGradientConstants(NamedTuple):
@@ -67,7 +17,7 @@ class ShrinkingGradientConstants(NamedTuple):
     gamma: float
 
 
-@_in_range
+@in_range
 def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGradientConstants:
     r"""Step size and number of draws for which Shrinking Gradient has its regret guarantee.
 
@@ -114,7 +64,7 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
     return ShrinkingGradientConstants(eta, math.ceil(m), gamma)
 
 
-@_in_range
+@in_range
 def shrinking_gradient_draws(one_norm: float, horizon: int, norm_bound: float) -> int:
     r"""Number of draws that a round of Shrinking Gradient needs for its regret guarantee.
 
@@ -165,7 +115,7 @@ def shrinking_gradient_draws(one_norm: float, horizon: int, norm_bound: float) -
 
 def _step_and_gamma(owner: str, horizon: int, norm_bound: float) -> tuple[float, float]:
     """The step η and γ of Theorem 1."""
-    check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds", _ANY))
+    check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds", ANY_INTEGER))
     check_value(owner, "norm_bound", norm_bound, positive("norm_bound=1.0 is a good start"))
     T, B = float(horizon), float(norm_bound)
     eta = B / (2 * math.sqrt(T))
@@ -178,7 +128,7 @@ def _step_and_gamma(owner: str, horizon: int, norm_bound: float) -> tuple[float,
     return eta, max(((16 * B + 1) * eta * T + B) ** 2 / eta**2, math.e)
 
 
-@_in_range
+@in_range
 def shrinking_gradient_guarantee(horizon: int, norm_bound: float) -> float:
     r"""Bound on the expected regret of Shrinking Gradient as Theorem 1 prescribes it.
 
@@ -229,7 +179,7 @@ def _guarantee(owner: str, horizon: int, norm_bound: float) -> float:
     return (B**2 / (2 * eta) + eta * T + wrong) / (1 - eta)
 
 
-@_in_range
+@in_range
 def shrinking_gradient_horizon(excess_risk: float, norm_bound: float) -> int:
     r"""The number of rounds after which the average of Shrinking Gradient has a small excess risk.
 
@@ -277,7 +227,7 @@ def shrinking_gradient_horizon(excess_risk: float, norm_bound: float) -> int:
     return high
 
 
-@_in_range
+@in_range
 def shrinking_gradient_regret(
     horizon: int,
     norm_bound: float,
@@ -333,7 +283,7 @@ def shrinking_gradient_regret(
     125.6
     """
     owner = "shrinking_gradient_regret"
-    check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds", _ANY))
+    check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds", ANY_INTEGER))
     check_value(owner, "norm_bound", norm_bound, positive("norm_bound=1.0 is a good start"))
     check_value(owner, "kernel_bound", kernel_bound, positive("the paper's is kernel_bound=1.0"))
     stable = anything(
@@ -346,242 +296,3 @@ def shrinking_gradient_regret(
     distance = norm_bound**2 / (2 * step_size)
     noise = step_size * kernel_bound
     return (distance + noise * horizon * (1 + variance) / 2) / (1 - noise)
-
-
-class KitchenSinksBound(NamedTuple):
-    """What constrained Kitchen Sinks may lose, and the two errors that this is made of."""
-
-    excess_risk: float
-    estimation: float
-    approximation: float
-
-
-@_in_range
-def kitchen_sinks_bound(
-    n_rows: int,
-    n_neurons: int,
-    weight_bound: float,
-    lipschitz: float,
-    delta: float,
-    *,
-    width: int = 1,
-    bound: float = 1.0,
-) -> KitchenSinksBound:
-    r"""Bound on the excess risk of Random Kitchen Sinks with constrained weights.
-
-    Let β minimise the mean loss over n rows with :math:`|\beta_{kc}| \le C / K` for the p numbers
-    of each of K neurons, with neither ridge nor intercept. With probability at least
-    :math:`1 - 2 \delta` over the rows and the neurons, its risk exceeds that of any function
-    :math:`E_w \langle f(w), \psi(x; w) \rangle` with :math:`|f_c(w)| \le C` by at most
-    :math:`2 \varepsilon_{est} + \varepsilon_{app}`, where
-
-    .. math:: \varepsilon_{est} = \frac{L S (1 + \sqrt{2 \log(2/\delta)})}{\sqrt n}, \qquad
-        \varepsilon_{app} = \frac{L S (1 + \sqrt{2 \log(1/\delta)})}{\sqrt K}, \qquad
-        S = C \sqrt p \, \sup \|\psi\|_2
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows n, drawn independently.
-    n_neurons : int
-        Number of neurons K, drawn independently.
-    weight_bound : float
-        The constant C.
-    lipschitz : float
-        Lipschitz constant L of the loss as a function of decision values in [-S, S]: 1 for the
-        hinge and the logistic loss; 2 (1 + S) for :math:`(f - y)^2` with y in [-1, 1], and for the
-        squared hinge; :math:`e^S` for the exponential loss.
-    delta : float
-        Probability, in (0, 1/2), with which each of the two errors may exceed its bound. From 1/2
-        on nothing would be promised.
-    width : int, default=1
-        How many numbers p a neuron gives: 2 for cosines and sines. Use 1 where at most one of
-        them is not 0, as for a fern.
-    bound : float, default=1.0
-        Supremum of the Euclidean norm of a neuron's numbers.
-
-    Returns
-    -------
-    KitchenSinksBound
-        ``excess_risk``, and the ``estimation`` and ``approximation`` errors it is made of.
-
-    Raises
-    ------
-    ValueError
-        If ``delta`` is not below 1/2, or another argument is out of its range.
-
-    Notes
-    -----
-    This is Theorem 1 of [1]_ with the constants of a complete proof, which is written out on the
-    page "Random Kitchen Sinks" of the documentation. The paper prints
-    :math:`(4 L C + 2 |c(0)| + L C \sqrt{\tfrac12 \log(1/\delta)}) / \sqrt n` for the estimation
-    error. There the largest change of McDiarmid's inequality is taken as :math:`L C / n`, but it is
-    :math:`2 L C / n`, which doubles the last term; and a bound that holds on one side with
-    probability :math:`1 - \delta` is used on two, hence :math:`\log(2/\delta)` here. With
-    contraction by 2 L, without absolute values, the other two terms become L C.
-
-    References
-    ----------
-    .. [1] A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks", NIPS 2008, Theorem 1.
-
-    Examples
-    --------
-    >>> from trickless.theory import kitchen_sinks_bound
-    >>> bound = kitchen_sinks_bound(10**6, 10**4, 1.0, 1.0, delta=0.05)
-    >>> round(bound.excess_risk, 4)
-    0.0419
-    """
-    owner = "kitchen_sinks_bound"
-    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows", _ANY))
-    check_value(owner, "n_neurons", n_neurons, integer(1, "it counts draws of w", _ANY))
-    steepness = _steepness(owner, weight_bound, lipschitz, delta, width, bound)
-    estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
-    approximation = steepness * _deviation(delta) / math.sqrt(n_neurons)
-    return KitchenSinksBound(2 * estimation + approximation, estimation, approximation)
-
-
-@_in_range
-def kitchen_sinks_neurons(
-    excess_risk: float,
-    n_rows: int,
-    weight_bound: float,
-    lipschitz: float,
-    delta: float,
-    *,
-    width: int = 1,
-    bound: float = 1.0,
-) -> int:
-    r"""The number of neurons for which :func:`kitchen_sinks_bound` promises an excess risk.
-
-    Parameters
-    ----------
-    excess_risk : float
-        The excess risk that is wanted.
-    n_rows, weight_bound, lipschitz, delta, width, bound
-        See :func:`kitchen_sinks_bound`.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If no number of neurons will do with so few rows; the message names how many would.
-
-    Examples
-    --------
-    >>> from trickless.theory import kitchen_sinks_neurons
-    >>> kitchen_sinks_neurons(0.05, 10**6, 1.0, 1.0, delta=0.05)
-    6561
-    """
-    owner = "kitchen_sinks_neurons"
-    check_value(owner, "excess_risk", excess_risk, positive("excess_risk=0.1 is a start"))
-    check_value(owner, "n_rows", n_rows, integer(1, "it is the number of training rows", _ANY))
-    steepness = _steepness(owner, weight_bound, lipschitz, delta, width, bound)
-    estimation = steepness * _deviation(delta / 2) / math.sqrt(n_rows)
-    left = excess_risk - 2 * estimation
-    if left <= 0:
-        enough = math.floor(n_rows * (2 * estimation / excess_risk) ** 2) + 1
-        raise ValueError(
-            f"{owner}: excess_risk={excess_risk!r} cannot be promised for n_rows={n_rows}: the "
-            f"estimation error alone takes {2 * estimation:.3g}, however many neurons there are. "
-            f"Remedy: more than {enough} rows, or a larger excess_risk."
-        )
-    return math.ceil((steepness * _deviation(delta) / left) ** 2)
-
-
-_BELOW_HALF = anything(
-    "a number above 0 and below 1/2, since the bound holds with probability 1 - 2 delta",
-    "delta=0.05 is usual",
-    lambda v: is_real(v) and 0 < v < 0.5,
-)
-
-
-def _steepness(
-    owner: str, weight_bound: Any, lipschitz: Any, delta: Any, width: Any, bound: Any
-) -> float:
-    """L times the largest decision value, C √p sup |ψ|."""
-    check_value(owner, "weight_bound", weight_bound, positive("weight_bound=1.0 is a start"))
-    check_value(owner, "lipschitz", lipschitz, positive("lipschitz=1.0 is that of the hinge"))
-    check_value(owner, "delta", delta, _BELOW_HALF)
-    check_value(owner, "width", width, integer(1, "width=2 is that of cosines and sines"))
-    check_value(owner, "bound", bound, positive("bound=1.0 is that of most families"))
-    return float(lipschitz) * float(weight_bound) * math.sqrt(width) * float(bound)
-
-
-def _deviation(delta: float) -> float:
-    """Expectation and deviation of a norm by McDiarmid's inequality, for n = 1 and radius 1."""
-    return 1 + math.sqrt(2 * math.log(1 / delta))
-
-
-@_in_range
-def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
-    r"""Bound on how far the mean of n independent values in [-r, r] is from its expectation.
-
-    .. math:: P\Big( |\bar Z - E \bar Z| \ge r \sqrt{2 \log(2 / \delta) / n} \Big) \le \delta
-
-    Livni et al.'s Lemma 4 states it for index sampling, where r is :math:`\|\alpha\|_1`, without
-    the constants.
-
-    Parameters
-    ----------
-    n : int
-        Number of values.
-    half_range : float or array
-        Half the length of the range, r.
-    delta : float
-        Probability of being wrong, in (0, 1).
-
-    Returns
-    -------
-    float or array like ``half_range``
-    """
-    check_value("hoeffding_radius", "n", n, integer(1, "it is the number of values", _ANY))
-    check_value("hoeffding_radius", "delta", delta, _DELTA)
-    check_value("hoeffding_radius", "half_range", half_range, _SIZES)
-    return half_range * math.sqrt(2 * math.log(2 / delta) / n)
-
-
-@_in_range
-def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: float) -> Any:
-    r"""Like :func:`hoeffding_radius`, from the sample variance of identically distributed values.
-
-    .. math:: P\Big( |\bar Z - E Z| \ge \sqrt{2 \hat V L / n} + \frac{14\, r L}{3 (n - 1)} \Big)
-        \le \delta, \qquad L = \log(3 / \delta)
-
-    where :math:`\hat V` is the sample variance (with n - 1). It is smaller than
-    Hoeffding's radius where the variance is small compared to r².
-
-    Parameters
-    ----------
-    n : int
-        Number of values, at least 2.
-    variance : float or array
-        Sample variance of the values.
-    half_range : float or array
-        Half the length of the range, r: the values are in [-r, r].
-    delta : float
-        Probability of being wrong, in (0, 1).
-
-    Returns
-    -------
-    float or array
-
-    Notes
-    -----
-    Theorem 4 of [1]_ for a range of 2r, with Bennett's inequality on both sides: three events of
-    probability :math:`\delta / 3` each, hence 3 in the place of 2.
-
-    References
-    ----------
-    .. [1] A. Maurer and M. Pontil, "Empirical Bernstein bounds and sample variance penalization",
-       COLT 2009.
-    """
-    owner = "empirical_bernstein_radius"
-    check_value(owner, "n", n, integer(2, "a sample variance needs two values", _ANY))
-    check_value(owner, "delta", delta, _DELTA)
-    check_value(owner, "variance", variance, _SIZES)
-    check_value(owner, "half_range", half_range, _SIZES)
-    L = math.log(3 / delta)
-    return np.sqrt(2 * variance * L / n) + 14 * half_range * L / (3 * (n - 1))
