@@ -51,7 +51,9 @@ def test_tensors_give_the_model_of_numpy(learner, device):
     got = answers(model, rows)
     assert got.device == rows.device
     assert model.predict(rows).device == rows.device
-    np.testing.assert_allclose(got.cpu(), expected, atol=1e-4 * np.abs(expected).max())
+    # A preconditioned step multiplies the rounding of float32 by up to 1 / damping, 10⁴.
+    share = 1e-3 if name_of(learner).startswith("Doubly") else 1e-4
+    np.testing.assert_allclose(got.cpu(), expected, atol=share * np.abs(expected).max())
     score = make(learner).fit(X, y).score(X, y)
     assert float(model.score(rows, put(y, device))) == pytest.approx(score, abs=2e-3)
 
