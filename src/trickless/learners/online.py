@@ -28,7 +28,7 @@ from trickless.rules import (
     positive,
 )
 from trickless.solvers.compression import Projection, Unbiased
-from trickless.solvers.regret import kernel_bound, regret_bound, regret_curve
+from trickless.solvers.regret import regret_bound, regret_curve
 from trickless.solvers.rounds import Options, Rounds
 from trickless.solvers.schedules import Schedule
 
@@ -177,9 +177,8 @@ class OnlineLearner(Learner):
         It is known for a constant step or a schedule of the theorem, and rows learned one by one
         from draws or the exact kernel; with the largest variance of the run. Else it is None.
         """
-        rounds, kernel = self.regret_[:, 0], self.estimates_.kernel
-        largest = kernel_bound(self.rounds_, kernel)
-        return regret_bound(self.rounds_, kernel, schedule_of(self), rounds, largest)
+        check_is_fitted(self)
+        return regret_bound(self.rounds_, self.estimates_.kernel, schedule_of(self))
 
 
 class OnlineRegressor(Regressor):

@@ -90,44 +90,43 @@ def largest_variances(rounds: Rounds, kernel: Kernel) -> np.ndarray | None:
         return np.zeros(n)
     _, m, half_range, full = rounds.drawn.rows.T
     variance = half_range**2 / m
-    squares = _square_norms(rounds, kernel)[n - len(m) :].max(
-        axis=1
-    )  # the first round has no draws
-    variance = np.where(full > 0, np.minimum(variance, squares / m), variance)
-    return np.maximum.accumulate(np.concatenate([np.zeros(n - len(m)), variance]))
+    first = n - len(m)  # the first round has no draws
+    if full.any():
+        squares = _square_norms(rounds, kernel)[first:].max(axis=1)
+        variance = np.where(full > 0, np.minimum(variance, squares / m), variance)
+    return np.maximum.accumulate(np.concatenate([np.zeros(first), variance]))
 
 
 def _square_norms(rounds: Rounds, kernel: Kernel) -> np.ndarray:
     """‖f_t‖² before each round of one row: (n_rows, n_outputs)."""
     c = rounds.coefficients
     alpha, epochs = c.appended(), c.epochs()
-    values, X = played_values(rounds, kernel), rounds.rows
+    values, diagonal = played_values(rounds, kernel), _diagonal(rounds, kernel)
+    shrunk = np.diff(epochs, axis=0, prepend=0)
+    scale = float(SHRINK_BY) ** -shrunk
+    added = 2 * scale * alpha * values + alpha**2 * diagonal[:, None]
     squares = np.zeros((len(alpha) + 1, alpha.shape[1]))
-    for t in range(len(alpha)):
-        before = epochs[t - 1] if t else np.zeros_like(epochs[0])
-        scale = float(SHRINK_BY) ** (before - epochs[t])
-        diagonal = kernel(X[t : t + 1], X[t : t + 1])[0, 0]
-        squares[t + 1] = (
-            scale**2 * squares[t] + 2 * scale * alpha[t] * values[t] + (alpha[t] ** 2 * diagonal)
-        )
+    for t in range(len(alpha)):  # f_{t+1} is scale · f_t + α_t Φ(x_t)
+        squares[t + 1] = scale[t] ** 2 * squares[t] + added[t]
     return np.maximum(squares[:-1], 0)
 
 
-def regret_bound(
-    rounds: Rounds, kernel: Kernel, schedule: Schedule, until: np.ndarray, square_bound: float
-) -> np.ndarray | None:
-    """The bound on the expected regret up to some rounds, summed over outputs.
+def regret_bound(rounds: Rounds, kernel: Kernel | None, schedule: Schedule) -> np.ndarray | None:
+    """The bound on the expected regret at the rounds of ``regret_curve``, summed over outputs.
 
     None if theory has none for this run: steps that decay or are too long, several rows a round,
     estimates of unknown noise, or shrinks without the draws of the theorem.
     """
-    shrinks = len(rounds.coefficients) and rounds.coefficients.epochs().any()
+    until = _until(rounds, kernel, schedule.owner)
+    assert kernel is not None
+    assert rounds.played is not None
+    shrinks = rounds.coefficients.epochs().any()
     if not (schedule.is_theorem or (schedule.name == "constant" and not shrinks)):
         return None
-    if (variance := largest_variances(rounds, kernel)) is None:
-        return None
     B, eta = schedule.norm_bound, schedule.step(1, np.inf)
-    if eta * square_bound >= 1:
+    square_bound = max(1.0, float(_diagonal(rounds, kernel).max()))
+    variance = largest_variances(rounds, kernel)
+    if variance is None or eta * square_bound >= 1:
         return None
     wrong = 0.0
     if schedule.is_theorem:  # what shrinks that were wrong may add in all rounds
@@ -135,10 +134,11 @@ def regret_bound(
         assert T is not None
         wrong = shrinking_gradient_guarantee(T, B) - shrinking_gradient_regret(T, B, eta, 1.0)
     bounds = [
-        shrinking_gradient_regret(int(t), B, eta, float(variance[t - 1]), square_bound) + wrong
-        for t in until.astype(int)
+        shrinking_gradient_regret(t, B, eta, float(variance[t - 1]), square_bound) + wrong
+        for t in until.tolist()
     ]
-    return np.array(bounds) * rounds.played.rows[:, 1:].shape[1]  # type: ignore[union-attr]
+    n_outputs = rounds.played.rows.shape[1] - 1
+    return np.array(bounds) * n_outputs
 
 
 def regret_curve(
@@ -148,6 +148,18 @@ def regret_curve(
 
     The kernel in closed form is None if it is not known; it may raise a NotImplementedError.
     """
+    until = _until(rounds, kernel, owner)
+    assert kernel is not None
+    assert rounds.played is not None
+    K = np.asarray(kernel(rounds.rows, rounds.rows), dtype=np.float64)
+    losses = np.cumsum(played_losses(rounds, kernel).sum(axis=1))
+    Y = rounds.played.rows[:, 1:]
+    best = [smallest_loss(K[:t, :t], Y[:t], norm_bound).sum() for t in until]
+    return np.column_stack([until, losses[until - 1] - best])
+
+
+def _until(rounds: Rounds, kernel: Kernel | None, owner: str) -> np.ndarray:
+    """The rounds at which regret is shown, if it can be worked out."""
     n_rows = len(rounds.coefficients)
     if rounds.played is None:
         raise ValueError(
@@ -160,32 +172,29 @@ def regret_curve(
             f"that size, and it is worked out for at most {_MOST_ROWS:,}. Remedy: look at a "
             "shorter stream; online_error_ has the error of any."
         )
-    K = _matrix(kernel, rounds.rows, owner)
-    assert kernel is not None
-    losses = np.cumsum(played_losses(rounds, kernel).sum(axis=1))
-    n = len(losses)
-    Y = rounds.played.rows[:, 1:]
-    until = np.unique(np.geomspace(min(10, n), n, _POINTS).round().astype(int))
-    best = [smallest_loss(K[:t, :t], Y[:t], norm_bound).sum() for t in until]
-    return np.column_stack([until, losses[until - 1] - best])
+    if not _is_known(kernel, rounds.rows[:1]):
+        raise ValueError(
+            f"{owner}: regret_ compares with the best function of a kernel, and there is no closed "
+            "form of it here. Remedy: online_error_ has the error of the predictions."
+        )
+    n = len(rounds.played)
+    return np.unique(np.geomspace(min(10, n), n, _POINTS).round().astype(int))
 
 
-def _matrix(kernel: Kernel | None, X: Any, owner: str) -> np.ndarray:
-    """The kernel matrix of all rows."""
+def _is_known(kernel: Kernel | None, row: Any) -> bool:
+    """Whether a kernel has a closed form."""
     with suppress(NotImplementedError):
         if kernel is not None:
-            return np.asarray(kernel(X, X), dtype=np.float64)
-    raise ValueError(
-        f"{owner}: regret_ compares with the best function of a kernel, and there is no closed "
-        "form of it here. Remedy: online_error_ has the error of the predictions."
-    )
+            kernel(row, row)
+            return True
+    return False
 
 
-def kernel_bound(rounds: Rounds, kernel: Kernel) -> float:
-    """The largest k(x, x) of the rows that were played, or 1 if that is larger."""
+def _diagonal(rounds: Rounds, kernel: Kernel) -> np.ndarray:
+    """The values k(x, x) of all rows."""
     X = rounds.rows
     blocks = (X[first : first + _ROWS] for first in range(0, X.shape[0], _ROWS))
-    return max(1.0, *(float(kernel(rows, rows).diagonal().max()) for rows in blocks))
+    return np.concatenate([np.asarray(kernel(rows, rows)).diagonal() for rows in blocks])
 
 
 class RegretDisplay:
