@@ -214,6 +214,7 @@ def test_a_value_that_may_be_several_categories_is_refused():
         ([1, 2], "date", r"int64, but .* dates: such as .*1.*Remedy: pass dates"),
         (["a", "b"], "date", r"fitted to dates: such as 'a'\. Remedy: pass dates"),
         (pd.to_datetime(["2026-01-31"]), "number", r"fitted to numbers: such as Timestamp"),
+        (pd.to_timedelta([1], "D"), "number", r"fitted to numbers: such as Timedelta"),
         ([1 + 2j], "number", r"complex128, but the model was fitted to numbers"),
         ([0.0, np.inf], "number", r"column 'c' holds inf in row 1 .*Remedy: NaN stands"),
     ],

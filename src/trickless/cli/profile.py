@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 from trickless.cli.dataset import Batch, Dataset
 from trickless.cli.errors import CommandError, place
 from trickless.cli.moments import Moments
-from trickless.tables.model import TableColumn, as_numbers
+from trickless.tables.model import TableColumn
+from trickless.tables.times import as_numbers
 
 #: Rows of the sample that a model learns from first; neurons take ranks and scales from as many.
 SAMPLE_ROWS = 2**14

@@ -88,7 +88,7 @@ class RowsOfNeurons(Matrix):
         return why_no_numbers(
             X,
             f"neurons={self.family}() takes finite numbers only. Remedy: neurons=Tabular(), which "
-            "takes missing values and, in data frames, text; or encode it in a pipeline.",
+            "takes missing values and, in data frames, text and dates; or encode it in a pipeline.",
         )
 
 
@@ -98,7 +98,7 @@ class Rows:
     Attributes
     ----------
     encoder : TableEncoder or None
-        Codes of the categories, if the learner accepts tables and the first batch was a data frame.
+        What the columns hold, if the learner accepts tables and the first batch was a data frame.
     place : str or None
         Library and device of the first batch. None for a model from a file, which accepts any.
     labels_beside_rows : bool
@@ -180,7 +180,7 @@ class Rows:
             raise ValueError(f"{self.owner}: {why}") from error
 
     def _encoded(self, learner: Any, X: Any, reset: bool) -> Any:
-        """A data frame with codes for its categories; other rows unchanged."""
+        """A data frame as one of numbers, with codes for categories; other rows unchanged."""
         if reset:
             self.encoder = TableEncoder(self.owner, X) if is_frame(X) else None
         elif self.encoder is not None and is_frame(X):

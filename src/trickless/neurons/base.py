@@ -101,7 +101,7 @@ class Neurons(BaseEstimator, ABC):
         in any case.
     accepts_tables : bool
         Whether :meth:`activate` takes missing values (NaN) and categories. The learner then reads
-        data frames with columns of any type, a category as its code.
+        data frames with columns of any type: a category as its code, a date as a number of days.
     by_order : bool
         Whether the order of a column's values matters, however close they are, as it does to ranks
         and to thresholds taken from the rows. The learner then warns where its precision cannot

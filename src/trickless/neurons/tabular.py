@@ -42,10 +42,11 @@ class Tabular(Neurons):
     A missing number is like a category of its own: on a random side of each threshold, with a
     random phase.
 
-    Learners of these neurons take data frames as they are. Columns of numbers and of truth values
-    hold numbers; columns of categories, of text and of other objects hold categories. Missing
-    categories are one more category, and so are those that the first batch did not hold. An array
-    is a table of numbers, with NaN where a number is missing.
+    Learners of these neurons take data frames of pandas and polars as they are. Columns of numbers
+    and of truth values hold numbers. Dates, durations and times of day become numbers of days.
+    Columns of categories, of text and of other objects hold categories. Missing categories are one
+    more category, and so are those that the first batch did not hold. An array is a
+    table of numbers, with NaN where a number is missing.
 
     Parameters
     ----------

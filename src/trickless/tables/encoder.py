@@ -1,4 +1,4 @@
-"""Data frames as matrices of numbers: numbers as they are, categories as codes.
+"""Data frames as matrices of numbers: numbers and times as numbers, categories as codes.
 
 A data frame is one of pandas or polars, or any object with the methods of one.
 """
@@ -6,7 +6,7 @@ A data frame is one of pandas or polars, or any object with the methods of one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import date
+from contextlib import contextmanager
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Real
@@ -15,28 +15,49 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.tables.frames import Column, columns_of, frame_like, is_frame, numbers_of
+from trickless.rules import shown
+from trickless.tables.frames import (
+    NUMBERS,
+    OBJECTS,
+    TRUTH,
+    Column,
+    columns_of,
+    frame_like,
+    is_frame,
+    numbers_of,
+)
+from trickless.tables.times import kind_of_time
 
+CATEGORIES = "categories"
 _NUMBERS = Real, Decimal, np.bool_
+_REMEDY = "one number, truth value, time, text or category a cell; or leave the column out"
 
 
 class TableEncoder:
-    """Codes of the categories in the columns of a data frame.
+    """What the columns of a data frame hold, and the codes of their categories.
 
-    A column of numbers, of truth values, or of objects that are all numbers holds numbers; NaN
-    stands for a missing one. A column of categories, strings or other objects holds categories.
-    Those of the first batch (or all that the type declares) are sorted, and have the codes from 0
-    on. The next code stands for a missing value, and the one after it for a category that is new.
+    Columns of numbers and of truth values hold numbers, and so do columns of objects that are all
+    numbers. Dates are days since 1970, durations and times of day are days, to the microsecond; a
+    period is the day on which it begins. NaN stands for what is missing. A column of categories,
+    text or other objects holds categories. Those of the first batch (or all that the type declares)
+    are sorted, and have the codes from 0 on. The next code stands for a missing value, and the one
+    after it for a category that is new.
 
-    ``codes`` has the code of each category of a column, or None for a column of numbers.
+    Attributes
+    ----------
+    kinds : list of str
+        What each column holds: numbers, categories or a kind of times.
+    codes : list of (dict or None)
+        The code of each category of a column; None for other columns.
     """
 
     def __init__(self, owner: str, frame: Any) -> None:
-        self.codes: list[dict[Any, int] | None] = (
-            [None] * frame.shape[1]
-            if numbers_of(frame) is not None
-            else [_codes(owner, column) for column in columns_of(frame)]
-        )
+        _check_names(owner, frame)
+        columns, numbers = columns_of(frame), numbers_of(frame)
+        of_numbers: tuple[str, dict[Any, int] | None] = (NUMBERS, None)
+        read = [of_numbers if numbers is not None else _read(owner, column) for column in columns]
+        self.kinds = [kind for kind, _ in read]
+        self.codes = [codes for _, codes in read]
 
     @property
     def n_categories(self) -> np.ndarray:
@@ -44,81 +65,131 @@ class TableEncoder:
         return np.array([0 if codes is None else len(codes) + 2 for codes in self.codes], dtype=int)
 
     def __call__(self, owner: str, X: Any) -> Any:
-        """X as a data frame of float64; an array stays as it is, if there are no categories."""
+        """X as a data frame of float64; an array stays as it is, if all columns are numbers."""
+        plain = set(self.kinds) == {NUMBERS}
         if not is_frame(X):
-            if self.n_categories.any():
-                raise TypeError(
-                    f"{owner}: X is a {type(X).__name__}, but the first batch was a data frame "
-                    "with categories. Remedy: pass data frames with the same columns."
-                )
-            return X
-        plain = all(codes is None for codes in self.codes) and len(self.codes) == X.shape[1]
-        if plain and (numbers := numbers_of(X)) is not None:
+            if plain:
+                return X
+            raise TypeError(
+                f"{owner}: X is a {type(X).__name__}, but the first batch was a data frame with "
+                "categories or times. Remedy: pass data frames with the same columns."
+            )
+        if plain and len(self.kinds) == X.shape[1] and (numbers := numbers_of(X)) is not None:
             return frame_like(X, numbers)
         matrix = np.empty(X.shape)
-        for j, (codes, column) in enumerate(zip(self.codes, columns_of(X), strict=True)):
+        read = zip(self.kinds, self.codes, columns_of(X), strict=True)
+        for j, (kind, codes, column) in enumerate(read):
+            _check(owner, column, kind, codes)
             if codes is None:
-                matrix[:, j] = _numbers(owner, column)
+                matrix[:, j] = _numbers(owner, column, kind)
             else:
-                _check_categories(owner, column, codes)
-                known = column.coded(codes)
-                if (others := np.isnan(known)).any():
-                    new = np.where(column.missing(), len(codes), len(codes) + 1)
-                    known = np.where(others, new, known)
-                matrix[:, j] = known
+                matrix[:, j] = _coded(owner, column, codes)
         return frame_like(X, matrix)
 
 
-def _codes(owner: str, column: Column) -> dict[Any, int] | None:
-    """The code of each category of a column; None for a column of numbers."""
-    if column.holds in ("numbers", "truth"):
-        return None
-    if column.holds != "objects":
-        raise ValueError(
-            f"{owner}: column {column.name!r} of X has the type {column.dtype}, but it must hold "
-            "numbers, truth values, text or categories. Remedy: turn it into numbers, such as days "
-            "since a date."
-        )
-    try:
-        values = column.distinct()
-    except TypeError as error:
-        raise ValueError(
-            f"{owner}: column {column.name!r} of X holds objects that cannot be categories: "
-            f"{error}. Remedy: one number, text or category a cell."
-        ) from error
-    numbers = all(isinstance(v, _NUMBERS) for v in values)
-    if not column.declared and values and numbers:
-        return None
-    dates = (isinstance(v, date) or type(v).__name__ == "Period" for v in values)  # of pandas
-    if not column.declared and any(dates):
-        raise ValueError(
-            f"{owner}: column {column.name!r} of X holds dates. Remedy: turn it into numbers, such "
-            "as days since a date."
-        )
+def _read(owner: str, column: Column) -> tuple[str, dict[Any, int] | None]:
+    """What a column of the first batch holds, and the codes of its categories."""
+    if column.holds != OBJECTS:
+        if not column.holds:
+            raise ValueError(
+                f"{owner}: column {column.name!r} of X has the type {column.dtype}, which is none "
+                f"of numbers, truth values, times, text or categories. Remedy: {_REMEDY}."
+            )
+        return (NUMBERS if column.holds == TRUTH else column.holds), None
+    values = _distinct(owner, column)
+    if values and not column.categorical:
+        kinds = {_kind_of(value) for value in values}
+        if len(kinds) > 1 and kinds != {NUMBERS, OBJECTS}:
+            raise ValueError(
+                f"{owner}: column {column.name!r} of X holds {' and '.join(sorted(kinds))}. "
+                "Remedy: one kind in a column; pandas.to_datetime makes dates of them."
+            )
+        if OBJECTS not in kinds:
+            return kinds.pop(), None
     values.sort(key=lambda value: (type(value).__name__, str(value)))
-    return {value: code for code, value in enumerate(values)}
+    return CATEGORIES, {value: code for code, value in enumerate(values)}
 
 
-def _check_categories(owner: str, column: Column, codes: dict[Any, int]) -> None:
-    """Refuse numbers or dates in a column that held text: all of them would be new categories."""
-    if column.holds == "objects" or column.missing().all() or not codes:
-        return
-    if not (column.holds and any(isinstance(value, Real) for value in codes)):
+def _check_names(owner: str, frame: Any) -> None:
+    """Refuse a data frame of which several columns have one name."""
+    names = list(frame.columns)
+    if len(set(names)) < len(names):
+        name = next(name for name in names if names.count(name) > 1)
         raise ValueError(
-            f"{owner}: column {column.name!r} of X held categories such as {next(iter(codes))!r} "
-            f"in the first batch, and now has the type {column.dtype}. Remedy: pass the same types "
+            f"{owner}: X has {names.count(name)} columns {name!r}. Remedy: pass each column once, "
+            "under a name of its own."
+        )
+    if not names:
+        raise ValueError(f"{owner}: X has no columns. Remedy: pass at least one column.")
+
+
+def _distinct(owner: str, column: Column) -> list[Any]:
+    """The distinct values of a column of objects."""
+    with _as_categories(owner, column):
+        return column.distinct()
+
+
+@contextmanager
+def _as_categories(owner: str, column: Column) -> Iterator[None]:
+    """Name the column in an error that says that its objects cannot be categories."""
+    try:
+        yield
+    except (TypeError, NotImplementedError) as error:  # the latter of Arrow
+        raise ValueError(
+            f"{owner}: column {column.name!r} of X has the type {column.dtype}, and holds objects "
+            f"that cannot be categories: {error}. Remedy: {_REMEDY}."
+        ) from error
+
+
+def _check(owner: str, column: Column, kind: str, codes: dict[Any, int] | None) -> None:
+    """Refuse a column that holds something else than in the first batch."""
+    found = {NUMBERS if column.holds == TRUTH else column.holds}
+    if codes is not None:
+        numbers = any(isinstance(value, Real) for value in codes)
+        if column.holds == OBJECTS or not codes or (found == {NUMBERS} and numbers):
+            return
+    elif column.holds == OBJECTS:
+        found = {_kind_of(value) for value in _distinct(owner, column)}
+        if kind == NUMBERS:  # text may spell numbers
+            found = {NUMBERS} | found - {OBJECTS}
+    if found != {kind} and not column.missing().all():
+        such = f" such as {shown(next(iter(codes)))}" if codes else ""
+        raise ValueError(
+            f"{owner}: column {column.name!r} of X held {kind}{such} in the first batch, and now "
+            f"has the type {column.dtype}{_that_holds(found, column)}. Remedy: pass the same types "
             "in every batch."
         )
 
 
-def _numbers(owner: str, column: Column) -> np.ndarray:
+def _kind_of(value: Any) -> str:
+    """What an object is: a number, a kind of times, or another object."""
+    return kind_of_time(value) or (NUMBERS if isinstance(value, _NUMBERS) else OBJECTS)
+
+
+def _that_holds(found: set[str], column: Column) -> str:
+    """What a column holds, where its type does not say so."""
+    told = sorted(found - {OBJECTS})
+    return f" and holds {' and '.join(told)}" if told and column.holds == OBJECTS else ""
+
+
+def _numbers(owner: str, column: Column, kind: str) -> np.ndarray:
+    """The numbers in a column that held numbers or times in the first batch."""
     try:
         return column.numbers()
     except Exception as error:  # polars raises a class of its own
         raise ValueError(
-            f"{owner}: column {column.name!r} of X held numbers in the first batch, and now has "
+            f"{owner}: column {column.name!r} of X held {kind} in the first batch, and now has "
             f"the type {column.dtype}: {error}. Remedy: pass the same types in every batch."
         ) from error
+
+
+def _coded(owner: str, column: Column, codes: dict[Any, int]) -> np.ndarray:
+    """The codes of a column of categories."""
+    missing, new = len(codes), len(codes) + 1
+    with _as_categories(owner, column):
+        places, values = column.places()
+        code_of = np.array([*(codes.get(value, new) for value in values), missing])
+    return code_of[places]
 
 
 def why_no_table(X: Any) -> str | None:
@@ -162,13 +233,14 @@ def _why_no_frame(X: Any, name: str = "X") -> str | None:
 
 def _refused_of_frame(frame: Any, missing: bool = True) -> Iterator[tuple[Any, str]]:
     """Columns of a data frame that are not of finite numbers, and what they hold."""
+    plain = NUMBERS, TRUTH, OBJECTS
     for column in columns_of(frame):
-        objects = list(column.column) if column.holds == "objects" else []
+        objects = list(column.column) if column.holds == OBJECTS else []
         if any(isinstance(value, str) for value in objects):
             yield column.name, "holds text"
         elif missing and column.missing().any():
             yield column.name, "holds missing values"
-        elif not (column.holds and all(isinstance(value, _NUMBERS) for value in objects)):
+        elif column.holds not in plain or not all(isinstance(v, _NUMBERS) for v in objects):
             yield column.name, f"has the type {column.dtype}"
 
 

@@ -5,9 +5,16 @@ Neither library is imported: a data frame is recognised by its methods.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
+
+from trickless.tables.times import DATES, DURATIONS, TIMES_OF_DAY, ZONED, as_number, as_numbers
+
+NUMBERS, TRUTH, OBJECTS = "numbers", "truth values", "other objects"
+#: Nanoseconds in a microsecond, and microseconds in a day.
+_NANOSECONDS, _MICROSECONDS = 1000, 86_400e6
 
 
 def is_frame(X: Any) -> bool:
@@ -42,68 +49,127 @@ def frame_like(frame: Any, matrix: np.ndarray) -> Any:
     return type(frame)(matrix, schema=list(frame.columns))
 
 
-class PandasColumn:
-    """A column of a data frame of pandas.
+class Column(ABC):
+    """A column of a data frame.
 
-    It ``holds`` "numbers", "truth", "objects" such as text and categories, or "" for anything else.
-    It is ``declared`` if its type declares categories.
+    It ``holds`` numbers, truth values, a kind of times, objects such as text and categories, or ""
+    for anything else. It is ``categorical`` if its type says that it holds categories, and
+    ``declared`` if the type lists them.
     """
+
+    categorical: bool
+    declared: bool
+    holds: str
 
     def __init__(self, name: Any, column: Any) -> None:
         self.name, self.column, self.dtype = name, column, column.dtype
-        kind = getattr(column.dtype, "kind", "O")
-        self.declared = hasattr(column, "cat")
-        self.holds = "truth" if kind == "b" else "numbers" if kind in "iuf" else ""
-        if kind in "OUST":
-            self.holds = "objects"
 
+    @abstractmethod
     def missing(self) -> np.ndarray:
         """Where values are missing."""
-        return self.column.isna().to_numpy()
+
+    @abstractmethod
+    def places(self) -> tuple[np.ndarray, list[Any]]:
+        """The place of each value in a list of distinct values, -1 if it is missing; the list."""
+
+    @abstractmethod
+    def of_type(self) -> np.ndarray:
+        """The values of a column of numbers, truth values or times, as numbers or times."""
 
     def distinct(self) -> list[Any]:
         """The values that occur, each once, or those that the type declares."""
-        return list(self.column.cat.categories if self.declared else self.column.dropna().unique())
-
-    def coded(self, codes: dict[Any, int]) -> np.ndarray:
-        """The code of each value; NaN where it has none."""
-        column = self.column
-        if not self.declared:
-            return np.array([codes.get(value, np.nan) for value in column.tolist()], dtype=float)
-        of_category = [codes.get(value, np.nan) for value in column.cat.categories.tolist()]
-        return np.array([*of_category, np.nan])[column.cat.codes.to_numpy()]  # -1 if missing
+        return self.places()[1]
 
     def numbers(self) -> np.ndarray:
-        """The values as float64; NaN where they are missing."""
-        return self.column.to_numpy(dtype=float, na_value=np.nan)
+        """The values as float64, times in days; NaN where they are missing."""
+        if self.holds != OBJECTS:
+            return as_numbers(self.of_type())
+        places, values = self.places()
+        return np.array([*map(as_number, values), np.nan])[places]
 
 
-class PolarsColumn:
-    """A column of a data frame of polars, with the attributes and methods of the other."""
+class PandasColumn(Column):
+    """A column of a data frame of pandas, whose values may be those of Arrow."""
 
     def __init__(self, name: Any, column: Any) -> None:
-        self.name, self.column, self.dtype = name, column, column.dtype
-        kind = str(column.dtype).split("(")[0]
-        self.declared = kind == "Enum"
-        self.holds = "truth" if kind == "Boolean" else ""
+        super().__init__(name, column)
+        kind = getattr(column.dtype, "kind", "O")
+        self._arrow = getattr(column.dtype, "pyarrow_dtype", None)
+        self._period = hasattr(column.dtype, "freq")
+        self.declared = hasattr(column, "cat")
+        self.categorical = self.declared or str(self._arrow).startswith("dictionary")
+        zone = getattr(column.dtype if self._arrow is None else self._arrow, "tz", None)
+        if self._period:
+            self.holds = DATES
+        elif str(self._arrow).startswith("decimal"):
+            self.holds = NUMBERS
+        elif kind == "M":
+            self.holds = DATES if zone is None else ZONED
+        else:
+            kinds = {"b": TRUTH, "m": DURATIONS} | dict.fromkeys("iuf", NUMBERS)
+            self.holds = kinds.get(kind, OBJECTS if kind in "OUST" else "")
+
+    def missing(self) -> np.ndarray:
+        return self.column.isna().to_numpy()
+
+    def places(self) -> tuple[np.ndarray, list[Any]]:
+        if self.declared:
+            return self.column.cat.codes.to_numpy(), self.column.cat.categories.tolist()
+        if str(self._arrow) == "null":
+            return np.full(len(self.column), -1), []
+        places, values = self.column.array.factorize()
+        objects = values if self.holds == OBJECTS else values.to_numpy()
+        return places, objects.tolist()
+
+    def of_type(self) -> np.ndarray:
+        if self.holds in (NUMBERS, TRUTH):
+            return self.column.to_numpy(dtype=float, na_value=np.nan)
+        if self._arrow is not None:
+            return self.column.array.__arrow_array__().to_numpy(zero_copy_only=False)
+        if self._period:
+            return self.column.dt.to_timestamp().to_numpy()
+        return (self.column.dt.tz_convert(None) if self.holds == ZONED else self.column).to_numpy()
+
+
+class PolarsColumn(Column):
+    """A column of a data frame of polars."""
+
+    _HOLDS = {"Boolean": TRUTH, "Date": DATES, "Duration": DURATIONS, "Time": TIMES_OF_DAY}
+    _TEXT = "String", "Categorical", "Enum"
+
+    def __init__(self, name: Any, column: Any) -> None:
+        super().__init__(name, column.fill_nan(None) if column.dtype.is_float() else column)
+        self._kind = str(column.dtype).split("(")[0]
+        self.declared = self._kind == "Enum"
+        self.categorical = self._kind in ("Categorical", "Enum")
         if column.dtype.is_numeric():
-            self.holds = "numbers"
-        elif kind in ("String", "Categorical", "Enum", "Object", "Null"):
-            self.holds = "objects"
+            self.holds = NUMBERS
+        elif self._kind == "Datetime":
+            self.holds = DATES if column.dtype.time_zone is None else ZONED
+        else:
+            objects = self._kind in (*self._TEXT, "Binary", "Object", "Null")
+            self.holds = self._HOLDS.get(self._kind, OBJECTS if objects else "")
 
     def missing(self) -> np.ndarray:
         return self.column.is_null().to_numpy()
 
     def distinct(self) -> list[Any]:
-        if self.declared:
-            return self.column.dtype.categories.to_list()
-        return list({value: None for value in self.column.to_list() if value is not None})
+        return self.column.dtype.categories.to_list() if self.declared else super().distinct()
 
-    def coded(self, codes: dict[Any, int]) -> np.ndarray:
-        return np.array([codes.get(value, np.nan) for value in self.column.to_list()], dtype=float)
+    def places(self) -> tuple[np.ndarray, list[Any]]:
+        if self._kind in self._TEXT:
+            texts = self.column.cast(str)
+            values = texts.drop_nulls().unique(maintain_order=True)
+            if len(values):
+                places = texts.replace_strict(values, list(range(len(values))), default=-1)
+                return places.to_numpy(), values.to_list()
+        known: dict[Any, int] = {None: -1}
+        places = [known.setdefault(value, len(known) - 1) for value in self.column.to_list()]
+        return np.array(places, dtype=int), list(known)[1:]
 
-    def numbers(self) -> np.ndarray:
-        return self.column.cast(float).to_numpy()
-
-
-Column = PandasColumn | PolarsColumn
+    def of_type(self) -> np.ndarray:
+        if self.holds in (NUMBERS, TRUTH):
+            return self.column.cast(float).to_numpy()
+        if self.holds == TIMES_OF_DAY:
+            return self.column.cast(int).cast(float).to_numpy() // _NANOSECONDS / _MICROSECONDS
+        return self.column.to_numpy()

@@ -6,7 +6,6 @@ a model can predict a table as it comes from a file or a data frame.
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +17,9 @@ from trickless.arrays.states import Turn, snapshot
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import spelled
+from trickless.tables.frames import PandasColumn
+from trickless.tables.times import DATES, ZONED, kind_of_time
 
-_MICROSECONDS_A_DAY = 86_400e6
 #: Rows are sparse if at most this share of their numbers is not 0, as in scikit-learn.
 _SPARSE = 0.3
 #: Rows are predicted in parts of about so many numbers.
@@ -338,17 +338,12 @@ def _column(frame: Any, name: str) -> Any:
 def _numbers(column: Any, kind: str) -> np.ndarray:
     """Numbers, with NaN where they are missing; dates as days since 1970."""
     first = next(iter(column.dropna()), None)
-    other = isinstance(first, complex) or isinstance(first, date) != (kind == "date")
-    if first is not None and other:
+    time, wanted = kind_of_time(first), (DATES, ZONED) if kind == "date" else ("",)
+    if first is not None and (isinstance(first, complex) or time not in wanted):
         raise ValueError(_not_of_its_kind(column, kind, f"such as {first!r}"))
     try:
-        if kind == "date" and (column.dtype.kind == "O" or type(first) is date):  # of Arrow
-            times = column.astype(object).where(column.notna(), None)
-            return as_numbers(times.to_numpy().astype("datetime64[us]"))
-        if kind == "date" and first is not None:
-            return as_numbers(column.to_numpy("datetime64[us]"))
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError) as error:
+        values = PandasColumn(column.name, column).numbers()
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(_not_of_its_kind(column, kind, str(error))) from error
     if np.isinf(values).any():
         row = int(np.flatnonzero(np.isinf(values))[0])
@@ -365,14 +360,6 @@ def _not_of_its_kind(column: Any, kind: str, why: str) -> str:
         f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was fitted "
         f"to {kind}s: {why}. Remedy: {remedies[kind]}."
     )
-
-
-def as_numbers(values: np.ndarray) -> np.ndarray:
-    """Numbers as they are; times as days since 1970, NaN where one is missing."""
-    if values.dtype.kind != "M":
-        return values
-    days = values.astype("datetime64[us]").astype(np.int64) / _MICROSECONDS_A_DAY
-    return np.where(np.isnat(values), np.nan, days)
 
 
 def _zeros_and_ones(column: Any, categories: list[str]) -> Any:

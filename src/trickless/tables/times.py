@@ -1,0 +1,64 @@
+"""Dates, durations and times of day as numbers of days, to the microsecond."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import numpy as np
+
+#: Kinds of times. Those with a time zone are points in time, and others are not.
+DATES, ZONED, DURATIONS = "dates", "dates with a time zone", "durations"
+TIMES_OF_DAY = "times of day"
+_PER_DAY = {"D": 1, "h": 24, "m": 1440, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
+
+
+def as_numbers(values: np.ndarray) -> np.ndarray:
+    """Numbers as they are; dates as days since 1970, durations as days, NaN where one is missing.
+
+    The same time in another unit is the same number.
+    """
+    kind = values.dtype.kind
+    if kind not in "mM":
+        return values
+    unit, step = np.datetime_data(values.dtype)
+    if unit not in _PER_DAY or step != 1:
+        values, unit = values.astype(f"{kind}8[us]"), "us"
+    return np.where(np.isnat(values), np.nan, values.astype(np.int64) / _PER_DAY[unit])
+
+
+def kind_of_time(value: Any) -> str:
+    """The kind of time that an object is, from the constants above; "" if it is none."""
+    if isinstance(value, float | int | str):  # most are
+        return ""
+    if isinstance(value, datetime):
+        return DATES if value.tzinfo is None else ZONED
+    if isinstance(value, date | np.datetime64) or _is_period(value):
+        return DATES
+    if isinstance(value, timedelta | np.timedelta64):
+        return DURATIONS
+    return TIMES_OF_DAY if isinstance(value, time) else ""
+
+
+def as_number(value: Any) -> float:
+    """One object as a number; a time in days, a period as the day on which it begins."""
+    if isinstance(value, float | int | str):
+        return float(value)
+    if isinstance(value, time):
+        value = timedelta(0, value.second, value.microsecond, 0, value.minute, value.hour)
+    elif isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    elif _is_period(value):
+        value = value.to_timestamp()
+    if hasattr(value, "asm8"):  # of pandas, whose years may be beyond those of Python
+        value = value.asm8
+    elif isinstance(value, date):
+        value = np.datetime64(value, "us")
+    elif isinstance(value, timedelta):
+        value = np.timedelta64(value, "us")
+    return float(as_numbers(np.asarray(value)) if isinstance(value, np.generic) else value)
+
+
+def _is_period(value: Any) -> bool:
+    """Whether an object is a Period of pandas."""
+    return type(value).__name__ == "Period"
