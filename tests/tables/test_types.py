@@ -1,5 +1,6 @@
 """One table in many types: the same codes, the same model, the same predictions."""
 
+import pickle
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 
@@ -9,6 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, load, save
+from trickless.neurons import Gaussian, On
 from trickless.tables.encoder import TableEncoder
 from trickless.tables.times import as_numbers
 
@@ -176,6 +179,76 @@ def test_codes_are_the_same_in_all_types(name):
         np.testing.assert_array_equal(encoder("me", frame[:0]), expected[:0])
 
 
+def tables(rows=90):
+    """Tables of all columns: each takes the next type of its kind, if it has one more."""
+    columns = {name: list(frames(name, rows)) for name in TYPES}
+    for library, chosen in (("iloc", 0), ("iloc", -1), ("get_column", 0), ("get_column", -1)):
+        of_it = {
+            name: [frame for frame in of_name if hasattr(frame, library)][chosen]["a"]
+            for name, of_name in columns.items()
+        }
+        yield pd.DataFrame(of_it) if library == "iloc" else pl.DataFrame(of_it)
+
+
+@pytest.mark.parametrize("learner", [KitchenSinksRegressor, DoublyStochasticRegressor])
+def test_models_are_the_same_in_all_types(learner):
+    y = np.resize([1.0, 2.0, 3.0, 5.0], 90)
+    expected = None
+    for i, table in enumerate(tables()):
+        model = learner("tabular", 30, random_state=0).fit(table, y)
+        for j, other in enumerate(tables()):
+            answers = model.predict(other)
+            expected = answers if expected is None else expected
+            np.testing.assert_array_equal(answers, expected, err_msg=f"{i} {j}")
+    assert np.ptp(expected) > 0.1
+
+
+STEPS = np.arange(400)
+#: Columns of values that single precision merges, from the first to the last of 400 steps.
+CLOSE = {
+    "seconds": pd.Timestamp("2024-02-29 12:00") + pd.to_timedelta(3 * STEPS, "s"),
+    "microseconds": pd.Timestamp("2024-02-29 12:00", tz="UTC") + pd.to_timedelta(STEPS, "us"),
+    "epoch": 1_700_000_000 + STEPS,
+    "floats": 1.7e9 + STEPS / 1000,
+    "ids": 10**18 + STEPS,
+    "unsigned": (2**63 + STEPS.astype(np.uint64)),
+    "beyond": pd.Series([10**25 + int(i) for i in STEPS], dtype=object),
+    "decimals": pd.Series([Decimal(10) ** 20 + int(i) for i in STEPS], dtype=object),
+}
+
+
+@pytest.mark.parametrize("name", CLOSE)
+def test_close_values_are_told_apart_in_single_precision(name, tmp_path):
+    frame, y = pd.DataFrame({"a": CLOSE[name], "b": 1.0}), np.sin(STEPS / 30)
+    model = KitchenSinksRegressor("tabular", 200, random_state=0).fit(frame, y)
+    assert model.score(frame, y) > 0.99
+    save(model, tmp_path / "model")
+    answers = model.predict(frame)
+    for copy in (load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(copy.predict(frame), answers)
+    if name != "beyond":
+        np.testing.assert_array_equal(model.predict(pl.from_pandas(frame)), answers)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_arrays_after_a_frame_are_read_like_it():
+    frame, y = pd.DataFrame({"a": CLOSE["epoch"]}), np.sin(STEPS / 30)
+    model = KitchenSinksRegressor("tabular", 100, random_state=0).fit(frame, y)
+    np.testing.assert_array_equal(model.predict(frame.to_numpy()), model.predict(frame))
+    for name in ("seconds", "ids"):
+        frame = pd.DataFrame({"a": CLOSE[name]})
+        model.fit(frame, y)
+        with pytest.raises(TypeError, match=r"X is a ndarray.*Remedy: pass data frames"):
+            model.predict(frame.to_numpy())
+
+
+def test_a_warning_says_where_times_are_not_told_apart():
+    times = np.where(STEPS % 2, STEPS, STEPS + 10**9).astype("M8[s]")
+    model = KitchenSinksRegressor("tabular", 20, random_state=0)
+    with pytest.warns(UserWarning, match=r"of 400 different values of column 0.*Remedy: dtype"):
+        model.fit(pd.DataFrame({"a": times}), np.sin(STEPS / 30))
+
+
 def test_times_do_not_come_back_as_something_else():
     held = {name: next(frames(name)) for name in ("date", "zoned", "duration", "time", "float")}
     for name, first in held.items():
@@ -200,6 +273,16 @@ def test_times_and_other_objects_do_not_share_a_column():
         frame = pd.DataFrame({"a": pd.Series(values, dtype=object)})
         with pytest.raises(ValueError, match=rf"column 'a' of X holds {what}\. Remedy"):
             TableEncoder("me", frame)
+
+
+def test_models_that_take_times_from_other_origins_do_not_merge():
+    neurons, frame = On("b", Gaussian(1.0)), pd.DataFrame({"a": CLOSE["seconds"], "b": STEPS / 400})
+    one, other = (
+        KitchenSinksRegressor(neurons, 20, random_state=0).fit(rows, rows["b"])
+        for rows in (frame[:200], frame[200:])
+    )
+    with pytest.raises(ValueError, match=r"from another date.*Remedy: begin both"):
+        one.merge(other)
 
 
 def test_times_in_any_unit_are_days():

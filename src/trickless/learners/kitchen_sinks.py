@@ -813,11 +813,18 @@ def _check_mergeable(model: Any, other: Any) -> None:
                 f"{owner}: {name} is {there!r} in other and {here!r} here. Remedy: fit the parts "
                 "on the same columns, and with classes= if some lack a label."
             )
-    if getattr(model.rows_.encoder, "codes", None) != getattr(other.rows_.encoder, "codes", None):
+    encoder, in_other = model.rows_.encoder, other.rows_.encoder
+    if getattr(encoder, "codes", None) != getattr(in_other, "codes", None):
         raise ValueError(
             f"{owner}: the columns of other hold other categories than those here, so their codes "
             "differ. Remedy: the same columns of the type category, with the same categories, in "
             "both parts."
+        )
+    if encoder is not None and not encoder.same_as(in_other):
+        raise ValueError(
+            f"{owner}: columns of other are read in another way than those here, for instance as "
+            "differences from another date. Remedy: begin both parts with the same batch, or copy "
+            "one that has seen a batch."
         )
     mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
     drawn_alike = np.allclose(mine, theirs, rtol=1e-4)

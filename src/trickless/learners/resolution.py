@@ -37,7 +37,7 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bo
     """
     if scipy.sparse.issparse(X):
         return
-    rows = to_host(take(X, slice(None, None, max(1, X.shape[0] // _ROWS))))
+    rows = _some(X)
     if np.finfo(rows.dtype).eps >= 1e-3:
         return
     rows = np.asarray(rows, dtype=np.float64)
@@ -64,11 +64,28 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bo
         )
 
 
-def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
-    """Warn of a column whose distinct values become equal; returns whether there is one."""
+def merged(X: np.ndarray, dtype: Any) -> np.ndarray:
+    """Columns of rows in float64 of whose values a precision merges many; a mask."""
+    before, after = _told_apart(_some(X), dtype)
+    return after <= _DISTINCT * before
+
+
+def _some(X: Any) -> Any:
+    """Rows that are checked, on the host."""
+    return to_host(take(X, slice(None, None, max(1, X.shape[0] // _ROWS))))
+
+
+def _told_apart(rows: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    """How many values of each column are different, before and after rounding."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = np.sort(rows.astype(dtype), axis=0)
     before, after = (1 + (A[1:] > A[:-1]).sum(axis=0) for A in (np.sort(rows, axis=0), rounded))
+    return before, after
+
+
+def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
+    """Warn of a column whose distinct values become equal; returns whether there is one."""
+    before, after = _told_apart(rows, dtype)
     column = int((after / before).argmin())
     if after[column] > _DISTINCT * before[column]:
         return False

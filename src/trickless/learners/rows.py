@@ -12,7 +12,7 @@ from trickless.arrays.devices import dispatches, has_double, is_foreign, place, 
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.sparse import check_csr, parts_of
 from trickless.learners.places import check_double, check_place, check_readable, check_together
-from trickless.learners.resolution import check_overflow, warn_of_resolution
+from trickless.learners.resolution import check_overflow, merged, warn_of_resolution
 from trickless.learners.weights import check_weights
 from trickless.neurons import Inputs, Neurons
 from trickless.rules import with_remedies
@@ -191,6 +191,10 @@ class Rows:
     def _in_precision(self, X: Any, first: bool = False) -> Any:
         """Rows in the learner's precision; warns if the first batch loses too much by it."""
         check_double(self.owner, X, self.dtype, has_double(X))
+        if self.encoder is not None:
+            if first:
+                self.encoder.settle(X, merged(X, self.dtype))
+            X = self.encoder.relative(X)
         with np.errstate(over="ignore"):
             if on_host(X):
                 converted = X.astype(self.dtype, copy=False)

@@ -59,7 +59,8 @@ class Tabular(Neurons):
     ----------
     cuts_ : list of (array or None)
         Midpoints between the values of each column of numbers, of at most 16,384 training rows;
-        None for categories.
+        None for categories. Those of dates count days from the median date of the first batch, and
+        so do those of numbers that the learner's precision does not tell apart otherwise.
 
     Notes
     -----

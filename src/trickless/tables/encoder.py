@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from itertools import pairwise
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from array_api_compat import device
 
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.rules import shown
 from trickless.tables.frames import (
     NUMBERS,
@@ -26,10 +28,12 @@ from trickless.tables.frames import (
     is_frame,
     numbers_of,
 )
-from trickless.tables.times import kind_of_time
+from trickless.tables.times import DATES, ZONED, kind_of_time
 
 CATEGORIES = "categories"
 _NUMBERS = Real, Decimal, np.bool_
+#: From this number on, double precision skips some whole numbers.
+_EXACT = 2**53
 _REMEDY = "one number, truth value, time, text or category a cell; or leave the column out"
 
 
@@ -49,6 +53,11 @@ class TableEncoder:
         What each column holds: numbers, categories or a kind of times.
     codes : list of (dict or None)
         The code of each category of a column; None for other columns.
+    whole : dict
+        What is subtracted from columns of whole numbers that double precision would round, by the
+        indices of the columns.
+    origins : array
+        What :meth:`relative` subtracts from each column after that.
     """
 
     def __init__(self, owner: str, frame: Any) -> None:
@@ -58,6 +67,13 @@ class TableEncoder:
         read = [of_numbers if numbers is not None else _read(owner, column) for column in columns]
         self.kinds = [kind for kind, _ in read]
         self.codes = [codes for _, codes in read]
+        self.whole = {
+            j: origin
+            for j, column in enumerate(columns)
+            if self.kinds[j] == NUMBERS
+            and (origin := _origin(owner, column, None if numbers is None else numbers[:, j]))
+        }
+        self.origins = np.zeros(len(read))
 
     @property
     def n_categories(self) -> np.ndarray:
@@ -66,13 +82,14 @@ class TableEncoder:
 
     def __call__(self, owner: str, X: Any) -> Any:
         """X as a data frame of float64; an array stays as it is, if all columns are numbers."""
-        plain = set(self.kinds) == {NUMBERS}
+        plain = not self.whole and set(self.kinds) == {NUMBERS}
         if not is_frame(X):
             if plain:
                 return X
             raise TypeError(
                 f"{owner}: X is a {type(X).__name__}, but the first batch was a data frame with "
-                "categories or times. Remedy: pass data frames with the same columns."
+                f"categories, times or integers beyond {_EXACT:,}. Remedy: pass data frames with "
+                "the same columns."
             )
         if plain and len(self.kinds) == X.shape[1] and (numbers := numbers_of(X)) is not None:
             return frame_like(X, numbers)
@@ -81,10 +98,41 @@ class TableEncoder:
         for j, (kind, codes, column) in enumerate(read):
             _check(owner, column, kind, codes)
             if codes is None:
-                matrix[:, j] = _numbers(owner, column, kind)
+                matrix[:, j] = _numbers(owner, column, kind, self.whole.get(j, 0))
             else:
                 matrix[:, j] = _coded(owner, column, codes)
         return frame_like(X, matrix)
+
+    def settle(self, X: Any, merged: np.ndarray) -> None:
+        """Choose ``origins`` by the first batch, as float64.
+
+        A precision with few digits tells times apart if they are differences from one of them, and
+        numbers as well: those of the columns that it would merge (a mask). So the origin of such
+        a column is its median, or the value below.
+        """
+        for j, kind in enumerate(self.kinds):
+            if kind in (DATES, ZONED) or (merged[j] and kind != CATEGORIES):
+                known = X[~np.isnan(X[:, j]), j]
+                if len(known):
+                    self.origins[j] = np.quantile(known, 0.5, method="lower")
+
+    def relative(self, X: Any) -> Any:
+        """Rows with numbers less their origins."""
+        if not self.origins.any():
+            return X
+        if on_host(X):
+            return X - self.origins
+        xp = namespace(X)
+        return X - xp.asarray(self.origins, dtype=X.dtype, device=device(X))
+
+    def same_as(self, other: TableEncoder) -> bool:
+        """Whether another encoder makes the same numbers of the same table."""
+        return (
+            self.kinds == other.kinds
+            and self.codes == other.codes
+            and self.whole == other.whole
+            and np.array_equal(self.origins, other.origins)
+        )
 
 
 def _read(owner: str, column: Column) -> tuple[str, dict[Any, int] | None]:
@@ -108,6 +156,15 @@ def _read(owner: str, column: Column) -> tuple[str, dict[Any, int] | None]:
             return kinds.pop(), None
     values.sort(key=lambda value: (type(value).__name__, str(value)))
     return CATEGORIES, {value: code for code, value in enumerate(values)}
+
+
+def _origin(owner: str, column: Column, numbers: np.ndarray | None) -> int:
+    """The median of whole numbers of which double precision would round some; 0 for others."""
+    numbers = _numbers(owner, column, NUMBERS) if numbers is None else numbers
+    if not (np.abs(numbers) >= _EXACT).any():
+        return 0
+    values = [v for v in column.places()[1] if isinstance(v, Integral | Decimal) and v != float(v)]
+    return int(sorted(values)[len(values) // 2]) if values else 0
 
 
 def _check_names(owner: str, frame: Any) -> None:
@@ -172,10 +229,10 @@ def _that_holds(found: set[str], column: Column) -> str:
     return f" and holds {' and '.join(told)}" if told and column.holds == OBJECTS else ""
 
 
-def _numbers(owner: str, column: Column, kind: str) -> np.ndarray:
-    """The numbers in a column that held numbers or times in the first batch."""
+def _numbers(owner: str, column: Column, kind: str, origin: int = 0) -> np.ndarray:
+    """The numbers in a column that held numbers or times in the first batch, less an origin."""
     try:
-        return column.numbers()
+        return column.numbers(origin)
     except Exception as error:  # polars raises a class of its own
         raise ValueError(
             f"{owner}: column {column.name!r} of X held {kind} in the first batch, and now has "

@@ -80,12 +80,16 @@ class Column(ABC):
         """The values that occur, each once, or those that the type declares."""
         return self.places()[1]
 
-    def numbers(self) -> np.ndarray:
-        """The values as float64, times in days; NaN where they are missing."""
-        if self.holds != OBJECTS:
+    def numbers(self, origin: int = 0) -> np.ndarray:
+        """The values as float64, times in days; NaN where they are missing.
+
+        An ``origin`` is subtracted before whole numbers are rounded.
+        """
+        if self.holds != OBJECTS and not origin:
             return as_numbers(self.of_type())
         places, values = self.places()
-        return np.array([*map(as_number, values), np.nan])[places]
+        numbers = (as_number(value - origin if origin else value) for value in values)
+        return np.array([*numbers, np.nan])[places]
 
 
 class PandasColumn(Column):
