@@ -124,6 +124,7 @@ def test_types_and_scales_of_columns_do_not_matter(learner):
     np.testing.assert_allclose(answers(model, other), answers(expected, frame), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*column 'town' of X are new, such as")
 @every_learner
 def test_batches_share_the_codes_of_the_first(learner):
     frame, y = table(300)
@@ -140,6 +141,21 @@ def test_batches_share_the_codes_of_the_first(learner):
     np.testing.assert_array_equal(answers(model, frame[200:].assign(town="unheard")), new)
     assert not np.array_equal(answers(model, frame[200:].assign(town="Aa")), new)
     assert not np.array_equal(answers(model, frame[200:].assign(town=None)), new)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_a_warning_names_a_column_in_which_all_categories_are_new(kind):
+    encoder = TableEncoder("me", kind({"age": [1, 2, 3, 4], "town": ["c", "a", "b", "d"]}))
+    some, all_new = ["e"] * 8 + [None], ["e"] * 10 + [None]
+    for towns in (some, [*all_new, "a"], [None] * 11):
+        encoder("me", kind({"age": range(len(towns)), "town": towns}))
+    why = r"me: all values in column 'town' of X are new, such as 'e'; .* are 'a', 'b', 'c', …\."
+    with pytest.warns(UserWarning, match=why + ".*Remedy: spell them as"):
+        coded = encoder("me", kind({"age": range(11), "town": all_new}))
+    assert np.asarray(coded)[:, 1].tolist() == [5] * 10 + [4]
+    empty = TableEncoder("me", pd.DataFrame({"town": pd.Series([None] * 3, dtype=object)}))
+    with pytest.warns(UserWarning, match=r"such as 1; those of the first batch are none\."):
+        empty("me", kind({"town": range(1, 11)}))
 
 
 @every_learner

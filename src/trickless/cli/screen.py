@@ -152,8 +152,12 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def warnings_told() -> Iterator[None]:
-    """Print warnings as lines on standard error."""
+    """Print warnings as lines on standard error.
+
+    Categories that are new are left out, since commands count them (``tell_unknown``).
+    """
     with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* of X are new, such as ")
 
         def tell(message: Any, *where: Any, **more: Any) -> None:
             say(f"Warning: {message}")

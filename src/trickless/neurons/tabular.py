@@ -45,8 +45,9 @@ class Tabular(Neurons):
     Learners of these neurons take data frames of pandas and polars as they are. Columns of numbers
     and of truth values hold numbers. Dates, durations and times of day become numbers of days.
     Columns of categories, of text and of other objects hold categories. Missing categories are one
-    more category, and so are those that the first batch did not hold. An array is a
-    table of numbers, with NaN where a number is missing.
+    more category, and so are those that the first batch did not hold; a warning names a column in
+    which all of ten values or more are new. An array is a table of numbers, with NaN where a number
+    is missing.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ import scipy.sparse
 from array_api_compat import device
 
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.rules import shown
+from trickless.rules import shown, warn
 from trickless.tables.frames import (
     NUMBERS,
     OBJECTS,
@@ -35,6 +35,9 @@ _NUMBERS = Real, Decimal, np.bool_
 #: From this number on, double precision skips some whole numbers.
 _EXACT = 2**53
 _REMEDY = "one number, truth value, time, text or category a cell; or leave the column out"
+#: From so many values on, a column in which all categories are new is worth a warning. So many in
+#: a row come by chance in one of 1,000 batches, where half of the values are new.
+_MANY = 10
 
 
 class TableEncoder:
@@ -45,7 +48,7 @@ class TableEncoder:
     period is the day on which it begins. NaN stands for what is missing. A column of categories,
     text or other objects holds categories. Those of the first batch (or all that the type declares)
     are sorted, and have the codes from 0 on. The next code stands for a missing value, and the one
-    after it for a category that is new.
+    after it for a category that is new. A warning names a column in which all are new.
 
     Attributes
     ----------
@@ -241,12 +244,23 @@ def _numbers(owner: str, column: Column, kind: str, origin: int = 0) -> np.ndarr
 
 
 def _coded(owner: str, column: Column, codes: dict[Any, int]) -> np.ndarray:
-    """The codes of a column of categories."""
+    """The codes of a column of categories; warns if it has many values and all are new."""
     missing, new = len(codes), len(codes) + 1
     with _as_categories(owner, column):
         places, values = column.places()
         code_of = np.array([*(codes.get(value, new) for value in values), missing])
-    return code_of[places]
+    coded = code_of[places]
+    there = coded != missing
+    if there.sum() >= _MANY and (coded[there] == new).all():
+        example = values[places[there.argmax()]]
+        known = ", ".join(shown(value) for value in list(codes)[:3]) or "none"
+        warn(
+            f"{owner}: all values in column {column.name!r} of X are new, such as "
+            f"{shown(example)}; those of the first batch are {known}{', …' * (missing > 3)}. All "
+            "new values are treated alike, so the column tells no rows apart. Remedy: spell them "
+            "as in the first batch; or leave the column out, if it names the rows."
+        )
+    return coded
 
 
 def why_no_table(X: Any) -> str | None:
