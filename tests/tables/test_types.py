@@ -285,6 +285,16 @@ def test_models_that_take_times_from_other_origins_do_not_merge():
         one.merge(other)
 
 
+@pytest.mark.parametrize("neurons", ["tabular", "gaussian"])
+def test_arrays_of_times_are_days_in_any_unit(neurons):
+    days = np.arange(20)[:, None]
+    model = KitchenSinksRegressor(neurons, 20, random_state=0).fit(days, days[:, 0])
+    for unit in ("D", "s", "ns"):
+        for kind in "mM":
+            times = days.astype(f"{kind}8[D]").astype(f"{kind}8[{unit}]")
+            np.testing.assert_array_equal(model.predict(times), model.predict(days))
+
+
 def test_times_in_any_unit_are_days():
     text = ["1969-12-31T23:59:59.999999", "NaT", "2024-02-29T12:00"]
     expected = as_numbers(np.array(text, "M8[us]"))

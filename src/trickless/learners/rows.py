@@ -18,6 +18,7 @@ from trickless.neurons import Inputs, Neurons
 from trickless.rules import with_remedies
 from trickless.tables.encoder import TableEncoder, why_no_numbers, why_no_table
 from trickless.tables.frames import is_frame
+from trickless.tables.times import as_numbers
 
 _FLOATS = (np.float64, np.float32)
 
@@ -159,6 +160,8 @@ class Rows:
         """Rows, and targets if there are any, as arrays of finite numbers."""
         if self.kind.tables:
             X = self._encoded(learner, X, reset)
+        if isinstance(X, np.ndarray):
+            X = as_numbers(X)  # of times, whatever their unit
         check_readable(self.owner, X, self.kind.devices)
         _check_parts(self.owner, X)
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
