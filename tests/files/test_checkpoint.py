@@ -189,7 +189,7 @@ def test_another_fit_is_refused_and_told_what_differs(path, ending):
     heavier[3] = 2
     order = np.arange(200)[::-1]
     cases = [
-        ({"alpha": 1e-3}, X, y, {}, r"with other alpha \(1e-06 then, 0.001 now\)\. Remedy"),
+        ({"alpha": 1e-3}, X, y, {}, r"with other alpha \('auto' then, 0.001 now\)\. Remedy"),
         ({"neurons": Gaussian(3.0)}, X, y, {}, r"other neurons \(Gaussian\(length_scale=2.0\) th"),
         ({"neurons": Stumps(), "n_neurons": 50}, X, y, {}, r"other n_neurons \(.*; other neurons "),
         ({"random_state": 1}, X, y, {}, "with other random_state"),

@@ -45,6 +45,7 @@ from trickless.neurons import (
     Scaled,
     Stumps,
     Tabular,
+    Trees,
 )
 
 ACTIVATIONS = ("tanh", "erf", "sigmoid", "sign", "step", "relu")
@@ -86,12 +87,13 @@ FAMILIES = {
     "scaled": Scaled(Stumps(), 0.5),
     "landmarks": Landmarks(Laplace1()),
     "tabular": Tabular(),
+    "trees": Trees(depth=3),
     "patches": Patches((2, 2), patch=2, pool=1),
     "patches-data": Patches((2, 2), patch=2, pool=1, filters="data"),
 } | {f"dense-{name}": Dense(name) for name in ACTIVATIONS}
 
 #: Enough for classifiers, which learn by the steps of regressors.
-SOME = ("gaussian", "tabular")
+SOME = ("gaussian", "tabular", "trees")
 #: Those whose rows may not be negative.
 HISTOGRAMS = ("chi2", "intersection")
 

@@ -32,12 +32,14 @@ _NAMES = {
     "learners.targets": "Labels Numbers Range",
     "neurons": "Cauchy Chi2 Coordinates Deep Dense Ferns FromFunction FromJax FromPoint FromTorch "
     "Gaussian Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On Patches Polynomial "
-    "Product RationalQuadratic Scaled Stumps Tabular",
+    "Product RationalQuadratic Scaled Stumps Tabular Trees",
+    "neurons.bins": "Bins",
     "neurons.tabular": "_Rules _Waves",
     "solvers.coefficients": "Coefficients",
     "solvers.descent": "Descent",
     "solvers.estimates": "Measured Noise",
     "solvers.growing_network": "Seen",
+    "solvers.newton": "Units",
     "solvers.norma": "NORMA",
     "solvers.ridge": "Solution",
     "solvers.rounds": "Rounds",

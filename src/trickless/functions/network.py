@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from trickless.arrays.devices import beside, check_on_host, matching, n_bytes, zeros
+from trickless.arrays.devices import beside, check_on_host, matching, n_bytes, take, zeros
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.functions.activations import by_column, evaluate
+from trickless.arrays.threads import map_blocks, map_rows, n_threads, row_blocks, worthwhile
+from trickless.functions.activations import evaluate
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent
 
 #: Bytes of weights (at least a block) that are applied to all rows before the next ones.
 _GROUP_BYTES = 2**25
+#: Rows of a block where the leaves of rows are looked up.
+_ROWS_OF_LEAVES = 2**14
 
 
 class Source(Protocol):
@@ -90,16 +93,27 @@ class Network:
         """
         total = zeros((X.shape[0], self.n_outputs), X)
         total += beside(total, np.asarray(self.intercept, dtype=np.float64))
-        n_columns = self.n_neurons * self.neurons.width
+        X = self.neurons.read(X, self.n_jobs)
         for group in self._groups(X):
-            columns = {where.start: _beside(X, self.coef[where]) for where, _ in group}
+            parts = [(weights, _beside(X, self.coef[where])) for where, weights in group]
 
-            def add(rows: slice, where: slice, Z: Any, columns: dict[int, Any] = columns) -> None:
-                total[rows, ...] += beside(total, Z @ columns[where.start])
+            def add(rows: slice, parts: list[tuple[Weights, Any]] = parts) -> None:
+                some = take(X, rows)
+                for weights, coef in parts:
+                    value = self.neurons.combine(some, weights, coef)
+                    total[rows, ...] += beside(total, value)
 
-            evaluate(self.neurons, partial(iter, group), X, n_columns, add, self.n_jobs)
+            self._by_rows(add, X)
         check_finite(type(self.neurons).__name__, total)
         return total
+
+    def _by_rows(self, add: Callable[[slice], None], X: Any) -> None:
+        """Apply ``add`` to blocks of rows, which are longer where leaves are looked up."""
+        if self.neurons.one_hot and on_host(X):
+            jobs = worthwhile(self.n_jobs, X.shape[0] * self.n_neurons)
+            map_blocks(add, row_blocks(X.shape[0], _ROWS_OF_LEAVES, n_threads(jobs)), jobs)
+        else:
+            map_rows(add, X, self.n_neurons * self.neurons.width, self.n_jobs)
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Values of the network, and their standard errors as sums over independent draws.
@@ -162,9 +176,8 @@ class Network:
 
 
 def _beside(X: Any, coef: np.ndarray) -> Any:
-    """Coefficients (n, width, n_outputs) in the order of a block's columns, where X is."""
-    columns = by_column(coef)
-    return columns if on_host(X) else matching(X, columns)
+    """Coefficients where X is."""
+    return coef if on_host(X) else matching(X, coef)
 
 
 def _differences(each: np.ndarray, before: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.devices import beside, join, n_bytes, place
+from trickless.arrays.growing import Growing
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.neurons import Neurons, Weights
@@ -42,6 +43,7 @@ class Purpose(IntEnum):
     PILOT = 10
     PRECONDITIONER = 11
     RELEVANCE = 12
+    CANDIDATES = 13
 
 
 def as_seed(random_state: Any) -> int:
@@ -132,10 +134,31 @@ def cut_at_blocks(start: int, stop: int) -> Iterator[slice]:
 
 
 class StoredNeurons:
-    """Weights kept in memory, with the interface of a stream."""
+    """Weights kept in memory, with the interface of a stream; more can be appended."""
 
     def __init__(self, weights: Weights) -> None:
-        self.weights = weights
+        self._arrays = [Growing() for _ in weights]
+        self.append(weights)
+
+    @property
+    def weights(self) -> Weights:
+        """The weights of all neurons."""
+        return tuple(array.rows for array in self._arrays)
+
+    def append(self, weights: Weights) -> None:
+        """Append neurons."""
+        for array, new in zip(self._arrays, weights, strict=True):
+            array.append(np.asarray(new))
+
+    def branch(self) -> StoredNeurons:
+        """Neurons that go on from these, and do not change them when more are appended."""
+        other = StoredNeurons(())
+        other._arrays = [array.branch() for array in self._arrays]
+        return other
+
+    def first(self, n: int) -> StoredNeurons:
+        """A copy of the first n neurons."""
+        return StoredNeurons(pick(self.weights, slice(n)))
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
         """The neurons from ``start`` to ``stop`` in pieces of at most a block."""
@@ -146,7 +169,7 @@ class StoredNeurons:
 class Later:
     """The neurons of a stream from number ``first`` on."""
 
-    def __init__(self, stream: NeuronStream, first: int) -> None:
+    def __init__(self, stream: NeuronStream | StoredNeurons, first: int) -> None:
         self._stream = stream
         self._first = first
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.arrays.memory import physical_memory
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
@@ -31,6 +32,7 @@ from trickless.rules import (
     boolean,
     check_parameters,
     choice,
+    count,
     either,
     fraction,
     integer,
@@ -40,7 +42,9 @@ from trickless.rules import (
 )
 from trickless.solvers.descent import Descent
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
-from trickless.solvers.step_sizes import Options, Sizes, sizes
+from trickless.solvers.step_sizes import Options, Plan, plan
+
+_AUTO = choice("auto", remedy="")
 
 
 class _DoublyStochastic(NeuronLearner):
@@ -48,15 +52,18 @@ class _DoublyStochastic(NeuronLearner):
 
     loss: str
     epsilon: float = 0.1
-    alpha: float
+    n_neurons: int | str  # type: ignore[assignment]
+    alpha: float | str
     step_size: float | str
     schedule: str
     decay: float | str
     preconditioner: str | None
-    damping: float
+    damping: float | str
     batch_size: int | str
     neurons_per_step: int | str
-    early_stopping: bool
+    n_candidates: int | str
+    learned_prior: bool
+    early_stopping: bool | str
     validation_fraction: float
     n_iter_no_change: int
     tol: float
@@ -66,12 +73,14 @@ class _DoublyStochastic(NeuronLearner):
     preconditioner_: str | None
     batch_size_: int
     neurons_per_step_: int
+    n_neurons_: int
 
     _fixed = (*NeuronLearner._fixed, "loss")
     _on_devices = True
 
     _rules = NeuronLearner._rules | {
-        "alpha": non_negative("alpha=1e-6 regularises lightly"),
+        "n_neurons": either(count("n_neurons='auto' suits most data; it counts draws of w"), _AUTO),
+        "alpha": either(non_negative("alpha=1e-6 regularises lightly"), _AUTO),
         "step_size": either(
             positive("step_size='auto' suits every loss and bounded family"),
             choice("auto", remedy=""),
@@ -83,10 +92,15 @@ class _DoublyStochastic(NeuronLearner):
             non_negative("decay='auto' is the product of step and alpha"), choice("auto", remedy="")
         ),
         "preconditioner": either(
-            choice("auto", "block", remedy="preconditioner=None is the algorithm of the paper"),
+            choice(
+                "auto",
+                "block",
+                "newton",
+                remedy="preconditioner=None is the algorithm of the paper",
+            ),
             anything("None", "", is_none),
         ),
-        "damping": positive("damping=1e-4 suits batches of several rows a column"),
+        "damping": either(positive("damping='auto' suits batches of several rows a column"), _AUTO),
         "batch_size": either(
             integer(1, "batch_size='auto' goes by the number of rows"), choice("auto", remedy="")
         ),
@@ -94,8 +108,13 @@ class _DoublyStochastic(NeuronLearner):
             integer(1, "neurons_per_step='auto' goes by the number of rows"),
             choice("auto", remedy=""),
         ),
-        "early_stopping": boolean(
-            "early_stopping=True holds rows out and stops when they are predicted no better"
+        "n_candidates": either(integer(1, "n_candidates=1 takes neurons as they are drawn"), _AUTO),
+        "learned_prior": boolean("learned_prior=False draws all columns equally often"),
+        "early_stopping": either(
+            boolean(
+                "early_stopping=True holds rows out and stops when they are predicted no better"
+            ),
+            _AUTO,
         ),
         "validation_fraction": fraction("validation_fraction=0.1 holds a tenth of the rows out"),
         "n_iter_no_change": integer(1, "n_iter_no_change=5 is the default"),
@@ -151,7 +170,8 @@ class _DoublyStochastic(NeuronLearner):
             file.received(new.seed_, *batch)
             size_up(new, len(batch[1]))
             descent, options = new.descent_, options_of(new)
-            with new._progress(new.n_neurons - len(descent.coef), "neuron") as bar:  # Alg. 1
+            n_left = options.n_neurons - len(descent.coef)
+            with new._progress(n_left, "neuron") as bar:  # Alg. 1
                 descent.learn_all(*batch, options, file.keep, file.resume(), bar.update)
         return self
 
@@ -187,6 +207,26 @@ class _DoublyStochastic(NeuronLearner):
     def intercept_(self) -> np.ndarray:
         """The constant from which the network starts, shape (n_outputs,)."""
         return self.descent_.intercept
+
+    @property
+    def _planned_neurons(self) -> int:
+        return 20_000 if isinstance(self.n_neurons, str) else self.n_neurons
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of the cuts of all trees that each feature has, shape (n_features,).
+
+        Only for trees whose cuts were chosen, with ``n_candidates`` above 1.
+        """
+        check_is_fitted(self)
+        wins = self.descent_.wins
+        if not wins.any():
+            raise AttributeError(
+                f"{type(self).__name__}: feature_importances_ counts the cuts of trees that were "
+                "chosen by the data, and this model has none. Remedy: neurons='trees' with an "
+                "n_candidates above 1."
+            )
+        return wins / wins.sum()
 
     @property
     def n_iter_(self) -> int:
@@ -246,9 +286,10 @@ def descend_from(
 def go_on_from_descent(learner: _DoublyStochastic) -> None:
     """Copy the solver for a warm start, so that a fit that fails leaves the model unchanged."""
     n_drawn = len(learner.descent_.coef)
-    if learner.n_neurons <= n_drawn:
+    planned = learner.n_neurons_ if isinstance(learner.n_neurons, str) else learner.n_neurons
+    if planned <= n_drawn:
         raise ValueError(
-            f"{type(learner).__name__}: warm_start=True with n_neurons={learner.n_neurons!r}, but "
+            f"{type(learner).__name__}: warm_start=True with n_neurons={planned!r}, but "
             f"the model has {n_drawn} neurons already, so there are none to add. Remedy: a "
             "larger n_neurons, or warm_start=False to begin anew."
         )
@@ -256,23 +297,43 @@ def go_on_from_descent(learner: _DoublyStochastic) -> None:
 
 
 def size_up(learner: _DoublyStochastic, n_rows: int) -> None:
-    """Fix what a step takes where it is "auto", for so many rows at a time."""
-    learner.preconditioner_, learner.batch_size_, learner.neurons_per_step_ = sizes(
-        learner.preconditioner,
-        learner.batch_size,
-        learner.neurons_per_step,
-        learner.schedule == "theorem" or not isinstance(learner.step_size, str),
-        n_rows,
-        learner.neurons_.width,
-        learner.n_neurons,
-    )
+    """Fix what is "auto", for so many rows at a time."""
+    names = (*Plan._fields, "schedule")
+    plain = learner.schedule == "theorem" or not isinstance(learner.step_size, str)
+    given = {name: getattr(learner, name) for name in names}
+    planned = plan(given, plain, n_rows, learner.neurons_)
+    check_plan(learner, planned)
+    for name, value in planned._asdict().items():
+        setattr(learner, f"{name}_", value)
+
+
+def check_plan(learner: _DoublyStochastic, plan: Plan) -> None:
+    """Check that Newton steps have leaves to go by, and that their coefficients fit in memory."""
+    owner, neurons = type(learner).__name__, learner.neurons_
+    if plan.preconditioner != "newton":
+        return
+    if not neurons.one_hot:
+        raise ValueError(
+            f"{owner}: preconditioner='newton' takes Newton steps on the leaves of trees, but "
+            f"neurons={type(neurons).__name__}() have none. Remedy: neurons='trees', or "
+            "preconditioner='auto'."
+        )
+    n_bytes = plan.n_neurons * neurons.width * learner.targets_.n_outputs
+    n_bytes *= learner.rows_.dtype.itemsize
+    if n_bytes > (most := physical_memory()):
+        raise ValueError(
+            f"{owner}: {plan.n_neurons:,} trees of {neurons.width:,} leaves with "
+            f"{learner.targets_.n_outputs} outputs have {n_bytes / 2**30:.1f} GiB of coefficients, "
+            f"but this machine has {most / 2**30:.1f} GiB of memory. Remedy: a smaller depth of "
+            "the trees, or a smaller n_neurons."
+        )
 
 
 def options_of(learner: _DoublyStochastic) -> Options:
-    """The parameters of a learner that its solver needs, with sizes as they were fixed."""
-    apart = {"owner", "loss", *Sizes._fields}
+    """The parameters of a learner that its solver needs, with those that were "auto" fixed."""
+    apart = {"owner", "loss", *Plan._fields}
     given = {name: getattr(learner, name) for name in Options._fields if name not in apart}
-    fixed = {name: getattr(learner, f"{name}_") for name in Sizes._fields}
+    fixed = {name: getattr(learner, f"{name}_") for name in Plan._fields}
     loss = learner._loss(learner.targets_.n_outputs)
     return Options(owner=type(learner).__name__, loss=loss, **given, **fixed)
 
@@ -294,15 +355,17 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     ----------
     neurons : Neurons or str, default="gaussian"
         The family of neurons, or the name of one.
-    n_neurons : int, default=20_000
+    n_neurons : int or "auto", default="auto"
         How many neurons ``fit`` draws in all. It takes ``n_neurons / neurons_per_step`` steps.
+        "auto" is 20,000, or with Newton steps at most 2,000 trees.
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
         The loss l.
     epsilon : float, default=0.1
         The distance, in units of y, up to which "epsilon_insensitive" is 0 and "huber" is
         quadratic. The default suits targets with a standard deviation of about 1.
-    alpha : float, default=1e-6
-        Regularisation strength, relative to the mean loss.
+    alpha : float or "auto", default="auto"
+        Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
+        which ``damping`` regularises.
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
         largest step that is stable in mean square, for the largest eigenvalue of the kernel
@@ -310,8 +373,9 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         small compared with that of the targets. With a preconditioner, "auto" finds the length of
         each step by generalised cross-validation of its block, so that a block that would only fit
         noise takes no step. For "epsilon_insensitive" a step is in units of the mean distance of
-        each output's targets from f, or without a preconditioner from the intercept. For
-        ``schedule="theorem"`` it is 1 / alpha. For streams with "auto", set ``n_neurons`` to about
+        each output's targets from f, or without a preconditioner from the intercept. For Newton
+        steps it is 3 over the root of ``n_neurons``, and 0.5 at most. For ``schedule="theorem"``
+        it is 1 / alpha. For streams with "auto", set ``n_neurons`` to about
         the number that will be drawn: beyond it, the steps of "inverse" fall as i^(-3/4).
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
         Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
@@ -326,31 +390,47 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Steps are then
         nearly constant for about :math:`1 / (\gamma \alpha)` steps (a million by default), and
         after that those of the theorem with :math:`\theta \alpha = 1`.
-    preconditioner : {"auto", "block"} or None, default="auto"
+    preconditioner : {"auto", "block", "newton"} or None, default="auto"
         None is the algorithm of the paper. "block" is that of the authors' code: it multiplies each
         step by the inverse of the covariance of its own activations,
         :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k. So each block is
-        fitted to the residuals. "auto" is "block" for steps on 1,024 rows or more that have at
-        least eight rows for each column of the block. It is None for fewer rows, for
-        ``schedule="theorem"``, and if ``step_size`` is a number.
-    damping : float, default=1e-4
-        reg, relative to the mean of the covariance's diagonal.
+        fitted to the residuals. "newton" is for trees, whose covariance is diagonal: the
+        coefficient of a leaf is :math:`\gamma \sum g / (\sum h + \lambda)`, with slopes
+        g = -l' and curvatures h of the loss at its rows. "auto" is "newton" for trees. Otherwise it
+        is "block" for steps on 1,024 rows or more that have at least eight rows for each column of
+        the block. It is None for fewer rows, for ``schedule="theorem"``, and if ``step_size`` is a
+        number.
+    damping : float or "auto", default="auto"
+        reg, relative to the mean of the covariance's diagonal: 1e-4 if "auto". For Newton steps it
+        is λ, in rows of mean curvature: 3 if "auto".
     batch_size : int or "auto", default="auto"
-        Rows b of a step. "auto" is 512, or with a preconditioner all rows up to 16,384. The rows
-        are those of ``fit``, or of one call of ``partial_fit``.
+        Rows b of a step. "auto" is 512, or with a preconditioner all rows up to 16,384, or
+        131,072 for Newton steps. The rows are those of ``fit``, or of one call of ``partial_fit``.
     neurons_per_step : int or "auto", default="auto"
         Neurons k that each step draws. "auto" is 32, or with a preconditioner a column for each 16
-        rows of the step, 1,024 columns at most. A step holds the activations of its rows by its
-        neurons.
-    early_stopping : bool, default=False
+        rows of the step, 1,024 columns at most; for Newton steps it is 1. A step holds the
+        activations of its rows by its neurons.
+    n_candidates : int or "auto", default="auto"
+        How many neurons are drawn for each that is taken: the one on which a Newton step gains
+        most, on a fresh sample of the rows. 1 is the algorithm of the paper, which descends the
+        expected loss over random neurons. With more, steps descend the loss itself, greedily, as
+        boosting does. Cuts of trees are chosen one by one: so many columns are drawn, each is tried
+        at as many thresholds (8 at most), and a tree is as deep as pays. "auto" is 1, or 8 for
+        trees. Chosen neurons are stored, not drawn again.
+    learned_prior : bool, default=True
+        Whether columns for the cuts of trees are drawn in proportion to 1 + how often they were
+        chosen so far, if there are several candidates. Otherwise they are drawn equally often.
+    early_stopping : bool or "auto", default="auto"
         Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
-        improves. The score is computed after every pass, or every twentieth of ``n_neurons``.
+        improves. The score is computed after every pass, or every twentieth of ``n_neurons``. Of
+        trees it is computed a hundred times, and the best number of them is kept. "auto" is True
+        for trees with 200 rows or more.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out.
     n_iter_no_change : int, default=5
         ``fit`` stops after this many scores without an improvement by ``tol``.
     tol : float, default=1e-3
-        Improvement of the score (R² or accuracy) that counts.
+        Improvement of the score (R²; for trees the share of the loss explained) that counts.
     warm_start : bool, default=False
         Whether ``fit`` keeps the neurons of the fitted model, and adds more up to ``n_neurons``.
     random_state : int, Generator, RandomState or None, default=None
@@ -381,6 +461,10 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         Steps taken.
     preconditioner_, batch_size_, neurons_per_step_ : str or None, int, int
         What the last ``fit`` or ``partial_fit`` took where the parameter is "auto".
+    n_neurons_, n_candidates_, alpha_, damping_, early_stopping_ : int, int, float, float, bool
+        The same for these.
+    feature_importances_ : array of shape (n_features,)
+        Share of the cuts of all trees that each feature has, if they were chosen.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -411,19 +495,21 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     def __init__(
         self,
         neurons: Neurons | str = "gaussian",
-        n_neurons: int = 20_000,
+        n_neurons: int | str = "auto",
         *,
         loss: str = "squared_error",
         epsilon: float = 0.1,
-        alpha: float = 1e-6,
+        alpha: float | str = "auto",
         step_size: float | str = "auto",
         schedule: str = "inverse",
         decay: float | str = "auto",
         preconditioner: str | None = "auto",
-        damping: float = 1e-4,
+        damping: float | str = "auto",
         batch_size: int | str = "auto",
         neurons_per_step: int | str = "auto",
-        early_stopping: bool = False,
+        n_candidates: int | str = "auto",
+        learned_prior: bool = True,
+        early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         tol: float = 1e-3,
@@ -476,8 +562,9 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     ----------
     neurons : Neurons or str, default="gaussian"
         The family of neurons, or the name of one.
-    n_neurons : int, default=20_000
+    n_neurons : int or "auto", default="auto"
         How many neurons ``fit`` draws in all. It takes ``n_neurons / neurons_per_step`` steps.
+        "auto" is 20,000, or with Newton steps at most 2,000 trees.
     loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
         The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more.
         The others are one against the rest.
@@ -485,8 +572,9 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         Weights of the classes, which multiply those of the rows: {label: weight}, where classes
         that are not named have weight 1; or "balanced", for weights inversely proportional to
         frequencies. "balanced" needs all rows, so it works with ``fit`` only.
-    alpha : float, default=1e-6
-        Regularisation strength, relative to the mean loss.
+    alpha : float or "auto", default="auto"
+        Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
+        which ``damping`` regularises.
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
         largest step that is stable in mean square; see :class:`DoublyStochasticRegressor`.
@@ -495,28 +583,37 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         :math:`\theta / (i + 1)`. :class:`DoublyStochasticRegressor` says what "theorem" needs.
     decay : float or "auto", default="auto"
         The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`.
-    preconditioner : {"auto", "block"} or None, default="auto"
+    preconditioner : {"auto", "block", "newton"} or None, default="auto"
         None is the algorithm of the paper. "block" multiplies each step by the inverse of the
-        covariance of its own activations. "auto" is "block" for steps on 1,024 rows or more; see
+        covariance of its own activations. "newton" takes Newton steps on trees. "auto" is "newton"
+        for trees, and "block" for steps on 1,024 rows or more; see
         :class:`DoublyStochasticRegressor`.
-    damping : float, default=1e-4
-        reg, relative to the mean of the covariance's diagonal.
+    damping : float or "auto", default="auto"
+        reg, relative to the mean of the covariance's diagonal: 1e-4 if "auto". For Newton steps it
+        is λ, in rows of mean curvature: 3 if "auto".
     batch_size : int or "auto", default="auto"
-        Rows b of a step. "auto" is 512, or with a preconditioner all rows up to 16,384. The rows
-        are those of ``fit``, or of one call of ``partial_fit``.
+        Rows b of a step. "auto" is 512, or with a preconditioner all rows up to 16,384, or
+        131,072 for Newton steps. The rows are those of ``fit``, or of one call of ``partial_fit``.
     neurons_per_step : int or "auto", default="auto"
         Neurons k that each step draws. "auto" is 32, or with a preconditioner a column for each 16
-        rows of the step, 1,024 columns at most. A step holds the activations of its rows by its
-        neurons.
-    early_stopping : bool, default=False
-        Whether ``fit`` holds rows out and stops before ``n_neurons`` when their accuracy no longer
-        improves.
+        rows of the step, 1,024 columns at most; for Newton steps it is 1. A step holds the
+        activations of its rows by its neurons.
+    n_candidates : int or "auto", default="auto"
+        How many neurons are drawn for each that is taken. "auto" is 1, or 8 for trees; see
+        :class:`DoublyStochasticRegressor`.
+    learned_prior : bool, default=True
+        Whether columns for the cuts of trees are drawn in proportion to 1 + how often they were
+        chosen so far.
+    early_stopping : bool or "auto", default="auto"
+        Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
+        improves. The score is accuracy, or for trees the share of the loss explained, by which the
+        best number of trees is kept. "auto" is True for trees with 200 rows or more.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out.
     n_iter_no_change : int, default=5
         ``fit`` stops after this many scores without an improvement by ``tol``.
     tol : float, default=1e-3
-        Improvement of the accuracy that counts.
+        Improvement of the score that counts.
     warm_start : bool, default=False
         Whether ``fit`` keeps the neurons of the fitted model, and adds more up to ``n_neurons``.
     random_state : int, Generator, RandomState or None, default=None
@@ -546,6 +643,10 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         Steps taken.
     preconditioner_, batch_size_, neurons_per_step_ : str or None, int, int
         What the last ``fit`` or ``partial_fit`` took where the parameter is "auto".
+    n_neurons_, n_candidates_, alpha_, damping_, early_stopping_ : int, int, float, float, bool
+        The same for these.
+    feature_importances_ : array of shape (n_features,)
+        Share of the cuts of all trees that each feature has, if they were chosen.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -576,19 +677,21 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     def __init__(
         self,
         neurons: Neurons | str = "gaussian",
-        n_neurons: int = 20_000,
+        n_neurons: int | str = "auto",
         *,
         loss: str = "log_loss",
         class_weight: dict[Any, float] | str | None = None,
-        alpha: float = 1e-6,
+        alpha: float | str = "auto",
         step_size: float | str = "auto",
         schedule: str = "inverse",
         decay: float | str = "auto",
         preconditioner: str | None = "auto",
-        damping: float = 1e-4,
+        damping: float | str = "auto",
         batch_size: int | str = "auto",
         neurons_per_step: int | str = "auto",
-        early_stopping: bool = False,
+        n_candidates: int | str = "auto",
+        learned_prior: bool = True,
+        early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         tol: float = 1e-3,

@@ -50,6 +50,11 @@ class NeuronLearner(Learner):
     neurons_: Neurons
     stream_: NeuronStream
 
+    @property
+    def _planned_neurons(self) -> int:
+        """How many neurons there will be."""
+        return self.n_neurons
+
     def _kind_of_rows(self) -> Matrix:
         return RowsOfNeurons(make_neurons(self.neurons), self._on_devices)
 
@@ -92,7 +97,7 @@ def choose_neurons(
         family.fit(X, generator(learner.seed_, Purpose.FIT), weight)
         check_fitted_family(family)
     learner.neurons_, scores = choose(
-        families, X, targets, weight, learner.n_neurons, learner.seed_, learner.n_jobs
+        families, X, targets, weight, learner._planned_neurons, learner.seed_, learner.n_jobs
     )
     if scores is not None:
         learner.search_scores_ = scores

@@ -20,6 +20,7 @@ family                      one neuron                                          
 :class:`Intersection`       whether one bin holds more than a random level       intersection
 :class:`Coordinates`        one coordinate                                       inner product
 :class:`Tabular`            rule or wave on ranks and categories                 closed form
+:class:`Trees`              leaf of a random tree of cuts                        closed form
 :class:`Patches`            a random convolution of an image, rectified, pooled  no closed form
 :class:`FromFunction`       two functions of yours: sample w, evaluate psi       whatever they give
 :class:`FromPoint`          the same for one row and one w: simpler, and slow    whatever they give
@@ -62,6 +63,7 @@ from trickless.neurons.polynomial import Polynomial
 from trickless.neurons.separable import Cauchy, Laplace1
 from trickless.neurons.stumps import Stumps
 from trickless.neurons.tabular import Tabular
+from trickless.neurons.trees import Trees
 
 #: Families that can be asked for by name, with their default parameters.
 FAMILIES: dict[str, type[Neurons]] = {
@@ -80,6 +82,7 @@ FAMILIES: dict[str, type[Neurons]] = {
     "intersection": Intersection,
     "coordinates": Coordinates,
     "tabular": Tabular,
+    "trees": Trees,
 }
 
 __all__ = [
@@ -112,6 +115,7 @@ __all__ = [
     "Scaled",
     "Stumps",
     "Tabular",
+    "Trees",
     "Weights",
     "make_neurons",
 ]

@@ -30,7 +30,8 @@ class Inputs(NamedTuple):
     Attributes
     ----------
     n_categories : int array of shape (n_features,)
-        How many codes 0, 1, ... a categorical column has; 0 for a column of numbers.
+        How many codes 0, 1, ... a categorical column has; 0 for a column of numbers. The last two
+        codes stand for a missing category, and for one that is new.
     names : tuple of str, optional
         Names of the columns, where they came in a data frame.
     """
@@ -106,6 +107,9 @@ class Neurons(BaseEstimator, ABC):
         Whether the order of a column's values matters, however close they are, as it does to ranks
         and to thresholds taken from the rows. The learner then warns where its precision cannot
         tell values apart.
+    one_hot : bool
+        Whether one of the numbers of a neuron is 1 and the others are 0, as for the leaves of a
+        tree. The family then has a method ``leaves``, which says which of them.
     inputs_ : Inputs or None
         Names and kinds of the columns. The learner sets it before :meth:`fit`; None if a family is
         fitted by hand.
@@ -139,6 +143,7 @@ class Neurons(BaseEstimator, ABC):
     accepts_sparse: bool = False
     accepts_tables: bool = False
     by_order: bool = False
+    one_hot: bool = False
     inputs_: Inputs | None = None
 
     _rules: ClassVar[dict[str, Rule]] = {}
@@ -240,6 +245,44 @@ class Neurons(BaseEstimator, ABC):
             call = f"{name}.activate(X, weights)"
             check_activations(call, Z, X.shape[0], weights[0].shape[0], self.width)
             return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
+
+    def read(self, X: Any, n_jobs: int | None = None) -> Any:
+        """Rows as ``activate`` reads them fastest; by default, as they are.
+
+        Learners that evaluate the same rows many times convert them once.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        n_jobs : int or None, default=None
+            Threads.
+
+        Returns
+        -------
+        array or CSR matrix of shape (n_rows, n_features)
+            :meth:`activate` accepts it in place of X.
+        """
+        return X
+
+    def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
+        """The sum of n neurons times their coefficients, on rows of inputs.
+
+        By default this is the product of the activations with the coefficients. A family overrides
+        it where there is a faster way.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+        weights : tuple of arrays
+        coef : array of shape (n, width, n_outputs)
+
+        Returns
+        -------
+        array of shape (n_rows, n_outputs)
+        """
+        xp = namespace(coef)
+        columns = xp.permute_dims(coef, (1, 0, 2))
+        return self(X, weights) @ xp.reshape(columns, (-1, coef.shape[2]))
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for as many rows as neurons.

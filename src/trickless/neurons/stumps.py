@@ -11,6 +11,7 @@ from scipy.special import ndtr
 
 from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
+from trickless.neurons.bins import midpoints
 from trickless.neurons.checks import check_one_each
 from trickless.neurons.projected import Projected
 from trickless.rules import anything, choice, either, is_none, shares
@@ -150,13 +151,6 @@ class Stumps(Projected):
 
 
 def _midpoints(column: np.ndarray) -> np.ndarray:
-    """Cuts between consecutive distinct values; the value itself where there is only one.
-
-    The cut is the midpoint, or the lower value where the midpoint rounds to the upper one.
-    """
+    """Cuts between consecutive distinct values; the value itself where there is only one."""
     values = np.unique(column)
-    if len(values) == 1:
-        return values
-    lower, upper = values[:-1], values[1:]
-    middle = lower / 2 + upper / 2  # a difference could overflow
-    return np.where(middle < upper, middle, lower)
+    return values if len(values) == 1 else midpoints(values)

@@ -11,8 +11,8 @@ import numpy as np
 from trickless.arrays.devices import to_host
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.neurons.bins import midpoints
 from trickless.neurons.mixture import Mixture
-from trickless.neurons.stumps import _midpoints
 from trickless.rules import Rule, count, is_real
 
 _RANK_ROWS = 16_384
@@ -263,4 +263,4 @@ class _Waves(_Terms):
 def _cuts(column: np.ndarray) -> np.ndarray:
     """Midpoints between consecutive distinct values; none where all are the same."""
     values = np.unique(column[~np.isnan(column)])
-    return _midpoints(values) if len(values) > 1 else values[:0]
+    return midpoints(values) if len(values) > 1 else values[:0]

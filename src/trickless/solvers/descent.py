@@ -10,6 +10,7 @@ fresh neurons; a step itself is in ``growing_network``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,21 @@ import numpy as np
 from trickless.arrays.devices import take
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
-from trickless.functions.stream import Purpose, generator
-from trickless.solvers.growing_network import Batch, GrowingNetwork, Seen
+from trickless.arrays.loops import loops
+from trickless.arrays.namespaces import on_host
+from trickless.functions.stream import Purpose, StoredNeurons, generator
+from trickless.solvers.growing_network import Batch, GrowingNetwork, Rows, Seen
 from trickless.solvers.state import Keep, State, forget, ignore, parts_of
 from trickless.solvers.step_sizes import Options, faded
 
 #: Early stopping scores the held-out rows at least this many times, even if passes are longer.
 _CHECKS = 20
+#: The same for trees, whose best number is kept.
+_CHECKS_OF_TREES = 100
+#: Rows by which cuts are chosen, where a step does not take all rows.
+POOL = 2**16
+#: Rows of a stream for each tree.
+_ROWS_PER_TREE = 1024
 
 
 class Descent(GrowingNetwork):
@@ -46,37 +55,43 @@ class Descent(GrowingNetwork):
         ``keep`` receives the state after each step, ``state`` is one from which to resume, and
         ``advance`` is called with numbers of neurons, to show progress.
         """
+        if options.newton:
+            loops(len(targets) * options.n_neurons)  # loads compiled loops if they are worth it
         since = len(self.validation_scores), self.n_steps
         held_out, training = self.split(len(targets), options)
         some = None if weight is None else weight[training]
         self.size_steps(lambda rows: take(X, training[rows]), targets[training], some, options)
-        n_outputs = targets.shape[1]
-        batches = [Batch(rows, n_outputs) for rows in self.batches(training, options)]
-        self.find_heaviest([batch.rows for batch in batches], weight)
-        validation = None if held_out is None else Batch(held_out, n_outputs)
-        visited = batches if validation is None else [*batches, validation]
+        batches = self.batches(training, options)
+        self.find_heaviest(batches, weight)
+        split = Split(
+            self.neurons.read(X, options.n_jobs),
+            targets,
+            weight,
+            batches if held_out is None else [*batches, held_out],
+            self.neurons.one_hot,
+        )
         if state is not None:
-            self._resume(state, visited)
+            self._resume(state, split.batches)
+        chooses = options.n_candidates > 1 and self.neurons.one_hot and len(batches) > 1
+        pool = split.first(POOL, sum(map(len, batches))) if chooses else None
 
         def step(number: int, k: int) -> None:
-            batch, rows = batches[number], batches[number].rows
-            part = None if weight is None else weight[rows]
-            self.step(take(X, rows), targets[rows], part, k, batch, options)
+            self.step(split.rows(number), k, options, pool=pool)
 
         score = None
-        if validation is not None:
-            part = None if weight is None else weight[held_out]
+        if held_out is not None:
 
             def score() -> float:
-                self.bring_up_to_date(validation, take(X, held_out), options)
-                return self.measure.score(validation.f + self.intercept, targets[held_out], part)
+                rows = split.rows(len(batches))
+                self.bring_up_to_date(rows.batch, rows.X, options)
+                return self.score(rows.batch.f, rows.targets, rows.weight, options)
 
         self.descend(
             since,
             len(batches),
             step,
             score,
-            lambda: keep(lambda: self._state(visited)),
+            lambda: keep(lambda: self._state(split.batches)),
             advance,
             options,
         )
@@ -100,20 +115,42 @@ class Descent(GrowingNetwork):
         """
         n_scores_before, n_steps_before = since
         per_step, n_neurons = options.neurons_per_step, options.n_neurons
-        wait = min(n_batches, -(-n_neurons // (per_step * _CHECKS)))
+        n_checks = _CHECKS_OF_TREES if options.newton else _CHECKS
+        wait = min(n_batches, -(-n_neurons // (per_step * n_checks)))
+        if options.newton:
+            wait = -(-n_neurons // (per_step * n_checks))
         for number in self.in_random_order(n_batches):
             k = min(per_step, n_neurons - len(self.coef))
             step(number, k)
             advance(k)
             if score is not None and (self.n_steps - n_steps_before) % wait == 0:
                 self.validation_scores.append(score())
+                self.scored.append(len(self.coef))
                 scores = self.validation_scores[n_scores_before:]
                 if stalled(scores, options.n_iter_no_change, options.tol):
                     break
             if len(self.coef) == n_neurons:
                 break
             after()
+        if options.newton and len(self.validation_scores) > n_scores_before:
+            best = n_scores_before + int(np.argmax(self.validation_scores[n_scores_before:]))
+            self.keep_first(self.scored[best])
         self.warn_if_lost(0, options)
+
+    def score(
+        self, f: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, options: Options
+    ) -> float:
+        """The score of held-out rows: R² or accuracy; for trees the share of loss explained.
+
+        The best number of trees is found by the loss, since the accuracy of a few rows is coarse.
+        """
+        if not options.newton:
+            return self.measure.score(f + self.intercept, targets, weight)
+        start = options.loss.value(np.broadcast_to(self.intercept, targets.shape), targets)
+        value = options.loss.value(f + self.intercept, targets)
+        constant = float(np.average(start, weights=weight))
+        lost = float(np.average(value, weights=weight))
+        return 1 - lost / constant if constant > 0 else 0.0
 
     def split(self, n_rows: int, options: Options) -> tuple[np.ndarray | None, np.ndarray]:
         """Held-out rows for early stopping, if any, and training rows."""
@@ -151,6 +188,9 @@ class Descent(GrowingNetwork):
             "coef": self.coef.rows,
             "history": np.array(self.history),
             "validation_scores": self.validation_scores,
+            "scored": self.scored,
+            "chosen": None if self.chosen is None else list(self.chosen.weights),
+            "wins": self.wins,
             "largest_loss": self.largest_loss,
             "taken": self.taken,
             "f": np.concatenate([batch.f for batch in visited]),
@@ -159,11 +199,14 @@ class Descent(GrowingNetwork):
 
     def _resume(self, state: State, visited: list[Batch]) -> None:
         """Restore a state."""
-        coef, history, scores, largest_loss, taken, f, visits = parts_of(
+        coef, history, scores, scored, chosen, wins, largest_loss, taken, f, visits = parts_of(
             state,
             coef=np.ndarray,
             history=np.ndarray,
             validation_scores=list,
+            scored=list,
+            chosen=list | None,
+            wins=np.ndarray,
             largest_loss=float,
             taken=float,
             f=np.ndarray,
@@ -177,7 +220,9 @@ class Descent(GrowingNetwork):
             self.coef = Growing()
             self.coef.append(coef)
             self.history = [Seen(int(rows), *rest) for rows, *rest in history.tolist()]
-            self.validation_scores = scores
+            self.validation_scores, self.scored = scores, scored
+            self.chosen = None if chosen is None else StoredNeurons(tuple(chosen))
+            self.wins = wins
             self.largest_loss, self.taken = largest_loss, taken
 
     # Streams: each row is visited once.
@@ -193,23 +238,58 @@ class Descent(GrowingNetwork):
         """Take steps on equal batches of some rows of a stream, in their order."""
         n_before = self.n_steps
         self.size_steps(lambda rows: take(X, rows), targets, weight, options)
+        X = self.neurons.read(X, options.n_jobs)
         n_batches = -(-X.shape[0] // options.batch_size)
         for index in np.array_split(np.arange(X.shape[0]), n_batches):
-            rows = slice(index[0], index[-1] + 1)  # a slice makes views, an index would copy
-            part = None if weight is None else weight[rows]
+            where = slice(index[0], index[-1] + 1)  # a slice makes views, an index would copy
+            part = None if weight is None else weight[where]
             batch = Batch(index, targets.shape[1])
-            self.step(
-                take(X, rows),
-                targets[rows],
-                part,
-                options.neurons_per_step,
-                batch,
-                options,
-                len(index) / options.batch_size,
-                faded(self.taken, options),
-            )
+            rows = Rows(take(X, where), targets[where], part, batch)
+            usual = _ROWS_PER_TREE if options.newton else options.batch_size
+            for _ in range(max(1, len(index) // usual)):
+                share = min(1.0, len(index) / usual)
+                k, fade = options.neurons_per_step, faded(self.taken, options)
+                self.step(rows, k, options, share, fade)
             advance(len(index))
         self.warn_if_lost(n_before, options)
+
+
+class Split:
+    """The rows of a fit in batches, the last of which may be held out.
+
+    ``together`` says that the rows of a batch are kept side by side, so that a visit copies
+    nothing. That takes a copy of all rows, which are bytes for families that look up leaves.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        batches: list[np.ndarray],
+        together: bool,
+    ) -> None:
+        self.batches = [Batch(rows, targets.shape[1]) for rows in batches]
+        self._where: list[Any] = list(batches)
+        if together:
+            order, ends = np.concatenate(batches), np.cumsum([0, *map(len, batches)])
+            self._where = [slice(start, end) for start, end in pairwise(ends.tolist())]
+            X = np.take(X.T, order, axis=1).T if on_host(X) else take(X, order)
+            targets, weight = targets[order], None if weight is None else weight[order]
+        self._X, self._targets, self._weight = X, targets, weight
+
+    def rows(self, number: int) -> Rows:
+        """The rows of a batch."""
+        return self._at(self._where[number], self.batches[number])
+
+    def first(self, n: int, most: int) -> Rows:
+        """The first n rows, but none beyond ``most``, as a batch of their own."""
+        n = min(n, most)
+        return self._at(slice(n), Batch(np.arange(n), self._targets.shape[1]))
+
+    def _at(self, where: Any, batch: Batch) -> Rows:
+        weight = None if self._weight is None else self._weight[where]
+        return Rows(take(self._X, where), self._targets[where], weight, batch)
 
 
 def stalled(scores: list[float], n_iter_no_change: int, tol: float) -> bool:

@@ -27,10 +27,11 @@ from trickless.arrays.namespaces import namespace
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import activations, by_neuron, together
 from trickless.functions.network import Network
-from trickless.functions.stream import Later, NeuronStream
-from trickless.neurons import Weights
+from trickless.functions.stream import Later, NeuronStream, StoredNeurons, moved
+from trickless.neurons import Trees, Weights
 from trickless.rules import warn
-from trickless.solvers.losses import Loss
+from trickless.solvers.candidates import Chooser
+from trickless.solvers.newton import Leaves, Units, leaf_coefficients, leaves_of, terms, units_of
 from trickless.solvers.progress import check_progress
 from trickless.solvers.state import Measure
 from trickless.solvers.step_sizes import (
@@ -41,10 +42,13 @@ from trickless.solvers.step_sizes import (
     largest_eigenvalue,
     searched,
     steps_of,
+    unit_of,
 )
 
 #: Steps, and the share of a constant's loss, from which a warning says that nothing is learned.
 _LEAST_LOST, _LOST = 8, 1.3
+#: The most rows of a Newton step that are looked at for the history.
+_RECORDED = 4096
 
 
 class Batch:
@@ -58,6 +62,18 @@ class Batch:
         self.rows = rows
         self.f = np.zeros((len(rows), n_outputs))
         self.n_neurons, self.n_steps = 0, 0
+
+
+class Rows(NamedTuple):
+    """Rows of a batch, their targets and weights, and the values of f there.
+
+    The rows are as ``Neurons.read`` gives them.
+    """
+
+    X: Any
+    targets: np.ndarray
+    weight: np.ndarray | None
+    batch: Batch
 
 
 class Seen(NamedTuple):
@@ -77,13 +93,15 @@ class Seen(NamedTuple):
 class Slopes(NamedTuple):
     """Sums over the rows of a batch, weighted by their shares, that decide a step.
 
-    The gradient; with a preconditioner, the covariance of the activations; and if the length of the
-    step is searched for, the sums that ``searched`` needs.
+    The gradient; with the preconditioner "block", the covariance of the activations; and if the
+    length of the step is searched for, the sums that ``searched`` needs. For Newton steps, the sums
+    by leaf of −l′ and of the curvatures, in their units.
     """
 
     gradient: np.ndarray
     covariance: Any = None
     squares: np.ndarray | None = None
+    curvature: np.ndarray | None = None
 
 
 class GrowingNetwork:
@@ -103,6 +121,8 @@ class GrowingNetwork:
         self.coef.append(np.zeros((0, self.neurons.width, n_outputs), dtype=stream.dtype))
         self.history: list[Seen] = []
         self.validation_scores: list[float] = []
+        #: Numbers of neurons when the held-out rows were scored.
+        self.scored: list[int] = []
         self.n_rows, self.total_weight = 0, 0.0
         #: Steps taken so far, where a step on a part of a batch counts as that part.
         self.taken = 0.0
@@ -113,6 +133,16 @@ class GrowingNetwork:
         self.largest_loss = 0.0
         self.eigenvalue = 0.0
         self.steps = Steps("constant", 0.0, 0.0)
+        #: The neurons, if they were chosen among candidates, and not as the stream has them.
+        self.chosen: StoredNeurons | None = None
+        #: How often each feature was chosen for the cut of a tree.
+        self.wins = np.zeros(self.neurons.n_features_in_, dtype=int)
+        self.units = Units()
+
+    @property
+    def source(self) -> NeuronStream | StoredNeurons:
+        """Where the neurons so far come from."""
+        return self.stream if self.chosen is None else self.chosen
 
     @property
     def n_steps(self) -> int:
@@ -123,12 +153,13 @@ class GrowingNetwork:
         """An independent copy."""
         other = copy(self)
         other.coef, other.history = self.coef.copy(), list(self.history)
-        other.validation_scores = list(self.validation_scores)
+        other.validation_scores, other.scored = list(self.validation_scores), list(self.scored)
+        other.chosen = None if self.chosen is None else self.chosen.branch()
         return other
 
     def function(self, n_jobs: int | None) -> Network:
         """The network of all neurons so far. The next step changes its coefficients."""
-        return Network(self.neurons, self.stream, self.coef.rows, self.intercept, n_jobs)
+        return Network(self.neurons, self.source, self.coef.rows, self.intercept, n_jobs)
 
     def size_steps(
         self,
@@ -142,7 +173,7 @@ class GrowingNetwork:
         ``pick`` returns the rows with given numbers. At the start, the largest eigenvalue is
         estimated from a few of them.
         """
-        if not self.history:
+        if not self.history and not options.newton:
             self.eigenvalue = largest_eigenvalue(
                 self.stream, pick, len(targets), weight, options.n_jobs
             )
@@ -153,6 +184,10 @@ class GrowingNetwork:
         if not self.history or steps != self.steps:
             check_steps(options.owner, steps, options.alpha, options.loss)
         self.steps = steps
+        if options.newton:
+            scale = unit_of(spread)
+            units = units_of(options.loss, self.intercept, targets, weight, scale)
+            self.units = self.units.at_least(units)
         with uninterrupted():
             self.spread = spread
             self.n_rows += len(targets)
@@ -161,63 +196,111 @@ class GrowingNetwork:
     @np.errstate(over="ignore", invalid="ignore")  # divergence is reported
     def step(
         self,
-        X: Any,
-        targets: np.ndarray,
-        weight: np.ndarray | None,
+        rows: Rows,
         k: int,
-        batch: Batch,
         options: Options,
         part: float = 1.0,
         fade: float = 1.0,
+        pool: Rows | None = None,
     ) -> None:
-        """One step of Algorithm 1 on a batch of rows and the next k neurons of the stream.
+        """One step of Algorithm 1 on a batch of rows and the next k neurons.
 
         A batch with a fraction ``part`` of the usual rows takes that fraction of the usual step.
-        ``fade`` multiplies the step as well.
+        ``fade`` multiplies the step as well. Neurons are chosen by the rows of the ``pool``, by
+        default those of the batch.
         """
+        X, targets, weight, batch = rows
         gamma = part * fade * self.steps(self.n_steps)
         self.bring_up_to_date(batch, X, options)  # Alg. 1, line 4: predict with earlier neurons
         shares = self.shares(targets, weight)
-        seen = self.record(self.outcome(batch.f, targets, shares, options.loss), gamma, options)
+        seen = self.record(self.outcome(batch.f, targets, shares, options), gamma, options)
         first = len(self.coef)
-        weights = self.stream.between(first, first + k, X)  # line 3: neurons from a seed
-        Z = self.activations(X, weights, options.n_jobs)
-        slopes = self.slopes(Z, batch.f, targets, shares, shares.sum(), options)
-        new = self.append(slopes, k, gamma, seen, options, part)
-        batch.f *= 1 - gamma * options.alpha
-        with linear_algebra(options.n_jobs, Z.shape[0] * new.size):
-            batch.f += to_host(Z @ matching(Z, new))
+        terms = self.terms(batch.f, targets, weight, options) if options.newton else None
+        weights = self.fresh(k, rows if pool is None else pool, rows, terms, options)  # line 3
+        Z = self.activations(X, weights, options)
+        slopes = self.slopes(Z, batch.f, targets, shares, shares.sum(), options, terms)
+        new = self.append(slopes, weights, k, gamma, seen, options, part)
+        if isinstance(Z, Leaves):
+            Z.add(batch.f, new, options.n_jobs)
+        else:
+            batch.f *= 1 - gamma * options.alpha
+            with linear_algebra(options.n_jobs, Z.shape[0] * new.size):
+                batch.f += to_host(Z @ matching(Z, new))
         batch.n_neurons, batch.n_steps = first + k, self.n_steps
+
+    def fresh(
+        self,
+        k: int,
+        pool: Rows,
+        rows: Rows,
+        terms: np.ndarray | None,
+        options: Options,
+    ) -> Weights:
+        """The weights of the next k neurons: those of the stream, or the best of candidates.
+
+        ``terms`` are those of the batch, which serve for the pool as well if that is the batch.
+        """
+        first = len(self.coef)
+        if options.n_candidates == 1:
+            return self.stream.between(first, first + k, pool.X)  # from a seed
+        if pool is not rows:
+            self.bring_up_to_date(pool.batch, pool.X, options)
+            terms = None
+        chooser = Chooser(self.stream, self.units, unit_of(self.spread), options)
+        args = pool.X, pool.batch.f + self.intercept, pool.targets, self.relative(pool.weight)
+        return chooser.choose(*args, first, k, len(rows.targets), self.wins, terms)
+
+    def relative(self, weight: np.ndarray | None) -> np.ndarray | None:
+        """Weights of rows in units of the mean weight so far."""
+        return None if weight is None else weight * (self.n_rows / self.total_weight)
+
+    def terms(
+        self, f: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, options: Options
+    ) -> np.ndarray:
+        """Slopes and curvatures of rows for a Newton step."""
+        f, scale = f + self.intercept, unit_of(self.spread)
+        weight = self.relative(weight)
+        return terms(options.loss, f, targets, weight, self.units, scale, options.n_jobs)
 
     def bring_up_to_date(self, batch: Batch, X: Any, options: Options) -> None:
         """Apply the decays and add the neurons since the batch was last visited to its f."""
+        if batch.n_steps == self.n_steps and batch.n_neurons == len(self.coef):
+            return
         missed = np.arange(batch.n_steps, self.n_steps)
         batch.f *= np.prod(1 - self.steps(missed) * options.alpha, axis=0)
         missing = Network(
             self.neurons,
-            Later(self.stream, batch.n_neurons),
+            Later(self.source, batch.n_neurons),
             self.coef.rows[batch.n_neurons :],
             n_jobs=options.n_jobs,
         )
         batch.f += to_host(missing(X))
         batch.n_neurons, batch.n_steps = len(self.coef), self.n_steps
 
-    def activations(self, X: Any, weights: Weights, n_jobs: int | None) -> Any:
-        """Activations of all rows of a batch by some neurons."""
-        return activations(self.neurons, together(weights), X, weights[0].shape[0], n_jobs)
+    def activations(self, X: Any, weights: Weights, options: Options) -> Any:
+        """Activations of all rows of a batch by some neurons; for Newton steps, their leaves."""
+        if options.newton:
+            return leaves_of(self.neurons, X, weights, options.n_jobs)
+        weights = moved(weights, X)
+        k = weights[0].shape[0]
+        return activations(self.neurons, together(weights), X, k, options.n_jobs)
 
     def outcome(
-        self, f: np.ndarray, targets: np.ndarray, shares: np.ndarray, loss: Loss
+        self, f: np.ndarray, targets: np.ndarray, shares: np.ndarray, options: Options
     ) -> np.ndarray:
         """Sums over rows for the history.
 
-        Their number, error, loss, loss of a constant, and both losses weighted by the shares.
+        Their number, error, loss, loss of a constant, and both losses weighted by the shares. In
+        Newton steps, which are many and cheap, a few rows stand for all.
         """
+        n_rows, loss = len(targets), options.loss
+        if options.newton and n_rows > _RECORDED:
+            f, targets, shares = f[:_RECORDED], targets[:_RECORDED], shares[:_RECORDED]
         start = loss.value(np.broadcast_to(self.intercept, targets.shape), targets)
         f = f + self.intercept
         value, error = loss.value(f, targets), self.measure.error(f, targets)
         sums = error.sum(), value.sum(), start.sum(), shares @ value, shares @ start
-        return np.array([len(targets), *sums])
+        return np.array([n_rows, *(total * n_rows / len(targets) for total in sums)])
 
     def slopes(
         self,
@@ -227,11 +310,17 @@ class GrowingNetwork:
         shares: np.ndarray,
         total: float,
         options: Options,
+        terms: np.ndarray | None = None,
     ) -> Slopes:
         """The sums over rows that decide a step.
 
-        The covariance is divided by ``total``, the sum of the shares of the whole batch.
+        The covariance is divided by ``total``, the sum of the shares of the whole batch. Newton
+        steps need the ``terms`` of the rows.
         """
+        if isinstance(Z, Leaves):
+            sums = Z.sums(np.asarray(terms), options.n_jobs)
+            g, h = np.split(sums, 2, axis=2)
+            return Slopes(g, curvature=h)
         slope = options.loss.derivative(f + self.intercept, targets)
         n_rows, n_columns = Z.shape
         with linear_algebra(options.n_jobs, n_columns * slope.size):
@@ -277,14 +366,19 @@ class GrowingNetwork:
     def append(
         self,
         slopes: Slopes,
+        weights: Weights,
         k: int,
         gamma: np.ndarray,
         seen: Seen,
         options: Options,
         part: float = 1.0,
     ) -> np.ndarray:
-        """Append the next k neurons, and return their coefficients in the order of columns."""
-        if slopes.covariance is None:
+        """Append k neurons, and return their coefficients in the order of columns."""
+        if slopes.curvature is not None:
+            sums = slopes.gradient, slopes.curvature
+            whole = leaf_coefficients(*sums, self.units, options.damping, seen.n_rows)
+            direction = -(whole / k).astype(self.coef.rows.dtype)
+        elif slopes.covariance is None:
             direction = slopes.gradient / k
         else:
             direction = _preconditioned(slopes, seen.n_rows, options)
@@ -296,12 +390,33 @@ class GrowingNetwork:
         if not np.isfinite(most).all():
             self._check_progress(np.inf, 0.0, gamma, options)
         with uninterrupted():  # an interrupt leaves whole steps
-            decay = (1 - gamma * options.alpha).astype(self.coef.rows.dtype)
-            self.coef.rows[:] *= decay  # line 6: decay the earlier ones
+            if options.alpha:
+                decay = (1 - gamma * options.alpha).astype(self.coef.rows.dtype)
+                self.coef.rows[:] *= decay  # line 6: decay the earlier ones
+            if options.n_candidates > 1 or self.chosen is not None:
+                self.keep(weights)
             self.coef.append(by_neuron(new, self.neurons.width))
             self.history.append(seen)
             self.taken += part
         return new
+
+    def keep(self, weights: Weights) -> None:
+        """Keep neurons that were chosen, and count the features of their cuts."""
+        if self.chosen is None:
+            n_before = len(self.coef)
+            before = self.stream.between(0, n_before) if n_before else tuple(w[:0] for w in weights)
+            self.chosen = StoredNeurons(before)
+        self.chosen.append(weights)
+        if isinstance(self.neurons, Trees):
+            self.wins = self.wins + self.neurons.cuts_by_feature(weights)
+
+    def keep_first(self, n: int) -> None:
+        """Keep the first n neurons only."""
+        coef = Growing()
+        coef.append(self.coef.rows[:n])
+        chosen = None if self.chosen is None else self.chosen.first(n)
+        with uninterrupted():
+            self.coef, self.chosen = coef, chosen
 
     def warn_if_lost(self, n_before: int, options: Options) -> None:
         """Warn if rows were predicted worse than by a constant before most of the last steps.

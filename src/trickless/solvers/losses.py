@@ -14,6 +14,8 @@ from scipy.special import entr, expit, huber, log_softmax, softmax
 
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
 _NEWTON, _ACCURACY = 40, 1e-13
+#: Distance from the minimiser, in units, within which a parabola that touches a loss is no steeper.
+_NEAR = 0.1
 
 
 class Loss(ABC):
@@ -50,6 +52,18 @@ class Loss(ABC):
         """
         slope = np.abs(self.derivative(f, y))
         return slope**2, slope * self.distance(f, y)
+
+    def newton(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Slopes −l′(f) and curvatures for Newton steps, both of the shape of f.
+
+        By default the curvature is that of the parabola that touches the loss at f and has its
+        lowest point at the minimiser, but not beyond 10 / ``unit`` times the slope. ``unit`` is the
+        scale of each output.
+        """
+        slope = -self.derivative(f, y)
+        return slope, np.abs(slope) / np.maximum(self.distance(f, y), _NEAR * unit)
 
     def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Distance from f to the target, where the loss has a slope: the shape of f."""
@@ -104,6 +118,11 @@ class Squared(DualLoss):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return f - y
 
+    def newton(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return y - f, np.ones_like(f)
+
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return np.clip((1 + f) / 2, 0, 1)
 
@@ -148,6 +167,13 @@ class Huber(DualLoss):
 
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.clip(f - y, -self.epsilon, self.epsilon)
+
+    def newton(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        short = y - f
+        beyond = np.maximum(np.abs(short), self.epsilon)
+        return np.clip(short, -self.epsilon, self.epsilon), self.epsilon / beyond
 
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return a * a / 2 - a * y
@@ -216,6 +242,12 @@ class SquaredHinge(DualLoss):
     def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.abs(1 - y * f)
 
+    def newton(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        short = np.maximum(1 - y * f, 0)
+        return 2 * y * short, 2.0 * (short > 0)
+
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return np.clip((1 + f) / 2, 0, 1)
 
@@ -241,6 +273,12 @@ class Logistic(DualLoss):
     def bend(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         p = expit(-y * f)
         return p**3 * (1 - p), p**2
+
+    def newton(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        p = expit(-y * f)
+        return y * p, p * (1 - p)
 
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return expit(f)
@@ -300,6 +338,12 @@ class Exponential(Loss):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -y * np.exp(np.minimum(-y * f, _STRAIGHT))
 
+    def newton(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        slope = np.exp(np.minimum(-y * f, _STRAIGHT))
+        return y * slope, slope
+
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return expit(2 * f)
 
@@ -321,6 +365,13 @@ class Softmax(Loss):
         p = softmax(f, axis=1)
         square = (p - (y > 0)) ** 2
         return p * (1 - p) * square, square
+
+    def newton(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        # The diagonal of the curvature, times k / (k - 1), as the outputs have one sum too many.
+        p, k = softmax(f, axis=1), f.shape[1]
+        return (y > 0) - p, p * (1 - p) * (k / (k - 1))
 
     def probability(self, f: np.ndarray) -> np.ndarray:
         return softmax(f, axis=1)

@@ -11,12 +11,13 @@ from scipy import linalg
 from trickless.arrays.devices import to_host
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import NeuronStream, Purpose, generator
+from trickless.neurons import Neurons
 from trickless.neurons.checks import check_finite_activations
 from trickless.rules import warn
 from trickless.solvers.losses import Loss
 
-#: Rows and neurons from which the largest stable step is estimated.
-_PILOT_ROWS, _PILOT_NEURONS = 1024, 256
+#: Rows, neurons and the most columns from which the largest stable step is estimated.
+_PILOT_ROWS, _PILOT_NEURONS, _PILOT_COLUMNS = 1024, 256, 2**14
 #: The noise that all steps together may add to the function, as a share of the targets' noise.
 _NOISE = 0.25
 #: Steps of a stream fall as this power of their number, once it has drawn all planned neurons.
@@ -25,6 +26,10 @@ _FADING = 0.75
 PLAIN_ROWS, PLAIN_NEURONS = 512, 32
 #: Rows from which steps are preconditioned, and the most in such a step.
 _BLOCK_ROWS, _MOST_ROWS = 1024, 16_384
+#: The most rows of a Newton step on a tree.
+ROWS_OF_TREES = 2**17
+#: Newton steps on trees: the largest, and a constant over the root of the number of trees.
+_LARGEST_NEWTON, _NEWTON = 0.5, 3.0
 #: Rows for each column of a block, and the least and the most columns of a block.
 _ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 1024
 #: A fit takes at least this many preconditioned steps.
@@ -52,6 +57,8 @@ class Options(NamedTuple):
     batch_size: int
     neurons_per_step: int
     n_neurons: int
+    n_candidates: int
+    learned_prior: bool
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
@@ -61,7 +68,59 @@ class Options(NamedTuple):
     @property
     def searches(self) -> bool:
         """Whether the length of each step is found by the fit of its block."""
-        return self.preconditioner is not None and isinstance(self.step_size, str)
+        return self.preconditioner == "block" and isinstance(self.step_size, str)
+
+    @property
+    def newton(self) -> bool:
+        """Whether steps are Newton steps on the leaves of trees."""
+        return self.preconditioner == "newton"
+
+
+class Plan(NamedTuple):
+    """What a learner takes where its parameters are "auto"."""
+
+    preconditioner: str | None
+    batch_size: int
+    neurons_per_step: int
+    n_neurons: int
+    n_candidates: int
+    alpha: float
+    damping: float
+    early_stopping: bool
+
+
+#: Rows from which early stopping of trees is the default.
+_WORTH_STOPPING = 200
+
+
+def plan(given: dict[str, Any], plain: bool, n_rows: int, neurons: Neurons) -> Plan:
+    """What a learner takes where what is ``given`` is "auto", for so many rows.
+
+    ``plain`` says that steps must not be preconditioned unless asked to.
+    """
+    newton = given["preconditioner"] == "newton" or (
+        given["preconditioner"] == "auto" and neurons.one_hot and given["schedule"] != "theorem"
+    )
+    usual = _of_trees(n_rows) if newton else _of_others(given, plain, n_rows, neurons.width)
+    wanted = {name: given[name] for name in Plan._fields if name != "preconditioner"}
+    return usual._replace(**{n: v for n, v in wanted.items() if not isinstance(v, str)})
+
+
+def _of_trees(n_rows: int) -> Plan:
+    """Newton steps on trees whose cuts are chosen, stopped early if there are rows to spare."""
+    return Plan("newton", ROWS_OF_TREES, 1, 2000, 8, 0.0, 3.0, n_rows >= _WORTH_STOPPING)
+
+
+def _of_others(given: dict[str, Any], plain: bool, n_rows: int, width: int) -> Plan:
+    """Steps on neurons as they are drawn, plain or preconditioned."""
+    n_neurons = 20_000 if _is_auto(given["n_neurons"]) else given["n_neurons"]
+    of_step = given["preconditioner"], given["batch_size"], given["neurons_per_step"]
+    chosen = sizes(*of_step, plain, n_rows, width, n_neurons)
+    return Plan(*chosen, n_neurons, 1, 1e-6, 1e-4, False)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 class Sizes(NamedTuple):
@@ -136,19 +195,20 @@ def largest_eigenvalue(
 ) -> float:
     """Estimate of the largest eigenvalue of the kernel operator, from some rows and neurons."""
     rows, family = np.arange(n_rows), stream.neurons
+    n_neurons = max(1, min(_PILOT_NEURONS, _PILOT_COLUMNS // family.width))
     if n_rows > _PILOT_ROWS:
         rng = generator(stream.seed, Purpose.PILOT)
         rows = np.sort(rng.choice(rows, _PILOT_ROWS, replace=False))
-    size = min(len(rows), _PILOT_NEURONS * family.width)
+    size = min(len(rows), n_neurons * family.width)
     with linear_algebra(n_jobs, size**3):
         some = pick(rows)
-        Z = to_host(family(some, stream.between(0, _PILOT_NEURONS, some))).astype(np.float64)
+        Z = to_host(family(some, stream.between(0, n_neurons, some))).astype(np.float64)
         check_finite_activations(type(family).__name__, Z)
         if weight is not None:
             Z *= np.sqrt(weight[rows] / weight.mean())[:, None]
         square = Z.T @ Z if len(Z) > Z.shape[1] else Z @ Z.T
         top = linalg.eigvalsh(square, subset_by_index=[size - 1] * 2)
-    return float(top[0]) / (len(Z) * _PILOT_NEURONS)
+    return float(top[0]) / (len(Z) * n_neurons)
 
 
 def steps_of(options: Options, spread: np.ndarray, eigenvalue: float, bound: float) -> Steps:
@@ -172,6 +232,8 @@ def _of_outputs(size: Any) -> float | tuple[float, ...]:
 
 def automatic_step(options: Options, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
     """The first step of ``step_size="auto"``, common to all outputs or one for each."""
+    if options.newton:
+        return min(_LARGEST_NEWTON, _NEWTON / np.sqrt(options.n_neurons))
     curvature: Any = options.loss.curvature
     if options.loss.piecewise_linear:  # a slope of ±1 moves f equally far in any unit of y
         curvature = curvature / unit_of(spread)

@@ -1,0 +1,109 @@
+"""Leaves of oblivious trees: the numbers of the leaves of rows, and sums and values by leaf.
+
+An oblivious tree makes the same cut in all branches of a level. A cut is a column and a table of
+256 bytes, which says for each bin whether it goes to the right (1) or to the left (0). The leaf of
+a row is the sum of 2^i over the levels i at which the row goes to the right.
+
+Rows are bins, bytes of shape (n_features, n_rows), so that a feature is contiguous. These are the
+loops of NumPy, which are always there. ``compiled`` has the same functions, and ``loops`` chooses.
+Sums are of whole numbers and stay below 2^53. So they are exact, and the same in any order; what
+is not whole is summed in order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def leaves(bins: np.ndarray, columns: np.ndarray, tables: np.ndarray) -> np.ndarray:
+    """The leaf of each row in a tree, shape (n_rows,).
+
+    ``columns`` has shape (depth,) and ``tables`` (depth, 256).
+    """
+    number = np.zeros(bins.shape[1], dtype=np.intp)
+    part = np.empty(bins.shape[1], dtype=np.uint8)
+    for first in range(0, len(columns), 8):  # eight levels fill a byte
+        byte = np.zeros(bins.shape[1], dtype=np.uint8)
+        for i, j in enumerate(columns[first : first + 8].tolist()):
+            bit = _goes_right(bins[j], tables[first + i], part)
+            byte |= np.multiply(bit, np.uint8(1 << i), out=part)
+        number += byte.astype(np.intp) << first
+    return number
+
+
+def _goes_right(column: np.ndarray, table: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """1 for each row whose bin goes to the right; a comparison if the table is a threshold."""
+    n_right = int(table[1:].sum())
+    highest_left = 255 - n_right
+    if n_right and not table[highest_left + 1 :].all():
+        return np.frombuffer(column.tobytes().translate(table.tobytes()), np.uint8)
+    if not table[0]:
+        np.greater(column, np.uint8(highest_left), out=out.view(bool))
+    elif highest_left:
+        np.subtract(column, np.uint8(1), out=out)  # makes 255 of bin 0
+        np.greater(out, np.uint8(highest_left - 1), out=out.view(bool))
+    else:
+        out[:] = 1
+    return out
+
+
+def leaf_sums(leaf: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
+    """Sums of ``values`` (n_values, n_rows), whole numbers, in each leaf: (width, n_values)."""
+    return np.stack([np.bincount(leaf, some, width) for some in values], axis=1)
+
+
+def add_leaf_values(total: np.ndarray, leaf: np.ndarray, values: np.ndarray) -> None:
+    """Add to each row of ``total`` (n_rows, n_outputs) the ``values`` of its leaf."""
+    total += values.take(leaf, axis=0)
+
+
+#: Bits of a sum of slopes, which is kept in one number with a sum of curvatures above it.
+SUM_BITS = 26
+
+
+def unpacked(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of slopes and of curvatures from sums of both in one number."""
+    h = np.rint(sums * 2.0**-SUM_BITS)
+    return sums - h * 2.0**SUM_BITS, h
+
+
+def cut_gains(
+    bins: np.ndarray,
+    buckets: np.ndarray,
+    leaf: np.ndarray,
+    both: np.ndarray,
+    n_leaves: int,
+    ridge: float,
+) -> np.ndarray:
+    """What Newton steps on the leaves gain for each cut: shape (2, n_features, n_cuts).
+
+    ``bins`` has shape (n_features, n_rows). ``buckets``, shape (n_features, 256), has the bucket of
+    each bin: the number of thresholds below it, and n_cuts + 1 for missing values. ``both`` are the
+    slopes and curvatures of the rows, in one number. Missing values go to the left in the first
+    half of the result, and to the right in the second. The gain of a cut is the sum of
+    g² / (h + ridge) over all leaves and sides, in order.
+    """
+    n_features, n_buckets = len(bins), int(buckets[0, 0]) + 1
+    place = np.empty(bins.shape, dtype=np.intp)
+    for i in range(n_features):
+        place[i] = np.frombuffer(bins[i].tobytes().translate(buckets[i].tobytes()), np.uint8)
+        place[i] += i * n_leaves * n_buckets
+    place += leaf * n_buckets
+    size = n_features * n_leaves * n_buckets
+    sums = np.bincount(place.ravel(), np.tile(both, n_features), size)
+    g, h = unpacked(sums.reshape(n_features, n_leaves, n_buckets))
+    g_all, h_all = (part.sum(axis=2, keepdims=True) for part in (g, h))
+    g_left, h_left = (part[:, :, :-2].cumsum(axis=2) for part in (g, h))
+    gains: list[np.ndarray] = []
+    for side in range(2):
+        if side == 0:
+            left = g_left + g[:, :, -1:], h_left + h[:, :, -1:]
+        elif sums.reshape(-1, n_buckets)[:, -1].any():
+            left = g_left, h_left
+        else:
+            gains.append(gains[0])
+            break
+        right = g_all - left[0], h_all - left[1]
+        each = left[0] ** 2 / (left[1] + ridge) + right[0] ** 2 / (right[1] + ridge)
+        gains.append(each.cumsum(axis=1)[:, -1])  # in order, as a sum need not be
+    return np.stack(gains)

@@ -1,0 +1,123 @@
+"""Bins: each value of a table as one byte."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.threads import map_blocks
+
+#: The most bins of a column that hold values: bin 0 is for missing ones, and a byte has 256.
+MOST_BINS = 255
+#: The bin of missing values, and of categories that are new.
+MISSING = 0
+
+
+class Bins:
+    """Bins of the columns of a table.
+
+    Bin 0 holds missing values. The values of a column of numbers are in the bins 1, 2, ... up to
+    255, which are about equally full: a value is in bin 1 + the number of thresholds below it. Each
+    category has a bin. If there are more than 255, the rarest share the last bin.
+
+    Parameters
+    ----------
+    rows : array of shape (n_rows, n_features)
+        Training rows: numbers with NaN where they are missing, and codes of categories.
+    n_categories : int array of shape (n_features,)
+        How many codes a column has, 0 for numbers. The last two codes stand for a missing value
+        and for a category that is new.
+
+    Attributes
+    ----------
+    thresholds : list of arrays
+        The thresholds of each column of numbers; an empty array for categories.
+    of_code : list of (array or None)
+        The bin of each code of a column of categories; None for numbers.
+    counts : int array of shape (n_features,)
+        Number of bins of each column, without that of missing values.
+    """
+
+    def __init__(self, rows: np.ndarray, n_categories: np.ndarray) -> None:
+        columns = list(zip(np.asarray(rows).T, n_categories.tolist(), strict=True))
+        self.thresholds = [np.empty(0) if n else _thresholds(values) for values, n in columns]
+        self.of_code = [_bins_of_codes(values, n) if n else None for values, n in columns]
+        self.counts = np.array(
+            [
+                len(cuts) + 1 if codes is None else codes.max(initial=1)
+                for cuts, codes in zip(self.thresholds, self.of_code, strict=True)
+            ],
+            dtype=int,
+        )
+
+    def __call__(self, X: Any, n_jobs: int | None = 1) -> Any:
+        """The bins of rows: bytes of shape (n_rows, n_features), each column contiguous."""
+        if not on_host(X):
+            xp = namespace(X)
+            columns = [self._column(X[:, j], j, xp) for j in range(X.shape[1])]
+            return xp.stack(columns, axis=1)
+        bins = np.empty(X.shape[::-1], dtype=np.uint8)
+
+        def fill(some: slice) -> None:
+            for j in range(some.start, some.stop):
+                bins[j] = self._column(np.ascontiguousarray(X[:, j]), j, np)
+
+        columns_at_once = max(1, 2**16 // max(1, X.shape[0]))
+        starts = range(0, X.shape[1], columns_at_once)
+        some = [slice(j, min(j + columns_at_once, X.shape[1])) for j in starts]
+        map_blocks(fill, some, n_jobs if X.size >= 2**18 else 1)
+        return bins.T
+
+    def _column(self, x: Any, j: int, xp: Any) -> Any:
+        """The bins of a column."""
+        missing = xp.isnan(x)
+        codes = self.of_code[j]
+        if codes is not None:
+            code = xp.astype(xp.where(missing, xp.zeros_like(x), x), xp.int64)
+            found = xp.take(xp.asarray(codes, device=x.device), code)
+        else:
+            cuts = xp.asarray(self.thresholds[j], dtype=x.dtype, device=x.device)
+            column = x if xp is np else xp.asarray(x, copy=True)  # contiguous, as torch wants it
+            found = xp.searchsorted(cuts, column) + 1
+        found = xp.where(missing, xp.full_like(found, MISSING), found)
+        return xp.astype(found, xp.uint8)
+
+
+def _thresholds(column: np.ndarray) -> np.ndarray:
+    """Thresholds between the bins of a column of numbers.
+
+    They are the midpoints of consecutive distinct values. If there are too many of these, each
+    threshold is the midpoint that is nearest to an equal share of the rows.
+    """
+    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    if len(values) < 2:
+        return np.empty(0)
+    cuts = midpoints(values)
+    if len(cuts) >= MOST_BINS:
+        below = np.cumsum(counts)[:-1]  # rows below each midpoint
+        wanted = counts.sum() * np.arange(1, MOST_BINS) / MOST_BINS
+        cuts = cuts[np.unique(np.minimum(np.searchsorted(below, wanted), len(cuts) - 1))]
+    return cuts.astype(np.float64)
+
+
+def midpoints(values: np.ndarray) -> np.ndarray:
+    """Midpoints between consecutive distinct values, which are sorted.
+
+    It is the lower value where the midpoint rounds to the upper one.
+    """
+    lower, upper = values[:-1], values[1:]
+    middle = lower / 2 + upper / 2  # a difference could overflow
+    return np.where(middle < upper, middle, lower)
+
+
+def _bins_of_codes(column: np.ndarray, n_codes: int) -> np.ndarray:
+    """The bin of each code of a category."""
+    known = n_codes - 2
+    bins = np.zeros(n_codes, dtype=np.int64)
+    codes = column[~np.isnan(column)].astype(int)
+    often = np.bincount(codes[codes < known], minlength=known)
+    order = np.argsort(-often, kind="stable") if known > MOST_BINS else np.arange(known)
+    bins[order] = np.minimum(1 + np.arange(known), MOST_BINS)
+    return bins

@@ -1,0 +1,213 @@
+"""Trees: which leaf of a random oblivious tree a row is in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.loops import loops
+from trickless.arrays.namespaces import namespace, on_host
+from trickless.neurons.base import Neurons, Weights, sample_rows
+from trickless.neurons.bins import Bins
+from trickless.rules import choice, either, integer, warn
+
+#: The most rows, and values in all, from which thresholds are found.
+_BIN_ROWS, _BIN_VALUES = 65_536, 32_000_000
+#: With depth="auto", so many rows a leaf, and the least and largest depth.
+_ROWS_PER_LEAF, _SHALLOWEST, _DEEPEST = 16, 2, 12
+#: The largest depth: leaves of deeper trees have more coefficients than tables have rows.
+_MOST_DEPTH = 16
+
+
+class Trees(Neurons):
+    r"""Random oblivious trees: the indicator of the leaf that a row is in.
+
+    .. math:: \psi(x; w) = e_\ell \in \{0, 1\}^{2^D}, \qquad
+        \ell = \sum_{i=0}^{D-1} 2^i \, \mathbb{1}[x \text{ goes to the right at cut } i]
+
+    An oblivious tree makes the same cut in all branches of a level. A cut is a random column and a
+    random threshold, uniform on at most 254 quantiles of the column; or, for categories, a random
+    set, which holds each category with probability 1/2. Missing values go to a random side. The
+    kernel is the probability that two rows share a leaf,
+    :math:`k(x, x') = \big( \frac{1}{d} \sum_j s_j(x_j, x'_j) \big)^D`. Here :math:`s_j` is the
+    probability that a cut of column j does not separate them: one minus the share of the
+    thresholds between two numbers, and 1/2 for two different categories, or for a number and a
+    missing value.
+
+    Doubly Stochastic Gradients take Newton steps on trees, and choose their cuts by the data
+    (``n_candidates``). That is gradient boosting on partly random trees. Learners of these neurons
+    take data frames as they are, as those of :class:`Tabular` do. Categories that the first batch
+    did not have count as missing.
+
+    Parameters
+    ----------
+    depth : int or "auto", default="auto"
+        Cuts D of a tree, 1 to 16. A tree has :math:`2^D` leaves, each with a coefficient. "auto"
+        leaves 16 rows of the first batch in a leaf on average, with 2 to 12 cuts. Kitchen Sinks
+        solve for all leaves of all trees at once, so take a depth of 3 to 5 there.
+
+    Attributes
+    ----------
+    depth_ : int
+        The depth of the trees.
+    width : int
+        Leaves of a tree, :math:`2^D`.
+    bins_ : Bins
+        Thresholds of the columns, of at most 65,536 training rows. They turn each value into one
+        byte.
+
+    References
+    ----------
+    Relatives, which differ in how leaves get their values or cuts are chosen:
+
+    .. [1] M. Özuysal, M. Calonder, V. Lepetit and P. Fua, "Fast keypoint recognition using random
+       ferns", IEEE TPAMI 32(3), 2010 (random oblivious trees).
+    .. [2] P. Geurts, D. Ernst and L. Wehenkel, "Extremely randomized trees", Machine Learning
+       63(1), 2006 (the best of some random cuts; LightGBM has it as ``extra_trees``).
+    .. [3] M. Balog, B. Lakshminarayanan, Z. Ghahramani, D. M. Roy and Y. W. Teh, "The Mondrian
+       kernel", UAI 2016 (a kernel that random trees make).
+    .. [4] L. Prokhorenkova, G. Gusev, A. Vorobev, A. V. Dorogush and A. Gulin, "CatBoost: unbiased
+       boosting with categorical features", NeurIPS 2018 (boosting of oblivious trees).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from trickless import DoublyStochasticClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"age": rng.integers(18, 80, 500), "town": rng.choice(["A", "B"], 500)})
+    >>> y = (X["age"] > 40) & (X["town"] == "A")
+    >>> X.loc[::10, "town"] = None
+    >>> model = DoublyStochasticClassifier("trees", random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    accepts_tables = True
+    by_order = True
+    one_hot = True
+
+    _rules = {
+        "depth": either(
+            integer(1, "depth=6 has 64 leaves a tree", _MOST_DEPTH), choice("auto", remedy="")
+        )
+    }
+
+    def __init__(self, depth: int | str = "auto") -> None:
+        self.depth = depth
+
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Trees:
+        super().fit(X, rng, sample_weight)
+        n_rows = max(2, min(_BIN_ROWS, _BIN_VALUES // X.shape[1]))
+        rows, _ = sample_rows(X, rng, n_rows, sample_weight)
+        self.bins_ = Bins(np.asarray(rows), self.known_inputs(X).n_categories)
+        missing = np.array([(column == 0).any() for column in self.bins_(rows).T])
+        varies = (self.bins_.counts > 1) | (missing & ~missing.all())
+        if not varies.any():
+            warn(
+                "Trees: no column of X varies, so that all rows share all leaves, and the model is "
+                "a constant. Remedy: columns with different values."
+            )
+        self.variables_ = np.flatnonzero(varies | ~varies.any())
+        self.depth_ = _automatic_depth(X.shape[0]) if self.depth == "auto" else int(self.depth)
+        self.width = 2**self.depth_
+        return self
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        columns = rng.choice(self.variables_, (n, self.depth_))
+        counts = self.bins_.counts[columns]
+        cut = 1 + (rng.random(columns.shape) * (counts - 1)).astype(int)
+        sets = rng.integers(0, 256, (*columns.shape, 32), dtype=np.uint8)
+        tables = np.unpackbits(sets, axis=2)
+        above = np.arange(256) > cut[..., None]
+        above[..., 0] = tables[..., 0]
+        is_number = np.array([codes is None for codes in self.bins_.of_code])[columns]
+        return columns, np.packbits(np.where(is_number[..., None], above, tables), axis=2)
+
+    def read(self, X: Any, n_jobs: int | None = None) -> Any:
+        """The bins of rows, one byte a value, which ``activate`` takes as well."""
+        return X if _are_bins(X) else self.bins_(X, n_jobs)
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        xp = namespace(X)
+        leaf = self._leaves(xp, self.read(X), *weights)
+        n_rows, n = leaf.shape
+        numbers = xp.arange(self.width, device=leaf.device)
+        hot = leaf[:, None, :] == numbers[None, :, None]
+        dtype = xp.float32 if _are_bins(X) else X.dtype
+        return xp.astype(xp.reshape(hot, (n_rows, self.width * n)), dtype)
+
+    def _leaves(self, xp: Any, bins: Any, columns: Any, sets: Any) -> Any:
+        """Leaves (n_rows, n) of rows on any device."""
+        n = columns.shape[0]
+        flat = xp.reshape(sets, (-1,))
+        start = xp.arange(n, device=flat.device) * (self.depth_ * 32)
+        leaf = xp.zeros((bins.shape[0], n), dtype=xp.int64, device=flat.device)
+        for i in range(self.depth_):
+            b = xp.astype(xp.take(bins, columns[:, i], axis=1), xp.int64)
+            byte = xp.take(flat, xp.reshape(start + i * 32 + b // 8, (-1,)))
+            byte = xp.astype(xp.reshape(byte, b.shape), xp.int64)
+            leaf = leaf + xp.bitwise_right_shift(byte, 7 - b % 8) % 2 * 2**i
+        return leaf
+
+    def leaves(self, X: Any, weights: Weights) -> np.ndarray:
+        """The leaf of each row in each tree, shape (n_rows, n)."""
+        if not on_host(X):
+            return self._leaves(namespace(X), self.read(X), *weights)
+        bins = self.read(X).T
+        leaf = [each for each, _ in self._by_tree(bins, weights)]
+        return np.stack(leaf, axis=1) if leaf else np.empty((bins.shape[1], 0), dtype=np.intp)
+
+    def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
+        if not on_host(X):
+            return super().combine(X, weights, coef)
+        bins = self.read(X).T
+        total = np.zeros((bins.shape[1], coef.shape[2]))
+        for leaf, j in self._by_tree(bins, weights):
+            loops().add_leaf_values(total, leaf, coef[j])
+        return total
+
+    def _by_tree(self, bins: np.ndarray, weights: Weights) -> Any:
+        """The leaves of rows, and the number of the tree, for each tree."""
+        columns, sets = weights
+        tables = np.unpackbits(sets, axis=2)
+        fast = loops(bins.shape[1] * len(columns))
+        for j in range(len(columns)):
+            yield fast.leaves(bins, columns[j], tables[j]), j
+
+    def cuts_by_feature(self, weights: Weights) -> np.ndarray:
+        """How many cuts each feature has, without those that send all rows to the left."""
+        columns, sets = weights
+        return np.bincount(columns[sets.any(axis=2)], minlength=self.n_features_in_)
+
+    def activate_pairs(self, X: Any, weights: Weights) -> Any:
+        bins, (columns, sets) = np.asarray(self.read(X)), weights
+        tables, leaf = np.unpackbits(sets, axis=2), np.zeros(len(bins), dtype=int)
+        rows = np.arange(len(bins))
+        for i in range(self.depth_):
+            leaf += tables[rows, i, bins[rows, columns[:, i]]].astype(int) << i
+        return (leaf[:, None] == np.arange(self.width)).astype(X.dtype)
+
+    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        B, C = self.bins_(X), self.bins_(Y)
+        together = np.zeros((len(B), len(C)))
+        for j in self.variables_:
+            x, y = B[:, j, None].astype(int), C[None, :, j].astype(int)
+            apart: Any = 0.5
+            if self.bins_.of_code[j] is None:
+                between = np.abs(x - y) / max(self.bins_.counts[j] - 1, 1)
+                apart = np.where((x == 0) | (y == 0), 0.5, 1 - between)
+            together += np.where(x == y, 1, apart)
+        return (together / len(self.variables_)) ** self.depth_
+
+
+def _automatic_depth(n_rows: int) -> int:
+    """The depth that leaves some rows in a leaf on average."""
+    depth = int(np.log2(max(n_rows / _ROWS_PER_LEAF, 1)))
+    return min(max(depth, _SHALLOWEST), _DEEPEST)
+
+
+def _are_bins(X: Any) -> bool:
+    """Whether rows are bins already: no validated rows are bytes."""
+    return bool(X.dtype == namespace(X).uint8)

@@ -1,0 +1,137 @@
+r"""Choosing neurons: the best of several candidates, by how much a step on each would gain.
+
+For a loss with slopes g = −l′ and curvatures h, a Newton step on the neuron ψ alone lowers it by
+about half of
+
+.. math:: \frac{(\sum_i g_i \psi(x_i))^2}{\sum_i h_i \psi(x_i)^2 + \lambda},
+
+summed over the numbers of a neuron and the outputs. One candidate is the algorithm of Dai et al.:
+neurons are random, and steps unbiased for the kernel of μ. With more, neurons follow the slopes:
+the step no longer descends the expected loss over μ, but the loss itself, greedily, as boosting
+does. The cuts of trees are chosen one by one (``cuts``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.devices import matching, take, to_host
+from trickless.arrays.threads import row_blocks
+from trickless.functions.activations import activations, in_blocks
+from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, moved
+from trickless.neurons import Trees, Weights
+from trickless.solvers.cuts import choose_cuts
+from trickless.solvers.newton import Units
+from trickless.solvers.step_sizes import Options
+
+#: Rows by which candidates are compared.
+_SAMPLE = 4096
+
+
+class Chooser:
+    """Chooses neurons of a stream, by the slopes of the loss at some rows."""
+
+    def __init__(
+        self, stream: NeuronStream, units: Units, scale: np.ndarray, options: Options
+    ) -> None:
+        self.stream, self.units, self.scale, self.options = stream, units, scale, options
+
+    def choose(
+        self,
+        X: Any,
+        f: np.ndarray,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        first: int,
+        k: int,
+        n_rows: int,
+        wins: np.ndarray,
+        terms: np.ndarray | None = None,
+    ) -> Weights:
+        """The weights of k neurons, the first of which has the number ``first``.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, n_features)
+            Rows to choose by, as the family reads them.
+        f, targets : arrays of shape (n, n_outputs)
+            Values of the network there, with its intercept, and targets.
+        weight : array of shape (n,), optional
+        first, k : int
+        n_rows : int
+            How many rows the step itself takes.
+        wins : int array of shape (n_features,)
+            How often each feature was chosen so far, for trees.
+        terms : array of shape (2 n_outputs, n), optional
+            Slopes and curvatures in their units, if they are known.
+        """
+        rng = generator(self.stream.seed, Purpose.CANDIDATES, first)
+        if isinstance(self.stream.neurons, Trees):
+            g, h = self._slopes(f, targets, weight, terms)
+            return self._trees(self.stream.neurons, X, g, h, k, n_rows, wins, rng)
+        if len(targets) > _SAMPLE:
+            some = np.sort(rng.choice(len(targets), _SAMPLE, replace=False))
+            X, f, targets = take(X, some), f[some], targets[some]
+            weight = None if weight is None else weight[some]
+        return self._best(X, *self._slopes(f, targets, weight), first, k)
+
+    def _slopes(
+        self,
+        f: np.ndarray,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        terms: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Slopes and curvatures of rows, both of the shape of f."""
+        if terms is not None:
+            g, h = np.split(terms, 2)
+            return g.T * self.units.g, h.T * self.units.h
+        g, h = self.options.loss.newton(f, targets, self.scale)
+        return (g, h) if weight is None else (g * weight[:, None], h * weight[:, None])
+
+    def _trees(
+        self,
+        family: Trees,
+        X: Any,
+        g: np.ndarray,
+        h: np.ndarray,
+        k: int,
+        n_rows: int,
+        wins: np.ndarray,
+        rng: np.random.Generator,
+    ) -> Weights:
+        """The best cuts of k trees."""
+        prior = np.zeros(len(wins))
+        prior[family.variables_] = 1.0
+        if self.options.learned_prior:
+            prior *= 1 + wins
+        ridge = self.options.damping * float(h.sum()) / len(h)
+        trees = [
+            choose_cuts(family, X.T, g, h, ridge, n_rows, self.options.n_candidates, prior, rng)
+            for _ in range(k)
+        ]
+        columns = np.stack([tree.columns for tree in trees])
+        return columns, np.packbits(np.stack([tree.tables for tree in trees]), axis=2)
+
+    def _best(self, X: Any, g: np.ndarray, h: np.ndarray, first: int, k: int) -> Weights:
+        """The best neuron of each of k groups of candidates."""
+        m, family = self.options.n_candidates, self.stream.neurons
+        weights = self.stream.between(first * m, (first + k) * m)
+        Z = activations(family, in_blocks(moved(weights, X)), X, k * m, self.options.n_jobs)
+        score = np.zeros(Z.shape[1])
+        for slopes, curvatures in zip(g.T, h.T, strict=True):
+            gain = to_host(Z.T @ matching(Z, slopes)).astype(float)
+            cost = to_host((Z * Z).T @ matching(Z, curvatures)).astype(float)
+            ridge = self.options.damping * max(cost.mean(), np.finfo(float).tiny)
+            score += gain**2 / (cost + ridge)
+        return tuple(array[_best_of(score, family.width, k, m)] for array in weights)
+
+
+def _best_of(score: np.ndarray, width: int, k: int, m: int) -> np.ndarray:
+    """Numbers of the best neuron of each of k groups of m, by scores of columns in blocks."""
+    ends = [block.stop * width for block in row_blocks(k * m, BLOCK)]
+    of_blocks = np.split(score, ends[:-1])
+    total = np.concatenate([block.reshape(width, -1).sum(axis=0) for block in of_blocks])
+    return total.reshape(k, m).argmax(axis=1) + m * np.arange(k)

@@ -1,0 +1,245 @@
+r"""Choosing the cuts of a tree: at each level the best of a few random ones.
+
+For a loss with slopes g = −l′ and curvatures h, a Newton step on a tree lowers it by about half of
+
+.. math:: \mathrm{gain} = \sum_v \frac{(\sum_{i \in v} g_i)^2}{\sum_{i \in v} h_i + \lambda}
+
+with v the leaves. A level draws columns and thresholds, and keeps the cut of the largest gain on a
+fresh sample of the rows. One candidate is a blind draw; with all cuts as candidates it is the
+greedy search of gradient boosting. So the mean over w is no longer that of the family: what is
+minimised is the loss itself, greedily, and not the expected loss over random neurons.
+
+A tree is as deep as pays. Leaves fit noise as well: with :math:`\sigma^2 = \sum g^2 / \sum h`, d
+degrees of freedom gain :math:`d \sigma^2` from noise alone on the sample, which is subtracted, as
+in Mallows's :math:`C_p`.
+
+References
+----------
+.. [1] P. Geurts, D. Ernst and L. Wehenkel, "Extremely randomized trees", Machine Learning 63(1),
+   2006.
+.. [2] B. Ibragimov and G. Gusev, "Minimal variance sampling in stochastic gradient boosting",
+   NeurIPS 2019 (rows are sampled in proportion to the root of g² + c h²).
+.. [3] L. Iosipoi and A. Vakhrushev, "SketchBoost: fast gradient boosted decision tree for
+   multioutput problems", NeurIPS 2022 (cuts chosen by a random projection of the outputs).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from trickless.arrays.leaves import SUM_BITS, unpacked
+from trickless.arrays.loops import loops
+from trickless.neurons.bins import Bins
+from trickless.neurons.trees import Trees
+
+#: The most rows of a sample, by which a tree is chosen.
+SAMPLE = 2**14
+#: Thresholds that are tried for each column that is drawn.
+_THRESHOLDS = 8
+#: Weight of the curvatures in the chance of a row to be sampled.
+_CURVED = 0.3
+#: Bits of the slopes and curvatures of a sample.
+_BITS = 11
+#: Share of the noise that the leaves of a tree fit which counts against its depth.
+_PENALTY = 0.3
+#: Levels without an improvement after which no more are tried.
+_PATIENCE = 2
+
+
+class Chosen(NamedTuple):
+    """The cuts of a tree: columns (depth,) and, for each bin, whether it goes right: (depth, 256).
+
+    ``n_levels`` is how many of them the tree has. The cuts beyond it send all rows to the left.
+    """
+
+    columns: np.ndarray
+    tables: np.ndarray
+    n_levels: int
+
+
+class Sample(NamedTuple):
+    """Rows by which a tree is chosen: their numbers, and their slopes and curvatures.
+
+    Both are whole numbers, in units of ``unit_g`` and ``unit_h``.
+    """
+
+    rows: np.ndarray
+    g: np.ndarray
+    h: np.ndarray
+    unit_g: float
+    unit_h: float
+
+
+def choose_cuts(
+    family: Trees,
+    bins: np.ndarray,
+    g: np.ndarray,
+    h: np.ndarray,
+    ridge: float,
+    n_rows: int,
+    n_candidates: int,
+    prior: np.ndarray,
+    rng: np.random.Generator,
+) -> Chosen:
+    """Choose the cuts of a tree.
+
+    Parameters
+    ----------
+    family : Trees
+    bins : uint8 array of shape (n_features, n)
+        Rows to choose by.
+    g, h : arrays of shape (n,) or (n, n_outputs)
+        Their slopes and curvatures.
+    ridge : float
+        λ, in units of h.
+    n_rows : int
+        How many rows the coefficients of the leaves will be computed from.
+    n_candidates : int
+        How many columns are drawn for each cut. Each is tried at as many thresholds, up to eight.
+    prior : array of shape (n_features,)
+        How often each column is drawn, relative to each other.
+    rng : numpy.random.Generator
+    """
+    if g.ndim > 1:
+        g, h = _projected(g, h, rng)
+    sample = _sample(g, h, rng)
+    noise = float((g * g).sum() / max(h.sum(), np.finfo(float).tiny))
+    search = _Search(family.bins_, bins, sample, ridge)
+    chance = np.cumsum(prior)
+    columns = np.zeros(family.depth_, dtype=np.int64)
+    tables = np.zeros((family.depth_, 256), dtype=np.uint8)
+    scale = n_rows / max(len(sample.rows), 1)
+    best, n_levels = -np.inf, 1
+    for level in range(family.depth_):
+        drawn = np.searchsorted(chance, rng.random(n_candidates) * chance[-1], side="right")
+        spots = rng.random((n_candidates, min(n_candidates, search.worthwhile)))
+        columns[level], tables[level], gain = search.best(drawn, spots)
+        df = search.degrees_of_freedom()
+        net = scale * (gain - df * search.noise) - _PENALTY * df * noise
+        if net > best:
+            best, n_levels = net, level + 1
+        elif level + 1 - n_levels >= _PATIENCE:
+            break
+    columns[n_levels:], tables[n_levels:] = 0, 0
+    return Chosen(columns, tables, n_levels)
+
+
+def _projected(
+    g: np.ndarray, h: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes and curvatures of several outputs as those of one: a sum with random signs."""
+    if g.shape[1] == 1:
+        return g[:, 0], h[:, 0]
+    return g @ rng.choice([-1.0, 1.0], g.shape[1]), h.sum(axis=1)
+
+
+def _sample(g: np.ndarray, h: np.ndarray, rng: np.random.Generator) -> Sample:
+    """Some of the rows, those of large slopes more often, with weights that make up for it."""
+    n = len(g)
+    rows = np.arange(n)
+    if n > SAMPLE:
+        share = _CURVED * np.sqrt((g * g).mean()) / max(h.mean(), np.finfo(float).tiny)
+        chance = np.sqrt(g * g + (share * h) ** 2)
+        total = np.cumsum(chance)
+        if total[-1] > 0:
+            spots = (rng.random() + np.arange(SAMPLE)) * (total[-1] / SAMPLE)
+            rows = np.minimum(np.searchsorted(total, spots), n - 1)
+            weight = total[-1] / (n * chance[rows])
+            return _whole(rows, g[rows] * weight, h[rows] * weight)
+        rows = rows[:SAMPLE]
+    return _whole(rows, g[rows], h[rows])
+
+
+def _whole(rows: np.ndarray, g: np.ndarray, h: np.ndarray) -> Sample:
+    """Slopes and curvatures rounded to multiples of a unit, so that their sums are exact."""
+    unit_g, unit_h = _unit(g), _unit(h)
+    return Sample(rows, np.rint(g / unit_g), np.rint(h / unit_h), unit_g, unit_h)
+
+
+def _unit(values: np.ndarray) -> float:
+    """A power of two, of which no value is more than 2^11 multiples."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0:
+        return 1.0
+    return float(2.0 ** (np.frexp(largest)[1] - _BITS))
+
+
+class _Search:
+    """The leaves of a sample after the cuts so far, and the search for the next cut."""
+
+    def __init__(self, of: Bins, bins: np.ndarray, sample: Sample, ridge: float) -> None:
+        self.of, self.bins, self.sample = of, bins, sample
+        self.unit = sample.unit_g**2 / sample.unit_h
+        self.ridge = max(ridge / sample.unit_h, np.finfo(float).tiny)
+        square = float((sample.g * sample.g).sum())
+        #: What a degree of freedom gains from noise alone.
+        self.noise = square / max(float(sample.h.sum()), 1.0) * self.unit
+        # Both sums in one number: those of h take the upper bits.
+        self.both = sample.h * 2.0**SUM_BITS + sample.g
+        self.leaf = np.zeros(len(sample.rows), dtype=np.intp)
+        self.n_leaves = 1
+        self._columns: dict[int, np.ndarray] = {}
+        self._ranks: dict[int, np.ndarray] = {}
+
+    @property
+    def worthwhile(self) -> int:
+        """How many thresholds of a column are worth trying: fewer where leaves have few rows."""
+        return min(_THRESHOLDS, max(1, len(self.leaf) // (2 * self.n_leaves)))
+
+    def best(self, drawn: np.ndarray, spots: np.ndarray) -> tuple[int, np.ndarray, float]:
+        """The best cut of the columns that are drawn, at thresholds by ``spots`` in [0, 1).
+
+        Returns its column, its table and its gain.
+        """
+        bins = np.stack([self._column(j) for j in drawn.tolist()])
+        buckets = self._buckets(drawn, bins, spots)
+        args = self.leaf, self.both, self.n_leaves, self.ridge
+        gains = loops().cut_gains(bins, buckets, *args)
+        side, column, cut = np.unravel_index(np.argmax(gains), gains.shape)
+        table = (buckets[column] > cut).astype(np.uint8)
+        table[0] = side
+        self._cut(table[bins[column]])
+        return int(drawn[column]), table, float(gains[side, column, cut]) * self.unit
+
+    def degrees_of_freedom(self) -> float:
+        """Those of the leaves so far: a leaf of many rows has nearly one, one of few has less."""
+        h = np.bincount(self.leaf, self.sample.h, self.n_leaves)
+        return float((h / (h + self.ridge)).sum())
+
+    def _buckets(self, drawn: np.ndarray, bins: np.ndarray, spots: np.ndarray) -> np.ndarray:
+        """The bucket of each bin: how many thresholds are below it; the last one if missing."""
+        n_spots = spots.shape[1]
+        shares = (np.arange(n_spots) + spots) / n_spots
+        thresholds = 1 + (shares * (self.of.counts[drawn] - 1)[:, None]).astype(int)
+        rank = np.tile(np.arange(256), (len(drawn), 1))
+        for i, j in enumerate(drawn.tolist()):
+            if self.of.of_code[j] is not None:
+                rank[i, 1 : self.of.counts[j] + 1] = self._by_slope(j)
+        buckets = (rank[:, :, None] > thresholds[:, None, :]).sum(axis=2)
+        buckets[:, 0] = n_spots + 1
+        return buckets.astype(np.uint8)
+
+    def _column(self, j: int) -> np.ndarray:
+        """The bins of a column of the sample."""
+        if j not in self._columns:
+            self._columns[j] = self.bins[j].take(self.sample.rows)
+        return self._columns[j]
+
+    def _by_slope(self, j: int) -> np.ndarray:
+        """Ranks of the bins of a column of categories by their mean slope, from 1 on."""
+        if j not in self._ranks:
+            column, n = self._column(j), self.of.counts[j]
+            g, h = unpacked(np.bincount(column, self.both, 256)[1 : n + 1])
+            self._ranks[j] = np.empty(n, dtype=int)
+            order = np.argsort(g / (h + self.ridge), kind="stable")
+            self._ranks[j][order] = np.arange(1, n + 1)
+        return self._ranks[j]
+
+    def _cut(self, right: np.ndarray) -> None:
+        """Cut each leaf in two, and number those that have rows."""
+        leaf = 2 * self.leaf + right
+        occupied = np.bincount(leaf, minlength=2 * self.n_leaves) > 0
+        self.leaf = (np.cumsum(occupied) - 1)[leaf]
+        self.n_leaves = int(occupied.sum())

@@ -1,0 +1,143 @@
+r"""Newton steps on trees: the coefficients of leaves from sums of slopes and curvatures.
+
+The activations of a tree are the indicators of its leaves, so that their covariance is diagonal.
+The preconditioned step of Dai et al. on the quadratic that touches the loss is then, leaf by leaf,
+
+.. math:: c_v = \gamma \frac{\sum_{i \in v} g_i}{\sum_{i \in v} h_i + \lambda}
+
+with slopes g = −l′ and curvatures h. Both are rounded to multiples of a unit, so that sums of rows
+are exact: the same on any number of threads or machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trickless.arrays.devices import take
+from trickless.arrays.loops import loops
+from trickless.arrays.threads import map_blocks, row_blocks
+from trickless.neurons import Trees, Weights
+from trickless.solvers.losses import Loss
+
+#: Rows of a block, and rows from which several threads are worth it.
+_ROWS, _WORTH_THREADS = 2**14, 2**15
+#: Bits of a sum of slopes: three less than a double holds, since slopes may grow.
+_BITS = 50
+
+
+class Units(NamedTuple):
+    """The units of slopes and of curvatures: powers of two."""
+
+    g: float = 0.0
+    h: float = 0.0
+
+    def at_least(self, other: Units) -> Units:
+        """The larger of two units each."""
+        return Units(max(self.g, other.g), max(self.h, other.h))
+
+
+class Leaves(NamedTuple):
+    """The leaves of rows in a few trees, (n_trees, n_rows), and the number of leaves of a tree."""
+
+    numbers: np.ndarray
+    width: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns that the activations would have."""
+        return self.numbers.shape[1], self.width * len(self.numbers)
+
+    def sums(self, values: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Sums of whole ``values`` (n_values, n_rows) by leaf: (width, n_trees, n_values)."""
+        parts = []
+        for leaf in self.numbers:
+
+            def of_block(rows: slice, leaf: np.ndarray = leaf) -> np.ndarray:
+                return loops().leaf_sums(leaf[rows], values[:, rows], self.width)
+
+            parts.append(np.sum(by_rows(of_block, len(leaf), n_jobs), axis=0))
+        return np.stack(parts, axis=1)
+
+    def add(self, f: np.ndarray, coef: np.ndarray, n_jobs: int | None) -> None:
+        """Add the coefficients (width * n_trees, n_outputs) of their leaves to rows of f."""
+        each = coef.reshape(self.width, len(self.numbers), -1).swapaxes(0, 1)
+        for leaf, values in zip(self.numbers, np.ascontiguousarray(each), strict=True):
+
+            def to_block(rows: slice, leaf: np.ndarray = leaf, values: np.ndarray = values) -> None:
+                loops().add_leaf_values(f[rows], leaf[rows], values)
+
+            by_rows(to_block, len(leaf), n_jobs)
+
+
+def leaves_of(family: Trees, X: Any, weights: Weights, n_jobs: int | None) -> Leaves:
+    """The leaves of rows in a few trees."""
+    numbers = np.empty((weights[0].shape[0], X.shape[0]), dtype=np.intp)
+
+    def fill(rows: slice) -> None:
+        numbers[:, rows] = family.leaves(take(X, rows), weights).T
+
+    by_rows(fill, X.shape[0], n_jobs)
+    return Leaves(numbers, family.width)
+
+
+def by_rows(work: Callable[[slice], Any], n_rows: int, n_jobs: int | None) -> list[Any]:
+    """Apply ``work`` to blocks of rows, on several threads if there are many."""
+    return map_blocks(work, row_blocks(n_rows, _ROWS), n_jobs if n_rows >= _WORTH_THREADS else 1)
+
+
+def units_of(
+    loss: Loss,
+    start: np.ndarray,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    scale: np.ndarray,
+) -> Units:
+    """Units that make sums over all rows exact, as long as slopes are not much above the first."""
+    g, h = loss.newton(np.broadcast_to(start, targets.shape), targets, scale)
+    heaviest = 1.0 if weight is None else float(weight.max() / weight.mean())
+    return Units(*(_unit(heaviest * len(targets) * np.abs(values).max()) for values in (g, h)))
+
+
+def _unit(largest_sum: float) -> float:
+    return float(2.0 ** (np.frexp(largest_sum or 1.0)[1] - _BITS))
+
+
+def terms(
+    loss: Loss,
+    f: np.ndarray,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    units: Units,
+    scale: np.ndarray,
+    n_jobs: int | None,
+) -> np.ndarray:
+    """Slopes −l′ and curvatures of rows, in their units: (2 n_outputs, n_rows), whole numbers."""
+    n_outputs = targets.shape[1]
+    values = np.empty((2 * n_outputs, len(f)))
+
+    def fill(rows: slice) -> None:
+        g, h = loss.newton(f[rows], targets[rows], scale)
+        if weight is not None:
+            g, h = g * weight[rows, None], h * weight[rows, None]
+        np.rint(g.T / units.g, out=values[:n_outputs, rows])
+        np.rint(h.T / units.h, out=values[n_outputs:, rows])
+
+    by_rows(fill, len(f), n_jobs)
+    return values
+
+
+def leaf_coefficients(
+    g: np.ndarray, h: np.ndarray, units: Units, damping: float, n_rows: int
+) -> np.ndarray:
+    """The coefficients of leaves that a whole Newton step gives, in the order of columns.
+
+    ``g`` and ``h`` are sums by leaf, (width, n_trees, n_outputs), in their units. λ is ``damping``
+    rows of mean curvature.
+    """
+    g, h = g * units.g, h * units.h
+    ridge = damping * h.sum(axis=0) / n_rows
+    coef = np.divide(g, h + ridge, out=np.zeros_like(g), where=h + ridge > 0)
+    return coef.reshape(-1, g.shape[2])
