@@ -15,6 +15,8 @@
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
 # make bench-dask    two Dask workers against one, and the bytes between them
+# make bench-boosted      trees as neurons beside boosted trees, on raw tables
+# make bench-candidates   trees between drawn blindly and chosen: the best of 1 to 100 draws
 # make bench-command-line  twenty million rows of a file through the command line
 # make bench-convergence  the rate 1/t of Doubly Stochastic
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
@@ -124,8 +126,14 @@ bench-demo: $(VENV)/.demo
 bench-exact: $(VENV)/.plot
 	$(BIN)/python benchmarks/exact_kernel.py
 
+bench-boosted: $(VENV)/.bench
+	$(BIN)/python benchmarks/peers/boosted.py
+
 bench-regret: $(VENV)/.plot
 	$(BIN)/python benchmarks/regret.py
+
+bench-candidates: $(VENV)/.bench
+	$(BIN)/python benchmarks/candidates.py
 
 bench-command-line: $(VENV)/.test
 	$(BIN)/python benchmarks/command_line.py

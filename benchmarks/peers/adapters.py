@@ -37,7 +37,7 @@ class XRFM:
     It asks not to standardise codes of categories, so columns of two values are 0 and 1 again.
     """
 
-    def __init__(self, n_classes: int, bandwidth: float, reg: float) -> None:
+    def __init__(self, n_classes: int, bandwidth: float, reg: float, seed: int = 0) -> None:
         import torch
         from xrfm import xRFM
 
@@ -48,7 +48,7 @@ class XRFM:
             rfm_params={"model": {**model, "bandwidth_mode": "constant"}, "fit": fit},
             device=torch.device("cpu"),
             tuning_metric="accuracy" if n_classes else "mse",
-            random_state=0,
+            random_state=seed,
             verbose=False,
         )
 

@@ -27,7 +27,9 @@ class Measurement:
 
 
 @contextmanager
-def measured(warm_up: Callable[[], Any] = lambda: None) -> Iterator[Measurement]:
+def measured(
+    warm_up: Callable[[], Any] = lambda: None, rest: float = REST
+) -> Iterator[Measurement]:
     """Measure a block of code; the peak is the kernel's own count, so that nothing has to watch.
 
     The memory of ``warm_up``, which comes first, counts, and its seconds do not; nor do threads
@@ -39,7 +41,7 @@ def measured(warm_up: Callable[[], Any] = lambda: None) -> Iterator[Measurement]
         CLEAR.write_text("5")  # resets the peak
     memory = resident("VmRSS")
     warm_up()
-    time.sleep(REST)
+    time.sleep(rest)
     start = time.perf_counter()
     yield result
     result.seconds = time.perf_counter() - start

@@ -1,0 +1,129 @@
+"""Between randomising and minimising: the best of 1 to 100 draws, for trees of three depths.
+
+With ``n_candidates=1`` a cut of a tree is drawn blindly, as neurons of the papers are; the more
+candidates, the nearer it is to the best cut there is, as in boosting. ``learned_prior`` draws
+columns in proportion to how often they were chosen. Doubly Stochastic with trees, on three raw
+tables: Adult, Covertype (100,000 rows, class 2 against the rest) and puma32h, in which few of 32
+columns matter. All have the same number of trees and no early stopping; all else is by default, so
+many candidates only cost time. Errors are means over seeds, misclassified or 1 - R².
+
+Run as ``make bench-candidates``; writes ``benchmarks/results/candidates.json`` and
+``candidates.png``. ``--quick`` is a trial on few rows and trees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+sys.path.insert(0, str(Path(__file__).parent / "peers"))
+from circumstances import circumstances
+from panels import BLUE, ORANGE, RED, finish, panels
+from raw_tables import Table, prepare
+from table_methods import load_loops
+from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.neurons import Trees
+
+PATH = Path(__file__).parent / "results" / "candidates.json"
+TABLES = ("adult", "covertype", "puma32h")
+CANDIDATES, DEPTHS = (1, 3, 10, 30, 100), (4, 8, 12)
+N_TREES, SEEDS, WARM_UP_ROWS = 500, (0, 1, 2), 500
+QUICK_TREES, QUICK_SEEDS = 50, (0,)
+COLORS = dict(zip(DEPTHS, (ORANGE, BLUE, RED), strict=True))
+
+
+def make(table: Table, n_trees: int, depth: int, m: int, learned: bool, seed: int) -> Any:
+    learner = DoublyStochasticClassifier if table.n_classes else DoublyStochasticRegressor
+    return learner(
+        Trees(depth),
+        n_trees,
+        n_candidates=m,
+        learned_prior=learned,
+        early_stopping=False,
+        random_state=seed,
+    )
+
+
+def cells() -> list[tuple[int, int, bool]]:
+    """Depth, candidates, and whether the prior is learned, as it cannot be from one candidate."""
+    of_all = product(DEPTHS, CANDIDATES, (False, True))
+    return [cell for cell in of_all if cell[1] > 1 or not cell[2]]
+
+
+def measure(name: str, quick: bool) -> dict[str, Any]:
+    """Errors and seconds of all cells on a table, seed by seed."""
+    table, n_trees = prepare(name, quick), QUICK_TREES if quick else N_TREES
+    few = table.head(WARM_UP_ROWS)
+    load_loops()
+    make(few, 10, DEPTHS[0], 2, True, 0).fit(few.X, few.y)
+    runs: dict[tuple[int, int, bool], list[tuple[float, float]]] = {cell: [] for cell in cells()}
+    for seed in QUICK_SEEDS if quick else SEEDS:
+        for cell, done in runs.items():
+            model = make(table, n_trees, *cell, seed)
+            start = time.perf_counter()
+            model.fit(table.X, table.y)
+            seconds = time.perf_counter() - start
+            done.append((table.error(model.predict(table.X_test)), seconds))
+        print(f"{name}: seed {seed} done", flush=True)
+    rows = []
+    for (depth, m, learned), done in runs.items():
+        errors, seconds = zip(*done, strict=True)
+        row = {"depth": depth, "candidates": m, "learned": learned, "errors": list(errors)}
+        row |= {"error": float(np.mean(errors)), "seconds": float(np.median(seconds))}
+        rows.append(row)
+        said = f"{row['error']:.4f} {row['seconds']:.2f} s"
+        print(f"  depth {depth:>2}, {m:>3} {learned!s:<5} {said}", flush=True)
+    sizes = {"rows": len(table.X), "test_rows": len(table.X_test), "classes": table.n_classes}
+    return {"name": name, "trees": n_trees, **sizes, "cells": rows}
+
+
+def draw(tables: list[dict[str, Any]]) -> Figure:
+    """Error along candidates: a color for each depth, dashed where columns are drawn uniformly."""
+    figure, all_ = panels(len(tables), 4.4)
+    for axes, one in zip(all_, tables, strict=True):
+        errors = [cell["error"] for cell in one["cells"]]
+        for depth, learned in product(DEPTHS, (False, True)):
+            of_depth = [cell for cell in one["cells"] if cell["depth"] == depth]
+            line = [c for c in of_depth if c["learned"] == learned or c["candidates"] == 1]
+            x, y = ([cell[key] for cell in line] for key in ("candidates", "error"))
+            name = f"{depth} cuts, columns {'learned' if learned else 'uniform'}"
+            style = {"color": COLORS[depth], "ls": "-" if learned else (0, (3, 1.5))}
+            axes.plot(x, y, marker="o", ms=5, lw=2.4 if learned else 1.4, label=name, **style)
+            dots = [(cell["candidates"], error) for cell in line for error in cell["errors"]]
+            axes.plot(*zip(*dots, strict=True), ".", ms=3, color=COLORS[depth], alpha=0.4)
+        least = min(one["cells"], key=lambda cell: cell["error"])
+        axes.plot(least["candidates"], least["error"], "*", ms=16, color="k", mec="white", zorder=5)
+        title = f"{one['name']}, {one['rows']:,} rows, {one['trees']:,} trees"
+        finish(axes, title, one["classes"], (min(errors), max(errors)))
+        axes.set(xlabel="candidates for each cut", xticks=CANDIDATES)
+    handles, names = all_[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=len(DEPTHS), frameon=False)
+    return figure
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a trial on few rows and trees")
+    parser.add_argument("--redraw", action="store_true", help="draw the picture anew, fit nothing")
+    args = parser.parse_args()
+    trial = Path(tempfile.gettempdir()) / "trickless-candidates-quick.json"
+    path = trial if args.quick else PATH
+    if not args.redraw:
+        tables = [measure(name, args.quick) for name in TABLES]
+        result = {"circumstances": circumstances(), "seeds": list(SEEDS), "tables": tables}
+        path.write_text(json.dumps(result, indent=1) + "\n")
+    draw(json.loads(path.read_text())["tables"]).savefig(path.with_suffix(".png"), dpi=80)
+    print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()
