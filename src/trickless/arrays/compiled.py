@@ -84,3 +84,20 @@ def cut_gains(bins, buckets, leaf, both, n_leaves, ridge):  # type: ignore[no-un
                         g_right * g_right / (h_right + ridge)
                     )
     return gains
+
+
+@_compiled
+def halved(leaf, right, n_leaves):  # type: ignore[no-untyped-def]  # noqa: D103
+    half = np.empty(len(leaf), dtype=np.intp)
+    number = np.zeros(2 * n_leaves, dtype=np.intp)
+    for i in range(len(leaf)):
+        half[i] = 2 * leaf[i] + right[i]
+        number[half[i]] = 1
+    n_occupied = 0
+    for v in range(len(number)):
+        occupied = number[v]
+        number[v] = n_occupied
+        n_occupied += occupied
+    for i in range(len(leaf)):
+        half[i] = number[half[i]]
+    return half, n_occupied

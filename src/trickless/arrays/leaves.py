@@ -107,3 +107,13 @@ def cut_gains(
         each = left[0] ** 2 / (left[1] + ridge) + right[0] ** 2 / (right[1] + ridge)
         gains.append(each.cumsum(axis=1)[:, -1])  # in order, as a sum need not be
     return np.stack(gains)
+
+
+def halved(leaf: np.ndarray, right: np.ndarray, n_leaves: int) -> tuple[np.ndarray, int]:
+    """The leaves of rows after a cut, in which ``right`` is 1 for rows that go to the right.
+
+    Leaves that have rows are numbered in order; their number comes second.
+    """
+    half = 2 * leaf + right
+    occupied = np.bincount(half, minlength=2 * n_leaves) > 0
+    return (np.cumsum(occupied) - 1)[half], int(occupied.sum())

@@ -401,8 +401,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         the block. It is None for fewer rows, for ``schedule="theorem"``, and if ``step_size`` is a
         number.
     damping : float or "auto", default="auto"
-        reg, relative to the mean of the covariance's diagonal: 1e-4 if "auto". For Newton steps it
-        is λ, in rows of mean curvature: 3 if "auto".
+        reg, or λ, relative to the mean of the covariance's diagonal. For Newton steps that is the
+        mean curvature of a leaf. "auto" is 1e-4, or 0.15 for Newton steps.
     batch_size : int or "auto", default="auto"
         Rows b of a step. "auto" is 512, or with a preconditioner all rows up to 16,384, or
         131,072 for Newton steps. The rows are those of ``fit``, or of one call of ``partial_fit``.
@@ -589,8 +589,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         for trees, and "block" for steps on 1,024 rows or more; see
         :class:`DoublyStochasticRegressor`.
     damping : float or "auto", default="auto"
-        reg, relative to the mean of the covariance's diagonal: 1e-4 if "auto". For Newton steps it
-        is λ, in rows of mean curvature: 3 if "auto".
+        reg, or λ, relative to the mean of the covariance's diagonal. For Newton steps that is the
+        mean curvature of a leaf. "auto" is 1e-4, or 0.15 for Newton steps.
     batch_size : int or "auto", default="auto"
         Rows b of a step. "auto" is 512, or with a preconditioner all rows up to 16,384, or
         131,072 for Newton steps. The rows are those of ``fit``, or of one call of ``partial_fit``.

@@ -126,7 +126,6 @@ class Trees(Neurons):
         return columns, np.packbits(np.where(is_number[..., None], above, tables), axis=2)
 
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
-        """The bins of rows, one byte a value, which ``activate`` takes as well."""
         return X if _are_bins(X) else self.bins_(X, n_jobs)
 
     def activate(self, X: Any, weights: Weights) -> Any:

@@ -70,7 +70,7 @@ class Chooser:
         rng = generator(self.stream.seed, Purpose.CANDIDATES, first)
         if isinstance(self.stream.neurons, Trees):
             g, h = self._slopes(f, targets, weight, terms)
-            return self._trees(self.stream.neurons, X, g, h, k, n_rows, wins, rng)
+            return self._trees(self.stream.neurons, X, g, h, weight, k, n_rows, wins, rng)
         if len(targets) > _SAMPLE:
             some = np.sort(rng.choice(len(targets), _SAMPLE, replace=False))
             X, f, targets = take(X, some), f[some], targets[some]
@@ -97,6 +97,7 @@ class Chooser:
         X: Any,
         g: np.ndarray,
         h: np.ndarray,
+        weight: np.ndarray | None,
         k: int,
         n_rows: int,
         wins: np.ndarray,
@@ -107,9 +108,11 @@ class Chooser:
         prior[family.variables_] = 1.0
         if self.options.learned_prior:
             prior *= 1 + wins
-        ridge = self.options.damping * float(h.sum()) / len(h)
+        ridge = self.options.damping * float(h.mean()) * h.shape[1] * n_rows / family.width
         trees = [
-            choose_cuts(family, X.T, g, h, ridge, n_rows, self.options.n_candidates, prior, rng)
+            choose_cuts(
+                family, X.T, g, h, weight, ridge, n_rows, self.options.n_candidates, prior, rng
+            )
             for _ in range(k)
         ]
         columns = np.stack([tree.columns for tree in trees])

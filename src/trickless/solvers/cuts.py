@@ -40,8 +40,6 @@ SAMPLE = 2**14
 _THRESHOLDS = 8
 #: Weight of the curvatures in the chance of a row to be sampled.
 _CURVED = 0.3
-#: Bits of the slopes and curvatures of a sample.
-_BITS = 11
 #: Share of the noise that the leaves of a tree fit which counts against its depth.
 _PENALTY = 0.3
 #: Levels without an improvement after which no more are tried.
@@ -62,7 +60,8 @@ class Chosen(NamedTuple):
 class Sample(NamedTuple):
     """Rows by which a tree is chosen: their numbers, and their slopes and curvatures.
 
-    Both are whole numbers, in units of ``unit_g`` and ``unit_h``.
+    Both are whole numbers, in units of ``unit_g`` and ``unit_h``. ``noise`` is what a degree of
+    freedom gains from noise alone.
     """
 
     rows: np.ndarray
@@ -70,6 +69,7 @@ class Sample(NamedTuple):
     h: np.ndarray
     unit_g: float
     unit_h: float
+    noise: float
 
 
 def choose_cuts(
@@ -77,6 +77,7 @@ def choose_cuts(
     bins: np.ndarray,
     g: np.ndarray,
     h: np.ndarray,
+    weight: np.ndarray | None,
     ridge: float,
     n_rows: int,
     n_candidates: int,
@@ -91,7 +92,9 @@ def choose_cuts(
     bins : uint8 array of shape (n_features, n)
         Rows to choose by.
     g, h : arrays of shape (n,) or (n, n_outputs)
-        Their slopes and curvatures.
+        Their slopes and curvatures, times their weights.
+    weight : array of shape (n,) or None
+        The weights.
     ridge : float
         λ, in units of h.
     n_rows : int
@@ -104,8 +107,9 @@ def choose_cuts(
     """
     if g.ndim > 1:
         g, h = _projected(g, h, rng)
-    sample = _sample(g, h, rng)
-    noise = float((g * g).sum() / max(h.sum(), np.finfo(float).tiny))
+    square = g * g if weight is None else g * g / weight
+    sample = _sample(g, h, square, rng)
+    noise = _ratio(square, h)
     search = _Search(family.bins_, bins, sample, ridge)
     chance = np.cumsum(prior)
     columns = np.zeros(family.depth_, dtype=np.int64)
@@ -117,7 +121,7 @@ def choose_cuts(
         spots = rng.random((n_candidates, min(n_candidates, search.worthwhile)))
         columns[level], tables[level], gain = search.best(drawn, spots)
         df = search.degrees_of_freedom()
-        net = scale * (gain - df * search.noise) - _PENALTY * df * noise
+        net = scale * (gain - df * sample.noise) - _PENALTY * df * noise
         if net > best:
             best, n_levels = net, level + 1
         elif level + 1 - n_levels >= _PATIENCE:
@@ -135,7 +139,7 @@ def _projected(
     return g @ rng.choice([-1.0, 1.0], g.shape[1]), h.sum(axis=1)
 
 
-def _sample(g: np.ndarray, h: np.ndarray, rng: np.random.Generator) -> Sample:
+def _sample(g: np.ndarray, h: np.ndarray, square: np.ndarray, rng: np.random.Generator) -> Sample:
     """Some of the rows, those of large slopes more often, with weights that make up for it."""
     n = len(g)
     rows = np.arange(n)
@@ -143,27 +147,31 @@ def _sample(g: np.ndarray, h: np.ndarray, rng: np.random.Generator) -> Sample:
         share = _CURVED * np.sqrt((g * g).mean()) / max(h.mean(), np.finfo(float).tiny)
         chance = np.sqrt(g * g + (share * h) ** 2)
         total = np.cumsum(chance)
-        if total[-1] > 0:
-            spots = (rng.random() + np.arange(SAMPLE)) * (total[-1] / SAMPLE)
-            rows = np.minimum(np.searchsorted(total, spots), n - 1)
+        if total[-1] > 0:  # at regular spots of the sums, so that a row may be there twice
+            spots = np.ceil(total * (SAMPLE / total[-1]) - rng.random()).astype(int)
+            rows = np.repeat(rows, np.diff(spots, prepend=0))
             weight = total[-1] / (n * chance[rows])
-            return _whole(rows, g[rows] * weight, h[rows] * weight)
+            weighted = g[rows] * weight, h[rows] * weight, square[rows] * weight**2
+            return _whole(rows, *weighted)
         rows = rows[:SAMPLE]
-    return _whole(rows, g[rows], h[rows])
+    return _whole(rows, g[rows], h[rows], square[rows])
 
 
-def _whole(rows: np.ndarray, g: np.ndarray, h: np.ndarray) -> Sample:
+def _whole(rows: np.ndarray, g: np.ndarray, h: np.ndarray, square: np.ndarray) -> Sample:
     """Slopes and curvatures rounded to multiples of a unit, so that their sums are exact."""
     unit_g, unit_h = _unit(g), _unit(h)
-    return Sample(rows, np.rint(g / unit_g), np.rint(h / unit_h), unit_g, unit_h)
+    whole = np.rint(g / unit_g), np.rint(h / unit_h)
+    return Sample(rows, *whole, unit_g, unit_h, _ratio(square, h))
 
 
 def _unit(values: np.ndarray) -> float:
-    """A power of two, of which no value is more than 2^11 multiples."""
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest == 0:
-        return 1.0
-    return float(2.0 ** (np.frexp(largest)[1] - _BITS))
+    """A power of two, in which no sum of the values has more bits than there is room for."""
+    largest = float(np.abs(values).max(initial=0.0)) * len(values)
+    return float(2.0 ** (np.frexp(largest)[1] - SUM_BITS + 1)) if largest else 1.0
+
+
+def _ratio(square: np.ndarray, h: np.ndarray) -> float:
+    return float(square.sum() / max(float(h.sum()), np.finfo(float).tiny))
 
 
 class _Search:
@@ -173,9 +181,6 @@ class _Search:
         self.of, self.bins, self.sample = of, bins, sample
         self.unit = sample.unit_g**2 / sample.unit_h
         self.ridge = max(ridge / sample.unit_h, np.finfo(float).tiny)
-        square = float((sample.g * sample.g).sum())
-        #: What a degree of freedom gains from noise alone.
-        self.noise = square / max(float(sample.h.sum()), 1.0) * self.unit
         # Both sums in one number: those of h take the upper bits.
         self.both = sample.h * 2.0**SUM_BITS + sample.g
         self.leaf = np.zeros(len(sample.rows), dtype=np.intp)
@@ -213,13 +218,14 @@ class _Search:
         n_spots = spots.shape[1]
         shares = (np.arange(n_spots) + spots) / n_spots
         thresholds = 1 + (shares * (self.of.counts[drawn] - 1)[:, None]).astype(int)
-        rank = np.tile(np.arange(256), (len(drawn), 1))
+        first = 256 * np.arange(len(drawn))[:, None]
+        above = np.bincount((first + thresholds + 1).ravel(), minlength=256 * len(drawn) + 1)
+        buckets = above[:-1].reshape(-1, 256).cumsum(axis=1).astype(np.uint8)
         for i, j in enumerate(drawn.tolist()):
             if self.of.of_code[j] is not None:
-                rank[i, 1 : self.of.counts[j] + 1] = self._by_slope(j)
-        buckets = (rank[:, :, None] > thresholds[:, None, :]).sum(axis=2)
+                buckets[i, 1 : self.of.counts[j] + 1] = buckets[i, self._by_slope(j)]
         buckets[:, 0] = n_spots + 1
-        return buckets.astype(np.uint8)
+        return buckets
 
     def _column(self, j: int) -> np.ndarray:
         """The bins of a column of the sample."""
@@ -239,7 +245,4 @@ class _Search:
 
     def _cut(self, right: np.ndarray) -> None:
         """Cut each leaf in two, and number those that have rows."""
-        leaf = 2 * self.leaf + right
-        occupied = np.bincount(leaf, minlength=2 * self.n_leaves) > 0
-        self.leaf = (np.cumsum(occupied) - 1)[leaf]
-        self.n_leaves = int(occupied.sum())
+        self.leaf, self.n_leaves = loops().halved(self.leaf, right, self.n_leaves)

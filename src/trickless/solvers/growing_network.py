@@ -376,7 +376,7 @@ class GrowingNetwork:
         """Append k neurons, and return their coefficients in the order of columns."""
         if slopes.curvature is not None:
             sums = slopes.gradient, slopes.curvature
-            whole = leaf_coefficients(*sums, self.units, options.damping, seen.n_rows)
+            whole = leaf_coefficients(*sums, self.units, options.damping)
             direction = -(whole / k).astype(self.coef.rows.dtype)
         elif slopes.covariance is None:
             direction = slopes.gradient / k

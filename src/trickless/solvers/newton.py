@@ -129,15 +129,13 @@ def terms(
     return values
 
 
-def leaf_coefficients(
-    g: np.ndarray, h: np.ndarray, units: Units, damping: float, n_rows: int
-) -> np.ndarray:
+def leaf_coefficients(g: np.ndarray, h: np.ndarray, units: Units, damping: float) -> np.ndarray:
     """The coefficients of leaves that a whole Newton step gives, in the order of columns.
 
     ``g`` and ``h`` are sums by leaf, (width, n_trees, n_outputs), in their units. λ is ``damping``
-    rows of mean curvature.
+    times the mean of ``h`` over leaves: of the diagonal of the covariance.
     """
     g, h = g * units.g, h * units.h
-    ridge = damping * h.sum(axis=0) / n_rows
+    ridge = damping * h.mean(axis=0)
     coef = np.divide(g, h + ridge, out=np.zeros_like(g), where=h + ridge > 0)
     return coef.reshape(-1, g.shape[2])

@@ -108,7 +108,7 @@ def plan(given: dict[str, Any], plain: bool, n_rows: int, neurons: Neurons) -> P
 
 def _of_trees(n_rows: int) -> Plan:
     """Newton steps on trees whose cuts are chosen, stopped early if there are rows to spare."""
-    return Plan("newton", ROWS_OF_TREES, 1, 2000, 8, 0.0, 3.0, n_rows >= _WORTH_STOPPING)
+    return Plan("newton", ROWS_OF_TREES, 1, 2000, 8, 0.0, 0.15, n_rows >= _WORTH_STOPPING)
 
 
 def _of_others(given: dict[str, Any], plain: bool, n_rows: int, width: int) -> Plan:
