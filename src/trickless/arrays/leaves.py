@@ -84,14 +84,13 @@ def cut_gains(
     g² / (h + ridge) over all leaves and sides, in order.
     """
     n_features, n_buckets = len(bins), int(buckets[0, 0]) + 1
-    place = np.empty(bins.shape, dtype=np.intp)
+    first = leaf * n_buckets
+    sums = np.empty((n_features, n_leaves, n_buckets))
     for i in range(n_features):
-        place[i] = np.frombuffer(bins[i].tobytes().translate(buckets[i].tobytes()), np.uint8)
-        place[i] += i * n_leaves * n_buckets
-    place += leaf * n_buckets
-    size = n_features * n_leaves * n_buckets
-    sums = np.bincount(place.ravel(), np.tile(both, n_features), size)
-    g, h = unpacked(sums.reshape(n_features, n_leaves, n_buckets))
+        bucket = np.frombuffer(bins[i].tobytes().translate(buckets[i].tobytes()), np.uint8)
+        by_place = np.bincount(first + bucket, both, n_leaves * n_buckets)
+        sums[i] = by_place.reshape(n_leaves, n_buckets)
+    g, h = unpacked(sums)
     g_all, h_all = (part.sum(axis=2, keepdims=True) for part in (g, h))
     g_left, h_left = (part[:, :, :-2].cumsum(axis=2) for part in (g, h))
     gains: list[np.ndarray] = []
