@@ -9,6 +9,11 @@ summed over the numbers of a neuron and the outputs. One candidate is the algori
 neurons are random, and steps unbiased for the kernel of μ. With more, neurons follow the slopes:
 the step no longer descends the expected loss over μ, but the loss itself, greedily, as boosting
 does. The cuts of trees are chosen one by one (``cuts``).
+
+References
+----------
+.. [1] L. Iosipoi and A. Vakhrushev, "SketchBoost: fast gradient boosted decision tree for
+   multioutput problems", NeurIPS 2022 (cuts chosen by a random sum of the outputs).
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ from trickless.functions.activations import activations, in_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, moved
 from trickless.neurons import Trees, Weights
 from trickless.solvers.cuts import choose_cuts
-from trickless.solvers.newton import Units
+from trickless.solvers.newton import Units, terms
 from trickless.solvers.step_sizes import Options
 
 #: Rows by which candidates are compared.
@@ -69,34 +74,28 @@ class Chooser:
         """
         rng = generator(self.stream.seed, Purpose.CANDIDATES, first)
         if isinstance(self.stream.neurons, Trees):
-            g, h = self._slopes(f, targets, weight, terms)
-            return self._trees(self.stream.neurons, X, g, h, weight, k, n_rows, wins, rng)
+            if terms is None:
+                terms = self.terms(f, targets, weight)
+            return self._trees(self.stream.neurons, X, terms, weight, k, n_rows, wins, rng)
         if len(targets) > _SAMPLE:
             some = np.sort(rng.choice(len(targets), _SAMPLE, replace=False))
             X, f, targets = take(X, some), f[some], targets[some]
             weight = None if weight is None else weight[some]
-        return self._best(X, *self._slopes(f, targets, weight), first, k)
-
-    def _slopes(
-        self,
-        f: np.ndarray,
-        targets: np.ndarray,
-        weight: np.ndarray | None,
-        terms: np.ndarray | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Slopes and curvatures of rows, both of the shape of f."""
-        if terms is not None:
-            g, h = np.split(terms, 2)
-            return g.T * self.units.g, h.T * self.units.h
         g, h = self.options.loss.newton(f, targets, self.scale)
-        return (g, h) if weight is None else (g * weight[:, None], h * weight[:, None])
+        if weight is not None:
+            g, h = g * weight[:, None], h * weight[:, None]
+        return self._best(X, g, h, first, k)
+
+    def terms(self, f: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Slopes and curvatures of rows in their units, shape (2 n_outputs, n)."""
+        loss, n_jobs = self.options.loss, self.options.n_jobs
+        return terms(loss, f, targets, weight, self.units, self.scale, n_jobs)
 
     def _trees(
         self,
         family: Trees,
         X: Any,
-        g: np.ndarray,
-        h: np.ndarray,
+        terms: np.ndarray,
         weight: np.ndarray | None,
         k: int,
         n_rows: int,
@@ -108,13 +107,16 @@ class Chooser:
         prior[family.variables_] = 1.0
         if self.options.learned_prior:
             prior *= 1 + wins
-        ridge = self.options.damping * float(h.mean()) * h.shape[1] * n_rows / family.width
-        trees = [
-            choose_cuts(
-                family, X.T, g, h, weight, ridge, n_rows, self.options.n_candidates, prior, rng
-            )
-            for _ in range(k)
-        ]
+        g, h = np.split(terms, 2)
+        h = h.sum(axis=0) * self.units.h
+        ridge = self.options.damping * float(h.mean()) * n_rows / family.width
+        trees = []
+        for _ in range(k):
+            # Several outputs choose by a random sum of their slopes, which is exact.
+            signs = rng.choice([-1.0, 1.0], len(g)) if len(g) > 1 else np.ones(1)
+            slopes = (signs @ g) * self.units.g
+            args = family, X.T, slopes, h, weight, ridge, n_rows, self.options.n_candidates
+            trees.append(choose_cuts(*args, prior, rng))
         columns = np.stack([tree.columns for tree in trees])
         return columns, np.packbits(np.stack([tree.tables for tree in trees]), axis=2)
 

@@ -19,8 +19,6 @@ References
    2006.
 .. [2] B. Ibragimov and G. Gusev, "Minimal variance sampling in stochastic gradient boosting",
    NeurIPS 2019 (rows are sampled in proportion to the root of g² + c h²).
-.. [3] L. Iosipoi and A. Vakhrushev, "SketchBoost: fast gradient boosted decision tree for
-   multioutput problems", NeurIPS 2022 (cuts chosen by a random projection of the outputs).
 """
 
 from __future__ import annotations
@@ -91,7 +89,7 @@ def choose_cuts(
     family : Trees
     bins : uint8 array of shape (n_features, n)
         Rows to choose by.
-    g, h : arrays of shape (n,) or (n, n_outputs)
+    g, h : arrays of shape (n,)
         Their slopes and curvatures, times their weights.
     weight : array of shape (n,) or None
         The weights.
@@ -105,8 +103,6 @@ def choose_cuts(
         How often each column is drawn, relative to each other.
     rng : numpy.random.Generator
     """
-    if g.ndim > 1:
-        g, h = _projected(g, h, rng)
     square = g * g if weight is None else g * g / weight
     sample = _sample(g, h, square, rng)
     noise = _ratio(square, h)
@@ -128,15 +124,6 @@ def choose_cuts(
             break
     columns[n_levels:], tables[n_levels:] = 0, 0
     return Chosen(columns, tables, n_levels)
-
-
-def _projected(
-    g: np.ndarray, h: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Slopes and curvatures of several outputs as those of one: a sum with random signs."""
-    if g.shape[1] == 1:
-        return g[:, 0], h[:, 0]
-    return g @ rng.choice([-1.0, 1.0], g.shape[1]), h.sum(axis=1)
 
 
 def _sample(g: np.ndarray, h: np.ndarray, square: np.ndarray, rng: np.random.Generator) -> Sample:
