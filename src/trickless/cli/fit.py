@@ -21,14 +21,28 @@ Learner = Literal["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]
 MOST_NEURONS = 10**9
 
 
+def chosen(learner: Learner | None, neurons: str | None) -> tuple[Learner, str]:
+    """The learner and the neurons, of which any may be left to choose."""
+    if learner is None:
+        learner = "doubly-stochastic" if neurons in (None, "trees") else "kitchen-sinks"
+    return learner, neurons or ("trees" if learner == "doubly-stochastic" else "tabular")
+
+
 def fit(
     data: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.")],
     target: Annotated[str, typer.Option(help="Column to be predicted.")],
     out: Annotated[Path, typer.Option(help="File for the model, such as model.trickless.")],
-    learner: Annotated[Learner, typer.Option(help="How to learn.")] = "kitchen-sinks",
+    learner: Annotated[
+        Learner | None,
+        typer.Option(help="How to learn; by default doubly-stochastic, which suits trees."),
+    ] = None,
     neurons: Annotated[
-        str, typer.Option(help="Family of neurons: tabular, gaussian, stumps, ...")
-    ] = "tabular",
+        str | None,
+        typer.Option(
+            help="Family of neurons: trees, tabular, gaussian, stumps, ... By default trees, or "
+            "tabular for the other learners."
+        ),
+    ] = None,
     n_neurons: Annotated[
         int | None,
         typer.Option(min=1, max=MOST_NEURONS, help="How many neurons; by default 1,000 or more."),
@@ -49,6 +63,7 @@ def fit(
     check_out(out, [data])
     dataset = Dataset(data)
     check_out(out, [Path(file) for file in dataset.files])
+    learner, neurons = chosen(learner, neurons)
     request = Request(target, learner, neurons, n_neurons, task, category or [], drop or [], seed)
     model, seen = learned(dataset, request)
     save(model, out)

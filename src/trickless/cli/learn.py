@@ -25,7 +25,7 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientRegressor,
 )
 from trickless.neurons import make_neurons
-from trickless.solvers.step_sizes import PLAIN_NEURONS
+from trickless.solvers.step_sizes import PLAIN_NEURONS, ROWS_OF_TREES
 from trickless.tables.model import TableModel
 
 LEARNERS: dict[tuple[str, str], type] = {
@@ -220,7 +220,9 @@ def _descend(
     """Take steps on rows in a random order, in one pass."""
     n_rows, known = seen.n_rows - seen.sample.num_rows, seen.n_rows - seen.n_without_target
     batch_rows = _SHUFFLED_ROWS
-    if hasattr(model.learner, "neurons_per_step"):
+    if make_neurons(model.learner.neurons).one_hot:
+        batch_rows = ROWS_OF_TREES
+    elif hasattr(model.learner, "neurons_per_step"):
         n_sampled = seen.sample.num_rows
         batch_rows = _one_pass(model.learner, n_sampled, known - n_sampled, model.width)
     rng = np.random.default_rng(seed)
@@ -237,7 +239,7 @@ def _one_pass(learner: Any, n_sampled: int, n_others: int, width: int) -> int:
 
     The rows of a step fit into memory, if each step then draws a neuron or more.
     """
-    n_rows, n_neurons = n_sampled + n_others, learner.n_neurons
+    n_rows, n_neurons = n_sampled + n_others, learner._planned_neurons
     parts = -(-n_rows * width // PART_CELLS)
     asked = learner.neurons_per_step
     per_step = PLAIN_NEURONS if isinstance(asked, str) else asked
