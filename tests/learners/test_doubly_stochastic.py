@@ -673,6 +673,19 @@ class Tripled(Gaussian):
         return 3 * super().activate(X, weights)
 
 
+@pytest.mark.parametrize("neurons", ["gaussian", "trees"])
+def test_losses_are_those_of_the_network_before_the_step(neurons):
+    X = inputs(300, 3)
+    y = X[:, 0] * X[:, 1] + 3
+    options = {"step_size": 0.5, "neurons_per_step": 1, "batch_size": 300, "random_state": 0}
+    first, second = (
+        DoublyStochasticRegressor(neurons, n, alpha=0.3, early_stopping=False, **options).fit(X, y)
+        for n in (4, 5)
+    )
+    loss = ((first.predict(X) - y) ** 2).mean() / 2
+    assert second.loss_curve_[4] == pytest.approx(loss, rel=1e-5)
+
+
 def test_the_first_step_goes_by_the_bound():
     X = inputs(30, 2)
     one = DoublyStochasticRegressor(Gaussian(1.0), 64, random_state=0).fit(X, X[:, 0])

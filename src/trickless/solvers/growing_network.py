@@ -220,10 +220,11 @@ class GrowingNetwork:
         Z = self.activations(X, weights, options)
         slopes = self.slopes(Z, batch.f, targets, shares, shares.sum(), options, terms)
         new = self.append(slopes, weights, k, gamma, seen, options, part)
+        if options.alpha:
+            batch.f *= 1 - gamma * options.alpha
         if isinstance(Z, Leaves):
             Z.add(batch.f, new, options.n_jobs)
         else:
-            batch.f *= 1 - gamma * options.alpha
             with linear_algebra(options.n_jobs, Z.shape[0] * new.size):
                 batch.f += to_host(Z @ matching(Z, new))
         batch.n_neurons, batch.n_steps = first + k, self.n_steps
