@@ -686,6 +686,22 @@ def test_losses_are_those_of_the_network_before_the_step(neurons):
     assert second.loss_curve_[4] == pytest.approx(loss, rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"preconditioner": None},
+        {"preconditioner": "block"},
+        {"schedule": "theorem", "alpha": 0.1, "loss": "huber", "epsilon": 9.0},
+    ],
+)
+def test_trees_learn_by_steps_that_are_no_newton_steps(options):
+    X = inputs(2000, 3)
+    y = X[:, 0] + X[:, 1] * X[:, 2]
+    options |= {"n_candidates": 1, "early_stopping": False, "random_state": 0}
+    model = DoublyStochasticRegressor("trees", 300, **options).fit(X, y)
+    assert model.score(X, y) > 0.3
+
+
 def test_the_first_step_goes_by_the_bound():
     X = inputs(30, 2)
     one = DoublyStochasticRegressor(Gaussian(1.0), 64, random_state=0).fit(X, X[:, 0])

@@ -125,11 +125,13 @@ def zeros(shape: tuple[int, ...], X: Any = None) -> Any:
     return xp.zeros(shape, dtype=xp.float64, device=device(X))
 
 
-def empty(shape: tuple[int, ...], X: Any) -> Any:
-    """An uninitialised array of the library, device and precision of X."""
+def empty(shape: tuple[int, ...], X: Any, dtype: np.dtype | None = None) -> Any:
+    """An uninitialised array of the library and device of X, by default in its precision."""
     if on_host(X):
-        return np.empty(shape, dtype=X.dtype)
-    return namespace(X).empty(shape, dtype=X.dtype, device=device(X))
+        return np.empty(shape, dtype=X.dtype if dtype is None else dtype)
+    xp = namespace(X)
+    kind = X.dtype if dtype is None else getattr(xp, dtype.name)
+    return xp.empty(shape, dtype=kind, device=device(X))
 
 
 def take(X: Any, where: Any) -> Any:

@@ -14,6 +14,7 @@ from trickless.arrays.devices import (
     cho_solve,
     cholesky,
     double,
+    empty,
     eye,
     matching,
     plus_ridge,
@@ -284,7 +285,9 @@ class GrowingNetwork:
             return leaves_of(self.neurons, X, weights, options.n_jobs)
         weights = moved(weights, X)
         k = weights[0].shape[0]
-        return activations(self.neurons, together(weights), X, k, options.n_jobs)
+        # In the precision of the learner, since the rows of trees are bytes.
+        Z = empty((X.shape[0], k * self.neurons.width), X, self.stream.dtype)
+        return activations(self.neurons, together(weights), X, k, options.n_jobs, Z)
 
     def outcome(
         self, f: np.ndarray, targets: np.ndarray, shares: np.ndarray, options: Options
