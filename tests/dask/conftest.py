@@ -2,10 +2,13 @@ import pytest
 from distributed import Client, LocalCluster
 
 
-def cluster(processes):
+def cluster(processes, n_workers=2):
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=processes, dashboard_address=":0"
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=processes,
+            dashboard_address=":0",
         ) as local,
         Client(local) as client,
     ):
@@ -22,3 +25,9 @@ def client():
 def far_client():
     """A client of two workers, each in a process of its own that is started again if it dies."""
     yield from cluster(processes=True)
+
+
+@pytest.fixture
+def other_client(request, client):
+    """A client of as many workers as the parameter says, for one test."""
+    yield from cluster(processes=False, n_workers=request.param)

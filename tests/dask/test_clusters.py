@@ -58,6 +58,11 @@ def descent(learner=DoublyStochasticRegressor, neurons=None, **options):
     return learner(neurons or Gaussian(2.0), 640, **options)
 
 
+def trees(learner=DoublyStochasticRegressor, **options):
+    options = {"n_neurons": 16, "random_state": 0} | options
+    return learner("trees", **options)
+
+
 MODELS = {
     "Kitchen Sinks": sinks(),
     "Kitchen Sinks, given alpha": sinks(alpha=1e-4, dtype="float64"),
@@ -76,6 +81,15 @@ MODELS = {
     "Doubly Stochastic, stopped early": descent(
         early_stopping=True, n_iter_no_change=1, tol=0.1, neurons_per_step=8
     ),
+    "Doubly Stochastic, the best of three": descent(n_candidates=3, preconditioner=None),
+    "Doubly Stochastic, the best of three stumps for classes": descent(
+        DoublyStochasticClassifier,
+        "stumps",
+        n_candidates=3,
+        preconditioner="block",
+        dtype="float64",
+    ),
+    "trees, plain steps": trees(preconditioner=None, n_candidates=1, batch_size=150),
 }
 
 
@@ -94,6 +108,109 @@ def test_the_answer_is_that_of_a_local_fit(name, weighted):
         np.testing.assert_allclose(
             model.validation_scores_, local.validation_scores_, rtol=0, atol=1e-6
         )
+
+
+TREES = {
+    "one batch": trees(),
+    "several batches, several trees a step": trees(batch_size=150, neurons_per_step=2),
+    "a step for each of few rows": trees(batch_size=100, early_stopping=False, dtype="float64"),
+    "decay": trees(alpha=0.05, batch_size=500),
+    "as they are drawn": trees(n_candidates=1, batch_size=500),
+    "without a learned prior": trees(learned_prior=False, loss="huber"),
+    "two classes": trees(DoublyStochasticClassifier),
+    "three classes": trees(DoublyStochasticClassifier, class_weight="balanced"),
+    "hinge": trees(DoublyStochasticClassifier, loss="hinge", class_weight={"low": 2}),
+    "stopped early": trees(DoublyStochasticClassifier, n_neurons=60, n_iter_no_change=2),
+}
+
+
+def tree_data(model, name, n=N):
+    """Rows with missing values, targets and weights of which some are 0."""
+    X, y, weight = data(labels=hasattr(model, "class_weight"), n=n)
+    if name == "two classes":
+        y = np.where(y == "high", "middle", y)
+    X[::7, 2] = np.nan
+    return X, y, weight * np.linspace(0.1, 1, n)
+
+
+def assert_same_trees(model, local):
+    """Assert that models are the same, bit for bit; the losses of the history up to rounding."""
+    n = len(local.coef_)
+    for ours, theirs in (
+        (model.neurons_.bins_.thresholds, local.neurons_.bins_.thresholds),
+        (drawn(model, n), drawn(local, n)),
+        ([model.descent_.wins], [local.descent_.wins]),
+        ([model.intercept_, model.coef_], [local.intercept_, local.coef_]),
+    ):
+        for one, other in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert model.validation_scores_ == local.validation_scores_
+    assert model.descent_.scored == local.descent_.scored
+    np.testing.assert_allclose(model.online_error_, local.online_error_, rtol=1e-12)
+    np.testing.assert_allclose(model.loss_curve_, local.loss_curve_, rtol=1e-12)
+
+
+def drawn(model, n):
+    """The weights of the first n neurons of a model."""
+    return [
+        np.concatenate(arrays)
+        for arrays in zip(*(w for _, w in model.descent_.source.pieces(0, n)), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_trees_are_those_of_a_local_fit_bit_for_bit(name):
+    model = clone(TREES[name])
+    X, y, weight = tree_data(model, name)
+    local = clone(model).fit(X, y, weight)
+    assert_same_trees(fit(model, cut(X), cut(y), cut(weight)), local)
+    if name == "stopped early":
+        assert len(model.coef_) < model.n_iter_ < 60
+
+
+@pytest.mark.parametrize("other_client", [1, 3], indirect=True)
+@pytest.mark.parametrize("name", ["one batch", "three classes"])
+def test_trees_do_not_depend_on_the_number_of_workers(name, other_client):
+    model = clone(TREES[name])
+    X, y, _ = tree_data(model, name)
+    local = clone(model).fit(X, y)
+    assert_same_trees(fit(model, cut(X), cut(y)), local)
+
+
+def test_trees_of_many_rows_take_the_thresholds_and_the_depth_of_a_local_fit():
+    n = 80_000
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    y = X[:, 0] * X[:, 1]
+    for weight in (None, rng.integers(0, 3, n).astype(float)):
+        model = trees(n_neurons=4, batch_size=40_000)
+        local = clone(model).fit(X, y, weight)
+        fit(model, cut(X, 4000), cut(y, 4000), weight if weight is None else cut(weight, 4000))
+        assert model.neurons_.depth_ > 10  # that of a sample is 10
+        assert_same_trees(model, local)
+
+
+def test_trees_of_outputs_go_on_from_a_warm_start():
+    X, y, weight = data()
+    y = np.column_stack([y, X[:, 0] ** 2])
+    model, local = trees(warm_start=True), trees(warm_start=True)
+    for n_neurons, n_candidates in ((10, 1), (20, 8), (30, 1)):
+        options = {"n_neurons": n_neurons, "n_candidates": n_candidates, "early_stopping": False}
+        fit(model.set_params(**options), cut(X), cut(y), cut(weight))
+        local.set_params(**options).fit(X, y, weight)
+    assert len(model.coef_) == 30
+    assert_same_trees(model, local)
+
+
+def test_neurons_are_chosen_by_the_sample_of_a_local_fit():
+    n = 12_000
+    X, y, weight = data(n=n)
+    model = descent(n_candidates=3, batch_size=6000, neurons_per_step=80, preconditioner=None)
+    local = clone(model).fit(X, y, weight)
+    fit(model, cut(X, 2000), cut(y, 2000), cut(weight, 2000))
+    for ours, theirs in zip(drawn(model, 640), drawn(local, 640), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=5e-6)
 
 
 def test_some_models_stop_early():
@@ -124,7 +241,9 @@ def frame():
 
 
 @pytest.mark.parametrize(
-    "model", [sinks(neurons="tabular"), descent(neurons="tabular")], ids=["sinks", "descent"]
+    "model",
+    [sinks(neurons="tabular"), descent(neurons="tabular"), trees()],
+    ids=["sinks", "descent", "trees"],
 )
 def test_data_frames_with_categories_missing_values_and_an_empty_partition(model):
     X, y = frame()

@@ -13,7 +13,7 @@ from distributed import wait
 
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor
 from trickless.dask import fit
-from trickless.neurons import Gaussian
+from trickless.neurons import Gaussian, Trees
 
 
 def data(client, n, d):
@@ -88,8 +88,13 @@ class Killer(threading.Thread):
             "visited",
             15,
         ),
+        (
+            DoublyStochasticRegressor("trees", 12, batch_size=5000, random_state=0),
+            "visited",
+            9,
+        ),
     ],
-    ids=["sinks", "descent"],
+    ids=["sinks", "descent", "trees"],
 )
 def test_a_worker_that_is_killed_in_the_middle_changes_nothing(far_client, model, kind, number):
     X, y, far_X, far_y = data(far_client, 12_000, 5)
@@ -126,3 +131,13 @@ def test_a_step_sends_sums_and_not_weights(far_client):
     weights = 64 * 800 * 4
     # One part's sums to the other, the total to the client: two gradients and what is around them.
     assert 2 * gradient < a_step < 2 * gradient + 1000 < weights / 100
+
+
+def test_a_step_sends_the_sums_of_leaves(far_client):
+    _, _, X, y = data(far_client, 12_000, 5)
+    model = DoublyStochasticRegressor(Trees(depth=6), 30, early_stopping=False, random_state=0)
+    start = time.time()
+    fit(model, X, y)
+    pool = 12_000 * 5  # bytes: the rows by which cuts are chosen, once
+    sums = 2 * 2**6 * 8  # of slopes and curvatures
+    assert 2 * sums < (sent(far_client, start) - pool) / 30 < 2 * sums + 1000

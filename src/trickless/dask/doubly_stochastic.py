@@ -1,10 +1,10 @@
 """Doubly Stochastic Gradients on workers that each hold a part of the rows.
 
 Each part stays on its worker, with the values of f at its rows when each batch was last visited. A
-step sends the coefficients of the step before to all parts. Each part draws the neurons from the
-seed, updates f at its rows of the batch, and returns its sums over these rows. A step makes a new
-state of a part from the one before, without changing that. So if a worker is lost, Dask makes its
-parts again by the same steps.
+step sends the coefficients of the step before to all parts (``parts``). Each part updates f at its
+rows of the batch, draws the neurons from the seed, and returns its sums over these rows. Where
+neurons are chosen among candidates, the client chooses them, by the rows by which the learner's own
+fit would, and sends them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,21 @@ import dask
 import numpy as np
 from distributed import wait
 
-from trickless.arrays.threads import linear_algebra
+from trickless.arrays.loops import loops
 from trickless.dask.fitting import fit, labels
+from trickless.dask.parts import (
+    Cut,
+    Sums,
+    Taken,
+    added,
+    f_at,
+    prepared,
+    rows_at,
+    started,
+    sums_of,
+    visited,
+    with_known_labels,
+)
 from trickless.dask.pieces import (
     Pieces,
     at,
@@ -31,8 +44,7 @@ from trickless.dask.pieces import (
     stacked,
     tree,
 )
-from trickless.functions.network import Network
-from trickless.functions.stream import Later, as_seed
+from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -42,44 +54,19 @@ from trickless.learners.doubly_stochastic import (
     options_of,
     size_up,
 )
-from trickless.learners.intake import anew, begin, receive
+from trickless.learners.intake import anew, begin
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
+from trickless.learners.rows import Batch as BatchOfRows
 from trickless.learners.targets import Labels
 from trickless.learners.weights import check_weights
-from trickless.solvers.growing_network import Slopes
+from trickless.neurons import Trees, Weights, make_neurons
+from trickless.neurons.base import sample_numbers
+from trickless.neurons.trees import most_rows
+from trickless.solvers.candidates import compared
+from trickless.solvers.descent import Descent
+from trickless.solvers.growing_network import Batch, Rows, recorded
 from trickless.solvers.state import ignore
-
-#: Sums over rows for a step: outcome and slopes.
-Sums = tuple[np.ndarray, Slopes]
-
-
-class Part(NamedTuple):
-    """Some of the rows, validated, and the matrix of their targets, in the order of the batches.
-
-    ``shares`` has the weight of each row in the mean over its batch, and ``totals`` the sum of the
-    shares of each batch over all workers. Batch i has the rows from ``ends[i]`` to ``ends[i + 1]``.
-    """
-
-    X: Any
-    targets: np.ndarray
-    shares: np.ndarray
-    totals: np.ndarray
-    ends: np.ndarray
-
-
-class State(NamedTuple):
-    """The state of a part after a step.
-
-    ``coef`` has the coefficients before the fit, and the new ones of each step, not decayed, each
-    of shape (n_neurons, width, n_outputs). ``f`` has the values of f at the rows of each batch when
-    it was last visited, and ``n_included`` how many arrays of ``coef`` each of these includes.
-    ``sums`` are those of the part for the step.
-    """
-
-    coef: tuple[np.ndarray, ...]
-    f: tuple[np.ndarray, ...]
-    n_included: tuple[int, ...]
-    sums: Sums | None = None
+from trickless.solvers.step_sizes import Options
 
 
 @fit.register(DoublyStochasticRegressor)
@@ -106,264 +93,52 @@ def fit_doubly_stochastic(
         if warm:
             receive_rows(new, *some)
             go_on_from_descent(new)
+            counted = _counted(new, rows, client)
         else:
             batch = begin(new, *some, classes, seed=seed, stream=True)
-            choose_neurons(new, *batch)
-        _descend(new, rows, client, warm)
+            counted = _counted(new, rows, client)
+            _choose_neurons(new, rows, counted, batch)
+            descend_from(new, counted.targets, counted.weight)
+        _descend(new, rows, counted, client)
         if class_weight is not None:
             new.class_weight = estimator.class_weight
     return estimator
 
 
-def _descend(model: Any, rows: Pieces, client: Any, warm: bool) -> None:
-    """Take the steps of a fit. With a warm start, the model already has a solver."""
-    y, kept, weight = _targets(model, rows, client)
-    targets = model.targets_.matrix(y[kept])
-    if not warm:
-        descend_from(model, targets, weight)
-    size_up(model, len(kept))
-    descent, options = model.descent_, options_of(model)
-    since = len(descent.validation_scores), descent.n_steps
-    held_out, training = descent.split(len(kept), options)
-    some = None if weight is None else weight[training]
-    descent.size_steps(
-        partial(_rows_on_client, model, rows, kept[training]), targets[training], some, options
-    )
+class _Counted(NamedTuple):
+    """Number of all rows, the numbers of those with a weight above 0, their targets and weights."""
 
-    batches = descent.batches(training, options)
-    descent.find_heaviest(batches, weight)
-    shares = [
-        descent.shares(targets[batch], None if weight is None else weight[batch])
-        for batch in batches
-    ]
-    everything = [*batches] if held_out is None else [*batches, held_out]
-    split = _Split(len(y), [kept[batch] for batch in everything], shares)
-    shared = copy(model)  # for the workers, as it is before the first step
-    shared.descent_, shared.class_weight = descent.copy(), None
-    workers = _Workers(client, client.submit(_identity, shared, pure=False), rows, split)
-    del rows  # the parts have copies
-
-    def step(number: int, k: int) -> None:
-        gamma = descent.steps(descent.n_steps)
-        outcome, slopes = workers.sums(number, k)
-        seen = descent.record(outcome, gamma, options)
-        descent.append(slopes, k, gamma, seen, options)
-        workers.new = descent.coef.rows[-k:].copy()
-
-    score = None
-    if held_out is not None:
-        place = np.empty(len(split.batch_of), dtype=int)
-        place[kept] = np.arange(len(kept))
-        order = place[workers.numbers(len(batches))]
-        part = None if weight is None else weight[order]
-
-        def score() -> float:
-            f = workers.f(len(batches))
-            return model.targets_.score(f + descent.intercept, targets[order], part)
-
-    descent.descend(since, len(batches), step, score, lambda: None, ignore, options)
+    n_rows: int
+    kept: np.ndarray
+    targets: np.ndarray
+    weight: np.ndarray | None
 
 
-def _targets(
-    model: Any, rows: Pieces, client: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Targets of all rows as given; numbers of the rows with a weight above 0; their weights."""
+def _counted(model: Any, rows: Pieces, client: Any) -> _Counted:
     y = np.asarray(stacked(client.gather(rows.y)))
     weight = None
     if rows.weight[0] is not None:
         given = np.asarray(stacked(client.gather(rows.weight)))
         weight = check_weights(type(model).__name__, given, y)
-        y = _with_known_labels(model, y, np.asarray(weight) > 0)
+        y = with_known_labels(model, y, np.asarray(weight) > 0)
     if isinstance(model.targets_, Labels):
         weight = model.targets_.weights(y, weight, model.class_weight)
     kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-    return y, kept, None if weight is None else weight[kept]
+    weight = None if weight is None else weight[kept]
+    return _Counted(len(y), kept, model.targets_.matrix(y[kept]), weight)
 
 
-class _Split:
-    """The batch of each row, and its weight in the batch; on the client."""
-
-    def __init__(self, n_rows: int, batches: list[np.ndarray], shares: list[np.ndarray]) -> None:
-        self.batch_of = np.full(n_rows, len(batches), dtype=np.int32)
-        self.share_of = np.zeros(n_rows)
-        for number, batch in enumerate(batches):
-            self.batch_of[batch] = number
-        for batch, share in zip(batches, shares, strict=False):
-            self.share_of[batch] = share
-        self.n_batches = len(batches)
-        self.totals = np.array([share.sum() for share in shares])
-
-    def batches_of(self, numbers: np.ndarray) -> list[np.ndarray]:
-        """The numbers of some rows, in a list by batch."""
-        order, _, ends = self.within(numbers)
-        return [numbers[order[start:end]] for start, end in _pairs(ends)]
-
-    def within(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For rows with these numbers: their order by batch, shares, and the ends of batches."""
-        batch_of = self.batch_of[numbers]
-        order = np.argsort(batch_of, kind="stable").astype(np.int32)
-        ends = np.searchsorted(batch_of[order], np.arange(self.n_batches + 1))
-        order = order[: ends[-1]]
-        return order, self.share_of[numbers[order]], ends
-
-
-class _Workers:
-    """The parts of the rows on the workers, and the states of these parts."""
-
-    def __init__(self, client: Any, model: Any, rows: Pieces, split: _Split) -> None:
-        self.client, self.model = client, model
-        self.new: np.ndarray | None = None
-        self._where: list[dict[str, Any]] = []
-        self._parts: list[Any] = []
-        self._states: list[Any] = []
-        self._numbers: list[list[np.ndarray]] = []
-        ends = np.cumsum(rows.lengths)
-        wait([*rows.X, *rows.y])
-        for worker, own in by_thread(rows.X):
-            numbers = [np.arange(ends[i] - rows.lengths[i], ends[i]) for i in own]
-            cut = split.within(np.concatenate(numbers))
-            where = {"pure": False} | at_home(worker)
-            mine = rows.only(own)
-            part = client.submit(prepared, model, mine.X, mine.y, *cut, split.totals, **where)
-            self._where.append(where)
-            self._parts.append(part)
-            self._states.append(client.submit(started, model, part, **where))
-            self._numbers.append(split.batches_of(np.concatenate(numbers)))
-
-    def numbers(self, batch: int) -> np.ndarray:
-        """The rows of a batch, part by part."""
-        return np.concatenate([part[batch] for part in self._numbers])
-
-    def sums(self, batch: int, k: int) -> Sums:
-        """Sums over a batch for the next step, with the next k neurons."""
-        self._visit(batch, k)
-        sums = [self._submit(i, _sums, state) for i, state in enumerate(self._states)]
-        total = tree(sums, lambda items: self.client.submit(added, items, pure=False))
-        return total.result()
-
-    def f(self, batch: int) -> np.ndarray:
-        """Values of f at the rows of a batch, part by part."""
-        self._visit(batch, 0)
-        values = [self._submit(i, _f, state, batch) for i, state in enumerate(self._states)]
-        return np.concatenate(self.client.gather(values))
-
-    def _visit(self, batch: int, k: int) -> None:
-        self._states = [
-            self._submit(i, visited, self.model, part, state, self.new, batch, k)
-            for i, (part, state) in enumerate(zip(self._parts, self._states, strict=True))
-        ]
-        self.new = None
-
-    def _submit(self, part: int, function: Callable, *arguments: Any) -> Any:
-        return self.client.submit(function, *arguments, **self._where[part])
-
-
-def prepared(
-    model: Any,
-    X: list[Any],
-    y: list[Any],
-    order: np.ndarray,
-    shares: np.ndarray,
-    ends: np.ndarray,
-    totals: np.ndarray,
-) -> Part:
-    """The part of some pieces: their rows, validated and in the order of the batches."""
-    y_here = np.asarray(stacked(y))
-    y_here = _with_known_labels(model, y_here, np.isin(np.arange(len(y_here)), order))
-    rows, targets, _ = receive(model, stacked(X), y_here)
-    return Part(rows[order], targets[order], shares, totals, ends)
-
-
-def _with_known_labels(model: Any, y: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Targets, where rows of weight 0, whose labels may be unknown, get a label of the model."""
-    is_label = isinstance(model.targets_, Labels)
-    return np.where(counted, y, model.targets_.classes[0]) if is_label else y
-
-
-def started(model: Any, part: Part) -> State:
-    """The state before the first step."""
-    f = tuple(np.zeros((e - s, part.targets.shape[1])) for s, e in _pairs(part.ends))
-    return State((model.descent_.coef.rows,), f, (0,) * len(f))
-
-
-def visited(
-    model: Any, part: Part, state: State, new: np.ndarray | None, batch: int, k: int
-) -> State:
-    """The state after a batch is visited, with sums for the next k neurons if k is above 0."""
-    coef = state.coef if new is None else (*state.coef, new)
-    rows = slice(part.ends[batch], part.ends[batch + 1])
-    X, targets = part.X[rows], part.targets[rows]
-    with linear_algebra(model.n_jobs):
-        f = _up_to_date(model, X, coef, state.f[batch], state.n_included[batch])
-        sums = _sums_for(model, part, coef, X, targets, f, rows, batch, k) if k else None
-    return State(
-        coef,
-        (*state.f[:batch], f, *state.f[batch + 1 :]),
-        (*state.n_included[:batch], len(coef), *state.n_included[batch + 1 :]),
-        sums,
-    )
-
-
-def _up_to_date(
-    model: Any, X: Any, coef: tuple[np.ndarray, ...], f: np.ndarray, n_included: int
-) -> np.ndarray:
-    """Values f of the first ``n_included`` coefficients, updated to all coefficients, decayed."""
-    if n_included == len(coef):
-        return f
-    # Step i of this fit decays all earlier coefficients and appends coef[i + 1].
-    steps = model.descent_.n_steps + np.arange(max(n_included - 1, 0), len(coef) - 1)
-    factors = np.cumprod((1 - model.descent_.steps(steps) * model.alpha)[::-1], axis=0)[::-1]
-    decay = np.append(factors, np.ones_like(factors, shape=(1, factors.shape[1])), axis=0)
-    before = decay[0] if n_included else 0.0
-    scales, missing = decay[n_included - len(coef) :], coef[n_included:]
-    missed = [c * scale.astype(c.dtype) for c, scale in zip(missing, scales, strict=True)]
-    stream = Later(model.stream_, sum(map(len, coef[:n_included])))
-    network = Network(model.neurons_, stream, np.concatenate(missed), n_jobs=model.n_jobs)
-    return f * before + network(X)
-
-
-def _sums_for(
-    model: Any,
-    part: Part,
-    coef: tuple[np.ndarray, ...],
-    X: Any,
-    targets: np.ndarray,
-    f: np.ndarray,
-    rows: slice,
-    batch: int,
-    k: int,
-) -> Sums:
-    """Sums over a part's rows of a batch, for a step with the next k neurons."""
-    first, descent, options = sum(map(len, coef)), model.descent_, options_of(model)
-    Z = descent.activations(X, model.stream_.between(first, first + k), model.n_jobs)
-    with np.errstate(over="ignore", invalid="ignore"):  # the client detects divergence
-        slopes = descent.slopes(Z, f, targets, part.shares[rows], part.totals[batch], options)
-        return descent.outcome(f, targets, part.shares[rows], options.loss), slopes
-
-
-def added(sums: list[Sums]) -> Sums:
-    """The sums over several parts."""
-    outcome, slopes = zip(*sums, strict=True)
-    total: list[Any] = [
-        None if part[0] is None else sum(part) for part in zip(*slopes, strict=True)
-    ]
-    return np.sum(outcome, axis=0), Slopes(*total)
-
-
-def _sums(state: State) -> Sums | None:
-    return state.sums
-
-
-def _f(state: State, batch: int) -> np.ndarray:
-    return state.f[batch]
-
-
-def _identity(model: Any) -> Any:
-    return model
-
-
-def _pairs(ends: np.ndarray) -> list[tuple[int, int]]:
-    return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
+def _choose_neurons(model: Any, rows: Pieces, counted: _Counted, batch: BatchOfRows) -> None:
+    """Fit the neurons to a first ``batch`` of rows; trees to the rows that a local fit takes."""
+    n = len(counted.kept)
+    if not isinstance(make_neurons(model.neurons), Trees) or len(batch[1]) == n:
+        choose_neurons(model, *batch)
+        return
+    rng, most = generator(model.seed_, Purpose.FIT), most_rows(model.n_features_in_)
+    index, _ = sample_numbers(n, rng, most, counted.weight)
+    X = _rows_on_client(model, rows, counted.kept, index)
+    choose_neurons(model, X, counted.targets[index], None)
+    model.neurons_.set_depth(n)
 
 
 def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.ndarray) -> Any:
@@ -378,3 +153,224 @@ def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.nda
         if len(index)
     ]
     return model.rows_.to_predict(model, stacked(dask.compute(*taken)))
+
+
+def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
+    """Take the steps of a fit."""
+    _, kept, targets, weight = counted
+    size_up(model, len(kept))
+    descent, options = model.descent_, options_of(model)
+    since = len(descent.validation_scores), descent.n_steps
+    held_out, training = descent.split(len(kept), options)
+    some = None if weight is None else weight[training]
+    descent.size_steps(
+        partial(_rows_on_client, model, rows, kept[training]), targets[training], some, options
+    )
+    batches = descent.batches(training, options)
+    descent.find_heaviest(batches, weight)
+    order = _Order(counted, batches, held_out, descent, options)
+    shared = copy(model)  # for the workers, as it is before the first step
+    shared.descent_, shared.class_weight = descent.copy(), None
+    workers = _Workers(client, client.submit(_identity, shared, pure=False), rows, order)
+    del rows  # the parts have copies
+    choice = _Choice(descent, workers, order, options)
+
+    @np.errstate(over="ignore", invalid="ignore")  # divergence is reported
+    def step(number: int, k: int) -> None:
+        gamma = descent.steps(descent.n_steps)
+        weights = choice(number, k)
+        outcome, slopes = workers.sums(number, k, weights)
+        seen = descent.record(outcome, gamma, options)
+        new = descent.coefficients(slopes, k, gamma, seen, options)
+        descent.append(new, weights, gamma, seen, options)
+        choice.complete(weights, new, gamma)
+        workers.taken = Taken(new, seen)
+
+    score = None
+    if held_out is not None:
+        everyone = np.arange(len(held_out))
+        apart = order.rows_at(order.at(len(batches)))
+
+        def score() -> float:
+            return descent.score(workers.f(len(batches), everyone), *apart, options)
+
+    descent.descend(since, len(batches), step, score, lambda: None, ignore, options)
+
+
+class _Order:
+    """The rows that count, in the order of the batches, the last of which may be held out.
+
+    A row has a position in this order. The client has the positions of all rows, their targets and
+    their weights.
+    """
+
+    def __init__(
+        self,
+        counted: _Counted,
+        batches: list[np.ndarray],
+        held_out: np.ndarray | None,
+        descent: Descent,
+        options: Options,
+    ) -> None:
+        everything = [*batches] if held_out is None else [*batches, held_out]
+        self._index = index = np.concatenate(everything)
+        self._targets, self._weight = counted.targets, counted.weight
+        self.batches = batches
+        self.ends = np.cumsum([0, *map(len, everything)])
+        self._position = np.full(counted.n_rows, len(index))
+        self._position[counted.kept[index]] = np.arange(len(index))
+        self._recorded = self.ends[:-1] + [recorded(len(batch), options) for batch in everything]
+        shares = [descent.shares(*self.rows_at(self.at(i))) for i in range(len(batches))]
+        self._shares = np.zeros(len(index))
+        self._shares[: self.ends[len(batches)]] = np.concatenate(shares)
+        self._totals = np.array([share.sum() for share in shares])
+
+    def at(self, batch: int) -> slice:
+        """The positions of a batch."""
+        return slice(self.ends[batch], self.ends[batch + 1])
+
+    def rows_at(self, positions: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        """Targets and weights of the rows at some positions."""
+        index = self._index[positions]
+        return self._targets[index], None if self._weight is None else self._weight[index]
+
+    def cut(self, numbers: np.ndarray) -> tuple[np.ndarray, Cut]:
+        """The positions of those of the rows ``numbers`` that count, and the cut of a part."""
+        order = np.argsort(self._position[numbers], kind="stable")
+        position = self._position[numbers[order]]
+        position = position[: np.searchsorted(position, self.ends[-1])]
+        ends = np.searchsorted(position, self.ends)
+        n_recorded = np.searchsorted(position, self._recorded) - ends[:-1]
+        shares, (_, weight) = self._shares[position], self.rows_at(position)
+        order = order[: len(position)]
+        return position, Cut(order, shares, weight, ends, n_recorded, self._totals)
+
+
+class _Workers:
+    """The parts of the rows on the workers, and the states of these parts.
+
+    ``taken`` is a step that the states have begun, and that they do not know yet.
+    """
+
+    def __init__(self, client: Any, model: Any, rows: Pieces, order: _Order) -> None:
+        self.client, self.model, self.order = client, model, order
+        self.taken: Taken | None = None
+        self._where: list[dict[str, Any]] = []
+        self._parts: list[Any] = []
+        self._states: list[Any] = []
+        #: The part of each row, by its position, and its place in that.
+        self._part_of = np.empty(order.ends[-1], dtype=np.int32)
+        self._place_of = np.empty(order.ends[-1], dtype=np.int64)
+        ends = np.cumsum(rows.lengths)
+        wait([*rows.X, *rows.y])
+        for i, (worker, own) in enumerate(by_thread(rows.X)):
+            numbers = [np.arange(ends[j] - rows.lengths[j], ends[j]) for j in own]
+            position, cut = order.cut(np.concatenate(numbers))
+            self._part_of[position], self._place_of[position] = i, np.arange(len(position))
+            where = {"pure": False} | at_home(worker)
+            mine = rows.only(own)
+            part = client.submit(prepared, model, mine.X, mine.y, cut, **where)
+            self._where.append(where)
+            self._parts.append(part)
+            self._states.append(client.submit(started, model, part, **where))
+
+    def sums(self, number: int, k: int, weights: Weights) -> Sums:
+        """Sums over a batch for the next step, with the next k neurons.
+
+        ``weights`` are empty if the workers draw them.
+        """
+        self._visit(number, k, weights)
+        sums = [self._submit(i, sums_of, state) for i, state in enumerate(self._states)]
+        total = tree(sums, lambda items: self.client.submit(added, items, pure=False))
+        return total.result()
+
+    def f(self, number: int, some: np.ndarray) -> np.ndarray:
+        """Values of f at some of the rows of a batch."""
+        self._visit(number, 0, ())
+        return self._gather(some + self.order.ends[number], self._states, f_at, number)
+
+    def rows(self, positions: np.ndarray) -> Any:
+        """The rows at some positions, as the neurons read them."""
+        return self._gather(positions, self._parts, rows_at)
+
+    def _visit(self, number: int, k: int, weights: Weights) -> None:
+        self._states = [
+            self._submit(i, visited, self.model, part, state, self.taken, number, k, weights)
+            for i, (part, state) in enumerate(zip(self._parts, self._states, strict=True))
+        ]
+        self.taken = None
+
+    def _gather(
+        self, positions: np.ndarray, sources: list[Any], function: Callable, *arguments: Any
+    ) -> Any:
+        """What a function of each part or state and of places gives for some positions."""
+        part, place = self._part_of[positions], self._place_of[positions]
+        order = np.argsort(part, kind="stable")
+        there, starts = np.unique(part[order], return_index=True)
+        places = np.split(place[order], starts[1:])
+        found = [
+            self._submit(i, function, sources[i], *arguments, some)
+            for i, some in zip(there.tolist(), places, strict=True)
+        ]
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return stacked(self.client.gather(found))[back]
+
+    def _submit(self, part: int, function: Callable, *arguments: Any) -> Any:
+        return self.client.submit(function, *arguments, **self._where[part])
+
+
+class _Choice:
+    """Chooses neurons on the client, by the rows by which a fit without workers does.
+
+    These are the first rows of all batches for trees, which the client keeps, with f there. For
+    other neurons they are a sample of each batch, which the workers send.
+    """
+
+    def __init__(
+        self, descent: Descent, workers: _Workers, order: _Order, options: Options
+    ) -> None:
+        self.descent, self.workers, self.order, self.options = descent, workers, order, options
+        self.pool: Rows | None = None
+        n = descent.pooled(order.batches, options)
+        if n:
+            loops(n * options.n_neurons)  # loads compiled loops if they are worth it
+            X = np.asfortranarray(workers.rows(np.arange(n)))  # a feature is contiguous
+            self.pool = self._rows(X, np.arange(n))
+
+    def __call__(self, number: int, k: int) -> Weights:
+        """The weights of the next k neurons, none if the workers can draw them."""
+        descent, options, pool, terms = self.descent, self.options, self.pool, None
+        if not descent.keeps(options):
+            return ()
+        n_rows, first = len(self.order.batches[number]), len(descent.coef)
+        if options.n_candidates == 1:
+            return descent.stream.between(first, first + k)
+        if pool is None:
+            some = compared(descent.stream.seed, first, n_rows)
+            positions = some + self.order.ends[number]
+            pool = self._rows(self.workers.rows(positions), positions)
+            pool.batch.f[:] = self.workers.f(number, some)
+        else:
+            descent.bring_up_to_date(pool.batch, pool.X, options)
+            if self._is_batch and options.newton:
+                terms = descent.terms(pool.batch.f, pool.targets, pool.weight, options)
+        return descent.fresh(k, pool, n_rows, options, terms)
+
+    def complete(self, weights: Weights, new: np.ndarray, gamma: np.ndarray) -> None:
+        """Apply a step to f at the pool, if its rows are those of the step."""
+        if self.pool is not None and self._is_batch:
+            Z = self.descent.activations(self.pool.X, weights, self.options)
+            self.descent.complete(self.pool.batch, Z, new, gamma, self.options)
+
+    @property
+    def _is_batch(self) -> bool:
+        return len(self.order.batches) == 1
+
+    def _rows(self, X: Any, positions: np.ndarray) -> Rows:
+        targets, weight = self.order.rows_at(positions)
+        return Rows(X, targets, weight, Batch(positions, targets.shape[1]))
+
+
+def _identity(model: Any) -> Any:
+    return model

@@ -384,10 +384,18 @@ def sample_rows(
             "for good: predictions will be inaccurate. Remedy: begin with a batch of some hundred "
             "rows, or a family that needs none, such as Gaussian(length_scale=1.0)."
         )
+    numbers, weight = sample_numbers(n, rng, size, sample_weight)
+    return to_host(X if n <= size else take(X, numbers)), weight
+
+
+def sample_numbers(
+    n: int, rng: np.random.Generator, size: int, sample_weight: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the rows that ``sample_rows`` takes of n rows, in order, and their weights."""
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if n <= size:
-        return to_host(X), weight
+        return np.arange(n), weight
     equal = bool((weight == weight[0]).all())
     drawn = rng.choice(n, size, replace=not equal, p=weight / weight.sum())
     rows, counts = np.unique(drawn, return_counts=True)
-    return to_host(take(X, rows)), counts.astype(float)
+    return rows, counts.astype(float)

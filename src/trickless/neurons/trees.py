@@ -99,8 +99,7 @@ class Trees(Neurons):
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Trees:
         super().fit(X, rng, sample_weight)
-        n_rows = max(2, min(_BIN_ROWS, _BIN_VALUES // X.shape[1]))
-        rows, _ = sample_rows(X, rng, n_rows, sample_weight)
+        rows, _ = sample_rows(X, rng, most_rows(X.shape[1]), sample_weight)
         self.bins_ = Bins(np.asarray(rows), self.known_inputs(X).n_categories)
         missing = np.array([(column == 0).any() for column in self.bins_(rows).T])
         varies = (self.bins_.counts > 1) | (missing & ~missing.all())
@@ -110,9 +109,13 @@ class Trees(Neurons):
                 "a constant. Remedy: columns with different values."
             )
         self.variables_ = np.flatnonzero(varies | ~varies.any())
-        self.depth_ = _automatic_depth(X.shape[0]) if self.depth == "auto" else int(self.depth)
-        self.width = 2**self.depth_
+        self.set_depth(X.shape[0])
         return self
+
+    def set_depth(self, n_rows: int) -> None:
+        """Set the depth of all trees, for so many training rows."""
+        self.depth_ = _automatic_depth(n_rows) if self.depth == "auto" else int(self.depth)
+        self.width = 2**self.depth_
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         columns = rng.choice(self.variables_, (n, self.depth_))
@@ -199,6 +202,11 @@ class Trees(Neurons):
                 apart = np.where((x == 0) | (y == 0), 0.5, 1 - between)
             together += np.where(x == y, 1, apart)
         return (together / len(self.variables_)) ** self.depth_
+
+
+def most_rows(n_features: int) -> int:
+    """The most rows from which thresholds are found."""
+    return max(2, min(_BIN_ROWS, _BIN_VALUES // n_features))
 
 
 def _automatic_depth(n_rows: int) -> int:

@@ -72,13 +72,13 @@ class Chooser:
         terms : array of shape (2 n_outputs, n), optional
             Slopes and curvatures in their units, if they are known.
         """
-        rng = generator(self.stream.seed, Purpose.CANDIDATES, first)
         if isinstance(self.stream.neurons, Trees):
+            rng = generator(self.stream.seed, Purpose.CANDIDATES, first)
             if terms is None:
                 terms = self.terms(f, targets, weight)
             return self._trees(self.stream.neurons, X, terms, weight, k, n_rows, wins, rng)
         if len(targets) > _SAMPLE:
-            some = np.sort(rng.choice(len(targets), _SAMPLE, replace=False))
+            some = compared(self.stream.seed, first, len(targets))
             X, f, targets = take(X, some), f[some], targets[some]
             weight = None if weight is None else weight[some]
         g, h = self.options.loss.newton(f, targets, self.scale)
@@ -132,6 +132,17 @@ class Chooser:
             ridge = self.options.damping * max(cost.mean(), np.finfo(float).tiny)
             score += gain**2 / (cost + ridge)
         return tuple(array[_best_of(score, family.width, k, m)] for array in weights)
+
+
+def compared(seed: int, first: int, n_rows: int) -> np.ndarray:
+    """The rows of a batch by which candidates are compared, if their neurons are not trees.
+
+    The first neuron that is chosen has the number ``first``.
+    """
+    if n_rows <= _SAMPLE:
+        return np.arange(n_rows)
+    rng = generator(seed, Purpose.CANDIDATES, first)
+    return np.sort(rng.choice(n_rows, _SAMPLE, replace=False))
 
 
 def _best_of(score: np.ndarray, width: int, k: int, m: int) -> np.ndarray:

@@ -72,8 +72,8 @@ class Descent(GrowingNetwork):
         )
         if state is not None:
             self._resume(state, split.batches)
-        chooses = options.n_candidates > 1 and self.neurons.one_hot and len(batches) > 1
-        pool = split.first(POOL, sum(map(len, batches))) if chooses else None
+        n_pool = self.pooled(batches, options)
+        pool = split.first(n_pool) if n_pool and len(batches) > 1 else None
 
         def step(number: int, k: int) -> None:
             self.step(split.rows(number), k, options, pool=pool)
@@ -95,6 +95,15 @@ class Descent(GrowingNetwork):
             advance,
             options,
         )
+
+    def pooled(self, batches: list[np.ndarray], options: Options) -> int:
+        """How many rows, the first of all batches, the cuts of trees are chosen by.
+
+        It is 0 if no neurons are chosen, or if they are no trees, which go by each batch.
+        """
+        if options.n_candidates == 1 or not self.neurons.one_hot:
+            return 0
+        return len(batches[0]) if len(batches) == 1 else min(POOL, sum(map(len, batches)))
 
     def descend(
         self,
@@ -282,9 +291,8 @@ class Split:
         """The rows of a batch."""
         return self._at(self._where[number], self.batches[number])
 
-    def first(self, n: int, most: int) -> Rows:
-        """The first n rows, but none beyond ``most``, as a batch of their own."""
-        n = min(n, most)
+    def first(self, n: int) -> Rows:
+        """The first n rows, as a batch of their own."""
         return self._at(slice(n), Batch(np.arange(n), self._targets.shape[1]))
 
     def _at(self, where: Any, batch: Batch) -> Rows:

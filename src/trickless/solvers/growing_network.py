@@ -152,8 +152,19 @@ class GrowingNetwork:
 
     def copy(self) -> Self:
         """An independent copy."""
+        return self._with(self.coef.copy())
+
+    def branch(self) -> Self:
+        """A network that goes on from this one, and does not change it.
+
+        They share the memory of their coefficients, so neither may decay them.
+        """
+        return self._with(self.coef.branch())
+
+    def _with(self, coef: Growing) -> Self:
+        """The same network with other coefficients."""
         other = copy(self)
-        other.coef, other.history = self.coef.copy(), list(self.history)
+        other.coef, other.history = coef, list(self.history)
         other.validation_scores, other.scored = list(self.validation_scores), list(self.scored)
         other.chosen = None if self.chosen is None else self.chosen.branch()
         return other
@@ -215,42 +226,32 @@ class GrowingNetwork:
         self.bring_up_to_date(batch, X, options)  # Alg. 1, line 4: predict with earlier neurons
         shares = self.shares(targets, weight)
         seen = self.record(self.outcome(batch.f, targets, shares, options), gamma, options)
-        first = len(self.coef)
         terms = self.terms(batch.f, targets, weight, options) if options.newton else None
-        weights = self.fresh(k, rows if pool is None else pool, rows, terms, options)  # line 3
+        if pool is None:
+            weights = self.fresh(k, rows, len(targets), options, terms)  # line 3
+        else:
+            self.bring_up_to_date(pool.batch, pool.X, options)
+            weights = self.fresh(k, pool, len(targets), options)
         Z = self.activations(X, weights, options)
         slopes = self.slopes(Z, batch.f, targets, shares, shares.sum(), options, terms)
-        new = self.append(slopes, weights, k, gamma, seen, options, part)
-        if options.alpha:
-            batch.f *= 1 - gamma * options.alpha
-        if isinstance(Z, Leaves):
-            Z.add(batch.f, new, options.n_jobs)
-        else:
-            with linear_algebra(options.n_jobs, Z.shape[0] * new.size):
-                batch.f += to_host(Z @ matching(Z, new))
-        batch.n_neurons, batch.n_steps = first + k, self.n_steps
+        new = self.coefficients(slopes, k, gamma, seen, options)
+        self.append(new, weights, gamma, seen, options, part)
+        self.complete(batch, Z, new, gamma, options)
 
     def fresh(
-        self,
-        k: int,
-        pool: Rows,
-        rows: Rows,
-        terms: np.ndarray | None,
-        options: Options,
+        self, k: int, pool: Rows, n_rows: int, options: Options, terms: np.ndarray | None = None
     ) -> Weights:
         """The weights of the next k neurons: those of the stream, or the best of candidates.
 
-        ``terms`` are those of the batch, which serve for the pool as well if that is the batch.
+        ``pool`` are the rows by which they are chosen, with f up to date, and ``terms`` those of
+        these rows, if they are known. The step itself takes ``n_rows`` rows.
         """
         first = len(self.coef)
         if options.n_candidates == 1:
             return self.stream.between(first, first + k, pool.X)  # from a seed
-        if pool is not rows:
-            self.bring_up_to_date(pool.batch, pool.X, options)
-            terms = None
         chooser = Chooser(self.stream, self.units, unit_of(self.spread), options)
         args = pool.X, pool.batch.f + self.intercept, pool.targets, self.relative(pool.weight)
-        return chooser.choose(*args, first, k, len(rows.targets), self.wins, terms)
+        return chooser.choose(*args, first, k, n_rows, self.wins, terms)
 
     def relative(self, weight: np.ndarray | None) -> np.ndarray | None:
         """Weights of rows in units of the mean weight so far."""
@@ -290,21 +291,25 @@ class GrowingNetwork:
         return activations(self.neurons, together(weights), X, k, options.n_jobs, Z)
 
     def outcome(
-        self, f: np.ndarray, targets: np.ndarray, shares: np.ndarray, options: Options
+        self,
+        f: np.ndarray,
+        targets: np.ndarray,
+        shares: np.ndarray,
+        options: Options,
+        n_recorded: int | None = None,
     ) -> np.ndarray:
         """Sums over rows for the history.
 
-        Their number, error, loss, loss of a constant, and both losses weighted by the shares. In
-        Newton steps, which are many and cheap, a few rows stand for all.
+        Their number; how many of them are looked at, the first ``n_recorded``; and of these the
+        error, the loss, the loss of a constant, and both losses weighted by the shares.
         """
         n_rows, loss = len(targets), options.loss
-        if options.newton and n_rows > _RECORDED:
-            f, targets, shares = f[:_RECORDED], targets[:_RECORDED], shares[:_RECORDED]
+        n = recorded(n_rows, options) if n_recorded is None else n_recorded
+        f, targets, shares = f[:n] + self.intercept, targets[:n], shares[:n]
         start = loss.value(np.broadcast_to(self.intercept, targets.shape), targets)
-        f = f + self.intercept
         value, error = loss.value(f, targets), self.measure.error(f, targets)
         sums = error.sum(), value.sum(), start.sum(), shares @ value, shares @ start
-        return np.array([n_rows, *(total * n_rows / len(targets) for total in sums)])
+        return np.array([n_rows, n, *sums])
 
     def slopes(
         self,
@@ -362,22 +367,16 @@ class GrowingNetwork:
 
     def record(self, outcome: np.ndarray, gamma: np.ndarray, options: Options) -> Seen:
         """The record of a step for the history; raise an error if the loss has grown too far."""
-        n_rows, *sums, weighted, weighted_start = outcome.tolist()
-        error, value, start = (total / n_rows for total in sums)
+        n_rows, n, *sums, weighted, weighted_start = outcome.tolist()
+        error, value, start = (total / n for total in sums)
         self._check_progress(value, start, gamma, options)
-        return Seen(int(n_rows), error, value, weighted, weighted_start)
+        scale = n_rows / n
+        return Seen(int(n_rows), error, value, scale * weighted, scale * weighted_start)
 
-    def append(
-        self,
-        slopes: Slopes,
-        weights: Weights,
-        k: int,
-        gamma: np.ndarray,
-        seen: Seen,
-        options: Options,
-        part: float = 1.0,
+    def coefficients(
+        self, slopes: Slopes, k: int, gamma: np.ndarray, seen: Seen, options: Options
     ) -> np.ndarray:
-        """Append k neurons, and return their coefficients in the order of columns."""
+        """Coefficients of k new neurons, in the order of columns."""
         if slopes.curvature is not None:
             sums = slopes.gradient, slopes.curvature
             whole = leaf_coefficients(*sums, self.units, options.damping)
@@ -393,16 +392,47 @@ class GrowingNetwork:
             most = self.neurons.bound * np.abs(new).sum(axis=0)  # the largest change of f
         if not np.isfinite(most).all():
             self._check_progress(np.inf, 0.0, gamma, options)
+        return new
+
+    def append(
+        self,
+        new: np.ndarray,
+        weights: Weights,
+        gamma: np.ndarray,
+        seen: Seen,
+        options: Options,
+        part: float = 1.0,
+    ) -> None:
+        """Append neurons with the coefficients ``new``, after a decay of all earlier ones.
+
+        Their ``weights`` are needed only if the network keeps them.
+        """
         with uninterrupted():  # an interrupt leaves whole steps
             if options.alpha:
                 decay = (1 - gamma * options.alpha).astype(self.coef.rows.dtype)
                 self.coef.rows[:] *= decay  # line 6: decay the earlier ones
-            if options.n_candidates > 1 or self.chosen is not None:
+            if self.keeps(options):
                 self.keep(weights)
             self.coef.append(by_neuron(new, self.neurons.width))
             self.history.append(seen)
             self.taken += part
-        return new
+
+    def complete(
+        self, batch: Batch, Z: Any, new: np.ndarray, gamma: np.ndarray, options: Options
+    ) -> None:
+        """Apply the step that was just taken to f at its batch, which was up to date before."""
+        if options.alpha:
+            batch.f *= 1 - gamma * options.alpha
+        if isinstance(Z, Leaves):
+            Z.add(batch.f, new, options.n_jobs)
+        else:
+            with linear_algebra(options.n_jobs, Z.shape[0] * new.size):
+                batch.f += to_host(Z @ matching(Z, new))
+        batch.n_neurons, batch.n_steps = len(self.coef), self.n_steps
+
+    def keeps(self, options: Options) -> bool:
+        """Whether the weights of new neurons are kept, as a seed does not tell them."""
+        return options.n_candidates > 1 or self.chosen is not None
 
     def keep(self, weights: Weights) -> None:
         """Keep neurons that were chosen, and count the features of their cuts."""
@@ -473,6 +503,14 @@ class GrowingNetwork:
             f"step_size={options.step_size!r} {gave}take one below {stable:g}, or a larger "
             "batch_size or neurons_per_step; the bound of the neurons must hold, too"
         )
+
+
+def recorded(n_rows: int, options: Options) -> int:
+    """How many rows of a batch are looked at for the history.
+
+    In Newton steps, which are many and cheap, a few rows stand for all.
+    """
+    return min(n_rows, _RECORDED) if options.newton else n_rows
 
 
 def _preconditioned(slopes: Slopes, n_rows: int, options: Options) -> np.ndarray:

@@ -58,7 +58,8 @@ class Leaves(NamedTuple):
             def of_block(rows: slice, leaf: np.ndarray = leaf) -> np.ndarray:
                 return loops().leaf_sums(leaf[rows], values[:, rows], self.width)
 
-            parts.append(np.sum(by_rows(of_block, len(leaf), n_jobs), axis=0))
+            none = np.zeros((self.width, len(values)))  # the sums, if there are no rows
+            parts.append(sum(by_rows(of_block, len(leaf), n_jobs), none))
         return np.stack(parts, axis=1)
 
     def add(self, f: np.ndarray, coef: np.ndarray, n_jobs: int | None) -> None:
