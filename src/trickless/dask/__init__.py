@@ -7,7 +7,8 @@ any fitted model.
 ====================  ============================================================================
 Kitchen Sinks         one pass: each worker sums the statistics of its chunks; the sums are added up
 Doubly Stochastic     rows and f at these rows stay on workers, which draw neurons from a seed; a
-                      step sends only its coefficients, and sums over its batch
+                      step sends only its coefficients, and sums over its batch. Neurons that are
+                      chosen by the data, such as trees, are chosen by the client, and sent
 ====================  ============================================================================
 
 All tasks are pure functions. So if a worker dies, Dask computes its results again, and nothing but

@@ -22,7 +22,8 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
     same order, the result is that of the estimator's own ``fit`` up to rounding, with one
     exception. If there are more than 16,384 rows, neurons are fitted to 16,384 of them, drawn from
     at most 16 chunks. This affects length scales that are not numbers, cuts of stumps, categories
-    of a table, and the choice of a ``search``, but not ``Gaussian(length_scale=5.0)``. In single
+    of a table, and the choice of a ``search``, but not ``Gaussian(length_scale=5.0)``, nor the
+    trees of Doubly Stochastic. Trees that take Newton steps are the same bit for bit. In single
     precision ``preconditioner="block"`` amplifies rounding to about 1e-2.
 
     Parameters
