@@ -90,6 +90,7 @@ MODELS = {
         dtype="float64",
     ),
     "trees, plain steps": trees(preconditioner=None, n_candidates=1, batch_size=150),
+    "trees, blocks": trees(preconditioner="block", batch_size=500, dtype="float64"),
 }
 
 

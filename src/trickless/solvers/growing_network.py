@@ -196,7 +196,7 @@ class GrowingNetwork:
         if not self.history or steps != self.steps:
             check_steps(options.owner, steps, options.alpha, options.loss)
         self.steps = steps
-        if options.newton:
+        if options.newton or (self.neurons.one_hot and options.n_candidates > 1):
             scale = unit_of(spread)
             units = units_of(options.loss, self.intercept, targets, weight, scale)
             self.units = self.units.at_least(units)
