@@ -80,7 +80,18 @@ def measure(folder: Path, ending: str, n_rows: int) -> dict[str, Any]:
     train, test, model = folder / f"train{ending}", folder / f"test{ending}", folder / "model"
     write(train, 0, n_rows)
     write(test, 1, TEST_ROWS)
-    fit = run("fit", train, "--target", "label", "--n-neurons", str(NEURONS), "--out", model)
+    fit = run(
+        "fit",
+        train,
+        "--target",
+        "label",
+        "--neurons",
+        "tabular",
+        "--n-neurons",
+        str(NEURONS),
+        "--out",
+        model,
+    )
     evaluated = run("evaluate", model, test)
     predicted = run("predict", model, test, "--out", folder / f"predictions{ending}")
     assert fit["printed"]["rows"] == n_rows

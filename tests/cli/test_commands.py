@@ -108,7 +108,7 @@ def test_formats_give_the_same_model(table, tmp_path):
 
 def test_a_file_is_streamed_to_the_model_of_one_fit(table, tmp_path, small_batches):
     data = write(table, tmp_path / "data.csv")
-    model, about = fit(data, tmp_path, "--drop", "price")
+    model, about = fit(data, tmp_path, "--drop", "price", "--learner", "kitchen-sinks")
     assert model.learner.statistics_.weight == about["rows"] == len(table)
     # Ranks from the same sample, and then all other rows at once.
     kinds = {column.name: column.kind for column in model.columns} | {"label": "category"}
@@ -204,9 +204,20 @@ def test_online_learners_do_not_depend_on_the_order_of_rows(
 @pytest.mark.parametrize("learner", ["doubly-stochastic", "shrinking-gradient"])
 def test_a_small_table_is_fitted_in_memory(learner, table, tmp_path):
     data = write(table, tmp_path / "data.csv")
-    model, _ = fit(data, tmp_path, "--learner", learner, n_neurons=2000)
+    options = "--learner", learner, "--neurons", "tabular"
+    model, _ = fit(data, tmp_path, *options, n_neurons=2000)
     assert model.score(table) > 0.8
     assert model.learner.network_.n_neurons == 2000
+
+
+def test_a_table_is_learned_by_trees(table, tmp_path):
+    data = write(table, tmp_path / "data.csv")
+    model, about = fit(data, tmp_path, "--drop", "price")
+    assert about["learner"] == "DoublyStochasticClassifier"
+    assert about["parameters"]["neurons"] == "trees"
+    assert model.score(table) > 0.9
+    model, about = fit(data, tmp_path, "--neurons", "gaussian", n_neurons=20)
+    assert about["learner"] == "KitchenSinksClassifier"
 
 
 def test_other_families_get_standardised_numbers_and_ones_for_categories(table, tmp_path):
@@ -422,7 +433,7 @@ def test_describe(table, tmp_path):
     path = tmp_path / "model.trickless"
     about = json.loads(run("describe", path, "--json").stdout)
     assert about["bytes"] == path.stat().st_size
-    assert about["parameters"]["neurons"] == "tabular"
+    assert about["parameters"]["neurons"] == "trees"
     town = next(column for column in about["columns"] if column["name"] == "town")
     assert town["categories"] == ["Bonn", "Köln", "Ulm"]
     shown = run("describe", path).stdout
@@ -461,7 +472,8 @@ def test_one_pass_draws_about_the_neurons_asked_for(
     """However large a share of the rows is in the sample; here some batches are larger."""
     monkeypatch.setattr(profile, "SAMPLE_ROWS", sample_rows)
     data = write(frame(), tmp_path / "data.parquet")
-    model, _ = fit(data, tmp_path, "--learner", "doubly-stochastic", n_neurons=320)
+    options = "--learner", "doubly-stochastic", "--neurons", "tabular"
+    model, _ = fit(data, tmp_path, *options, n_neurons=320)
     assert 288 <= model.learner.network_.n_neurons <= 320
 
 

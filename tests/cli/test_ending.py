@@ -94,7 +94,7 @@ def test_streams_that_are_closed(closed, code, model):
         assert done.stderr.count("\n") == 1
         assert "standard output, where results go, is closed. Remedy" in done.stderr
     else:
-        assert "KitchenSinksClassifier" in done.stdout
+        assert "DoublyStochasticClassifier" in done.stdout
 
 
 def test_messages_that_nobody_reads_end_nothing(model):

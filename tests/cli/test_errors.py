@@ -134,7 +134,10 @@ def test_a_target_that_never_changes_can_be_regressed_on(folder):
 
 
 def test_memory_that_is_too_small(folder):
-    assert "memory is too small" in fit(folder / "data.csv", "--n-neurons", str(10**8))
+    many = "--n-neurons", str(10**8), "--learner"
+    assert "memory is too small" in fit(folder / "data.csv", *many, "kitchen-sinks")
+    many = "--n-neurons", str(10**9), "--learner"
+    assert "GiB of coefficients" in fit(folder / "data.csv", *many, "doubly-stochastic")
 
 
 def test_no_rows(folder):
@@ -426,7 +429,20 @@ def test_compressed_files_that_are_damaged(folder):
         assert "data.csv.gz: it cannot be read" in fit(folder / "data.csv.gz")
 
 
-def test_neurons_that_do_not_come_back(folder, model, monkeypatch):
+def test_neurons_that_do_not_come_back(folder, monkeypatch):
+    model = folder / "drawn.trickless"
+    options = [
+        "--target",
+        "label",
+        "--n-neurons",
+        "20",
+        "--neurons",
+        "tabular",
+        "--out",
+        str(model),
+    ]
+    assert CliRunner().invoke(app, ["fit", str(folder / "data.csv"), *options]).exit_code == 0
+
     def verify(self):
         raise RuntimeError("Tabular: the neurons are not those of the model. Remedy: fit it again.")
 

@@ -49,6 +49,8 @@ _NUMBER_OR_DATE = re.compile(
 )
 #: From so many different texts on, a column is refused if this share of them looks like these.
 _TEXTS, _SHARE = 10, 0.9
+#: The most values of a table that trees learn in memory, as they need many passes: half a gigabyte.
+_TREE_CELLS = 2**26
 #: The most bytes of the names of categories. A file has room for twice as many.
 _MOST_TEXT = 2**24
 
@@ -81,7 +83,7 @@ def learned(dataset: Dataset, request: Request) -> tuple[TableModel, Profile]:
     n_rows = seen.n_rows - seen.n_without_target
     if request.learner == "kitchen-sinks":
         _sum(model, dataset, kinds, seen)
-    elif n_rows * model.width <= PART_CELLS:
+    elif n_rows * model.width <= (_TREE_CELLS if _has_trees(model) else PART_CELLS):
         model.learner.set_params(verbose=is_shown())  # a bar of its own, which knows its total
         model.fit(pa.Table.from_batches([batch.data for batch in dataset.batches(kinds)]))
         model.learner.set_params(verbose=False)
@@ -220,7 +222,7 @@ def _descend(
     """Take steps on rows in a random order, in one pass."""
     n_rows, known = seen.n_rows - seen.sample.num_rows, seen.n_rows - seen.n_without_target
     batch_rows = _SHUFFLED_ROWS
-    if make_neurons(model.learner.neurons).one_hot:
+    if _has_trees(model):
         batch_rows = ROWS_OF_TREES
     elif hasattr(model.learner, "neurons_per_step"):
         n_sampled = seen.sample.num_rows
@@ -232,6 +234,10 @@ def _descend(
         for some in shuffled(rows, n_rows, batch_rows, rng):
             model.partial_fit(some)
             learning(some.num_rows)
+
+
+def _has_trees(model: TableModel) -> bool:
+    return make_neurons(model.learner.neurons).one_hot
 
 
 def _one_pass(learner: Any, n_sampled: int, n_others: int, width: int) -> int:

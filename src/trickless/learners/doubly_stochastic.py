@@ -374,7 +374,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         each step by generalised cross-validation of its block, so that a block that would only fit
         noise takes no step. For "epsilon_insensitive" a step is in units of the mean distance of
         each output's targets from f, or without a preconditioner from the intercept. For Newton
-        steps it is 3 over the root of ``n_neurons``, and 0.5 at most. For ``schedule="theorem"``
+        steps it is 3 over the root of ``n_neurons``, from 0.02 to 0.5. For ``schedule="theorem"``
         it is 1 / alpha. For streams with "auto", set ``n_neurons`` to about
         the number that will be drawn: beyond it, the steps of "inverse" fall as i^(-3/4).
     schedule : {"inverse", "constant", "theorem"}, default="inverse"

@@ -27,8 +27,8 @@ from trickless.solvers.step_sizes import Options, faded
 
 #: Early stopping scores the held-out rows at least this many times, even if passes are longer.
 _CHECKS = 20
-#: The same for trees, whose best number is kept.
-_CHECKS_OF_TREES = 100
+#: The same for trees, whose best number is kept, and the most trees between two scores.
+_CHECKS_OF_TREES, _MOST_BETWEEN = 100, 50
 #: Rows by which cuts are chosen, where a step does not take all rows.
 POOL = 2**16
 #: Rows of a stream for each tree.
@@ -127,7 +127,7 @@ class Descent(GrowingNetwork):
         n_checks = _CHECKS_OF_TREES if options.newton else _CHECKS
         wait = min(n_batches, -(-n_neurons // (per_step * n_checks)))
         if options.newton:
-            wait = -(-n_neurons // (per_step * n_checks))
+            wait = min(_MOST_BETWEEN, -(-n_neurons // (per_step * n_checks)))
         for number in self.in_random_order(n_batches):
             k = min(per_step, n_neurons - len(self.coef))
             step(number, k)

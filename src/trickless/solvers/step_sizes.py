@@ -28,8 +28,8 @@ PLAIN_ROWS, PLAIN_NEURONS = 512, 32
 _BLOCK_ROWS, _MOST_ROWS = 1024, 16_384
 #: The most rows of a Newton step on a tree.
 ROWS_OF_TREES = 2**17
-#: Newton steps on trees: the largest, and a constant over the root of the number of trees.
-_LARGEST_NEWTON, _NEWTON = 0.5, 3.0
+#: Newton steps on trees: the largest, the least, and a constant over the root of their number.
+_LARGEST_NEWTON, _LEAST_NEWTON, _NEWTON = 0.5, 0.02, 3.0
 #: Rows for each column of a block, and the least and the most columns of a block.
 _ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 1024
 #: A fit takes at least this many preconditioned steps.
@@ -233,7 +233,7 @@ def _of_outputs(size: Any) -> float | tuple[float, ...]:
 def automatic_step(options: Options, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
     """The first step of ``step_size="auto"``, common to all outputs or one for each."""
     if options.newton:
-        return min(_LARGEST_NEWTON, _NEWTON / np.sqrt(options.n_neurons))
+        return min(_LARGEST_NEWTON, max(_LEAST_NEWTON, _NEWTON / np.sqrt(options.n_neurons)))
     curvature: Any = options.loss.curvature
     if options.loss.piecewise_linear:  # a slope of ±1 moves f equally far in any unit of y
         curvature = curvature / unit_of(spread)
