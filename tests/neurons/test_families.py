@@ -32,6 +32,7 @@ from trickless.neurons import (
     Scaled,
     Stumps,
     Tabular,
+    Trees,
     make_neurons,
 )
 
@@ -69,6 +70,7 @@ WITH_KERNEL = {
     "landmarks": lambda s: Landmarks(Laplace1(s)),
     "landmarks-signed": lambda s: Landmarks(Polynomial(degree=1, coef0=0.0)),
     "tabular": lambda s: Tabular(smooth=0.4),
+    "trees": lambda s: Trees(depth=2),
 }
 
 

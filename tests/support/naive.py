@@ -39,6 +39,24 @@ def doubly_stochastic(batches, blocks, psi, slope, gammas, alpha):
     return np.array(coef)
 
 
+def newton_on_trees(leaves, Y, newton, weight, start, gamma, damping, width):
+    """Newton steps on the leaves of trees: their coefficients, (n_trees, width, n_outputs).
+
+    ``leaves`` has the leaf of each row in each tree, and ``newton(f, y)`` the slopes and curvatures
+    of a row.
+    """
+    f, coef, w = [np.array(start) for _ in Y], [], weight / np.mean(weight)
+    for of_rows in leaves.T:
+        G, H = np.zeros((2, width, Y.shape[1]))
+        for i, leaf in enumerate(of_rows):
+            g, h = newton(f[i], Y[i])
+            G[leaf] += w[i] * g
+            H[leaf] += w[i] * h
+        coef.append(gamma * G / (H + damping * H.mean(axis=0)))
+        f = [f_i + coef[-1][leaf] for f_i, leaf in zip(f, of_rows, strict=True)]
+    return np.array(coef)
+
+
 def index_estimate(x, support, alpha, draws, psi):
     """Algorithm 2 of Livni et al. 2017, with its draws (u uniform for the index, w) given."""
     norm = sum(abs(a) for a in alpha)

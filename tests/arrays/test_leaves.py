@@ -1,0 +1,194 @@
+"""Leaves of trees: the loops of NumPy and of numba against loops over rows in plain Python."""
+
+import os
+import subprocess
+import sys
+from inspect import getmembers, isfunction
+
+import numpy as np
+import pytest
+
+from trickless.arrays import leaves as of_numpy
+from trickless.arrays.leaves import SUM_BITS, unpacked
+from trickless.arrays.loops import loops
+
+try:
+    from trickless.arrays import compiled as of_numba
+except ImportError:
+    of_numba = None
+
+needs_numba = pytest.mark.skipif(of_numba is None, reason="numba is not installed")
+both = pytest.mark.parametrize(
+    "module",
+    [
+        pytest.param(of_numpy, id="numpy"),
+        pytest.param(of_numba, id="numba", marks=needs_numba),
+    ],
+)
+
+
+def threshold(at, missing_right):
+    """The table that sends bins above a threshold to the right, and missing values to a side."""
+    table = (np.arange(256) > at).astype(np.uint8)
+    table[0] = missing_right
+    return table
+
+
+def tables(rng, depth):
+    """Tables of thresholds, of sets, of one bin, of all and of none, with missing values anywhere.
+
+    A random one of them for each level.
+    """
+    kinds = [
+        *(threshold(at, side) for at in (1, 2, 100, 253, 254) for side in (0, 1)),
+        *(threshold(at, side) for at in (0, 255) for side in (0, 1)),
+        *rng.integers(0, 2, (6, 256), dtype=np.uint8),
+        *(np.arange(256) == np.array([[3], [0], [255]])).astype(np.uint8),
+        *(np.arange(256) < np.array([[7], [255]])).astype(np.uint8),
+    ]
+    return np.array(kinds)[rng.integers(len(kinds), size=depth)]
+
+
+def rows_of(rng, n_features, n_rows):
+    """Bins, some of which are all missing, all present, or all the same."""
+    bins = rng.integers(0, 256, (n_features, n_rows), dtype=np.uint8)
+    bins[0] = rng.integers(0, 4, n_rows)
+    bins[1] = rng.choice([0, 5], n_rows)
+    bins[2] = 0
+    return bins
+
+
+@both
+@pytest.mark.parametrize("seed", range(12))
+def test_a_leaf_has_a_bit_for_each_cut_that_sends_the_row_to_the_right(module, seed):
+    rng = np.random.default_rng(seed)
+    depth, n_rows = int(rng.integers(1, 17)), int(rng.choice([0, 1, 2, 300]))
+    bins, sets = rows_of(rng, 6, n_rows), tables(rng, depth)
+    columns = rng.integers(0, 6, depth)
+    expected = [
+        sum(int(sets[i][bins[j][row]]) << i for i, j in enumerate(columns)) for row in range(n_rows)
+    ]
+    found = module.leaves(bins, columns, sets)
+    assert found.dtype == np.intp
+    np.testing.assert_array_equal(found, np.array(expected, dtype=int))
+    part = bins[:, 10:200]  # whose rows are not contiguous, as those of a block are not
+    np.testing.assert_array_equal(module.leaves(part, columns, sets), found[10:200])
+
+
+@both
+@pytest.mark.parametrize("seed", range(4))
+def test_sums_by_leaf_and_values_of_leaves(module, seed):
+    rng = np.random.default_rng(seed)
+    n_rows, width, n_values = (0, 1, 500, 500)[seed], 8, 3
+    leaf = rng.integers(0, width, n_rows)
+    values = np.rint(rng.normal(scale=2.0**30, size=(n_values, n_rows)))
+    sums = [[0] * n_values for _ in range(width)]
+    for row in range(n_rows):
+        for k in range(n_values):
+            sums[leaf[row]][k] += int(values[k, row])
+    np.testing.assert_array_equal(module.leaf_sums(leaf, values, width), sums)
+    some = values[:, 3:]  # not contiguous
+    np.testing.assert_array_equal(
+        module.leaf_sums(leaf[3:], some, width),
+        [[some[k, leaf[3:] == v].sum() for k in range(n_values)] for v in range(width)],
+    )
+    for dtype in (np.float32, np.float64):
+        of_leaves = rng.standard_normal((width, n_values)).astype(dtype)
+        total = rng.standard_normal((n_rows, n_values))
+        expected = [
+            [float(total[row, k]) + float(of_leaves[leaf[row], k]) for k in range(n_values)]
+            for row in range(n_rows)
+        ]
+        module.add_leaf_values(total, leaf, of_leaves)
+        np.testing.assert_array_equal(total, np.reshape(expected, (n_rows, n_values)))
+
+
+def cut_problem(seed):
+    """Rows, buckets and packed slopes and curvatures, as they are when a cut is chosen."""
+    rng = np.random.default_rng(seed)
+    n_features, n_rows = int(rng.integers(1, 7)), int(rng.choice([1, 7, 400]))
+    n_cuts, n_leaves = int(rng.integers(1, 9)), int(rng.integers(1, 20))
+    bins = rng.integers(seed % 3, 12, (n_features, n_rows), dtype=np.uint8)  # 1 or 2: none missing
+    buckets = rng.integers(0, n_cuts + 1, (n_features, 256), dtype=np.uint8)
+    buckets[:, 0] = n_cuts + 1
+    leaf = rng.integers(0, n_leaves, n_rows)
+    g = rng.integers(-(2**11), 2**11 + 1, n_rows).astype(float)
+    h = rng.integers(0, 2**11 + 1, n_rows).astype(float)
+    return bins, buckets, leaf, g, h, n_leaves, float(rng.choice([0.3, 5.0, 4000.0]))
+
+
+@both
+@pytest.mark.parametrize("seed", range(12))
+def test_gains_of_cuts_are_those_of_newton_steps_on_both_sides(module, seed):
+    bins, buckets, leaf, g, h, n_leaves, ridge = cut_problem(seed)
+    both_sums = h * 2.0**SUM_BITS + g
+    for packed, whole in zip(unpacked(both_sums), (g, h), strict=True):
+        np.testing.assert_array_equal(packed, whole)
+    gains = module.cut_gains(bins, buckets, leaf, both_sums, n_leaves, ridge)
+    n_cuts = int(buckets[0, 0]) - 1
+    assert gains.shape == (2, len(bins), n_cuts)
+    for side in (0, 1):
+        for j in range(len(bins)):
+            for cut in range(n_cuts):
+                sums = {}
+                for row in range(len(leaf)):
+                    bucket = buckets[j][bins[j][row]]
+                    right = side if bucket == n_cuts + 1 else int(bucket > cut)
+                    before = sums.get((leaf[row], right), (0.0, 0.0))
+                    sums[leaf[row], right] = before[0] + g[row], before[1] + h[row]
+                expected = sum(a**2 / (b + ridge) for a, b in sums.values())
+                np.testing.assert_allclose(gains[side, j, cut], expected, rtol=1e-12, atol=1e-12)
+
+
+@both
+def test_leaves_after_a_cut_are_numbered_in_order(module):
+    rng = np.random.default_rng(0)
+    for n_rows, n_leaves in ((0, 1), (1, 1), (50, 3), (50, 400)):
+        leaf = rng.integers(0, n_leaves, n_rows)
+        right = rng.integers(0, 2, n_rows, dtype=np.uint8)
+        half, n_occupied = module.halved(leaf, right, n_leaves)
+        pairs = list(zip(leaf.tolist(), right.tolist(), strict=True))
+        in_order = sorted(set(pairs))
+        assert n_occupied == len(in_order)
+        np.testing.assert_array_equal(half, [in_order.index(pair) for pair in pairs])
+
+
+@needs_numba
+def test_loops_of_numba_give_the_bits_of_those_of_numpy():
+    """Also where sums are in double precision, and their order could matter."""
+    for seed in range(40):
+        bins, buckets, leaf, g, h, n_leaves, ridge = cut_problem(seed)
+        args = bins, buckets, leaf, h * 2.0**SUM_BITS + g, n_leaves, ridge
+        np.testing.assert_array_equal(of_numpy.cut_gains(*args), of_numba.cut_gains(*args))
+        rng = np.random.default_rng(seed)
+        leaf, values = rng.integers(0, 9, 700), rng.standard_normal((2, 700))
+        sums = (module.leaf_sums(leaf, values, 9) for module in (of_numpy, of_numba))
+        np.testing.assert_array_equal(*sums)
+        totals = np.repeat(rng.standard_normal((1, 700, 2)), 2, axis=0)
+        of_leaves = rng.standard_normal((9, 2)).astype("float32")
+        for module, total in zip((of_numpy, of_numba), totals, strict=True):
+            for _ in range(5):
+                module.add_leaf_values(total, leaf, of_leaves)
+        np.testing.assert_array_equal(*totals)
+
+
+@needs_numba
+def test_numba_has_the_functions_of_numpy():
+    public = [name for name, _ in getmembers(of_numpy, isfunction) if not name.startswith("_")]
+    assert {name for name in public if name != "unpacked"} <= set(dir(of_numba))
+
+
+@needs_numba
+def test_compiled_loops_are_loaded_for_much_work_and_may_be_switched_off(monkeypatch):
+    monkeypatch.delenv("TRICKLESS_NUMBA", raising=False)
+    assert loops(2.0**40) is of_numba
+    assert loops() is of_numba  # as they are there
+    monkeypatch.setenv("TRICKLESS_NUMBA", "0")
+    assert loops(2.0**40) is of_numpy
+    code = (
+        "import sys; from trickless.arrays.loops import loops; loops(5_000);"
+        "print('numba' in sys.modules, loops(2.0**40).__name__)"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TRICKLESS_NUMBA": "1"}
+    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
+    assert ran.stdout.split() == [b"False", b"trickless.arrays.compiled"]

@@ -1,0 +1,483 @@
+"""Learners of trees: what they learn from tables, laws, early stopping, streams and bad input."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone, is_regressor
+from sklearn.metrics import log_loss
+from sklearn.utils.validation import check_is_fitted
+
+import trickless
+from cases import answers, inputs
+from trickless import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
+from trickless.arrays.loops import loops
+from trickless.functions.stream import Purpose, generator
+from trickless.neurons import Gaussian, Trees
+from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
+
+REGRESSION = [DoublyStochasticRegressor(loss=loss) for loss in REGRESSION_LOSSES]
+CLASSIFICATION = [DoublyStochasticClassifier(loss=loss) for loss in CLASSIFICATION_LOSSES]
+
+
+def named(learner):
+    return f"{type(learner).__name__[16:]}-{learner.loss}"
+
+
+every_loss = pytest.mark.parametrize("learner", REGRESSION + CLASSIFICATION, ids=named)
+both_kinds = pytest.mark.parametrize("learner", [REGRESSION[0], CLASSIFICATION[0]], ids=named)
+
+
+def make(learner, neurons="trees", **options):
+    return clone(learner).set_params(**({"neurons": neurons, "random_state": 0} | options))
+
+
+def table(n=700, seed=0):
+    """Numbers, categories, dates, truth values and gaps, and a number that follows from them."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n),
+            "height": rng.normal(170, 10, n),
+            "town": rng.choice(["Ulm", "Bonn", "Köln", "Jena"], n),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 500, n), "D"),
+            "member": rng.random(n) < 0.5,
+            "noise": rng.standard_normal(n),
+        }
+    )
+    late = (frame.day > pd.Timestamp("2025-01-01")).to_numpy()
+    f = np.where(frame.town.isin(["Ulm", "Jena"]), frame.age / 10, 9 - frame.age / 20)
+    f = f + frame.member + 2 * late - 6
+    frame.loc[rng.random(n) < 0.15, "town"] = None
+    frame.loc[rng.random(n) < 0.2, "height"] = np.nan
+    f = f + 2 * np.isnan(frame.height)
+    return frame, f.to_numpy()
+
+
+def targets(learner, f, classes=2):
+    if is_regressor(learner):
+        return f
+    return f > 0 if classes == 2 else np.array(["c", "a", "b"])[np.digitize(f, [-1.5, 1.5])]
+
+
+@every_loss
+@pytest.mark.parametrize("classes", [2, 3])
+def test_tables_with_categories_and_gaps_are_learned_with_every_loss(learner, classes):
+    if is_regressor(learner) and classes == 3:
+        pytest.skip("a regressor has no classes")
+    frame, f = table()
+    y = targets(learner, f, classes)
+    model = make(learner, n_neurons=150).fit(frame[:500], y[:500])
+    score = model.score(frame[500:], y[500:])
+    most_frequent = max(np.mean(y[500:] == label) for label in set(y))
+    assert score > max(0.8, most_frequent + 0.15)
+    if hasattr(model, "predict_proba"):
+        p = model.predict_proba(frame[500:])
+        np.testing.assert_allclose(p.sum(axis=1), 1)
+        assert log_loss(y[500:], p) < 0.55
+
+
+def test_data_frames_of_every_library_give_one_model():
+    frame, f = table(300)
+    made = make(REGRESSION[0], n_neurons=30).fit(frame, f)
+    expected = made.predict(frame)
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    backed = arrow.to_pandas(types_mapper=pd.ArrowDtype)
+    for other in (pl.from_arrow(arrow), backed, frame.convert_dtypes()):
+        np.testing.assert_array_equal(clone(made).fit(other, f).predict(other), expected)
+        np.testing.assert_array_equal(made.predict(other), expected)
+    categorical = frame.assign(town=frame.town.astype("category"))
+    np.testing.assert_array_equal(clone(made).fit(categorical, f).predict(frame), expected)
+
+
+@both_kinds
+@pytest.mark.parametrize("options", [{}, {"n_candidates": 1}, {"batch_size": 150}], ids=str)
+def test_loops_threads_and_blocks_of_rows_change_no_bit(learner, options, monkeypatch):
+    frame, f = table(500)
+    y = targets(learner, f, 3)
+    model = make(learner, n_neurons=40, n_jobs=1, **options)
+    monkeypatch.setenv("TRICKLESS_NUMBA", "0")
+    expected = clone(model).fit(frame, y)
+    values = answers(expected, frame)
+    monkeypatch.setattr("trickless.solvers.newton._ROWS", 37)
+    monkeypatch.setattr("trickless.solvers.newton._WORTH_THREADS", 1)
+    monkeypatch.setattr("trickless.functions.network._ROWS_OF_LEAVES", 16)
+    monkeypatch.setattr("trickless.arrays.threads._WORTH_SHARING", 1)
+    monkeypatch.setattr("trickless.functions.network._GROUP_BYTES", 1)
+    for numba, n_jobs in (("0", 3), ("1", 1), ("1", 3)):
+        monkeypatch.setenv("TRICKLESS_NUMBA", numba)
+        if numba == "1":
+            loops(2.0**40)  # loads compiled loops, if there are any
+        again = clone(model).set_params(n_jobs=n_jobs).fit(frame, y)
+        np.testing.assert_array_equal(again.coef_, expected.coef_)
+        assert again.validation_scores_ == expected.validation_scores_
+        np.testing.assert_array_equal(answers(again, frame), values)
+        parts = [answers(again, frame[i : i + 61]) for i in range(0, 500, 61)]
+        np.testing.assert_array_equal(np.concatenate(parts), values)
+    other = clone(model).set_params(random_state=1).fit(frame, y)
+    assert not np.array_equal(answers(other, frame), values)
+
+
+@both_kinds
+def test_weights_of_zero_leave_rows_out_and_a_common_factor_changes_nothing(learner):
+    frame, f = table(400)
+    y, rng = targets(learner, f, 3), np.random.default_rng(0)
+    weight = rng.integers(0, 3, 400).astype(float)
+    model = make(learner, n_neurons=30)
+    expected = answers(clone(model).fit(frame, y, weight), frame)
+    some = weight > 0
+    without = clone(model).fit(frame[some], y[some], weight[some])
+    np.testing.assert_array_equal(answers(without, frame), expected)
+    for factor in (4.0, 2.0**-20):
+        again = answers(clone(model).fit(frame, y, factor * weight), frame)
+        np.testing.assert_array_equal(again, expected)
+    equal = answers(clone(model).fit(frame, y, np.full(400, 2.0)), frame)
+    np.testing.assert_array_equal(equal, answers(clone(model).fit(frame, y), frame))
+
+
+def test_weights_are_repetitions_for_trees_as_they_are_drawn():
+    """If columns have up to 255 values; the bins of more have equal shares of rows, not of weights.
+
+    Trees whose cuts are chosen may be deeper for rows that are repeated. More rows tell signal from
+    noise better, and of weights only the ratios count.
+    """
+    frame, f = table(300)
+    frame["height"], frame["noise"] = frame.height.round(), frame.noise.round(1)
+    weight = 2.0 ** np.random.default_rng(0).integers(0, 3, 300)
+    rows = np.repeat(np.arange(300), weight.astype(int))
+    for learner in (*REGRESSION, *CLASSIFICATION):
+        y = targets(learner, f, 3)
+        options = {"n_candidates": 1, "early_stopping": False, "dtype": "float64"}
+        model = make(learner, Trees(4), n_neurons=30, **options)
+        weighted = clone(model).fit(frame, y, weight)
+        repeated = clone(model).fit(frame.iloc[rows], y[rows])
+        one, other = (answers(m, frame) for m in (weighted, repeated))
+        np.testing.assert_allclose(one, other, atol=1e-6 * np.abs(other).max())
+
+
+def test_class_weights_multiply_those_of_rows():
+    frame, f = table(400)
+    y = targets(CLASSIFICATION[0], f, 3)
+    model = make(CLASSIFICATION[0], n_neurons=30)
+    by_class = clone(model).set_params(class_weight={"a": 4.0}).fit(frame, y)
+    by_row = clone(model).fit(frame, y, np.where(y == "a", 4.0, 1.0))
+    np.testing.assert_array_equal(answers(by_class, frame), answers(by_row, frame))
+    plain = clone(model).fit(frame, y)
+    assert (by_class.predict(frame) == "a").sum() > (plain.predict(frame) == "a").sum()
+    balanced = clone(model).set_params(class_weight="balanced").fit(frame, y)
+    assert balanced.score(frame, y) > 0.8
+
+
+def test_several_outputs_are_learned_together():
+    frame, f = table(600)
+    Y = np.column_stack([f, 1000 * (frame.age > 50), -f])
+    model = make(REGRESSION[0], n_neurons=120).fit(frame[:400], Y[:400])
+    assert model.predict(frame).shape == (600, 3)
+    assert model.coef_.shape[2] == 3
+    assert model.score(frame[400:], Y[400:]) > 0.85
+
+
+@pytest.mark.parametrize("alpha", [0, 0.1])
+def test_early_stopping_keeps_the_number_of_trees_that_was_best(alpha):
+    """With the coefficients that they had then, which have decayed since if alpha is above 0."""
+    frame, f = table(500)
+    y = f + 2 * np.random.default_rng(0).standard_normal(500)
+    model = make(REGRESSION[0], n_neurons=200, dtype="float64", alpha=alpha).fit(frame, y)
+    scores = np.array(model.validation_scores_)
+    assert model.early_stopping_
+    assert len(scores) > 6
+    assert len(model.coef_) == 2 * (1 + scores.argmax()) < 2 * len(scores) == model.n_iter_
+    assert max(scores[-5:]) < max(scores[:-5]) + 1e-3  # it did not stop too early
+    order = generator(model.seed_, Purpose.VALIDATION).permutation(500)
+    held_out, network = order[:50], model.network_
+    y_ = y[held_out]
+    start = ((y_ - model.intercept_) ** 2).mean()
+    value = ((y_ - model.predict(frame.iloc[held_out])) ** 2).mean()
+    assert scores.max() == pytest.approx(1 - value / start)
+    assert len(network.source.weights[0]) == network.n_neurons == len(model.coef_)
+
+
+def test_early_stopping_is_the_default_for_two_hundred_rows():
+    frame, y = table(200)
+    model = make(REGRESSION[0], n_neurons=30)
+    whole = clone(model).set_params(early_stopping=False).fit(frame, y)
+    assert len(whole.coef_) == 30
+    assert whole.validation_scores_ == []
+    assert not clone(model).fit(frame[:199], y[:199]).early_stopping_
+    assert clone(model).fit(frame, y).early_stopping_
+
+
+def test_where_no_tree_predicts_held_out_rows_a_constant_is_kept(tmp_path):
+    X, y = inputs(300, 6), np.random.default_rng(0).standard_normal(300)
+    model = make(REGRESSION[0], n_candidates=20, n_neurons=2000).fit(X, y)
+    assert max(model.validation_scores_) < 0
+    assert len(model.coef_) == 0
+    constant = np.full(300, model.intercept_[0])
+    np.testing.assert_array_equal(model.predict(X), constant)
+    trickless.save(model, tmp_path / "model")
+    np.testing.assert_array_equal(trickless.load(tmp_path / "model").predict(X), constant)
+    y = np.sin(2 * X[:, 0])
+    model.set_params(n_candidates=8).partial_fit(X, y)
+    assert len(model.coef_) == 1
+    assert model.score(X, y) > 0
+
+
+@both_kinds
+def test_a_stream_is_learned_batch_by_batch_and_small_batches_do_no_harm(learner):
+    frame, f = table(6000)
+    y = targets(learner, f)
+    model = make(learner, n_neurons=60)
+    extra = {} if is_regressor(learner) else {"classes": np.unique(y)}
+    scores = []
+    for first in range(0, 5000, 1000):
+        rows = slice(first, first + 1000)
+        for _ in range(6):
+            model.partial_fit(frame[rows], y[rows], **extra)
+        scores.append(model.score(frame[5000:], y[5000:]))
+    assert scores[-1] > scores[0] + 0.01
+    assert scores[-1] > 0.85
+    assert model.online_error_[-1, 1] < 0.5 * model.online_error_[0, 1]
+    for i in range(5000, 5040):
+        model.partial_fit(frame[i : i + 1], y[i : i + 1])
+    model.partial_fit(frame[5000:5005], y[5000:5005])
+    assert model.score(frame[5000:], y[5000:]) > scores[-1] - 0.01
+
+
+def test_a_first_batch_of_one_row_warns_that_the_model_stays_a_constant():
+    X = inputs(50, 2)
+    model = make(REGRESSION[0])
+    with pytest.warns(UserWarning) as told:
+        model.partial_fit(X[:1], X[:1, 0])
+    said = [str(each.message) for each in told]
+    assert any("X has one row" in each for each in said)
+    assert any("Trees: no column of X varies" in each for each in said)
+    model.partial_fit(X, X[:, 0])
+    assert np.ptp(model.predict(X)) == 0
+
+
+@both_kinds
+@pytest.mark.parametrize("candidates", [1, 6])
+def test_copies_and_files_are_the_same_model(learner, candidates, tmp_path):
+    frame, f = table(250)
+    y = targets(learner, f, 3)
+    model = make(learner, n_neurons=25, n_candidates=candidates).fit(frame, y)
+    expected = answers(model, frame)
+    trickless.save(model, tmp_path / "model")
+    copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
+    for again in (*copies, trickless.load(tmp_path / "model")):
+        np.testing.assert_array_equal(answers(again, frame), expected)
+        np.testing.assert_array_equal(again.coef_, model.coef_)
+        assert again.get_params(deep=False).keys() == model.get_params(deep=False).keys()
+        again.partial_fit(frame, y)
+        assert len(again.coef_) == len(model.coef_) + 1
+        if candidates > 1:
+            wins = model.feature_importances_
+            assert again.feature_importances_.shape == wins.shape
+    np.testing.assert_array_equal(answers(model, frame), expected)  # copies have their own trees
+    with pytest.raises(Exception, match="not fitted"):
+        check_is_fitted(clone(model))
+    np.testing.assert_array_equal(answers(clone(model).fit(frame, y), frame), expected)
+
+
+def test_a_warm_start_adds_trees_to_those_there_are():
+    frame, f = table(300)
+    options = {"early_stopping": False, "step_size": 0.1, "dtype": "float64"}
+    whole = make(REGRESSION[0], n_neurons=40, **options).fit(frame, f)
+    model = make(REGRESSION[0], n_neurons=15, warm_start=True, **options).fit(frame, f)
+    before = model.predict(frame)
+    grown = model.set_params(n_neurons=40).fit(frame, f)
+    np.testing.assert_allclose(grown.coef_, whole.coef_, atol=1e-9)
+    np.testing.assert_array_equal(grown.feature_importances_, whole.feature_importances_)
+    assert grown.score(frame, f) > 1 - np.mean((f - before) ** 2) / f.var()
+    with pytest.raises(ValueError, match=r"the model has 40 neurons already.*Remedy"):
+        grown.fit(frame, f)
+
+
+@both_kinds
+def test_importances_are_shares_of_cuts_of_the_trees_there_are(learner):
+    frame, f = table(600)
+    model = make(learner, n_neurons=60).fit(frame, targets(learner, f))
+    found = dict(zip(frame.columns, model.feature_importances_, strict=True))
+    assert sum(found.values()) == pytest.approx(1)
+    assert min(found["age"], found["town"], found["height"]) > 2 * found["noise"]
+    counts = model.neurons_.cuts_by_feature(model.network_.source.weights)
+    np.testing.assert_allclose(model.feature_importances_, counts / counts.sum())
+
+
+def test_importances_need_trees_that_were_chosen():
+    X = inputs(60, 2)
+    for options in ({"neurons": Gaussian(1.0)}, {"n_candidates": 1}, {"neurons": Gaussian(1.0),
+                    "n_candidates": 4}):  # fmt: skip
+        model = make(REGRESSION[0], n_neurons=10).set_params(**options)
+        assert not hasattr(model, "feature_importances_")
+        model.fit(X, X[:, 0])
+        assert not hasattr(model, "feature_importances_")
+        with pytest.raises(AttributeError, match=r"this model has none\. Remedy: neurons='trees'"):
+            model.feature_importances_  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"neurons": Trees(0)}, r"Trees: depth=0.*Remedy"),
+        ({"neurons": Trees(17)}, r"Trees: depth=17.*Remedy"),
+        ({"neurons": Trees(1.5)}, r"Trees: depth=1.5.*Remedy"),
+        ({"n_candidates": 0}, r"n_candidates=0.*Remedy: n_candidates=1"),
+        ({"n_candidates": 2.0}, r"n_candidates=2.0.*Remedy"),
+        ({"n_candidates": "many"}, r"n_candidates='many'.*'auto'"),
+        ({"learned_prior": "no"}, r"learned_prior='no'.*Remedy"),
+        ({"early_stopping": 1}, r"early_stopping=1.*Remedy"),
+        ({"damping": 0}, r"damping=0.*Remedy"),
+        (
+            {"neurons": Gaussian(), "preconditioner": "newton"},
+            r"preconditioner='newton' .* neurons=Gaussian\(\) have none\. Remedy: neurons='trees'",
+        ),
+        (
+            {"preconditioner": "newton", "schedule": "theorem"},
+            r"preconditioner='newton' with schedule='theorem'.*Remedy: preconditioner='auto'",
+        ),
+        (
+            {"neurons": Trees(16), "n_neurons": 10**8},
+            r"100,000,000 trees of 65,536 leaves .* GiB of coefficients, but .* smaller depth",
+        ),
+        ({"early_stopping": True, "validation_fraction": 0.001}, "validation_fraction=0.001.*Rem"),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+def test_bad_parameters_are_told(options, message):
+    X = inputs(40, 2)
+    with pytest.raises((TypeError, ValueError), match=message):
+        make(REGRESSION[0]).set_params(**options).fit(X, X[:, 0])
+
+
+@both_kinds
+def test_bad_rows_are_told(learner):
+    X = inputs(40, 2)
+    y = targets(learner, X[:, 0])
+    for value in (np.inf, -np.inf):
+        infinite = X.copy()
+        infinite[3, 1] = value
+        with pytest.raises(ValueError, match=r"infinity.*Remedy"):
+            make(learner).fit(infinite, y)
+        with pytest.raises(ValueError, match=r"infinity.*Remedy"):
+            make(learner, n_neurons=5).fit(X, y).predict(infinite)
+    with pytest.raises(ValueError, match=r"sample_weight is zero for all 40 rows.*Remedy"):
+        make(learner).fit(X, y, np.zeros(40))
+    for rows in (np.ones((40, 2)), np.full((40, 2), np.nan)):
+        model = make(learner, n_neurons=10)
+        with pytest.warns(UserWarning, match=r"Trees: no column of X varies.*Remedy"):
+            model.fit(rows, y)
+        assert np.ptp(answers(model, np.vstack([X, rows])), axis=0).max() == 0
+
+
+@both_kinds
+def test_few_rows_are_learned(learner):
+    X = np.array([[0.0, np.nan], [1.0, 5.0]])
+    model = make(learner, n_neurons=50).fit(X, [0, 1])
+    np.testing.assert_array_equal(model.predict(X) > 0.5, [False, True])
+    if is_regressor(learner):
+        with pytest.warns(UserWarning, match="X has one row"):
+            model.fit(X[:1], [7.0])
+        np.testing.assert_array_equal(model.predict(X), 7.0)
+
+
+def test_constant_columns_are_not_cut_and_missing_ones_may_come_later():
+    X = inputs(300, 4)
+    X[:, 1], X[:, 2] = 5.0, np.nan
+    y = np.sin(X[:, 0]) + X[:, 3]
+    model = make(REGRESSION[0], n_neurons=40).fit(X, y)
+    assert not model.feature_importances_[1:3].any()
+    other = X.copy()
+    other[:, 1], other[:, 2] = 9.0, 1.0
+    np.testing.assert_array_equal(model.predict(other), model.predict(X))
+    other[:, 0] = np.nan  # never missing in training
+    assert np.isfinite(model.predict(other)).all()
+
+
+def test_new_categories_count_as_missing():
+    frame, f = table(400)
+    model = make(REGRESSION[0], n_neurons=40).fit(frame, f)
+    missing = frame[:50].assign(town=None)
+    expected = model.predict(missing)
+    some = frame[:50].assign(town=["Rom"] * 9 + [None] * 41)
+    np.testing.assert_array_equal(model.predict(some), expected)
+    with pytest.warns(UserWarning, match=r"all values in column 'town' of X are new, such as"):
+        got = model.predict(frame[:50].assign(town="Rom"))
+    np.testing.assert_array_equal(got, expected)
+    assert not np.array_equal(model.predict(frame[:50]), expected)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [KitchenSinksRegressor(n_neurons=60), KitchenSinksClassifier(n_neurons=60),
+     ShrinkingGradientRegressor(n_neurons=200, n_samples=20),
+     ShrinkingGradientClassifier(n_neurons=200, n_samples=20)],
+    ids=lambda learner: type(learner).__name__,
+)  # fmt: skip
+def test_other_learners_of_trees_learn_tables(learner):
+    frame, f = table(400)
+    y = targets(learner, f)
+    model = make(learner, Trees(3)).fit(frame[:300], y[:300])
+    score = model.score(frame[300:], y[300:])
+    assert score > (0.35 if is_regressor(learner) else 0.75)
+    np.testing.assert_array_equal(
+        answers(model, frame.assign(noise=frame.noise)), answers(model, frame)
+    )
+
+
+def test_losses_of_outliers_are_little_moved_by_them():
+    frame, f = table(500)
+    y = f.copy()
+    y[::25] += 100
+    scores = [
+        make(learner, n_neurons=100).fit(frame, y).score(frame[1::25], f[1::25])
+        for learner in REGRESSION
+    ]
+    assert min(scores[1:]) > 0.85 > 0 > scores[0]
+
+
+def test_targets_of_any_scale_are_learned_alike():
+    frame, f = table(300)
+    for learner in REGRESSION:
+        scores = []
+        for scale in (1e-30, 1.0, 1e30):
+            model = make(learner, n_neurons=60, epsilon=0.1 * scale)
+            model.fit(frame, scale * f)
+            scores.append(model.score(frame, scale * f))
+        assert min(scores) > 0.8
+        np.testing.assert_allclose(scores, scores[1], atol=0.03)
+
+
+def test_many_classes_are_learned_although_each_is_rare():
+    """Whose rows are all but certain of the others, so that whole Newton steps are far too long."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 4))
+    y = np.clip((20 * X[:, 0] + 50).astype(int), 0, 99)
+    for n_neurons in (30, 100):
+        model = make(CLASSIFICATION[0], n_neurons=n_neurons).fit(X[:2000], y[:2000])
+        assert model.score(X[2000:], y[2000:]) > 0.6
+        assert np.abs(model.coef_).max() < 10
+
+
+def test_no_warning_of_numbers_comes_from_where_trees_learn():
+    """Not even from rows that are classified with the utmost confidence."""
+    X = inputs(300, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for learner in CLASSIFICATION:
+            model = make(learner, n_neurons=150, step_size=0.5, early_stopping=False)
+            model.fit(X, X[:, 0] > 0)
+            assert model.score(X, X[:, 0] > 0) == 1
+            assert np.isfinite(answers(model, X)).all()

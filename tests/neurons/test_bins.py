@@ -1,0 +1,109 @@
+"""Bins: against counting thresholds value by value."""
+
+import array_api_strict
+import numpy as np
+import pytest
+
+from trickless.neurons.bins import Bins, midpoints
+
+
+def numbers(*columns):
+    rows = np.column_stack(columns)
+    return Bins(rows, np.zeros(rows.shape[1], dtype=int)), rows
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_value_is_in_bin_one_plus_the_number_of_thresholds_below_it(dtype):
+    rng = np.random.default_rng(0)
+    columns = rng.standard_normal(3000), rng.integers(0, 9, 3000), rng.exponential(size=3000)
+    bins, rows = numbers(*(column.astype(dtype) for column in columns))
+    rows = np.vstack([rows, 100 * rng.standard_normal((50, 3)).astype(dtype)])
+    rows[::7, 1] = np.nan
+    found = bins(rows)
+    assert found.dtype == np.uint8
+    assert found.shape == rows.shape
+    for j, cuts in enumerate(bins.thresholds):
+        assert len(cuts) <= 254
+        assert bins.counts[j] == len(cuts) + 1
+        expected = [
+            0 if np.isnan(x) else 1 + sum(cut < x for cut in cuts.astype(dtype)) for x in rows[:, j]
+        ]
+        np.testing.assert_array_equal(found[:, j], expected)
+
+
+def test_few_values_have_a_bin_each_and_many_share_bins_that_are_equally_full():
+    for n in (1, 2, 100, 255):
+        bins, rows = numbers(np.repeat(np.arange(n) ** 2.0, 3))
+        np.testing.assert_array_equal(bins(rows)[:, 0], np.repeat(1 + np.arange(n), 3))
+    rng = np.random.default_rng(0)
+    bins, rows = numbers(rng.exponential(size=25_500))
+    sizes = np.bincount(bins(rows)[:, 0], minlength=256)
+    assert sizes[0] == 0
+    np.testing.assert_allclose(sizes[1:], 100, atol=1)
+    bins, rows = numbers(np.append(np.zeros(5000), rng.standard_normal(5000)))  # half are the same
+    assert bins.counts[0] > 120
+    assert np.bincount(bins(rows)[:, 0], minlength=256)[1:].max() >= 5000
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_midpoints_part_numbers_however_close_or_large(dtype):
+    kind = np.finfo(dtype)
+    for at in (1.0, -1.0, 0.0, kind.max / 2, -kind.max, kind.tiny, 3 * kind.smallest_subnormal):
+        lower = np.array(at, dtype)
+        for upper in (np.nextafter(lower, np.array(np.inf, dtype)), np.array(kind.max, dtype)):
+            (middle,) = midpoints(np.array([lower, upper], dtype))
+            assert lower <= middle < upper
+            bins, rows = numbers(np.array([lower, upper], dtype))
+            np.testing.assert_array_equal(bins(rows)[:, 0], [1, 2])
+
+
+def test_columns_without_values_or_with_one_have_one_bin():
+    bins, rows = numbers(np.full(5, np.nan), np.full(5, 3.0), [np.nan, 2, 2, np.nan, 2])
+    np.testing.assert_array_equal(bins.counts, [1, 1, 1])
+    np.testing.assert_array_equal(bins(rows)[:3], [[0, 1, 0], [0, 1, 1], [0, 1, 1]])
+    np.testing.assert_array_equal(bins(np.array([[-9.0, 9.0, np.nan]])), [[1, 1, 0]])
+
+
+def test_categories_have_a_bin_each_and_missing_and_new_ones_that_of_missing_values():
+    codes = np.array([0, 2, 1, 3, 4, np.nan])[:, None]  # 3: missing, 4: new
+    bins = Bins(codes, np.array([5]))
+    np.testing.assert_array_equal(bins(codes)[:, 0], [1, 3, 2, 0, 0, 0])
+    assert bins.counts[0] == 3
+
+
+def test_the_rarest_of_many_categories_share_the_last_bin():
+    rng = np.random.default_rng(0)
+    often = rng.permutation(400)
+    codes = np.repeat(np.arange(400), 1 + often).astype(float)[:, None]
+    bins = Bins(codes, np.array([402]))
+    found = bins(np.arange(402.0)[:, None])[:, 0]
+    assert bins.counts[0] == 255
+    assert len(np.unique(found[:400][often >= 146])) == 254  # the most frequent, one by one
+    np.testing.assert_array_equal(found[:400][often < 146], 255)
+    np.testing.assert_array_equal(found[400:], 0)
+
+
+def test_blocks_threads_and_order_in_memory_change_nothing():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((2**15, 9))
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    rows[:, 3] = rng.integers(0, 7, len(rows))
+    bins = Bins(rows, np.array([0, 0, 0, 7, 0, 0, 0, 0, 0]))
+    expected = bins(rows)
+    for n_jobs in (1, 3, None):
+        np.testing.assert_array_equal(bins(rows, n_jobs), expected)
+        np.testing.assert_array_equal(bins(np.asfortranarray(rows), n_jobs), expected)
+    for some in (slice(0, 0), slice(5, 6), slice(100, 3000, 3)):
+        np.testing.assert_array_equal(bins(rows[some]), expected[some])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bins_on_a_device_are_those_of_numpy(dtype):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((300, 3)).astype(dtype)
+    rows[::5, 0], rows[:, 2] = np.nan, rng.integers(0, 6, 300)
+    rows[::9, 2] = np.nan
+    bins = Bins(rows, np.array([0, 0, 6]))
+    there = bins(array_api_strict.asarray(rows))
+    assert there.dtype == array_api_strict.uint8
+    np.testing.assert_array_equal(np.asarray(there), bins(rows))

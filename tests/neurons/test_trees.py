@@ -1,0 +1,245 @@
+"""Trees: their leaves cut by cut, their kernel, and what draws them."""
+
+import array_api_strict
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+from sklearn.base import clone
+
+from cases import inputs
+from trickless import DoublyStochasticRegressor, NeuronStream, estimate_kernel
+from trickless.functions.network import Network
+from trickless.functions.stream import StoredNeurons
+from trickless.neurons import Inputs, Trees
+from trickless.neurons.checks import check_activations
+
+N = 20_000
+
+
+def fitted(neurons, X, n_categories=None, weight=None):
+    if n_categories is not None:
+        neurons.inputs_ = Inputs(np.array(n_categories))
+    return neurons.fit(X, np.random.default_rng(0), weight)
+
+
+def drawn(neurons, n, seed=1):
+    return neurons.draw(np.random.default_rng(seed), n)
+
+
+def table(n=300):
+    """Numbers with ties, gaps, codes of 6 and 3 categories, some of which are missing or new."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [
+            np.repeat(rng.standard_normal(n // 3), 3),
+            rng.integers(0, 8, n),
+            rng.exponential(size=n),
+            rng.integers(0, 5, n),
+            np.where(np.arange(n) % 3, 2.0, np.nan),
+            np.full(n, 7.0),
+        ]
+    )
+    X[::4, 2] = np.nan
+    return X, [0, 8, 0, 5, 0, 0]
+
+
+@pytest.mark.parametrize("depth", [1, 3, 9])
+def test_a_leaf_has_a_bit_for_each_cut_that_sends_the_row_to_the_right(depth):
+    X, n_categories = table()
+    neurons = fitted(Trees(depth), X, n_categories)
+    columns, sets = weights = drawn(neurons, 20)
+    assert columns.shape == (20, depth)
+    bins = neurons.bins_(X)
+    expected = np.zeros((len(X), 20), dtype=int)
+    for row, of_row in enumerate(bins):
+        for tree in range(20):
+            for i in range(depth):
+                bin_ = int(of_row[columns[tree, i]])
+                goes_right = sets[tree, i, bin_ // 8] >> (7 - bin_ % 8) & 1
+                expected[row, tree] += int(goes_right) << i
+    np.testing.assert_array_equal(neurons.leaves(X, weights), expected)
+    np.testing.assert_array_equal(neurons.leaves(neurons.read(X), weights), expected)
+    Z = neurons(X, weights)
+    assert Z.shape == (len(X), 20 * 2**depth)
+    Z = Z.reshape(len(X), 2**depth, 20)
+    np.testing.assert_array_equal(Z.argmax(axis=1), expected)
+    np.testing.assert_array_equal(Z.sum(axis=1), 1)
+    np.testing.assert_array_equal(np.unique(Z), [0, 1])
+
+
+def test_cuts_of_numbers_are_thresholds_with_missing_values_on_either_side():
+    X, n_categories = table()
+    neurons = fitted(Trees(1), X, n_categories)
+    columns, sets = drawn(neurons, 4000)
+    right = np.unpackbits(sets[:, 0], axis=1)
+    assert not (columns == 5).any()  # it is constant
+    for j in (0, 2, 4):
+        some = right[columns[:, 0] == j]
+        n_bins = neurons.bins_.counts[j]
+        assert (np.diff(some[:, 1 : n_bins + 1].astype(int), axis=1) >= 0).all()
+        n_right = some[:, 1 : n_bins + 1].sum(axis=1)
+        if n_bins > 1:
+            assert 0 < n_right.min() <= n_right.max() < n_bins  # present values on both sides
+            assert len(set(n_right)) > 0.9 * (n_bins - 1)
+        assert binomtest(int(some[:, 0].sum()), len(some)).pvalue > 1e-4
+    for j, n_bins in ((1, 6), (3, 3)):
+        some = right[columns[:, 0] == j][:, : n_bins + 1]
+        for each in some.T:
+            assert binomtest(int(each.sum()), len(some)).pvalue > 1e-4
+    for j in range(5):
+        assert binomtest(int((columns == j).sum()), 4000, 0.2).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_mean_of_products_is_the_kernel_of_a_table(depth):
+    X, n_categories = table()
+    neurons = fitted(Trees(depth), X, n_categories)
+    rows = np.vstack([X[:13], [np.nan] * 6])
+    leaf = neurons.leaves(rows, drawn(neurons, N))
+    together = leaf[:, None, :] == leaf[None, :, :]
+    kernel = neurons.kernel(rows)
+    error = together.std(axis=2, ddof=1) / np.sqrt(N)
+    assert (error < 0.01).all()
+    assert (np.abs(together.mean(axis=2) - kernel) <= 5 * error + 1e-12).all()
+    np.testing.assert_allclose(neurons.kernel(rows, X[:5]), kernel[:, :5])
+    np.testing.assert_array_equal(np.diag(kernel), 1)
+
+
+def test_the_kernel_of_a_data_frame_is_that_of_what_its_learner_fitted():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"a": rng.standard_normal(200), "b": rng.choice(["x", "y", "z"], 200), "c": rng.random(200)}
+    )
+    frame.loc[::5, "b"], frame.loc[::7, "a"] = None, np.nan
+    learner = DoublyStochasticRegressor(Trees(2), 20, random_state=0).fit(frame, np.arange(200.0))
+    X = learner.rows_.encoder("test", frame).to_numpy()  # with the codes that the family gets
+    neurons = learner.neurons_
+    estimate, error = estimate_kernel(neurons, X[:12], n_neurons=5000, random_state=1)
+    truth = neurons.kernel(X[:12])
+    assert (np.abs(estimate - truth) <= 5 * error + 1e-6).all()
+    b = frame["b"].iloc[:12].fillna("missing").to_numpy()
+    other = clone(neurons)  # the column of categories by itself
+    other.inputs_ = Inputs(neurons.inputs_.n_categories[[1]])
+    other.fit(X[:, [1]], rng)
+    equal = b[:, None] == b[None, :]
+    np.testing.assert_allclose(other.kernel(X[:12, [1]]), np.where(equal, 1, 0.25))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_sum_of_leaves_is_the_product_with_their_indicators(dtype):
+    X, n_categories = table()
+    neurons, rng = fitted(Trees(4), X, n_categories), np.random.default_rng(0)
+    weights, X = drawn(neurons, 300), X.astype(dtype)
+    coef = rng.standard_normal((300, 16, 2)).astype(dtype)
+    Z = neurons(X, weights).astype(float)
+    expected = Z @ coef.astype(float).transpose(1, 0, 2).reshape(-1, 2)
+    for rows in (X, neurons.read(X)):
+        np.testing.assert_allclose(neurons.combine(rows, weights, coef), expected, atol=1e-12)
+    network = Network(neurons, StoredNeurons(weights), coef, np.array([1.0, 2.0]))
+    np.testing.assert_allclose(network(X), expected + network.intercept, atol=1e-12)
+
+
+def test_values_of_a_row_do_not_depend_on_the_rows_beside_it(monkeypatch):
+    X, n_categories = table()
+    neurons = fitted(Trees(5), X, n_categories)
+    coef = np.random.default_rng(0).standard_normal((300, 32, 3)).astype("float32")
+    X, stream = X[:70], NeuronStream(neurons, 0)
+    whole = Network(neurons, stream, coef)(X)
+    for n_rows in (9, 2**14):
+        monkeypatch.setattr("trickless.functions.network._ROWS_OF_LEAVES", n_rows)
+        monkeypatch.setattr("trickless.functions.network._GROUP_BYTES", 1000 * n_rows)
+        monkeypatch.setattr("trickless.arrays.threads._WORTH_SHARING", 1)
+        for n_jobs in (1, 3):
+            network = Network(neurons, stream, coef, n_jobs=n_jobs)
+            np.testing.assert_array_equal(network(X), whole)
+            parts = [network(X[i : i + 32]) for i in range(0, len(X), 32)]
+            np.testing.assert_array_equal(np.concatenate(parts), whole)
+    np.testing.assert_array_equal(network(X[:0]), whole[:0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_device_finds_the_leaves_of_numpy(dtype):
+    """With arrays that have nothing but the standard, whose rows are bins or are not yet."""
+    X, n_categories = table()
+    X, xp = X.astype(dtype), array_api_strict
+    neurons = fitted(Trees(4), X, n_categories)
+    weights = drawn(neurons, 40)
+    coef = np.random.default_rng(0).standard_normal((40, 16, 2)).astype(dtype)
+    rows, there = xp.asarray(X), tuple(map(xp.asarray, weights))
+    bins = neurons.read(rows)
+    np.testing.assert_array_equal(np.asarray(bins), neurons.read(X))
+    for each in (rows, bins):
+        leaf = np.asarray(neurons.leaves(each, there))
+        np.testing.assert_array_equal(leaf, neurons.leaves(X, weights))
+        value = neurons.combine(each, there, xp.asarray(coef))
+        assert value.dtype == getattr(xp, dtype)
+        np.testing.assert_allclose(np.asarray(value), neurons.combine(X, weights, coef), atol=1e-5)
+    network = Network(neurons, StoredNeurons(weights), coef, 1.0)
+    np.testing.assert_allclose(np.asarray(network(rows)), network(X), atol=1e-5)
+    assert neurons(rows, there).dtype == rows.dtype
+
+
+def test_features_have_as_many_cuts_as_part_rows():
+    X = inputs(50, 4)
+    neurons = fitted(Trees(3), X)
+    columns, sets = drawn(neurons, 100)
+    counts = np.bincount(columns.ravel(), minlength=4)
+    np.testing.assert_array_equal(neurons.cuts_by_feature((columns, sets)), counts)
+    none = sets.copy()
+    none[:, 1:] = 0  # all rows to the left, at all levels but the first
+    counts = np.bincount(columns[:, 0], minlength=4)
+    np.testing.assert_array_equal(neurons.cuts_by_feature((columns, none)), counts)
+    np.testing.assert_array_equal(neurons.cuts_by_feature((columns[:0], sets[:0])), np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "depth"), [(2, 2), (100, 2), (160, 3), (2000, 6), (16 * 2**12, 12), (10**6, 12)]
+)
+def test_automatic_depth_leaves_sixteen_rows_in_a_leaf(n_rows, depth):
+    X = np.broadcast_to(np.arange(2.0)[:, None], (2, 1))[np.arange(n_rows) % 2]
+    neurons = fitted(Trees(), X)
+    assert neurons.depth_ == depth
+    assert neurons.width == 2**depth
+    assert fitted(Trees(1), X).width == 2
+
+
+def test_thresholds_of_many_rows_come_from_a_sample_that_follows_the_weights(monkeypatch):
+    monkeypatch.setattr("trickless.neurons.trees._BIN_ROWS", 1000)
+    X = np.arange(4000.0)[:, None]
+    assert fitted(Trees(), X).bins_.counts[0] == 255
+    weight = np.where(X[:, 0] < 2000, 1, 1e-9)
+    assert fitted(Trees(), X, weight=weight).bins_.thresholds[0].max() < 2000
+    monkeypatch.setattr("trickless.neurons.trees._BIN_VALUES", 100)
+    assert fitted(Trees(), X).bins_.counts[0] == 100
+
+
+def test_two_values_of_one_row_are_always_told_apart():
+    X = np.repeat([[0.0], [5.0]], [99_999, 1], axis=0)
+    neurons = fitted(Trees(1), X[-300:])
+    leaf = neurons.leaves(X[-2:], drawn(neurons, 100))
+    np.testing.assert_array_equal(leaf, np.repeat([[0], [1]], 100, axis=1))
+
+
+@pytest.mark.parametrize("X", [np.ones((9, 2)), np.full((9, 2), np.nan)], ids=["ones", "missing"])
+def test_columns_that_do_not_vary_warn_and_make_a_constant(X):
+    with pytest.warns(UserWarning, match=r"Trees: no column of X varies.*Remedy: columns with"):
+        neurons = fitted(Trees(2), X)
+    leaf = neurons.leaves(X, drawn(neurons, 9))
+    assert (leaf == leaf[0]).all()
+    np.testing.assert_array_equal(neurons.kernel(X), 1)
+
+
+@pytest.mark.parametrize("depth", [0, 17, -1, 1.5, True, None, "deep", np.nan, 2.0])
+def test_bad_depths_are_named(depth):
+    message = r"Trees: depth=.*at least 1 and at most 16 or 'auto'\. Remedy: depth=6"
+    with pytest.raises((TypeError, ValueError), match=message):
+        fitted(Trees(depth), inputs(5, 2))
+
+
+def test_activations_have_the_shape_that_is_checked():
+    X = inputs(5, 2)
+    neurons = fitted(Trees(3), X)
+    check_activations("call", neurons(X, drawn(neurons, 4)), 5, 4, 8)
+    assert neurons(X[:0], drawn(neurons, 4)).shape == (0, 32)
+    assert neurons.leaves(X, tuple(array[:0] for array in drawn(neurons, 4))).shape == (5, 0)
