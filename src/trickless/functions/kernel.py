@@ -64,8 +64,9 @@ def estimate_kernel(
     True
     """
     check_value("estimate_kernel", "n_neurons", n_neurons, _COUNT)
-    X = _rows("estimate_kernel", "X", X)
-    Y = X if Y is None else _rows("estimate_kernel", "Y", Y)
+    may_be_missing = make_neurons(neurons).accepts_tables
+    X = _rows("estimate_kernel", "X", X, may_be_missing)
+    Y = X if Y is None else _rows("estimate_kernel", "Y", Y, may_be_missing)
     seed = as_seed(random_state)
     family = _fitted(neurons, X, seed)
     total, squares = np.zeros((len(X), len(Y))), np.zeros((len(X), len(Y)))
@@ -89,11 +90,12 @@ def estimate_kernel(
     return mean, np.sqrt(variance / n_neurons)
 
 
-def _rows(owner: str, name: str, X: Any) -> np.ndarray:
+def _rows(owner: str, name: str, X: Any, may_be_missing: bool = False) -> np.ndarray:
     try:
         # NumPy warns of sums that detect values that are not finite.
         with with_remedies(owner), np.errstate(invalid="ignore"):
-            return check_array(X, dtype=np.float64, input_name=name)
+            finite = "allow-nan" if may_be_missing else True
+            return check_array(X, dtype=np.float64, ensure_all_finite=finite, input_name=name)
     except (TypeError, ValueError) as error:
         remedy = "rows must be finite numbers. Remedy: encode it in a pipeline."
         if (why := why_no_numbers(X, remedy, name)) is None:

@@ -93,9 +93,9 @@ class Network:
         """
         total = zeros((X.shape[0], self.n_outputs), X)
         total += beside(total, np.asarray(self.intercept, dtype=np.float64))
-        X = self.neurons.read(X, self.n_jobs)
+        like, X = X, self.neurons.read(X, self.n_jobs)  # whose precision may be another
         for group in self._groups(X):
-            parts = [(weights, _beside(X, self.coef[where])) for where, weights in group]
+            parts = [(weights, _beside(like, self.coef[where])) for where, weights in group]
 
             def add(rows: slice, parts: list[tuple[Weights, Any]] = parts) -> None:
                 some = take(X, rows)

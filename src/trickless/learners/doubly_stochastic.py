@@ -308,7 +308,7 @@ def size_up(learner: _DoublyStochastic, n_rows: int) -> None:
 
 
 def check_plan(learner: _DoublyStochastic, plan: Plan) -> None:
-    """Check that Newton steps have leaves to go by, and that their coefficients fit in memory."""
+    """Check that Newton steps have leaves, suitable steps, and coefficients that fit in memory."""
     owner, neurons = type(learner).__name__, learner.neurons_
     if plan.preconditioner != "newton":
         return
@@ -317,6 +317,12 @@ def check_plan(learner: _DoublyStochastic, plan: Plan) -> None:
             f"{owner}: preconditioner='newton' takes Newton steps on the leaves of trees, but "
             f"neurons={type(neurons).__name__}() have none. Remedy: neurons='trees', or "
             "preconditioner='auto'."
+        )
+    if learner.schedule == "theorem":
+        raise ValueError(
+            f"{owner}: preconditioner='newton' with schedule='theorem': the theorem is about the "
+            "plain steps of the paper, and steps of 1 / alpha would be many times a Newton step. "
+            "Remedy: preconditioner='auto', or another schedule."
         )
     n_bytes = plan.n_neurons * neurons.width * learner.targets_.n_outputs
     n_bytes *= learner.rows_.dtype.itemsize

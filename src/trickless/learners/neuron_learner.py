@@ -24,8 +24,8 @@ from trickless.neurons.checks import (
 from trickless.rules import count
 from trickless.selection.halving import choose
 
-#: Rows and neurons with which a family is checked.
-_TRIAL_ROWS, _TRIAL_NEURONS = 64, 16
+#: Rows and neurons with which a family is checked, and the most columns if neurons are wide.
+_TRIAL_ROWS, _TRIAL_NEURONS, _TRIAL_COLUMNS = 64, 16, 2**16
 
 
 class NeuronLearner(Learner):
@@ -40,7 +40,7 @@ class NeuronLearner(Learner):
     #: Whether it accepts arrays of other libraries, and processes them on their device.
     _on_devices: ClassVar[bool] = False
     _fixed = ("neurons", *Learner._fixed)
-    _smaller = "a smaller n_neurons, or fewer rows at a time"
+    _smaller = "a smaller n_neurons, neurons of a smaller width or depth, or fewer rows at a time"
     _rules = Learner._rules | {
         "n_neurons": count("it counts draws of w; n_neurons=1000 is a good start")
     }
@@ -137,4 +137,5 @@ def try_neurons(learner: NeuronLearner, X: Any, first: bool = False) -> None:
 
 def _trial(learner: NeuronLearner) -> Weights:
     rng = generator(learner.seed_, Purpose.TRIAL)
-    return draw(learner.neurons_, rng, _TRIAL_NEURONS, learner.rows_.dtype)
+    n = max(1, min(_TRIAL_NEURONS, _TRIAL_COLUMNS // learner.neurons_.width))
+    return draw(learner.neurons_, rng, n, learner.rows_.dtype)

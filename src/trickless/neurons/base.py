@@ -247,7 +247,7 @@ class Neurons(BaseEstimator, ABC):
             return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
 
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
-        """Rows as ``activate`` reads them fastest; by default, as they are.
+        """Rows as ``combine`` reads them fastest; by default, as they are.
 
         Learners that evaluate the same rows many times convert them once.
 
@@ -260,7 +260,7 @@ class Neurons(BaseEstimator, ABC):
         Returns
         -------
         array or CSR matrix of shape (n_rows, n_features)
-            :meth:`activate` accepts it in place of X.
+            :meth:`combine` accepts it in place of X. Its precision may be another.
         """
         return X
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from trickless.arrays.loops import loops
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.threads import row_blocks
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.bins import Bins
 from trickless.rules import choice, either, integer, warn
@@ -18,6 +19,8 @@ _BIN_ROWS, _BIN_VALUES = 65_536, 32_000_000
 _ROWS_PER_LEAF, _SHALLOWEST, _DEEPEST = 16, 2, 12
 #: The largest depth: leaves of deeper trees have more coefficients than tables have rows.
 _MOST_DEPTH = 16
+#: Trees whose leaves are looked up together on a device.
+_TREES_TOGETHER = 16
 
 
 class Trees(Neurons):
@@ -163,11 +166,24 @@ class Trees(Neurons):
 
     def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
         if not on_host(X):
-            return super().combine(X, weights, coef)
+            return self._gathered(X, weights, coef)
         bins = self.read(X).T
         total = np.zeros((bins.shape[1], coef.shape[2]))
         for leaf, j in self._by_tree(bins, weights):
             loops().add_leaf_values(total, leaf, coef[j])
+        return total
+
+    def _gathered(self, X: Any, weights: Weights, coef: Any) -> Any:
+        """The same on any device, a few trees at a time."""
+        xp, bins, (n, width, n_outputs) = namespace(coef), self.read(X), coef.shape
+        flat = xp.reshape(coef, (n * width, n_outputs))
+        total = xp.zeros((X.shape[0], n_outputs), dtype=coef.dtype, device=coef.device)
+        for some in row_blocks(n, _TREES_TOGETHER):
+            few = tuple(array[some, ...] for array in weights)
+            first = xp.arange(some.start, some.stop, device=coef.device) * width
+            leaf = self._leaves(xp, bins, *few) + first
+            values = xp.take(flat, xp.reshape(leaf, (-1,)), axis=0)
+            total += xp.sum(xp.reshape(values, (*leaf.shape, n_outputs)), axis=1)
         return total
 
     def _by_tree(self, bins: np.ndarray, weights: Weights) -> Any:

@@ -28,6 +28,7 @@ from trickless.functions.activations import activations, in_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, moved
 from trickless.neurons import Trees, Weights
 from trickless.solvers.cuts import choose_cuts
+from trickless.solvers.losses import Loss
 from trickless.solvers.newton import Units, terms
 from trickless.solvers.step_sizes import Options
 
@@ -39,9 +40,16 @@ class Chooser:
     """Chooses neurons of a stream, by the slopes of the loss at some rows."""
 
     def __init__(
-        self, stream: NeuronStream, units: Units, scale: np.ndarray, options: Options
+        self,
+        stream: NeuronStream,
+        units: Units,
+        scale: np.ndarray,
+        typical: np.ndarray,
+        options: Options,
     ) -> None:
         self.stream, self.units, self.scale, self.options = stream, units, scale, options
+        #: What each output gains at the start.
+        self.typical = np.where(typical > 0, typical, 1.0)
 
     def choose(
         self,
@@ -60,7 +68,7 @@ class Chooser:
         Parameters
         ----------
         X : array or CSR matrix of shape (n, n_features)
-            Rows to choose by, as the family reads them.
+            Rows to choose by.
         f, targets : arrays of shape (n, n_outputs)
             Values of the network there, with its intercept, and targets.
         weight : array of shape (n,), optional
@@ -84,12 +92,25 @@ class Chooser:
         g, h = self.options.loss.newton(f, targets, self.scale)
         if weight is not None:
             g, h = g * weight[:, None], h * weight[:, None]
-        return self._best(X, g, h, first, k)
+        of_g, of_h = self._factors(h.mean(axis=0))
+        return self._best(X, g * of_g, h * of_h, first, k)
 
     def terms(self, f: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         """Slopes and curvatures of rows in their units, shape (2 n_outputs, n)."""
         loss, n_jobs = self.options.loss, self.options.n_jobs
         return terms(loss, f, targets, weight, self.units, self.scale, n_jobs)
+
+    def _factors(self, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Factors of slopes and curvatures, by which outputs count equally in any units.
+
+        ``curvature`` is the mean of each output. Times its factor it is about 1, and gains are
+        relative to those at the start. Factors are powers of two, so that products are exact. They
+        are 1 if the loss couples the outputs, which have the same unit then.
+        """
+        if len(curvature) == 1 or self.options.loss.coupled:
+            return np.ones_like(curvature), np.ones_like(curvature)
+        mean = np.where(curvature > 0, curvature, 1.0)
+        return _power_of_two(1 / np.sqrt(mean * self.typical)), _power_of_two(1 / mean)
 
     def _trees(
         self,
@@ -108,14 +129,16 @@ class Chooser:
         if self.options.learned_prior:
             prior *= 1 + wins
         g, h = np.split(terms, 2)
-        h = h.sum(axis=0) * self.units.h
+        of_g, of_h = self._factors(h.mean(axis=1) * self.units.h)
+        h = (of_h * self.units.h) @ h
         ridge = self.options.damping * float(h.mean()) * n_rows / family.width
+        bins = to_host(family.read(X, self.options.n_jobs)).T
         trees = []
         for _ in range(k):
             # Several outputs choose by a random sum of their slopes, which is exact.
             signs = rng.choice([-1.0, 1.0], len(g)) if len(g) > 1 else np.ones(1)
-            slopes = (signs @ g) * self.units.g
-            args = family, X.T, slopes, h, weight, ridge, n_rows, self.options.n_candidates
+            slopes = (signs * of_g * self.units.g) @ g
+            args = family, bins, slopes, h, weight, ridge, n_rows, self.options.n_candidates
             trees.append(choose_cuts(*args, prior, rng))
         columns = np.stack([tree.columns for tree in trees])
         return columns, np.packbits(np.stack([tree.tables for tree in trees]), axis=2)
@@ -143,6 +166,24 @@ def compared(seed: int, first: int, n_rows: int) -> np.ndarray:
         return np.arange(n_rows)
     rng = generator(seed, Purpose.CANDIDATES, first)
     return np.sort(rng.choice(n_rows, _SAMPLE, replace=False))
+
+
+def typical_of(
+    loss: Loss,
+    start: np.ndarray,
+    targets: np.ndarray,
+    weight: np.ndarray | None,
+    scale: np.ndarray,
+) -> np.ndarray:
+    """What Newton steps gain for each output where f is the constant ``start``: (n_outputs,)."""
+    g, h = loss.newton(np.broadcast_to(start, targets.shape), targets, scale)
+    square, curvature = (np.average(each, axis=0, weights=weight) for each in (g * g, h))
+    return np.divide(square, curvature, out=np.zeros_like(square), where=curvature > 0)
+
+
+def _power_of_two(values: np.ndarray) -> np.ndarray:
+    """The powers of two that are nearest."""
+    return np.ldexp(1.0, np.rint(np.log2(values)).astype(int))
 
 
 def _best_of(score: np.ndarray, width: int, k: int, m: int) -> np.ndarray:

@@ -113,12 +113,13 @@ def choose_cuts(
     scale = n_rows / max(len(sample.rows), 1)
     best, n_levels = -np.inf, 1
     for level in range(family.depth_):
+        n_before = search.n_leaves
         drawn = np.searchsorted(chance, rng.random(n_candidates) * chance[-1], side="right")
         spots = rng.random((n_candidates, min(n_candidates, search.worthwhile)))
         columns[level], tables[level], gain = search.best(drawn, spots)
         df = search.degrees_of_freedom()
         net = scale * (gain - df * sample.noise) - _PENALTY * df * noise
-        if net > best:
+        if net > best and (search.n_leaves > n_before or not level):
             best, n_levels = net, level + 1
         elif level + 1 - n_levels >= _PATIENCE:
             break

@@ -64,7 +64,7 @@ class Descent(GrowingNetwork):
         batches = self.batches(training, options)
         self.find_heaviest(batches, weight)
         split = Split(
-            self.neurons.read(X, options.n_jobs),
+            self.read(X, options),
             targets,
             weight,
             batches if held_out is None else [*batches, held_out],
@@ -142,8 +142,11 @@ class Descent(GrowingNetwork):
                 break
             after()
         if options.newton and len(self.validation_scores) > n_scores_before:
-            best = n_scores_before + int(np.argmax(self.validation_scores[n_scores_before:]))
-            self.keep_first(self.scored[best])
+            best = int(np.argmax(self.validation_scores[n_scores_before:]))
+            n_steps = n_steps_before + (best + 1) * wait
+            best += n_scores_before
+            worse = n_steps_before == 0 and self.validation_scores[best] < 0  # than a constant
+            self.keep_first(0 if worse else self.scored[best], n_steps, options)
         self.warn_if_lost(0, options)
 
     def score(
@@ -152,14 +155,18 @@ class Descent(GrowingNetwork):
         """The score of held-out rows: R² or accuracy; for trees the share of loss explained.
 
         The best number of trees is found by the loss, since the accuracy of a few rows is coarse.
+        It is the mean over outputs, so that these count equally in any units.
         """
         if not options.newton:
             return self.measure.score(f + self.intercept, targets, weight)
-        start = options.loss.value(np.broadcast_to(self.intercept, targets.shape), targets)
-        value = options.loss.value(f + self.intercept, targets)
-        constant = float(np.average(start, weights=weight))
-        lost = float(np.average(value, weights=weight))
-        return 1 - lost / constant if constant > 0 else 0.0
+        constant = np.broadcast_to(self.intercept, targets.shape)
+        n_apart = 1 if options.loss.coupled else len(self.intercept)
+        outputs = np.split(np.stack([f + self.intercept, constant, targets]), n_apart, axis=2)
+        means = [
+            [np.average(options.loss.value(some, y), weights=weight) for some in (value, start)]
+            for value, start, y in outputs
+        ]
+        return float(np.mean([1 - lost / start if start > 0 else 0.0 for lost, start in means]))
 
     def split(self, n_rows: int, options: Options) -> tuple[np.ndarray | None, np.ndarray]:
         """Held-out rows for early stopping, if any, and training rows."""
@@ -247,7 +254,7 @@ class Descent(GrowingNetwork):
         """Take steps on equal batches of some rows of a stream, in their order."""
         n_before = self.n_steps
         self.size_steps(lambda rows: take(X, rows), targets, weight, options)
-        X = self.neurons.read(X, options.n_jobs)
+        X = self.read(X, options)
         n_batches = -(-X.shape[0] // options.batch_size)
         for index in np.array_split(np.arange(X.shape[0]), n_batches):
             where = slice(index[0], index[-1] + 1)  # a slice makes views, an index would copy

@@ -24,15 +24,23 @@ from trickless.arrays.devices import (
 )
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import activations, by_neuron, together
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream, StoredNeurons, moved
 from trickless.neurons import Trees, Weights
 from trickless.rules import warn
-from trickless.solvers.candidates import Chooser
-from trickless.solvers.newton import Leaves, Units, leaf_coefficients, leaves_of, terms, units_of
+from trickless.solvers.candidates import Chooser, typical_of
+from trickless.solvers.newton import (
+    Leaves,
+    Units,
+    leaf_coefficients,
+    leaves_of,
+    safe_share,
+    terms,
+    units_of,
+)
 from trickless.solvers.progress import check_progress
 from trickless.solvers.state import Measure
 from trickless.solvers.step_sizes import (
@@ -68,7 +76,7 @@ class Batch:
 class Rows(NamedTuple):
     """Rows of a batch, their targets and weights, and the values of f there.
 
-    The rows are as ``Neurons.read`` gives them.
+    The rows are as ``GrowingNetwork.read`` gives them.
     """
 
     X: Any
@@ -131,6 +139,8 @@ class GrowingNetwork:
         self.heaviest = 1.0
         #: Mean distance of the targets from the intercept.
         self.spread = np.zeros(n_outputs)
+        #: What a Newton step from the intercept gains for each output.
+        self.typical = np.zeros(n_outputs)
         self.largest_loss = 0.0
         self.eigenvalue = 0.0
         self.steps = Steps("constant", 0.0, 0.0)
@@ -173,6 +183,12 @@ class GrowingNetwork:
         """The network of all neurons so far. The next step changes its coefficients."""
         return Network(self.neurons, self.source, self.coef.rows, self.intercept, n_jobs)
 
+    def read(self, X: Any, options: Options) -> Any:
+        """Rows as steps read them. Newton steps take place on the host, wherever the rows are."""
+        if not on_host(X) and not options.newton:
+            return X  # in the precision in which activations are wanted there
+        return to_host(self.neurons.read(X, options.n_jobs))
+
     def size_steps(
         self,
         pick: Callable[[np.ndarray], Any],
@@ -196,12 +212,13 @@ class GrowingNetwork:
         if not self.history or steps != self.steps:
             check_steps(options.owner, steps, options.alpha, options.loss)
         self.steps = steps
-        if options.newton or (self.neurons.one_hot and options.n_candidates > 1):
-            scale = unit_of(spread)
-            units = units_of(options.loss, self.intercept, targets, weight, scale)
-            self.units = self.units.at_least(units)
+        typical, first = self.typical, (self.intercept, targets, weight, unit_of(spread))
+        if options.newton or options.n_candidates > 1:
+            self.units = self.units.at_least(units_of(options.loss, *first))
+            new = typical_of(options.loss, *first)
+            typical = typical + count / (self.total_weight + count) * (new - typical)
         with uninterrupted():
-            self.spread = spread
+            self.spread, self.typical = spread, typical
             self.n_rows += len(targets)
             self.total_weight += count
 
@@ -249,7 +266,7 @@ class GrowingNetwork:
         first = len(self.coef)
         if options.n_candidates == 1:
             return self.stream.between(first, first + k, pool.X)  # from a seed
-        chooser = Chooser(self.stream, self.units, unit_of(self.spread), options)
+        chooser = Chooser(self.stream, self.units, unit_of(self.spread), self.typical, options)
         args = pool.X, pool.batch.f + self.intercept, pool.targets, self.relative(pool.weight)
         return chooser.choose(*args, first, k, n_rows, self.wins, terms)
 
@@ -380,6 +397,7 @@ class GrowingNetwork:
         if slopes.curvature is not None:
             sums = slopes.gradient, slopes.curvature
             whole = leaf_coefficients(*sums, self.units, options.damping)
+            whole *= safe_share(whole, gamma, options.loss)
             direction = -(whole / k).astype(self.coef.rows.dtype)
         elif slopes.covariance is None:
             direction = slopes.gradient / k
@@ -440,17 +458,21 @@ class GrowingNetwork:
             n_before = len(self.coef)
             before = self.stream.between(0, n_before) if n_before else tuple(w[:0] for w in weights)
             self.chosen = StoredNeurons(before)
-        self.chosen.append(weights)
+        self.chosen.append(tuple(map(to_host, weights)))
         if isinstance(self.neurons, Trees):
             self.wins = self.wins + self.neurons.cuts_by_feature(weights)
 
-    def keep_first(self, n: int) -> None:
-        """Keep the first n neurons only."""
-        coef = Growing()
-        coef.append(self.coef.rows[:n])
+    def keep_first(self, n: int, n_steps: int, options: Options) -> None:
+        """Keep the first n neurons only, as they were after ``n_steps`` steps."""
+        coef, later = Growing(), np.arange(n_steps, self.n_steps)
+        decay = np.prod(1 - self.steps(later) * options.alpha, axis=0)
+        coef.append((self.coef.rows[:n] / decay).astype(self.coef.rows.dtype))
         chosen = None if self.chosen is None else self.chosen.first(n)
+        wins = self.wins
+        if chosen is not None and isinstance(self.neurons, Trees):
+            wins = self.neurons.cuts_by_feature(chosen.weights)
         with uninterrupted():
-            self.coef, self.chosen = coef, chosen
+            self.coef, self.chosen, self.wins = coef, chosen, wins
 
     def warn_if_lost(self, n_before: int, options: Options) -> None:
         """Warn if rows were predicted worse than by a constant before most of the last steps.

@@ -25,7 +25,8 @@ class Loss(ABC):
     whose derivative is 0 or ±1 at all scales of the targets. Steps up to 1 / curvature are stable
     for neurons bounded by 1. A link turns decision values into probabilities. ``coupled`` says
     that the slope of one output depends on the others, ``bounded_slope`` and ``smooth`` that the
-    derivative is bounded and Lipschitz continuous.
+    derivative is bounded and Lipschitz continuous. ``bending`` bounds the third derivative, in
+    units of the second.
     """
 
     curvature: float = 1.0
@@ -34,6 +35,7 @@ class Loss(ABC):
     coupled: bool = False
     bounded_slope: bool = True
     smooth: bool = True
+    bending: float = 0.0
 
     @abstractmethod
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -148,6 +150,13 @@ class EpsilonInsensitive(DualLoss):
     def derivative(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.sign(f - y) * (np.abs(f - y) > self.epsilon)
 
+    def newton(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        off, near = np.abs(f - y), _NEAR * unit
+        below, above = (np.maximum(np.abs(off + e), near) for e in (self.epsilon, -self.epsilon))
+        return -self.derivative(f, y), 0.5 / below + 0.5 / above
+
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return self.epsilon * np.abs(a) - a * y
 
@@ -195,6 +204,12 @@ class Hinge(DualLoss):
 
     def distance(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.abs(1 - y * f)
+
+    def newton(
+        self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        short = 1 - y * f
+        return y * (short > 0), 0.5 / np.maximum(np.abs(short), _NEAR * unit)
 
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -a * y
@@ -263,6 +278,7 @@ class Logistic(DualLoss):
 
     curvature = 0.25
     has_link = True
+    bending = 1.0
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.logaddexp(0, -y * f).sum(axis=1)
@@ -329,6 +345,7 @@ class Exponential(Loss):
     """
 
     has_link = True
+    bending = 1.0
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         wrong = -y * f
@@ -354,6 +371,7 @@ class Softmax(Loss):
     curvature = 0.5
     has_link = True
     coupled = True
+    bending = 1.0
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -(log_softmax(f, axis=1) * (y > 0)).sum(axis=1)

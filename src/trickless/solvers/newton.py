@@ -29,14 +29,14 @@ _BITS = 50
 
 
 class Units(NamedTuple):
-    """The units of slopes and of curvatures: powers of two."""
+    """The units of the slopes and curvatures of each output: powers of two, or 0 if all are 0."""
 
-    g: float = 0.0
-    h: float = 0.0
+    g: np.ndarray | float = 0.0
+    h: np.ndarray | float = 0.0
 
     def at_least(self, other: Units) -> Units:
         """The larger of two units each."""
-        return Units(max(self.g, other.g), max(self.h, other.h))
+        return Units(np.maximum(self.g, other.g), np.maximum(self.h, other.h))
 
 
 class Leaves(NamedTuple):
@@ -99,11 +99,12 @@ def units_of(
     """Units that make sums over all rows exact, as long as slopes are not much above the first."""
     g, h = loss.newton(np.broadcast_to(start, targets.shape), targets, scale)
     heaviest = 1.0 if weight is None else float(weight.max() / weight.mean())
-    return Units(*(_unit(heaviest * len(targets) * np.abs(values).max()) for values in (g, h)))
+    largest = (heaviest * len(targets) * np.abs(values).max(axis=0) for values in (g, h))
+    return Units(*map(_units, largest))
 
 
-def _unit(largest_sum: float) -> float:
-    return float(2.0 ** (np.frexp(largest_sum or 1.0)[1] - _BITS))
+def _units(largest_sums: np.ndarray) -> np.ndarray:
+    return np.where(largest_sums > 0, np.ldexp(1.0, np.frexp(largest_sums)[1] - _BITS), 0.0)
 
 
 def terms(
@@ -118,13 +119,14 @@ def terms(
     """Slopes −l′ and curvatures of rows, in their units: (2 n_outputs, n_rows), whole numbers."""
     n_outputs = targets.shape[1]
     values = np.empty((2 * n_outputs, len(f)))
+    unit_g, unit_h = (np.where(np.greater(unit, 0), unit, 1.0) for unit in units)
 
     def fill(rows: slice) -> None:
         g, h = loss.newton(f[rows], targets[rows], scale)
         if weight is not None:
             g, h = g * weight[rows, None], h * weight[rows, None]
-        np.rint(g.T / units.g, out=values[:n_outputs, rows])
-        np.rint(h.T / units.h, out=values[n_outputs:, rows])
+        np.rint((g / unit_g).T, out=values[:n_outputs, rows])
+        np.rint((h / unit_h).T, out=values[n_outputs:, rows])
 
     by_rows(fill, len(f), n_jobs)
     return values
@@ -140,3 +142,21 @@ def leaf_coefficients(g: np.ndarray, h: np.ndarray, units: Units, damping: float
     ridge = damping * h.mean(axis=0)
     coef = np.divide(g, h + ridge, out=np.zeros_like(g), where=h + ridge > 0)
     return coef.reshape(-1, g.shape[2])
+
+
+def safe_share(coef: np.ndarray, gamma: np.ndarray, loss: Loss) -> np.ndarray:
+    r"""The share of a step of size gamma on each leaf that is not too long to descend.
+
+    If the curvature changes along f by no more than M times itself, a move by
+    :math:`\log(1 + M |c|) / M` descends, with c the whole Newton step [1]_. That is less than
+    :math:`\gamma |c|` where the rows of a leaf are nearly certain of the wrong class.
+
+    References
+    ----------
+    .. [1] T. Sun and Q. Tran-Dinh, "Generalized self-concordant functions: a recipe for Newton-type
+       methods", Mathematical Programming 178, 2019.
+    """
+    if not loss.bending:
+        return np.ones_like(coef)
+    far = np.maximum(loss.bending * np.abs(coef), np.finfo(float).tiny)
+    return np.minimum(1.0, np.log1p(far) / (gamma * far))
