@@ -36,7 +36,7 @@ from trickless.neurons import Trees
 PATH = Path(__file__).parent / "results" / "candidates.json"
 TABLES = ("adult", "covertype", "puma32h")
 CANDIDATES, DEPTHS = (1, 3, 10, 30, 100), (4, 8, 12)
-N_TREES, SEEDS, WARM_UP_ROWS = 500, (0, 1, 2), 500
+N_TREES, SEEDS, WARM_UP_ROWS = 300, (0, 1, 2), 500
 QUICK_TREES, QUICK_SEEDS = 50, (0,)
 COLORS = dict(zip(DEPTHS, (ORANGE, BLUE, RED), strict=True))
 
