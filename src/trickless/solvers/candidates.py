@@ -44,7 +44,7 @@ class Chooser:
         stream: NeuronStream,
         units: Units,
         scale: np.ndarray,
-        typical: np.ndarray,
+        typical: np.ndarray | float,
         options: Options,
     ) -> None:
         self.stream, self.units, self.scale, self.options = stream, units, scale, options

@@ -121,6 +121,9 @@ class GrowingNetwork:
     the scores of the held-out rows, if there are any.
     """
 
+    #: What a Newton step from the intercept gains for each output; 0 before the first batch.
+    typical: np.ndarray | float = 0.0
+
     def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
         n_outputs = len(intercept)
         self.stream, self.neurons = stream, stream.neurons
@@ -139,8 +142,6 @@ class GrowingNetwork:
         self.heaviest = 1.0
         #: Mean distance of the targets from the intercept.
         self.spread = np.zeros(n_outputs)
-        #: What a Newton step from the intercept gains for each output.
-        self.typical = np.zeros(n_outputs)
         self.largest_loss = 0.0
         self.eigenvalue = 0.0
         self.steps = Steps("constant", 0.0, 0.0)
