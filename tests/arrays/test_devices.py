@@ -42,7 +42,7 @@ from trickless.arrays.devices import (
     solve_lower,
     to_host,
 )
-from trickless.neurons import Gaussian, Neurons, make_neurons
+from trickless.neurons import Gaussian, Neurons, Trees, make_neurons
 
 HERE, FAR, SINGLE = (xp.Device(name) for name in ("CPU_DEVICE", "device1", "no_float64"))
 WORKING = [m for m in LEARNERS if not name_of(m).startswith("Shrinking")]
@@ -170,6 +170,28 @@ def test_weights_of_rows_go_with_them(learner):
         model = make(learner, dtype="float64").fit(put(X), put(y), sample_weight=given)
         got = host(answers(model, put(X)))
         np.testing.assert_allclose(got, answers(expected, X), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"n_candidates": 1}, {"preconditioner": None}, {"preconditioner": "block"}],
+    ids=str,
+)
+def test_trees_learn_on_a_device_what_they_learn_on_the_host(options):
+    """Newton steps take place on the host, with bins from the device; others where the rows are."""
+    options = {"n_neurons": 40, "neurons": Trees(3), "batch_size": 70} | options
+    X, y = problem(WORKING[1])
+    for where, dtype, atol in ((FAR, "float64", 1e-9), (SINGLE, "float32", 1e-3)):
+        learner = make(DoublyStochasticClassifier(), dtype=dtype, **options)
+        y_ = y > 0
+        expected = clone(learner).fit(X.astype(dtype), y_)
+        model = clone(learner).fit(put(X, where), put(y_, where))
+        np.testing.assert_allclose(model.coef_, expected.coef_, atol=atol)
+        got = host(model.decision_function(put(X, where)))
+        np.testing.assert_allclose(got, expected.decision_function(X.astype(dtype)), atol=10 * atol)
+        again = clone(learner).partial_fit(put(X, where), put(y_, where))
+        there = clone(learner).partial_fit(X.astype(dtype), y_)
+        np.testing.assert_allclose(again.coef_, there.coef_, atol=atol)
 
 
 def test_labels_come_back_as_they_were_given():

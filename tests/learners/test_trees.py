@@ -460,6 +460,18 @@ def test_targets_of_any_scale_are_learned_alike():
         np.testing.assert_allclose(scores, scores[1], atol=0.03)
 
 
+def test_a_few_deep_trees_are_tried_and_not_many(monkeypatch):
+    """Activations of a tree of depth 16 are 65,536 numbers a row."""
+    drawn, plain = [], Trees.draw
+    monkeypatch.setattr(Trees, "draw", lambda self, rng, n: drawn.append(n) or plain(self, rng, n))
+    X = inputs(60, 2)
+    make(REGRESSION[0], Trees(16), n_neurons=2).fit(X, X[:, 0])
+    assert set(drawn) == {1}
+    drawn.clear()
+    make(REGRESSION[0], Trees(3), n_neurons=2).fit(X, X[:, 0])
+    assert max(drawn) > 8
+
+
 def test_many_classes_are_learned_although_each_is_rare():
     """Whose rows are all but certain of the others, so that whole Newton steps are far too long."""
     rng = np.random.default_rng(0)
