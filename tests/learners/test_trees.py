@@ -493,3 +493,13 @@ def test_no_warning_of_numbers_comes_from_where_trees_learn():
             model.fit(X, X[:, 0] > 0)
             assert model.score(X, X[:, 0] > 0) == 1
             assert np.isfinite(answers(model, X)).all()
+
+
+def test_learners_that_evaluate_all_leaves_get_shallow_trees():
+    X = inputs(3000, 3)
+    y = np.sin(X[:, 0])
+    sinks = KitchenSinksRegressor("trees", 50, random_state=0).fit(X, y)
+    assert sinks.neurons_.depth_ == 4
+    assert KitchenSinksRegressor(Trees(depth=5), 5).fit(X, y).neurons_.depth_ == 5
+    options = {"n_neurons": 5, "early_stopping": False}
+    assert DoublyStochasticRegressor("trees", **options).fit(X, y).neurons_.depth_ == 7

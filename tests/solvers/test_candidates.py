@@ -190,3 +190,13 @@ def test_neurons_that_are_chosen_and_drawn_may_follow_each_other(neurons):
     for array, kept in zip(drawn, model.network_.source.weights, strict=True):
         np.testing.assert_array_equal(kept[:20], array)
     assert model.score(X, y) > r2_score(y, one)
+
+
+@pytest.mark.parametrize("family", ["stumps", "ferns", "dense", "tabular"])
+def test_chosen_neurons_do_not_diverge(family):
+    """They may all be much the same, and the steps for blind draws are too long for them."""
+    X = inputs(800, 5)
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+    for m in (8, 30):
+        model = DoublyStochasticRegressor(family, 1000, n_candidates=m, random_state=0)
+        assert model.fit(X[:600], y[:600]).score(X[600:], y[600:]) > 0.15

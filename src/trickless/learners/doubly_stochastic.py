@@ -76,6 +76,7 @@ class _DoublyStochastic(NeuronLearner):
     n_neurons_: int
 
     _fixed = (*NeuronLearner._fixed, "loss")
+    _by_leaves = True
     _on_devices = True
 
     _rules = NeuronLearner._rules | {

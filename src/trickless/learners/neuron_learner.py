@@ -13,7 +13,7 @@ from trickless.functions.stream import NeuronStream, Purpose, draw, generator, m
 from trickless.learners.base import Learner
 from trickless.learners.intake import receive
 from trickless.learners.rows import Batch, Matrix, RowsOfNeurons
-from trickless.neurons import Neurons, Weights, make_neurons
+from trickless.neurons import Neurons, Trees, Weights, make_neurons
 from trickless.neurons.checks import (
     check_family,
     check_fit_takes_weights,
@@ -27,6 +27,9 @@ from trickless.selection.halving import choose
 #: Rows and neurons with which a family is checked, and the most columns if neurons are wide.
 _TRIAL_ROWS, _TRIAL_NEURONS, _TRIAL_COLUMNS = 64, 16, 2**16
 
+#: The most cuts of a tree of automatic depth, for learners that evaluate all leaves.
+_MOST_CUTS = 4
+
 
 class NeuronLearner(Learner):
     """A learner of drawn neurons.
@@ -35,6 +38,8 @@ class NeuronLearner(Learner):
     keeps coefficients of them.
     """
 
+    #: Whether the learner takes steps on the leaves of trees, and need not evaluate all of them.
+    _by_leaves: ClassVar[bool] = False
     #: Whether the learner relies on the bound of the activations.
     _bounded: ClassVar[bool] = True
     #: Whether it accepts arrays of other libraries, and processes them on their device.
@@ -96,6 +101,8 @@ def choose_neurons(
         check_fit_takes_weights(family)
         family.fit(X, generator(learner.seed_, Purpose.FIT), weight)
         check_fitted_family(family)
+        if isinstance(family, Trees) and not learner._by_leaves:
+            family.set_depth(X.shape[0], _MOST_CUTS)
     learner.neurons_, scores = choose(
         families, X, targets, weight, learner._planned_neurons, learner.seed_, learner.n_jobs
     )

@@ -47,8 +47,8 @@ class Trees(Neurons):
     ----------
     depth : int or "auto", default="auto"
         Cuts D of a tree, 1 to 16. A tree has :math:`2^D` leaves, each with a coefficient. "auto"
-        leaves 16 rows of the first batch in a leaf on average, with 2 to 12 cuts. Kitchen Sinks
-        solve for all leaves of all trees at once, so take a depth of 3 to 5 there.
+        leaves 16 rows of the first batch in a leaf on average, with 2 to 12 cuts. Learners other
+        than Doubly Stochastic evaluate all leaves of all trees, and make at most 4 cuts.
 
     Attributes
     ----------
@@ -115,9 +115,10 @@ class Trees(Neurons):
         self.set_depth(X.shape[0])
         return self
 
-    def set_depth(self, n_rows: int) -> None:
-        """Set the depth of all trees, for so many training rows."""
-        self.depth_ = _automatic_depth(n_rows) if self.depth == "auto" else int(self.depth)
+    def set_depth(self, n_rows: int, deepest: int = _DEEPEST) -> None:
+        """Set the depth of all trees, for so many training rows; ``deepest`` limits "auto"."""
+        automatic = min(_automatic_depth(n_rows), deepest)
+        self.depth_ = automatic if self.depth == "auto" else int(self.depth)
         self.width = 2**self.depth_
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
