@@ -61,7 +61,7 @@ from trickless.learners.targets import Labels
 from trickless.learners.weights import check_weights
 from trickless.neurons import Trees, Weights, make_neurons
 from trickless.neurons.base import sample_numbers
-from trickless.neurons.trees import most_rows
+from trickless.neurons.trees import DEEPEST, most_rows
 from trickless.solvers.candidates import compared
 from trickless.solvers.descent import Descent
 from trickless.solvers.growing_network import Batch, Rows, recorded
@@ -138,7 +138,7 @@ def _choose_neurons(model: Any, rows: Pieces, counted: _Counted, batch: BatchOfR
     index, _ = sample_numbers(n, rng, most, counted.weight)
     X = _rows_on_client(model, rows, counted.kept, index)
     choose_neurons(model, X, counted.targets[index], None)
-    model.neurons_.set_depth(n)
+    model.neurons_.set_depth(n, DEEPEST)
 
 
 def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.ndarray) -> Any:

@@ -16,7 +16,7 @@ from trickless.rules import choice, either, integer, warn
 #: The most rows, and values in all, from which thresholds are found.
 _BIN_ROWS, _BIN_VALUES = 65_536, 32_000_000
 #: With depth="auto", so many rows a leaf, and the least and largest depth.
-_ROWS_PER_LEAF, _SHALLOWEST, _DEEPEST = 16, 2, 12
+_ROWS_PER_LEAF, _SHALLOWEST, DEEPEST = 16, 2, 12
 #: The largest depth: leaves of deeper trees have more coefficients than tables have rows.
 _MOST_DEPTH = 16
 #: Trees whose leaves are looked up together on a device.
@@ -112,10 +112,10 @@ class Trees(Neurons):
                 "a constant. Remedy: columns with different values."
             )
         self.variables_ = np.flatnonzero(varies | ~varies.any())
-        self.set_depth(X.shape[0])
+        self.set_depth(X.shape[0], DEEPEST)
         return self
 
-    def set_depth(self, n_rows: int, deepest: int = _DEEPEST) -> None:
+    def set_depth(self, n_rows: int, deepest: int) -> None:
         """Set the depth of all trees, for so many training rows; ``deepest`` limits "auto"."""
         automatic = min(_automatic_depth(n_rows), deepest)
         self.depth_ = automatic if self.depth == "auto" else int(self.depth)
@@ -229,7 +229,7 @@ def most_rows(n_features: int) -> int:
 def _automatic_depth(n_rows: int) -> int:
     """The depth that leaves some rows in a leaf on average."""
     depth = int(np.log2(max(n_rows / _ROWS_PER_LEAF, 1)))
-    return min(max(depth, _SHALLOWEST), _DEEPEST)
+    return min(max(depth, _SHALLOWEST), DEEPEST)
 
 
 def _are_bins(X: Any) -> bool:
