@@ -82,6 +82,7 @@ FAMILIES = {
     "intersection": Intersection(),
     "function": FromFunction(waves, soft_waves, width=2),
     "mixture": Mixture([Gaussian(), Stumps()], weights=[0.5, 0.3]),
+    "mixture-trees": Mixture([Gaussian(), Trees(depth=3)]),
     "product": Product([On([0, 1], Gaussian()), Stumps(), Gaussian()]),
     "on": On([-1, 0], Laplace()),
     "scaled": Scaled(Stumps(), 0.5),

@@ -261,6 +261,16 @@ def draw_part(part: Neurons, rng: np.random.Generator, n: int) -> Weights:
     return weights
 
 
+def coef_of_draws(coef: Any, width: int, r: int) -> Any:
+    """Coefficients (r n, width, n_outputs) of draws, from those of n neurons of r draws each.
+
+    The first draws of all neurons come before the second ones.
+    """
+    xp, (n, _, n_outputs) = namespace(coef), coef.shape
+    each = xp.permute_dims(xp.reshape(coef, (n, width, r, n_outputs)), (2, 0, 1, 3))
+    return xp.reshape(each, (r * n, width, n_outputs))
+
+
 def _as_list(neurons: Any) -> list[Any]:
     return list(neurons) if isinstance(neurons, list | tuple) else [neurons]
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.readings import Readings
 from trickless.neurons.base import OPERATORS, Neurons, Weights
-from trickless.neurons.composed import FAMILY_LIST, Composed, draw_part
+from trickless.neurons.composed import FAMILY_LIST, Composed, coef_of_draws, draw_part
 from trickless.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
 
 
@@ -90,18 +91,27 @@ class Mixture(Composed):
         self.width = lcm(*(part.width for part in self.parts_))
         self.bound = float(np.sqrt(self._total) * max(part.bound for part in self.parts_))
 
+    @property
+    def _n_draws(self) -> list[int]:
+        """How many draws of each part a neuron holds."""
+        return [self.width // part.width for part in self.parts_]
+
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         weights = [rng.choice(len(self.parts_), n, p=self._weights / self._total)]
-        for part in self.parts_:
-            r = self.width // part.width
+        for part, r in zip(self.parts_, self._n_draws, strict=True):
             drawn = map(np.asarray, draw_part(part, rng, n * r))
             weights += [array.reshape(n, r, *array.shape[1:]) for array in drawn]
         return tuple(weights)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         xp, places, parts = namespace(X), [], []
-        for part, chosen, some, scale in self._chosen(xp, weights):
-            Z = xp.reshape(part(X, some).T, (self.width, chosen.shape[0], X.shape[0]))
+        for i, chosen, some in self._chosen(xp, weights):
+            width, scale = self.parts_[i].width * self._n_draws[i], self._scale(i)
+            Z = self.parts_[i](rows_of_part(X, i), some)
+            Z = xp.reshape(Z.T, (width, chosen.shape[0], X.shape[0]))
+            if n_empty := self.width - width:
+                none = xp.zeros_like(Z[:1, ...])
+                Z = xp.concat((Z, xp.broadcast_to(none, (n_empty, *Z.shape[1:]))))
             places.append(chosen)
             parts.append(Z if scale == 1 else Z * scale)
         order = xp.argsort(xp.concat(places))
@@ -109,30 +119,45 @@ class Mixture(Composed):
         return xp.reshape(Z, (self.width * order.shape[0], X.shape[0])).T
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
-        pairs = np.empty((X.shape[0], self.width), dtype=X.dtype)
-        for part, chosen, some, scale in self._chosen(np, weights):
-            r = self.width // part.width
-            Z = part.activate_pairs(X[np.tile(chosen, r)], some) * scale
+        pairs = np.zeros((X.shape[0], self.width), dtype=X.dtype)
+        for i, chosen, some in self._chosen(np, weights):
+            part, r = self.parts_[i], self._n_draws[i]
+            Z = part.activate_pairs(X[np.tile(chosen, r)], some) * self._scale(i)
             Z = Z.reshape(r, len(chosen), part.width).transpose(1, 2, 0)
-            pairs[chosen] = Z.reshape(len(chosen), -1)
+            pairs[chosen, : part.width * r] = Z.reshape(len(chosen), -1)
         return pairs
 
-    def _chosen(self, xp: Any, weights: Weights) -> Iterator[tuple[Neurons, Any, Weights, float]]:
-        """For each part: itself, the neurons that are of this part, their weights and its scale.
+    def read(self, X: Any, n_jobs: int | None = None) -> Any:
+        if isinstance(X, Readings) or not on_host(X):
+            return X
+        parts = [part.read(X, n_jobs) for part in self.parts_]
+        return X if all(part is X for part in parts) else Readings(parts, X.dtype)
+
+    def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
+        xp, total = namespace(coef), 0.0
+        for i, chosen, some in self._chosen(xp, weights):
+            part, r = self.parts_[i], self._n_draws[i]
+            each = xp.take(coef, chosen, axis=0)[:, : part.width * r, :] * self._scale(i)
+            each = coef_of_draws(each, part.width, r)
+            total = total + part.combine(rows_of_part(X, i), some, each)
+        return total
+
+    def _chosen(self, xp: Any, weights: Weights) -> Iterator[tuple[int, Any, Weights]]:
+        """For each part: its number, the neurons that are of this part, and their weights.
 
         Where a neuron holds r draws, the first draws of all neurons come before the second ones.
         """
         choice, *drawn = weights
-        for i, (part, arrays) in enumerate(
-            zip(self.parts_, self.weights_of_parts(tuple(drawn)), strict=True)
-        ):
+        for i, arrays in enumerate(self.weights_of_parts(tuple(drawn))):
             chosen = xp.nonzero(choice == i)[0]
             if chosen.shape[0] == 0 < choice.shape[0]:
                 continue
             some = (xp.take(array, chosen, axis=0) for array in arrays)
-            r = self.width // part.width
-            scale = float(np.sqrt(self._total / r))
-            yield part, chosen, tuple(_draws_first(xp, array) for array in some), scale
+            yield i, chosen, tuple(_draws_first(xp, array) for array in some)
+
+    def _scale(self, i: int) -> float:
+        """What multiplies each number of a part."""
+        return float(np.sqrt(self._total / self._n_draws[i]))
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         parts = [part.closed_form(X, Y) for part in self.parts_]
@@ -140,6 +165,11 @@ class Mixture(Composed):
 
 
 OPERATORS["sum"] = lambda a, b: Mixture([a, b], [1, 1])
+
+
+def rows_of_part(X: Any, i: int) -> Any:
+    """The rows as part i reads them, if they have been read."""
+    return X.parts[i] if isinstance(X, Readings) else X
 
 
 def _draws_first(xp: Any, array: Any) -> Any:
