@@ -25,7 +25,7 @@ from trickless import (
 from trickless.dask import fit, predict
 from trickless.dask.kitchen_sinks import merged, with_rows
 from trickless.dask.pieces import SAMPLE, by_thread
-from trickless.neurons import Gaussian
+from trickless.neurons import Gaussian, Mixture, Trees
 
 pytestmark = pytest.mark.usefixtures("client")
 
@@ -402,6 +402,9 @@ def test_what_does_not_go_is_refused():
         fit(model, cut(X), cut(y), cut(X))
     with pytest.raises(ValueError, match="alpha='loo'"):
         fit(sinks(alpha="loo"), cut(X), cut(y))
+    mixture = Mixture([Gaussian(), Trees()])
+    with pytest.raises(ValueError, match=r"families in turn.*preconditioner='block'"):
+        fit(descent(neurons=mixture), cut(X), cut(y))
     with pytest.raises(ValueError, match="log_loss"):
         fit(sinks(KitchenSinksClassifier, loss="log_loss"), cut(X), cut(y > 0))
     with pytest.raises(TypeError, match="NORMARegressor cannot be fitted to Dask collections"):

@@ -62,11 +62,13 @@ from trickless.learners.weights import check_weights
 from trickless.neurons import Trees, Weights, make_neurons
 from trickless.neurons.base import sample_numbers
 from trickless.neurons.trees import DEEPEST, most_rows
+from trickless.neurons.turns import takes_turns
+from trickless.solvers.batches import Batch, Rows
 from trickless.solvers.candidates import compared
 from trickless.solvers.descent import Descent
-from trickless.solvers.growing_network import Batch, Rows, recorded
+from trickless.solvers.growing_network import recorded
 from trickless.solvers.state import ignore
-from trickless.solvers.step_sizes import Options
+from trickless.solvers.step_sizes import Options, may_be_newton
 
 
 @fit.register(DoublyStochasticRegressor)
@@ -81,6 +83,13 @@ def fit_doubly_stochastic(
         raise ValueError(
             f"{owner}: trickless.dask.fit needs a cluster whose workers keep the rows, and there "
             "is no client. Remedy: client = distributed.Client(), which starts one here."
+        )
+    newton = may_be_newton(estimator.preconditioner, estimator.schedule)
+    if newton and takes_turns(make_neurons(estimator.neurons)):
+        raise ValueError(
+            f"{owner}: trickless.dask.fit does not take trees and other families in turn, as a "
+            "local fit of neurons=Mixture() with Trees() does. Remedy: neurons='trees'; or "
+            "preconditioner='block', which draws the mixture as it is."
         )
     rows = pieces(owner, X, y, sample_weight, client.compute)
     warm = estimator.warm_start and estimator.__sklearn_is_fitted__()
@@ -355,7 +364,7 @@ class _Choice:
             descent.bring_up_to_date(pool.batch, pool.X, options)
             if self._is_batch and options.newton:
                 terms = descent.terms(pool.batch.f, pool.targets, pool.weight, options)
-        return descent.fresh(k, pool, n_rows, options, terms)
+        return descent.fresh(k, descent.turn(options), pool, n_rows, terms)
 
     def complete(self, weights: Weights, new: np.ndarray, gamma: np.ndarray) -> None:
         """Apply a step to f at the pool, if its rows are those of the step."""

@@ -20,8 +20,9 @@ from trickless.learners.doubly_stochastic import options_of
 from trickless.learners.intake import receive
 from trickless.learners.targets import Labels
 from trickless.neurons import Weights
+from trickless.solvers.batches import Batch
 from trickless.solvers.descent import Descent
-from trickless.solvers.growing_network import Batch, Seen, Slopes
+from trickless.solvers.growing_network import Seen, Slopes
 from trickless.solvers.step_sizes import Options
 
 #: Sums over rows for a step: outcome and slopes.

@@ -34,7 +34,9 @@ _NAMES = {
     "Gaussian Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On Patches Polynomial "
     "Product RationalQuadratic Scaled Stumps Tabular Trees",
     "neurons.bins": "Bins",
+    "neurons.block": "Block",
     "neurons.tabular": "_Rules _Waves",
+    "neurons.turns": "Turns",
     "solvers.coefficients": "Coefficients",
     "solvers.descent": "Descent",
     "solvers.estimates": "Measured Noise",

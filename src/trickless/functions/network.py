@@ -109,7 +109,7 @@ class Network:
 
     def _by_rows(self, add: Callable[[slice], None], X: Any) -> None:
         """Apply ``add`` to blocks of rows, which are longer where leaves are looked up."""
-        if self.neurons.one_hot and on_host(X):
+        if self.neurons.has_trees and on_host(X):
             jobs = worthwhile(self.n_jobs, X.shape[0] * self.n_neurons)
             map_blocks(add, row_blocks(X.shape[0], _ROWS_OF_LEAVES, n_threads(jobs)), jobs)
         else:

@@ -42,7 +42,7 @@ from trickless.rules import (
 )
 from trickless.solvers.descent import Descent
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
-from trickless.solvers.step_sizes import Options, Plan, plan
+from trickless.solvers.step_sizes import Options, Plan, may_be_newton, plan
 
 _AUTO = choice("auto", remedy="")
 
@@ -269,7 +269,8 @@ def begin_descent(
     learner: _DoublyStochastic, X: Any, targets: np.ndarray, weight: np.ndarray | None
 ) -> None:
     """Choose the neurons of a learner that has received its first batch, and make its solver."""
-    choose_neurons(learner, X, targets, weight)
+    in_turn = may_be_newton(learner.preconditioner, learner.schedule)
+    choose_neurons(learner, X, targets, weight, in_turn=in_turn)
     descend_from(learner, targets, weight)
 
 
@@ -313,7 +314,7 @@ def check_plan(learner: _DoublyStochastic, plan: Plan) -> None:
     owner, neurons = type(learner).__name__, learner.neurons_
     if plan.preconditioner != "newton":
         return
-    if not neurons.one_hot:
+    if not neurons.has_trees:
         raise ValueError(
             f"{owner}: preconditioner='newton' takes Newton steps on the leaves of trees, but "
             f"neurons={type(neurons).__name__}() have none. Remedy: neurons='trees', or "

@@ -13,7 +13,7 @@ from trickless.functions.stream import NeuronStream, Purpose, draw, generator, m
 from trickless.learners.base import Learner
 from trickless.learners.intake import receive
 from trickless.learners.rows import Batch, Matrix, RowsOfNeurons
-from trickless.neurons import Neurons, Trees, Weights, make_neurons
+from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import (
     check_family,
     check_fit_takes_weights,
@@ -21,6 +21,7 @@ from trickless.neurons.checks import (
     check_rows_alone,
     check_same_draws,
 )
+from trickless.neurons.turns import Turns, takes_turns
 from trickless.rules import count
 from trickless.selection.halving import choose
 
@@ -88,11 +89,13 @@ def choose_neurons(
     targets: np.ndarray,
     weight: np.ndarray | None,
     families: list[Neurons] | None = None,
+    in_turn: bool = False,
 ) -> None:
     """Fit families to the first batch, and choose one by the data.
 
     Sets ``neurons_``, and ``search_scores_`` if several families were compared. By default there is
-    one, the learner's.
+    one, the learner's. ``in_turn`` says that the learner takes the families of a mixture with trees
+    in turn. What one of them takes from the data is then chosen for that family alone.
     """
     inputs = learner.rows_.inputs(learner, X.shape[1])
     families = [clone(make_neurons(learner.neurons))] if families is None else families
@@ -101,13 +104,18 @@ def choose_neurons(
         check_fit_takes_weights(family)
         family.fit(X, generator(learner.seed_, Purpose.FIT), weight)
         check_fitted_family(family)
-        if isinstance(family, Trees) and not learner._by_leaves:
+        in_turn = in_turn and takes_turns(family)
+        if not (learner._by_leaves and (family.one_hot or in_turn)):
             family.set_depth(X.shape[0], _MOST_CUTS)
-    learner.neurons_, scores = choose(
-        families, X, targets, weight, learner._planned_neurons, learner.seed_, learner.n_jobs
-    )
-    if scores is not None:
-        learner.search_scores_ = scores
+    sample = X, targets, weight, learner._planned_neurons, learner.seed_, learner.n_jobs
+    mixture: Any = families[0]
+    if in_turn:
+        parts = [choose([part], *sample)[0] for part in mixture.parts_]
+        learner.neurons_ = Turns.of(mixture, parts, X.shape[0])
+    else:
+        learner.neurons_, scores = choose(families, *sample)
+        if scores is not None:
+            learner.search_scores_ = scores
     try_neurons(learner, X, first=True)
 
 

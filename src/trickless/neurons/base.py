@@ -153,6 +153,11 @@ class Neurons(BaseEstimator, ABC):
         """Whether the neurons of one draw are independent of each other."""
         return True
 
+    @property
+    def has_trees(self) -> bool:
+        """Whether its neurons, or those of some turns, are trees, which take Newton steps."""
+        return self.one_hot
+
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Neurons:
         """Resolve what depends on data, such as the number of features or a length scale.
 
@@ -173,6 +178,9 @@ class Neurons(BaseEstimator, ABC):
         check_parameters(self, self._rules)
         self.n_features_in_ = X.shape[1]
         return self
+
+    def set_depth(self, n_rows: int, deepest: int) -> None:
+        """Set the depth of the trees of a fitted family, if any, for so many rows."""
 
     def candidates(self) -> list[Neurons]:
         """Fitted families from which the learner chooses by the data; by default, this one."""

@@ -65,6 +65,11 @@ class Composed(Neurons):
         self._places = [slice(*ends) for ends in pairwise(accumulate(lengths, initial=0))]
         return self
 
+    def set_depth(self, n_rows: int, deepest: int) -> None:
+        for part in self.parts_:
+            part.set_depth(n_rows, deepest)
+        self._measure()
+
     def candidates(self) -> list[Neurons]:
         """The family with the first candidate of each part, with the second of each, and so on.
 

@@ -45,6 +45,12 @@ class Mixture(Composed):
     -----
     All families are drawn for every neuron, and only the one that is chosen is evaluated.
 
+    With :class:`Trees` among the families, Doubly Stochastic Gradients take them in turn: each
+    neuron is a tree, or a block of draws of another family. A block has a column for each 16 rows
+    of the first batch, rounded down to a power of two, from 16 to 1,024, and counts as a tree for
+    each 16 columns. Turns are in proportion to the weights divided by that. So with equal weights a
+    block of 256 columns comes first, then 16 trees, then the next block.
+
     Examples
     --------
     A smooth function and steps:

@@ -26,7 +26,7 @@ from trickless.arrays.devices import matching, take, to_host
 from trickless.arrays.threads import row_blocks
 from trickless.functions.activations import activations, in_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, moved
-from trickless.neurons import Trees, Weights
+from trickless.neurons import Neurons, Trees, Weights
 from trickless.solvers.cuts import choose_cuts
 from trickless.solvers.losses import Loss
 from trickless.solvers.newton import Units, terms
@@ -37,17 +37,22 @@ _SAMPLE = 4096
 
 
 class Chooser:
-    """Chooses neurons of a stream, by the slopes of the loss at some rows."""
+    """Chooses neurons by the slopes of the loss at some rows.
+
+    They are of the family of a stream, or trees of a mixture, which no stream draws.
+    """
 
     def __init__(
         self,
         stream: NeuronStream,
+        family: Neurons,
         units: Units,
         scale: np.ndarray,
         typical: np.ndarray | float,
         options: Options,
     ) -> None:
-        self.stream, self.units, self.scale, self.options = stream, units, scale, options
+        self.stream, self.family = stream, family
+        self.units, self.scale, self.options = units, scale, options
         #: What each output gains at the start.
         self.typical = np.where(typical > 0, typical, 1.0)
 
@@ -80,11 +85,11 @@ class Chooser:
         terms : array of shape (2 n_outputs, n), optional
             Slopes and curvatures in their units, if they are known.
         """
-        if isinstance(self.stream.neurons, Trees):
+        if isinstance(self.family, Trees):
             rng = generator(self.stream.seed, Purpose.CANDIDATES, first)
             if terms is None:
                 terms = self.terms(f, targets, weight)
-            return self._trees(self.stream.neurons, X, terms, weight, k, n_rows, wins, rng)
+            return self._trees(self.family, X, terms, weight, k, n_rows, wins, rng)
         if len(targets) > _SAMPLE:
             some = compared(self.stream.seed, first, len(targets))
             X, f, targets = take(X, some), f[some], targets[some]

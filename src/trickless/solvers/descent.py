@@ -19,9 +19,9 @@ from trickless.arrays.devices import take
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.loops import loops
-from trickless.arrays.namespaces import on_host
 from trickless.functions.stream import Purpose, StoredNeurons, generator
-from trickless.solvers.growing_network import Batch, GrowingNetwork, Rows, Seen
+from trickless.solvers.batches import Batch, Rows
+from trickless.solvers.growing_network import GrowingNetwork, Seen
 from trickless.solvers.state import Keep, State, forget, ignore, parts_of
 from trickless.solvers.step_sizes import Options, faded
 
@@ -68,7 +68,7 @@ class Descent(GrowingNetwork):
             targets,
             weight,
             batches if held_out is None else [*batches, held_out],
-            self.neurons.one_hot,
+            self.neurons.has_trees,
         )
         if state is not None:
             self._resume(state, split.batches)
@@ -101,7 +101,7 @@ class Descent(GrowingNetwork):
 
         It is 0 if no neurons are chosen, or if they are no trees, which go by each batch.
         """
-        if options.n_candidates == 1 or not self.neurons.one_hot:
+        if options.n_candidates == 1 or not self.neurons.has_trees:
             return 0
         return len(batches[0]) if len(batches) == 1 else min(POOL, sum(map(len, batches)))
 
@@ -290,7 +290,7 @@ class Split:
         if together:
             order, ends = np.concatenate(batches), np.cumsum([0, *map(len, batches)])
             self._where = [slice(start, end) for start, end in pairwise(ends.tolist())]
-            X = np.take(X.T, order, axis=1).T if on_host(X) else take(X, order)
+            X = np.take(X.T, order, axis=1).T if isinstance(X, np.ndarray) else take(X, order)
             targets, weight = targets[order], None if weight is None else weight[order]
         self._X, self._targets, self._weight = X, targets, weight
 

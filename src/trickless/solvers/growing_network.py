@@ -29,8 +29,10 @@ from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import activations, by_neuron, together
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream, StoredNeurons, moved
-from trickless.neurons import Trees, Weights
+from trickless.neurons import Weights
+from trickless.neurons.turns import Turns
 from trickless.rules import warn
+from trickless.solvers.batches import Batch, Rows
 from trickless.solvers.candidates import Chooser, typical_of
 from trickless.solvers.newton import (
     Leaves,
@@ -53,36 +55,12 @@ from trickless.solvers.step_sizes import (
     steps_of,
     unit_of,
 )
+from trickless.solvers.turns import Turn, TurnOfPart
 
 #: Steps, and the share of a constant's loss, from which a warning says that nothing is learned.
 _LEAST_LOST, _LOST = 8, 1.3
 #: The most rows of a Newton step that are looked at for the history.
 _RECORDED = 4096
-
-
-class Batch:
-    """Rows of a batch, and the values of f there when the batch was last visited.
-
-    f at a row is a sum over neurons. So a visit evaluates only the neurons drawn since the last
-    one, and each neuron is evaluated once at each row, however many passes there are.
-    """
-
-    def __init__(self, rows: np.ndarray, n_outputs: int) -> None:
-        self.rows = rows
-        self.f = np.zeros((len(rows), n_outputs))
-        self.n_neurons, self.n_steps = 0, 0
-
-
-class Rows(NamedTuple):
-    """Rows of a batch, their targets and weights, and the values of f there.
-
-    The rows are as ``GrowingNetwork.read`` gives them.
-    """
-
-    X: Any
-    targets: np.ndarray
-    weight: np.ndarray | None
-    batch: Batch
 
 
 class Seen(NamedTuple):
@@ -188,7 +166,7 @@ class GrowingNetwork:
         """Rows as steps read them. Newton steps take place on the host, wherever the rows are."""
         if not on_host(X) and not options.newton:
             return X  # in the precision in which activations are wanted there
-        return to_host(self.neurons.read(X, options.n_jobs))
+        return self.neurons.read(to_host(X), options.n_jobs)
 
     def size_steps(
         self,
@@ -246,20 +224,31 @@ class GrowingNetwork:
         self.bring_up_to_date(batch, X, options)  # Alg. 1, line 4: predict with earlier neurons
         shares = self.shares(targets, weight)
         seen = self.record(self.outcome(batch.f, targets, shares, options), gamma, options)
-        terms = self.terms(batch.f, targets, weight, options) if options.newton else None
-        if pool is None:
-            weights = self.fresh(k, rows, len(targets), options, terms)  # line 3
+        turn = self.turn(options)
+        some = turn.rows(rows)
+        terms = self.terms(batch.f, targets, weight, options) if turn.options.newton else None
+        if pool is None or not turn.chooses:
+            weights = self.fresh(k, turn, rows, len(targets), terms)  # line 3
         else:
             self.bring_up_to_date(pool.batch, pool.X, options)
-            weights = self.fresh(k, pool, len(targets), options)
-        Z = self.activations(X, weights, options)
-        slopes = self.slopes(Z, batch.f, targets, shares, shares.sum(), options, terms)
-        new = self.coefficients(slopes, k, gamma, seen, options)
-        self.append(new, weights, gamma, seen, options, part)
+            weights = self.fresh(k, turn, pool, len(targets))
+        Z = self.activations(some.X, turn.own(weights), turn.options, turn.family)
+        shares = self.shares(some.targets, some.weight)
+        f, total = some.batch.f, shares.sum()
+        slopes = self.slopes(Z, f, some.targets, shares, total, turn.options, terms)
+        new = self.coefficients(slopes, k, turn.share * gamma, seen, turn.options)
+        self.append(turn.columns(new), weights, gamma, seen, options, part)
         self.complete(batch, Z, new, gamma, options)
 
+    def turn(self, options: Options) -> Turn:
+        """The family whose turn it is: the network's own, unless that is a mixture with trees."""
+        if not isinstance(self.neurons, Turns):
+            return Turn(self.neurons, options)
+        taken = None if self.chosen is None else self.chosen.weights
+        return TurnOfPart(self.neurons, taken, options)
+
     def fresh(
-        self, k: int, pool: Rows, n_rows: int, options: Options, terms: np.ndarray | None = None
+        self, k: int, turn: Turn, pool: Rows, n_rows: int, terms: np.ndarray | None = None
     ) -> Weights:
         """The weights of the next k neurons: those of the stream, or the best of candidates.
 
@@ -267,11 +256,15 @@ class GrowingNetwork:
         these rows, if they are known. The step itself takes ``n_rows`` rows.
         """
         first = len(self.coef)
-        if options.n_candidates == 1:
-            return self.stream.between(first, first + k, pool.X)  # from a seed
-        chooser = Chooser(self.stream, self.units, unit_of(self.spread), self.typical, options)
-        args = pool.X, pool.batch.f + self.intercept, pool.targets, self.relative(pool.weight)
-        return chooser.choose(*args, first, k, n_rows, self.wins, terms)
+        drawn = turn.drawn(self.stream, first, k, pool.X)
+        if not turn.chooses:
+            return drawn
+        X, targets, weight, batch = turn.rows(pool)
+        scale = unit_of(self.spread)
+        of = self.stream, turn.family, self.units, scale, self.typical, turn.options
+        args = X, batch.f + self.intercept, targets, self.relative(weight)
+        chosen = Chooser(*of).choose(*args, first, k, n_rows, self.wins, terms)
+        return turn.whole(chosen, drawn)
 
     def relative(self, weight: np.ndarray | None) -> np.ndarray | None:
         """Weights of rows in units of the mean weight so far."""
@@ -300,15 +293,19 @@ class GrowingNetwork:
         batch.f += to_host(missing(X))
         batch.n_neurons, batch.n_steps = len(self.coef), self.n_steps
 
-    def activations(self, X: Any, weights: Weights, options: Options) -> Any:
-        """Activations of all rows of a batch by some neurons; for Newton steps, their leaves."""
+    def activations(self, X: Any, weights: Weights, options: Options, family: Any = None) -> Any:
+        """Activations of all rows of a batch by some neurons; for Newton steps, their leaves.
+
+        The neurons are of this family, by default the network's own.
+        """
+        family = self.neurons if family is None else family
         if options.newton:
-            return leaves_of(self.neurons, X, weights, options.n_jobs)
+            return leaves_of(family, X, weights, options.n_jobs)
         weights = moved(weights, X)
         k = weights[0].shape[0]
         # In the precision of the learner, since the rows of trees are bytes.
-        Z = empty((X.shape[0], k * self.neurons.width), X, self.stream.dtype)
-        return activations(self.neurons, together(weights), X, k, options.n_jobs, Z)
+        Z = empty((X.shape[0], k * family.width), X, self.stream.dtype)
+        return activations(family, together(weights), X, k, options.n_jobs, Z)
 
     def outcome(
         self,
@@ -441,19 +438,26 @@ class GrowingNetwork:
     def complete(
         self, batch: Batch, Z: Any, new: np.ndarray, gamma: np.ndarray, options: Options
     ) -> None:
-        """Apply the step that was just taken to f at its batch, which was up to date before."""
+        """Apply the step that was just taken to f at its batch, which was up to date before.
+
+        If it went by some of the rows only, the next visit evaluates its neurons.
+        """
         if options.alpha:
             batch.f *= 1 - gamma * options.alpha
+        batch.n_steps = self.n_steps
+        if Z.shape[0] < len(batch.f):
+            return
         if isinstance(Z, Leaves):
             Z.add(batch.f, new, options.n_jobs)
         else:
             with linear_algebra(options.n_jobs, Z.shape[0] * new.size):
                 batch.f += to_host(Z @ matching(Z, new))
-        batch.n_neurons, batch.n_steps = len(self.coef), self.n_steps
+        batch.n_neurons = len(self.coef)
 
     def keeps(self, options: Options) -> bool:
         """Whether the weights of new neurons are kept, as a seed does not tell them."""
-        return options.n_candidates > 1 or self.chosen is not None
+        in_turn = isinstance(self.neurons, Turns)
+        return options.n_candidates > 1 or self.chosen is not None or in_turn
 
     def keep(self, weights: Weights) -> None:
         """Keep neurons that were chosen, and count the features of their cuts."""
@@ -462,7 +466,7 @@ class GrowingNetwork:
             before = self.stream.between(0, n_before) if n_before else tuple(w[:0] for w in weights)
             self.chosen = StoredNeurons(before)
         self.chosen.append(tuple(map(to_host, weights)))
-        if isinstance(self.neurons, Trees):
+        if self.neurons.has_trees:
             self.wins = self.wins + self.neurons.cuts_by_feature(weights)
 
     def keep_first(self, n: int, n_steps: int, options: Options) -> None:
@@ -472,7 +476,7 @@ class GrowingNetwork:
         coef.append((self.coef.rows[:n] / decay).astype(self.coef.rows.dtype))
         chosen = None if self.chosen is None else self.chosen.first(n)
         wins = self.wins
-        if chosen is not None and isinstance(self.neurons, Trees):
+        if chosen is not None and self.neurons.has_trees:
             wins = self.neurons.cuts_by_feature(chosen.weights)
         with uninterrupted():
             self.coef, self.chosen, self.wins = coef, chosen, wins

@@ -25,11 +25,13 @@ _FADING = 0.75
 #: Rows a step and neurons a step of plain steps that are sized by the data.
 PLAIN_ROWS, PLAIN_NEURONS = 512, 32
 #: Rows from which steps are preconditioned, and the most in such a step.
-_BLOCK_ROWS, _MOST_ROWS = 1024, 16_384
+_BLOCK_ROWS, MOST_ROWS = 1024, 16_384
 #: The most rows of a Newton step on a tree.
 ROWS_OF_TREES = 2**17
 #: Newton steps on trees: the largest, the least, and a constant over the root of their number.
 _LARGEST_NEWTON, _LEAST_NEWTON, _NEWTON = 0.5, 0.02, 3.0
+#: The damping of preconditioned steps on blocks.
+_DAMPING = 1e-4
 #: Rows for each column of a block, and the least and the most columns of a block.
 _ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 1024
 #: A fit takes at least this many preconditioned steps.
@@ -75,6 +77,10 @@ class Options(NamedTuple):
         """Whether steps are Newton steps on the leaves of trees."""
         return self.preconditioner == "newton"
 
+    def of_blocks(self) -> Options:
+        """The parameters for blocks of other neurons, which are in turn with trees."""
+        return self._replace(preconditioner="block", step_size="auto", damping=_DAMPING)
+
 
 class Plan(NamedTuple):
     """What a learner takes where its parameters are "auto"."""
@@ -93,13 +99,18 @@ class Plan(NamedTuple):
 _WORTH_STOPPING = 200
 
 
+def may_be_newton(preconditioner: str | None, schedule: str) -> bool:
+    """Whether the parameters let a learner take Newton steps, if its neurons have trees."""
+    return preconditioner == "newton" or (preconditioner == "auto" and schedule != "theorem")
+
+
 def plan(given: dict[str, Any], plain: bool, n_rows: int, neurons: Neurons) -> Plan:
     """What a learner takes where what is ``given`` is "auto", for so many rows.
 
     ``plain`` says that steps must not be preconditioned unless asked to.
     """
     newton = given["preconditioner"] == "newton" or (
-        given["preconditioner"] == "auto" and neurons.one_hot and given["schedule"] != "theorem"
+        neurons.has_trees and may_be_newton(given["preconditioner"], given["schedule"])
     )
     usual = _of_trees(n_rows) if newton else _of_others(given, plain, n_rows, neurons.width)
     wanted = {name: given[name] for name in Plan._fields if name != "preconditioner"}
@@ -116,7 +127,7 @@ def _of_others(given: dict[str, Any], plain: bool, n_rows: int, width: int) -> P
     n_neurons = 20_000 if _is_auto(given["n_neurons"]) else given["n_neurons"]
     of_step = given["preconditioner"], given["batch_size"], given["neurons_per_step"]
     chosen = sizes(*of_step, plain, n_rows, width, n_neurons)
-    return Plan(*chosen, n_neurons, 1, 1e-6, 1e-4, False)
+    return Plan(*chosen, n_neurons, 1, 1e-6, _DAMPING, False)
 
 
 def _is_auto(value: Any) -> bool:
@@ -146,7 +157,7 @@ def sizes(
     explain, so b is 16 c where the data have as many rows. ``plain`` says that steps must not be
     preconditioned unless asked to.
     """
-    rows = _MOST_ROWS if isinstance(batch_size, str) else batch_size
+    rows = MOST_ROWS if isinstance(batch_size, str) else batch_size
     rows = max(1, min(rows, n_rows))
     columns = min(max(rows // _ROWS_PER_COLUMN, _LEAST_COLUMNS), _MOST_COLUMNS)
     if not isinstance(neurons_per_step, str):
