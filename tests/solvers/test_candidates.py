@@ -80,11 +80,13 @@ def test_one_candidate_is_the_neuron_that_is_drawn():
     assert DoublyStochasticRegressor(Trees(3), 40).fit(X, y).n_candidates_ > 1
 
 
-@pytest.mark.parametrize("neurons", [Gaussian(1.0), Trees(4)], ids=["gaussian", "trees"])
-def test_the_best_of_several_learns_more_with_as_many_neurons(neurons):
+@pytest.mark.parametrize(
+    ("neurons", "n_neurons"), [(Gaussian(1.0), 2000), (Trees(4), 60)], ids=["gaussian", "trees"]
+)
+def test_the_best_of_several_learns_more_with_as_many_neurons(neurons, n_neurons):
     X, y = problem(1500)
     scores = [
-        DoublyStochasticRegressor(neurons, 60, n_candidates=m, random_state=0)
+        DoublyStochasticRegressor(neurons, n_neurons, n_candidates=m, random_state=0)
         .fit(X[:1000], y[:1000])
         .score(X[1000:], y[1000:])
         for m in (1, 12)

@@ -180,9 +180,7 @@ class GrowingNetwork:
         ``pick`` returns the rows with given numbers. At the start, the largest eigenvalue is
         estimated from a few of them.
         """
-        if options.n_candidates > 1:  # those that are chosen may all be much the same
-            self.eigenvalue = self.neurons.bound**2
-        elif not self.history and not options.newton:
+        if not self.history and not options.newton:
             self.eigenvalue = largest_eigenvalue(
                 self.stream, pick, len(targets), weight, options.n_jobs
             )

@@ -250,6 +250,8 @@ def automatic_step(options: Options, spread: np.ndarray, eigenvalue: float, boun
         curvature = curvature / unit_of(spread)
     if options.preconditioner == "block":
         return 1 / curvature
+    # The best of M draws has at most M times the density of one, and so the operator.
+    eigenvalue = min(options.n_candidates * eigenvalue, bound**2)
     b, k = options.batch_size, options.neurons_per_step
     return stable_step(curvature, options.alpha, eigenvalue, bound**2, b, k, options.n_neurons)
 
