@@ -52,8 +52,8 @@ def small(learner, **params):
 
 
 def and_copied(step, copies):
-    def step_and_copy(self, *args):
-        step(self, *args)
+    def step_and_copy(self, *args, **options):
+        step(self, *args, **options)
         copies[self.n_rounds if isinstance(self, Rounds) else self.n_steps] = deepcopy(self)
 
     return step_and_copy
