@@ -62,6 +62,8 @@ WRONG = {
     "horizon": [0, 2.5, "long"],
     "batch_size": [0, -3, 2.5, "small"],
     "neurons_per_step": [0, 2.5],
+    "n_candidates": [0, 2.5, 1001],
+    "learned_prior": ["yes", None],
     "cache_bytes": [-1, "1GB"],
     "loss": ["l1", None],
     "epsilon": [-0.1, "small"],

@@ -109,7 +109,9 @@ class _DoublyStochastic(NeuronLearner):
             integer(1, "neurons_per_step='auto' goes by the number of rows"),
             choice("auto", remedy=""),
         ),
-        "n_candidates": either(integer(1, "n_candidates=1 takes neurons as they are drawn"), _AUTO),
+        "n_candidates": either(
+            integer(1, "n_candidates=1 takes neurons as they are drawn", 1000), _AUTO
+        ),
         "learned_prior": boolean("learned_prior=False draws all columns equally often"),
         "early_stopping": either(
             boolean(
