@@ -22,7 +22,7 @@ from trickless.neurons.checks import (
     check_same_draws,
 )
 from trickless.neurons.turns import Turns, takes_turns
-from trickless.rules import count
+from trickless.rules import count, is_count
 from trickless.selection.halving import choose
 
 #: Rows and neurons with which a family is checked, and the most columns if neurons are wide.
@@ -152,5 +152,7 @@ def try_neurons(learner: NeuronLearner, X: Any, first: bool = False) -> None:
 
 def _trial(learner: NeuronLearner) -> Weights:
     rng = generator(learner.seed_, Purpose.TRIAL)
-    n = max(1, min(_TRIAL_NEURONS, _TRIAL_COLUMNS // learner.neurons_.width))
+    width, n = learner.neurons_.width, _TRIAL_NEURONS
+    if is_count(width):  # as is checked later
+        n = max(1, min(n, _TRIAL_COLUMNS // width))
     return draw(learner.neurons_, rng, n, learner.rows_.dtype)
