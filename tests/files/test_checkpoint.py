@@ -23,6 +23,7 @@ from trickless import (
 )
 from trickless.files.checkpoint import Checkpoint
 from trickless.neurons import FromFunction, Gaussian, Stumps
+from trickless.solvers.descent import Descent
 
 STEPS = {"neurons_per_step": 8, "batch_size": 40}
 #: Fits whose states differ, by name.
@@ -115,6 +116,21 @@ def test_a_fit_that_goes_on_gives_the_same_model(name, path, ending):
         assert not list(path.parent.iterdir())
         n += {"sums": 1, "rounds": 40}.get(name.split("-")[0], 5)
     assert n > 2
+
+
+def test_f_at_the_rows_by_which_trees_are_chosen_is_kept(path, monkeypatch):
+    """Summed again, it would be rounded in another way, and might choose another cut."""
+    visited = []
+
+    def state(self, batches, plain=Descent._state):
+        visited.append([len(batch.f) for batch in batches])
+        return plain(self, batches)
+
+    monkeypatch.setattr(Descent, "_state", state)
+    X, y = rows("steps-trees")
+    model = fresh("steps-trees", n_neurons=5, early_stopping=False)
+    model.fit(X, y, checkpoint=path)
+    assert visited[-1] == [40, 40, 40, 40, 160]
 
 
 @pytest.mark.parametrize("size", [2**20, 8 * 60 * 512])

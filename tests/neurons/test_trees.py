@@ -243,3 +243,22 @@ def test_activations_have_the_shape_that_is_checked():
     check_activations("call", neurons(X, drawn(neurons, 4)), 5, 4, 8)
     assert neurons(X[:0], drawn(neurons, 4)).shape == (0, 32)
     assert neurons.leaves(X, tuple(array[:0] for array in drawn(neurons, 4))).shape == (5, 0)
+
+
+def test_gaps_alone_can_be_cut():
+    """A constant column that is missing in some rows, beside others with gaps as well."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 2))
+    X[:, 0] = 3.0
+    X[rng.random(X.shape) < 0.4] = np.nan
+    family = Trees(depth=2).fit(X, np.random.default_rng(0))
+    assert family.variables_.tolist() == [0, 1]
+    alone = Trees(depth=2).fit(X[:, :1], np.random.default_rng(0))  # and no warning
+    leaves = alone.leaves(X[:, :1], alone.draw(np.random.default_rng(0), 50))
+    gap = np.isnan(X[:, 0])
+    assert (leaves[gap] == leaves[gap][0]).all()
+    assert (leaves[~gap] == leaves[~gap][0]).all()
+    assert (leaves[gap][0] != leaves[~gap][0]).mean() > 0.5
+    # Each of two cuts parts them with probability 1/2, and so does the kernel say.
+    rows = np.array([[np.nan], [3.0]])
+    assert alone.kernel(rows)[0, 1] == 0.25

@@ -186,6 +186,23 @@ def test_a_sample_has_the_rows_that_matter_with_the_weights_that_make_up_for_it(
     assert np.mean(np.array(columns) == 1) > 0.95  # Σ g is 100 · 6 for one, and 20,000 / 2
 
 
+def test_sums_of_a_sample_are_those_of_all_rows_on_average(monkeypatch):
+    """In proportion to the rows: of slopes and curvatures, in a part of the rows, over samples."""
+    monkeypatch.setattr(cuts, "SAMPLE", 256)
+    rng = np.random.default_rng(0)
+    g, h, some = 1 + rng.standard_normal(4000) ** 3, rng.random(4000), rng.random(4000) < 0.3
+    of_g, of_h = [], []
+    for _ in range(400):
+        sample = cuts._sample(g, h, g * g, rng)
+        part, scale = some[sample.rows], len(g) / len(sample.rows)
+        of_g.append(scale * sample.unit_g * sample.g[part].sum())
+        of_h.append(scale * sample.unit_h * sample.h[part].sum())
+    for sums, whole in ((of_g, g[some].sum()), (of_h, h[some].sum())):
+        error = np.std(sums) / np.sqrt(len(sums))
+        assert abs(np.mean(sums) - whole) < 4 * error
+        assert error < 0.03 * abs(whole)
+
+
 def test_weights_are_repetitions():
     """As long as rounding does not decide between cuts: with weights that are powers of two.
 

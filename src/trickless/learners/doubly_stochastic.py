@@ -434,7 +434,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
         improves. The score is computed after every pass, or every twentieth of ``n_neurons``. Of
         trees it is computed a hundred times, and the best number of them is kept. "auto" is True
-        for trees with 200 rows or more.
+        for trees with 40 rows or more.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out.
     n_iter_no_change : int, default=5
@@ -617,7 +617,7 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     early_stopping : bool or "auto", default="auto"
         Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
         improves. The score is accuracy, or for trees the share of the loss explained, by which the
-        best number of trees is kept. "auto" is True for trees with 200 rows or more.
+        best number of trees is kept. "auto" is True for trees with 40 rows or more.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out.
     n_iter_no_change : int, default=5

@@ -88,8 +88,9 @@ class RowsOfNeurons(Matrix):
             return why_no_table(X)
         return why_no_numbers(
             X,
-            f"neurons={self.family}() takes finite numbers only. Remedy: neurons=Tabular(), which "
-            "takes missing values and, in data frames, text and dates; or encode it in a pipeline.",
+            f"neurons={self.family}() takes finite numbers only. Remedy: neurons=Tabular(), or "
+            "neurons=Trees() for Doubly Stochastic Gradients. They take missing values and, in "
+            "data frames, text and dates. Or encode it in a pipeline.",
         )
 
 

@@ -10,7 +10,7 @@ from trickless.arrays.loops import loops
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.threads import row_blocks
 from trickless.neurons.base import Neurons, Weights, sample_rows
-from trickless.neurons.bins import Bins
+from trickless.neurons.bins import MISSING, Bins
 from trickless.rules import choice, either, integer, warn
 
 #: The most rows, and values in all, from which thresholds are found.
@@ -104,8 +104,8 @@ class Trees(Neurons):
         super().fit(X, rng, sample_weight)
         rows, _ = sample_rows(X, rng, most_rows(X.shape[1]), sample_weight)
         self.bins_ = Bins(np.asarray(rows), self.known_inputs(X).n_categories)
-        missing = np.array([(column == 0).any() for column in self.bins_(rows).T])
-        varies = (self.bins_.counts > 1) | (missing & ~missing.all())
+        missing = self.bins_(rows) == MISSING
+        varies = (self.bins_.counts > 1) | (missing.any(axis=0) & ~missing.all(axis=0))
         if not varies.any():
             warn(
                 "Trees: no column of X varies, so that all rows share all leaves, and the model is "

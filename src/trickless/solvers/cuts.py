@@ -94,7 +94,8 @@ def choose_cuts(
     weight : array of shape (n,) or None
         The weights.
     ridge : float
-        λ, in units of h.
+        λ, in units of h. It is that of the step on ``n_rows`` rows, also if the sample has fewer:
+        cuts of leaves with few rows are then less likely.
     n_rows : int
         How many rows the coefficients of the leaves will be computed from.
     n_candidates : int

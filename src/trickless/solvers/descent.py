@@ -70,10 +70,11 @@ class Descent(GrowingNetwork):
             batches if held_out is None else [*batches, held_out],
             self.neurons.has_trees,
         )
-        if state is not None:
-            self._resume(state, split.batches)
         n_pool = self.pooled(batches, options)
         pool = split.first(n_pool) if n_pool and len(batches) > 1 else None
+        visited = split.batches if pool is None else [*split.batches, pool.batch]
+        if state is not None:
+            self._resume(state, visited)
 
         def step(number: int, k: int) -> None:
             self.step(split.rows(number), k, options, pool=pool)
@@ -91,7 +92,7 @@ class Descent(GrowingNetwork):
             len(batches),
             step,
             score,
-            lambda: keep(lambda: self._state(split.batches)),
+            lambda: keep(lambda: self._state(visited)),
             advance,
             options,
         )
@@ -124,10 +125,10 @@ class Descent(GrowingNetwork):
         """
         n_scores_before, n_steps_before = since
         per_step, n_neurons = options.neurons_per_step, options.n_neurons
-        n_checks = _CHECKS_OF_TREES if options.newton else _CHECKS
-        wait = min(n_batches, -(-n_neurons // (per_step * n_checks)))
-        if options.newton:
-            wait = min(_MOST_BETWEEN, -(-n_neurons // (per_step * n_checks)))
+        n_checks, most = (
+            (_CHECKS_OF_TREES, _MOST_BETWEEN) if options.newton else (_CHECKS, n_batches)
+        )
+        wait = min(most, -(-n_neurons // (per_step * n_checks)))
         for number in self.in_random_order(n_batches):
             k = min(per_step, n_neurons - len(self.coef))
             step(number, k)

@@ -96,7 +96,7 @@ class Plan(NamedTuple):
 
 
 #: Rows from which early stopping of trees is the default.
-_WORTH_STOPPING = 200
+_WORTH_STOPPING = 40
 
 
 def may_be_newton(preconditioner: str | None, schedule: str) -> bool:
