@@ -50,11 +50,13 @@ every_step = pytest.mark.parametrize(
 
 
 def as_drawn(learner):
-    """Options by which neurons are not chosen.
+    """Options by which neurons are not chosen, and no rows are held out.
 
-    Rounding may decide which of two cuts is chosen that are as good.
+    Rounding may decide which of two cuts is chosen that are as good. The rows that are held out
+    depend on how many there are.
     """
-    return {"n_candidates": 1} if hasattr(learner, "n_candidates") else {}
+    options = {"n_candidates": 1, "early_stopping": False}
+    return {name: value for name, value in options.items() if hasattr(learner, name)}
 
 
 @every_family
