@@ -89,10 +89,7 @@ def test_length_scales_go_down_the_gradient_of_the_score(weighted, sparse, n):
     rows = scipy.sparse.csr_array(X) if sparse else X
     given = weight if weighted else None
     comparison = Comparison(rows, Y, given, 0, Purpose.RELEVANCE, 0, n, 20, 1)
-    share, n_effective = (
-        weight / weight.sum(),
-        max(weight.sum(), weight.sum() ** 2 / (weight @ weight)),
-    )
+    share, n_effective = weight / weight.sum(), weight.sum() ** 2 / (weight @ weight)
     Yc = (Y - share @ Y)[:, :2]
     Yc /= np.sqrt(share @ Yc**2)
 

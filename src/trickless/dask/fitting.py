@@ -10,7 +10,7 @@ import numpy as np
 
 from trickless.dask.pieces import Pieces
 from trickless.learners.base import Classifier
-from trickless.learners.targets import distinct
+from trickless.learners.targets import balanced, distinct
 from trickless.learners.weights import check_weights
 
 
@@ -57,8 +57,8 @@ def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
     if not isinstance(estimator, Classifier):
         return None, None
     weights = estimator.class_weight
-    balanced = isinstance(weights, str) and weights == "balanced"
-    if classes is not None and not balanced:
+    by_shares = isinstance(weights, str) and weights == "balanced"
+    if classes is not None and not by_shares:
         return classes, weights
     owner = type(estimator).__name__
     counted = [
@@ -67,18 +67,18 @@ def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
     ]
     values, counts = map(np.concatenate, zip(*dask.compute(*counted), strict=True))
     found, where = np.unique(values, return_inverse=True)
-    if balanced:
-        total = np.bincount(where, counts)
-        shares = total.sum() / (len(found) * total)
-        weights = dict(zip(found.tolist(), shares.tolist(), strict=True))
+    if by_shares:
+        each = balanced(np.bincount(where, counts))
+        weights = dict(zip(found.tolist(), each.tolist(), strict=True))
     return found if classes is None else classes, weights
 
 
 def _count(owner: str, y: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of the rows with a weight above 0, and the number of rows with each."""
+    """Labels of the rows with a weight above 0, and the total weight of each."""
     y = np.asarray(y)
+    weight = check_weights(owner, weight, y, may_be_empty=True)
     if weight is not None:
-        check_weights(owner, weight, y, may_be_empty=True)
-        y = y[np.asarray(weight) > 0]
+        y, weight = y[weight > 0], weight[weight > 0]
     distinct(owner, "y", y)
-    return np.unique(y, return_counts=True)
+    found, where = np.unique(y, return_inverse=True)
+    return found, np.bincount(where, weight, minlength=len(found))

@@ -45,6 +45,7 @@ _NAMES = {
     "solvers.norma": "NORMA",
     "solvers.ridge": "Solution",
     "solvers.rounds": "Rounds",
+    "solvers.row_sample": "RowSample",
     "solvers.statistics": "KeptRows Statistics",
     "solvers.step_sizes": "Steps",
     "solvers.sums": "Sums",

@@ -23,6 +23,7 @@ from trickless.learners.rows import Matrix, Rows
 from trickless.learners.targets import Labels, Numbers, check_scale
 from trickless.learners.weights import check_weights
 from trickless.rules import DTYPE, N_JOBS, Rule, boolean, check_parameters, plain, with_remedies
+from trickless.solvers.calibration import probabilities
 from trickless.solvers.losses import Loss, make_loss
 
 
@@ -98,6 +99,10 @@ class Learner(BaseEstimator):
         X = self._rows_to_predict(X)
         with linear_algebra(self.n_jobs):
             return beside(X, self._function(X))
+
+    def _temperature(self) -> float | None:
+        """The temperature of probabilities; None if they come from the link of the loss."""
+        return None
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "seed_")
@@ -243,11 +248,14 @@ class Classifier(ClassifierMixin, Learner):
     @available_if(_has_link)
     @in_one_state
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the classes, by the link of the loss.
+        """Probabilities of the classes.
 
-        Losses without a link, such as the hinge, have no probabilities. For squared losses they
-        are (1 + decision value) / 2, clipped to [0, 1] and normalised, so they can be exactly 0. If
-        you need accurate probabilities, use scikit-learn's CalibratedClassifierCV.
+        They come from the link of the loss. For the squared loss they are
+        ``softmax(decision / T)``, where the temperature T suits decision values of rows that the
+        model does not know [1]_: of up to 2,048 rows, each left out in turn. So the most probable
+        class is the predicted one. For the squared hinge they are (1 + decision value) / 2,
+        clipped to [0, 1] and normalised, so they can be exactly 0. Losses such as the hinge have no
+        probabilities.
 
         Parameters
         ----------
@@ -257,10 +265,17 @@ class Classifier(ClassifierMixin, Learner):
         -------
         float64 array of shape (n_rows, n_classes), in the order of ``classes_``
             In the library and on the device of X.
+
+        References
+        ----------
+        .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On calibration of modern neural
+           networks", ICML 2017.
         """
-        decisions = self._decide(X)
-        loss = self._loss(decisions.shape[1])
-        return beside(decisions, loss.probability(to_host(decisions)))
+        decisions, temperature = self._decide(X), self._temperature()
+        values = to_host(decisions)
+        if temperature is not None:
+            return beside(decisions, probabilities(values, temperature))
+        return beside(decisions, self._loss(decisions.shape[1]).probability(values))
 
 
 def _scored_by(owner: str, y: Any, sample_weight: Any) -> Any:

@@ -580,8 +580,9 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         The others are one against the rest.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows: {label: weight}, where classes
-        that are not named have weight 1; or "balanced", for weights inversely proportional to
-        frequencies. "balanced" needs all rows, so it works with ``fit`` only.
+        that are not named have weight 1; or "balanced", by which all classes weigh the
+        same, with the weights of their rows. "balanced" needs all rows, so it works with ``fit``
+        only.
     alpha : float or "auto", default="auto"
         Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
         which ``damping`` regularises.

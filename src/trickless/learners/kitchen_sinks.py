@@ -105,9 +105,11 @@ class _KitchenSinks(NeuronLearner):
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows. A weight of 2 counts as the row twice, also in the number of rows
-            that ``alpha="auto"`` uses. ``alpha="loo"`` leaves out a row with all its weight. If
-            weights express importance, divide them by their mean.
+            Weights of the rows. Only their ratios count: if all are multiplied by a constant, the
+            model is the same. ``alpha="auto"`` and error bars take the number of rows as
+            (Σ w)² / Σ w², and ``alpha="loo"`` leaves out a row with all its weight. So a row of
+            weight 2 is the row twice in the solution for a given alpha, but not in the choice of
+            alpha: the row twice says that it was observed twice.
         checkpoint : str or path, optional
             A file in which the state of the fit is saved about once a minute. If the process ends,
             the same call with the same data resumes from there and gives the same model. The file
@@ -239,6 +241,10 @@ class _KitchenSinks(NeuronLearner):
 
     def _function(self, X: Any) -> Any:
         return self.network_(X)
+
+    def _temperature(self) -> float | None:
+        squared = self.fixed_.get("loss", "") == "squared_error"
+        return self.sums_.temperature(options_of(self)) if squared else None
 
     @property
     @in_one_state
@@ -556,9 +562,9 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         softmax loss for more.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows: {label: weight}, where classes
-        that are not named have weight 1; or "balanced", for weights inversely proportional to
-        frequencies. "balanced" needs all rows, so it works with ``fit`` only, and not with
-        ``merge``.
+        that are not named have weight 1; or "balanced", by which all classes weigh the
+        same, with the weights of their rows. "balanced" needs all rows, so it works with ``fit``
+        only, and not with ``merge``.
     alpha : float, "auto" or "loo", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
         cross-validation, and "loo" by leave-one-out errors; see :class:`KitchenSinksRegressor`.
@@ -720,8 +726,12 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
 
 def options_of(learner: _KitchenSinks) -> Options:
     """The parameters of a learner that its solver needs."""
-    given = {name: getattr(learner, name) for name in Options._fields if name != "owner"}
-    return Options(owner=type(learner).__name__, **given)
+    apart: dict[str, Any] = {
+        "owner": type(learner).__name__,
+        "classifies": isinstance(learner, Classifier),
+    }
+    given = {name: getattr(learner, name) for name in Options._fields if name not in apart}
+    return Options(**apart, **given)
 
 
 def begin_sums(

@@ -51,7 +51,7 @@ class PegasosClassifier(Classifier, KernelLearner):
         Rows drawn a step, with replacement.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows. "balanced" weighs each class by
-        the inverse of its share.
+        the inverse of its share of the rows' weights.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the rows that are drawn.
     n_jobs : int or None, default=None

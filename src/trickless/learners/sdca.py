@@ -217,7 +217,7 @@ class SDCAClassifier(Classifier, _SDCA):
         The duality gap, relative to the objective of f = 0, at which an output is learned.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows. "balanced" weighs each class by
-        the inverse of its share.
+        the inverse of its share of the rows' weights.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of rows.
     n_jobs : int or None, default=None

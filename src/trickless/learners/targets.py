@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from trickless.functions.network import Network
@@ -231,11 +230,12 @@ class Labels:
         if class_weight is None:
             return weight
         self._check_class_weight(class_weight, stream)
+        label = np.searchsorted(self.classes, y)
         if isinstance(class_weight, str):
-            by_class = compute_sample_weight(class_weight, y)
+            each = balanced(np.bincount(label, weight, minlength=len(self.classes)))
         else:
-            each = [float(class_weight.get(label, 1.0)) for label in self.classes.tolist()]
-            by_class = np.array(each)[np.searchsorted(self.classes, y)]
+            each = np.array([float(class_weight.get(c, 1.0)) for c in self.classes.tolist()])
+        by_class = each[label]
         check_range(self.owner, "class_weight", by_class, _BALANCE)
         if weight is not None:
             by_class = by_class * weight
@@ -362,3 +362,12 @@ def _as_list(owner: str, classes: Any) -> Any:
             f"{owner}: classes={classes!r} holds NaN, which is no label. Remedy: leave it out."
         )
     return classes
+
+
+def balanced(total: np.ndarray) -> np.ndarray:
+    """Weights of classes by which all of them weigh the same, from the total weights of their rows.
+
+    The mean weight of the rows stays as it is. Classes without rows get the weight 1.
+    """
+    mean = total.sum() / np.count_nonzero(total)
+    return np.divide(mean, total, where=total > 0, out=np.ones(len(total)))

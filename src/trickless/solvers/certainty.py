@@ -37,10 +37,13 @@ class Posterior:
 
     def variance(self, Z: Any) -> np.ndarray:
         """Variance of f at rows of activations, shape (len(Z),)."""
+        return (self._moments.n_constants + self.squares(Z)) / self._moments.n
+
+    def squares(self, Z: Any) -> np.ndarray:
+        """Squared lengths of rows of activations about the mean, in the metric of the inverse."""
         Z = double(beside(self._factor, Z))
         along = solve_lower(self._factor, (Z - beside(Z, self._moments.z_mean)).T)
-        squares = to_host(namespace(along).sum(along**2, axis=0))
-        return (self._moments.n_constants + squares) / self._moments.n
+        return to_host(namespace(along).sum(along**2, axis=0))
 
 
 def noise_variance(
@@ -48,7 +51,7 @@ def noise_variance(
 ) -> np.ndarray:
     """Residual sum of squares over residual degrees of freedom, shape (n_outputs,).
 
-    Both vanish as alpha does, but their ratio does not.
+    This is for rows of equal weight. Both vanish as alpha does, but their ratio does not.
     """
     ridges, which = np.unique(solution.ridge, return_inverse=True)
     left = np.array([_residual_freedom(moments, ridge) for ridge in ridges])[which]
@@ -98,9 +101,8 @@ def _check_freedom(
 ) -> None:
     """Refuse to estimate the noise if no residual degrees of freedom are left.
 
-    None are left if weights let rows count for less than the degrees of freedom of the fit. Where
-    rows are no more than columns, sums of products show residual degrees of freedom only at large
-    alphas.
+    Where rows are no more than columns, sums of products show residual degrees of freedom only at
+    large alphas.
     """
     size = len(moments.z_mean)
     rounding = 0.0
@@ -108,8 +110,7 @@ def _check_freedom(
         rounding = _RESOLVED * size * np.finfo(float).eps * moments.mean_square
     if ((left <= 0) | (left * ridge < rounding)).any():
         raise ValueError(
-            f"{owner}: with alpha={float(alpha[0]) if len(alpha) == 1 else alpha!r}, rows "
-            f"that count for {moments.n:,.1f} leave {left.min():.2g} degrees of freedom, which "
-            "cannot be told from none. Remedy: a larger alpha, or one fit of all rows without "
-            "weights."
+            f"{owner}: with alpha={float(alpha[0]) if len(alpha) == 1 else alpha!r}, "
+            f"{moments.n:,.0f} rows leave {left.min():.2g} degrees of freedom, which cannot be "
+            "told from none. Remedy: a larger alpha, or one fit of all rows."
         )

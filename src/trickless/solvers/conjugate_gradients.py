@@ -60,7 +60,6 @@ class Pilot(NamedTuple):
 
     columns: np.ndarray
     scale: float
-    rng: np.random.Generator
 
 
 class _Sums(NamedTuple):
@@ -84,6 +83,7 @@ def solve_in_passes(
     weight: np.ndarray | None,
     ridge: float | Pilot,
     chosen: np.ndarray,
+    rng: np.random.Generator,
     max_iter: int,
     tol: float,
     n_jobs: int | None,
@@ -91,6 +91,7 @@ def solve_in_passes(
     keep: Keep = forget,
     state: State | None = None,
     fit_intercept: bool = True,
+    count_freedom: bool = False,
 ) -> Solution:
     """Minimise mean (y − b − ⟨z, β⟩)² + ρ · |β|² without the matrix of the normal equations.
 
@@ -99,7 +100,8 @@ def solve_in_passes(
     The ridge ρ is given, or found for each output with a pilot. The covariance of the ``chosen``
     rows, in ascending order, gives the preconditioner. Iterations stop when each output's risk is
     at most ``tol`` above its minimum, relative to the decrease of the risk by the solution, as
-    estimated by the preconditioner; else there is a warning after ``max_iter``. ``keep`` receives
+    estimated by the preconditioner; else there is a warning after ``max_iter``. The solution has
+    the mean leverage if the ridge is found, or with ``count_freedom``. ``keep`` receives
     the state after each iteration, and ``state`` is one from which to resume.
 
     Raises
@@ -111,8 +113,8 @@ def solve_in_passes(
     share = count / count.sum()
     n_outputs = targets.shape[1]
     pilot = ridge if isinstance(ridge, Pilot) else None
-    if pilot is not None:
-        signs = pilot.rng.choice([-1.0, 1.0], (len(targets), _PROBES))
+    if pilot is not None or count_freedom:
+        signs = rng.choice([-1.0, 1.0], (len(targets), _PROBES))
         targets = np.hstack([targets, signs / np.sqrt(share)[:, None]])
     sums = _first_pass(
         blocks, targets, weight, share, chosen, pilot, n_outputs, n_jobs, fit_intercept
@@ -123,7 +125,8 @@ def solve_in_passes(
 
     # One problem for each pair of a target and a ridge. Random signs are targets, too.
     if pilot is None:
-        which, ridges = np.arange(n_outputs), np.full(n_outputs, ridge)
+        which = np.arange(targets.shape[1])
+        ridges = np.full(len(which), ridge)
     else:
         which, ridges = _candidates(sums, pilot, n_outputs)
 
@@ -147,9 +150,9 @@ def solve_in_passes(
 
     precondition = _preconditioner(sums.chosen, share[chosen], ridges, fit_intercept)
     wanted, n_compare = sums.cross[:, which], 0
-    coef, grid, scores = np.zeros_like(wanted), None, None
+    coef, grid, scores, leverage = np.zeros_like(wanted), None, None, None
     kept = state or {}
-    if pilot is not None:
+    if pilot is not None or count_freedom:
         if "compared" not in kept:
             tols = np.where(which < n_outputs, max(tol, _COMPARE_TOL), _PROBE_TOL)
             coef, n_compare, _ = _conjugate_gradients(
@@ -157,8 +160,13 @@ def solve_in_passes(
             )
             kept = {"compared": coef, "n_compare": n_compare}
         coef, n_compare = kept["compared"], counted(kept["n_compare"], max_iter)
-        grid, scores, best = _compare(sums, coef, which, ridges, n_outputs)
+        found = _freedom(sums, coef, which, ridges, n_outputs)
+        if pilot is None:
+            best = np.arange(n_outputs)
+        else:
+            grid, (scores, best) = found.grid, _compare(sums, coef, which, ridges, found, share)
         coef, wanted, ridges = coef[:, best], wanted[:, best], ridges[best]
+        leverage = found.of_all[np.searchsorted(found.grid, ridges)] * (share**2).sum()
     coef, n_iter, left = _conjugate_gradients(
         normal, precondition, wanted, coef, ridges, max_iter, np.full(n_outputs, tol), keep, kept
     )
@@ -172,7 +180,7 @@ def solve_in_passes(
             ConvergenceWarning,
         )
     intercept = sums.y_mean[:n_outputs] - sums.z_mean @ coef
-    return Solution(coef, intercept, ridges, grid, scores, n_compare + n_iter)
+    return Solution(coef, intercept, ridges, grid, scores, n_compare + n_iter, leverage)
 
 
 def _least_excess(coef: np.ndarray, product: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -234,19 +242,38 @@ def _candidates(sums: _Sums, pilot: Pilot, n_outputs: int) -> tuple[np.ndarray, 
     return which, np.concatenate([each.ravel(), np.tile(grid, _PROBES)])
 
 
-def _compare(
+class _Freedom(NamedTuple):
+    """Degrees of freedom at each ridge of a grid, and their standard errors."""
+
+    grid: np.ndarray
+    of_all: np.ndarray
+    error: np.ndarray
+
+
+def _freedom(
     sums: _Sums, coef: np.ndarray, which: np.ndarray, ridges: np.ndarray, n_outputs: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Grid of ridges, scores of each output (infinite if not tried), and the best problems."""
-    moments = sums.pilot.moments(sums.fit_intercept)
-    n = moments.n
+) -> _Freedom:
+    """Degrees of freedom, from the solutions for random signs as targets."""
+    grid, signs = np.unique(ridges), which >= n_outputs
+    explained = (sums.cross[:, which[signs]] * coef[:, signs]).sum(axis=0)
+    explained = explained.reshape(_PROBES, len(grid))
+    error = explained.std(axis=0, ddof=1) / np.sqrt(_PROBES)
+    return _Freedom(grid, int(sums.fit_intercept) + explained.mean(axis=0), error)
+
+
+def _compare(
+    sums: _Sums,
+    coef: np.ndarray,
+    which: np.ndarray,
+    ridges: np.ndarray,
+    freedom: _Freedom,
+    share: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of each output at each ridge (infinite if not tried), and the best problems."""
+    n, grid, n_outputs = 1 / (share**2).sum(), freedom.grid, which.max() + 1 - _PROBES
+    left = 1 - freedom.of_all / n
+    trusted = left > _TRUSTED * freedom.error / n
     explained = (sums.cross[:, which] * coef).sum(axis=0)
-    grid = np.unique(ridges)
-    of_signs = explained[which >= n_outputs].reshape(_PROBES, len(grid))
-    freedom = moments.n_constants + of_signs.mean(axis=0)
-    error = of_signs.std(axis=0, ddof=1) / np.sqrt(_PROBES)
-    left = 1 - freedom / n
-    trusted = left > _TRUSTED * error / n
     scores, best = np.full((n_outputs, len(grid)), np.inf), np.empty(n_outputs, dtype=int)
     for output in range(n_outputs):
         tried = np.flatnonzero(which == output)
@@ -257,7 +284,7 @@ def _compare(
             residual, left[place] ** 2, out=np.full(len(place), np.inf), where=trusted[place]
         )
         best[output] = tried[least(scores[output : output + 1, place])[0]]
-    return grid, scores, best
+    return scores, best
 
 
 def _preconditioner(

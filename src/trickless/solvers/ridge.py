@@ -7,7 +7,7 @@ solution and its generalised cross-validation score at every ridge.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -33,7 +33,8 @@ class Solution(NamedTuple):
     """Coefficients (n_columns, n_outputs), intercept (n_outputs,) and ridges (n_outputs,).
 
     If the ridge was chosen: the grid (n_grid,) and the scores (n_outputs, n_grid). ``n_iter`` is
-    the number of iterations; 1 for a direct solver.
+    the number of iterations; 1 for a direct solver. An iterative solver may tell the mean
+    leverage of a row, for each output (n_outputs,).
     """
 
     coef: np.ndarray
@@ -42,6 +43,7 @@ class Solution(NamedTuple):
     grid: np.ndarray | None = None
     scores: np.ndarray | None = None
     n_iter: int = 1
+    leverage: np.ndarray | None = None
 
 
 def solve(moments: Moments, ridge: float, n_jobs: int | None = 1) -> Solution:
@@ -123,34 +125,48 @@ def path_scores(path: Path | _Tridiagonal) -> np.ndarray:
     return np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
 
 
-def solve_by_loo(
-    moments: Moments, rows: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
-) -> Solution:
-    r"""Minimise at the ridge with the least leave-one-out error, in a pass over the rows.
+class Left(NamedTuple):
+    """Rows to leave out one after the other: activations, targets, copies, and shares of weights.
 
-    .. math:: LOO(ρ) = \frac1n \sum_i \Big(\frac{y_i - f_ρ(x_i)}{1 - h_i(ρ)}\Big)^2, \qquad
-        h_i(ρ) = \frac1n \Big(1 + \sum_j \frac{u_{ij}^2}{λ_j + ρ}\Big)
-
-    where u_i are the centred activations of row i along the eigenvectors. ``rows`` yields
-    activations, targets and weights, some rows at a time.
+    ``share`` is the weight of one copy over the sum of all weights.
     """
+
+    Z: Any
+    y: np.ndarray
+    copies: np.ndarray
+    share: np.ndarray
+
+
+def solve_by_loo(moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1) -> Solution:
+    r"""Minimise at the ridge with the least leave-one-out error.
+
+    .. math:: LOO(ρ) = \sum_i s_i \Big(\frac{y_i - f_ρ(x_i)}{1 - h_i(ρ)}\Big)^2, \qquad
+        h_i(ρ) = s_i \Big(1 + \sum_j \frac{u_{ij}^2}{λ_j + ρ}\Big)
+
+    where u_i are the centred activations of row i along the eigenvectors, and s_i is its weight
+    divided by the sum of all weights. ``rows`` are all rows or a sample, some at a time. They are
+    not needed if the moments have the rows.
+    """
+    if moments.rows is not None:
+        few = _FewRows(moments, n_jobs)
+        return few.best(few.left_out())
     path = Path(moments)
     n_grid, n_outputs = len(path.grid), len(moments.y_mean)
     effects = (path.rotated[:, :, None] * path.shrunk[:, None]).reshape(len(path.rotated), -1)
     scores, total = np.zeros((n_outputs, n_grid)), 0.0
-    for Z, y, weight in rows:
+    for Z, y, copies, share in rows:
         Z = beside(path.vectors, Z)
         along = (Z - beside(Z, moments.z_mean)) @ path.vectors
         fitted = to_host(along @ beside(along, effects)).reshape(len(y), n_outputs, n_grid)
         fitted = fitted + moments.y_mean[:, None]
         length = to_host(along**2 @ beside(along, path.shrunk))
-        leverage = (weight / moments.n)[:, None] * (moments.n_constants + length)
+        leverage = share[:, None] * (moments.n_constants + length)
         left = np.maximum(1 - leverage, 0)[:, None]
         error = np.divide(
             y[:, :, None] - fitted, left, out=np.full_like(fitted, np.inf), where=left > 0
         )
-        scores += np.einsum("r,rog->og", weight, error**2)
-        total += weight.sum()
+        scores += np.einsum("r,rog->og", copies * share, error**2)
+        total += copies @ share
     return path.best(scores / total)
 
 
@@ -271,6 +287,59 @@ class _OfRows(_Tridiagonal):
 
     def _coef(self, solved: np.ndarray) -> np.ndarray:
         return self._rows.T @ solved
+
+
+class _FewRows:
+    """Solutions at all ridges of a grid, from the eigenvectors of R Rᵀ, for few rows R.
+
+    With G = (R Rᵀ + ρ)⁻¹ and the targets Y, times the roots of shares, the residuals are ρ G Y, and
+    what leverage leaves is 1 − h = ρ diag G, without the part of the constant.
+    """
+
+    def __init__(self, moments: Moments, n_jobs: int | None) -> None:
+        assert moments.rows is not None
+        self.moments, self._rows = moments, moments.rows.Z
+        products, self._constant = products_of_rows(moments, n_jobs)
+        eigenvalues, self.vectors = eigh(products)
+        self.eigenvalues = np.maximum(eigenvalues, 0)
+        self.rotated = self.vectors.T @ moments.rows.Y
+        self.grid = _grid(moments, self.eigenvalues[-1])
+        self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
+
+    def left_out(self) -> np.ndarray:
+        """Mean square leave-one-out errors, shape (n_outputs, n_grid)."""
+        moments, kept = self.moments, self.grid * self.shrunk
+        assert moments.share is not None
+        of_constant = self.grid / (self._constant + self.grid)
+        left = self.vectors**2 @ kept - np.outer(moments.share, of_constant)
+        scores = np.empty((self.rotated.shape[1], len(self.grid)))
+        for output, rotated in enumerate(self.rotated.T):
+            residual = self.vectors @ (rotated[:, None] * kept)
+            error = np.divide(residual, left, out=np.full_like(left, np.inf), where=left > 0)
+            scores[output] = (error**2).sum(axis=0)
+        return scores
+
+    def best(self, scores: np.ndarray) -> Solution:
+        """The solution at the least score of each output."""
+        best = least(scores)
+        coef = self._rows.T @ (self.vectors @ (self.rotated * self.shrunk[:, best]))
+        solution = _with_intercept(self.moments, coef, self.grid[best])
+        return solution._replace(grid=self.grid, scores=scores)
+
+
+def products_of_rows(moments: Moments, n_jobs: int | None) -> tuple[np.ndarray, float]:
+    """R Rᵀ of few rows R, and the eigenvalue along the roots √s of their shares.
+
+    Centred rows have the eigenvalue 0 there. Differences of leverages would lose digits with that,
+    so it becomes the mean of the eigenvalues. The targets, which are centred, have no part there.
+    Without an intercept it is infinite, as nothing is subtracted.
+    """
+    assert moments.rows is not None and moments.share is not None
+    products = inner_products(moments.rows.Z, n_jobs)
+    if not moments.n_constants:
+        return products, np.inf
+    root, constant = np.sqrt(moments.share), float(np.trace(products)) / len(products) or 1.0
+    return products + constant * np.outer(root, root), constant
 
 
 def _freedom(eigenvalues: np.ndarray, grid: np.ndarray) -> np.ndarray:

@@ -20,9 +20,12 @@ from trickless.arrays.devices import beside, duplicate, to_host, zeros
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.solvers.gram import FLOOR, add_products
+from trickless.solvers.row_sample import RowSample
 
 #: Batches of at least this many rows may be multiplied in single precision, where that is faster.
 ROUNDED_FROM = 4096
+#: Weights are equal if their effective number is that of the rows up to this.
+_SAME = 1e-9
 
 
 class KeptRows(NamedTuple):
@@ -50,9 +53,13 @@ class Statistics:
         Σ z zᵀ. The first access multiplies the rows that are kept.
     cross, z_sum, y_sum, y_square : arrays
         Σ z yᵀ, Σ z, Σ y and Σ y², where y are the targets minus the origin.
+    n_rows : int
+        Number of rows with a weight above 0.
     weight, weight_square : float
         Σ w and Σ w² of the sample weights w, which also weight all sums above. Rows without
         weights have w = 1.
+    sample : RowSample or None
+        Some of the rows, if the owner of the sums adds them.
     rounded : float
         Σ |z|² over the rows that were multiplied in single precision.
     """
@@ -67,8 +74,10 @@ class Statistics:
         self.z_sum = np.zeros(n_columns)
         self.y_sum = np.zeros(n_outputs)
         self.y_square = np.zeros(n_outputs)
+        self.n_rows = 0
         self.weight = 0.0
         self.weight_square = 0.0
+        self.sample: RowSample | None = None
         self.rounded = 0.0
 
     @cached_property
@@ -123,6 +132,7 @@ class Statistics:
         with linear_algebra(n_jobs, y.size):
             self.y_sum += weight @ y
             self.y_square += weight @ y**2
+        self.n_rows += int(np.count_nonzero(weight))
         self.weight += weight.sum()
         self.weight_square += (weight**2).sum()
         Y = np.column_stack([y, np.ones(len(y))]) * np.sqrt(weight)[:, None]
@@ -156,9 +166,22 @@ class Statistics:
         self.cross += other.cross + np.outer(other.z_sum, shift)
         self.y_sum += other.y_sum + other.weight * shift
         self.y_square += other.y_square + 2 * shift * other.y_sum + other.weight * shift**2
+        self.add_sample(other.sample)
+        self.n_rows += other.n_rows
         self.weight += other.weight
         self.weight_square += other.weight_square
         self.rounded += other.rounded
+
+    @property
+    def n_effective(self) -> float:
+        """Kish's effective number of rows (Σ w)² / Σ w²."""
+        n = self.weight**2 / self.weight_square
+        return n if n < self.n_rows * (1 - _SAME) else self.n_rows
+
+    def add_sample(self, sample: RowSample | None) -> None:
+        """Add the sample of rows that are added to the sums."""
+        if sample is not None:
+            self.sample = sample if self.sample is None else self.sample + sample
 
     def joined(self, batch: Statistics) -> Statistics:
         """Statistics of these rows, which stay unchanged, and of a batch, which is used up.
@@ -197,7 +220,8 @@ class Statistics:
             y_variance=np.maximum(self.y_square / self.weight - centre * (2 * y_mean - centre), 0),
             z_mean=z_mean if fit_intercept else np.zeros_like(z_mean),
             y_mean=centre + self.origin,
-            n=max(self.weight, self.weight**2 / self.weight_square),
+            n=self.n_effective,
+            n_rows=self.n_rows,
             least_ridge=FLOOR * self.rounded / self.weight,
             n_constants=int(fit_intercept),
         )
@@ -211,6 +235,7 @@ class Statistics:
                 if fit_intercept:  # Z − √ω z_meanᵀ
                     Z = blas.dger(-1.0, z_mean, Y[:, -1], a=Z.T, overwrite_a=1).T
             moments.rows = KeptRows(Z, Y[:, :-1] - np.outer(Y[:, -1], centre))
+            moments.share = Y[:, -1] ** 2
             return moments
         trace = namespace(self.gram).linalg.trace(self.gram)
         moments.mean_square = float(trace) / self.weight
@@ -244,12 +269,16 @@ def least_ridge(n_rows: int, ridge: float = np.inf) -> float:
 class Moments:
     """Means, second moments about them, and the number of rows.
 
-    The number of rows n is the sum of the weights, as if they counted repetitions, or Kish's
-    effective number (Σ w)² / Σ w² if that is larger, as for weights that sum to 1. The covariance
-    is on the device of the Gram matrix, and accurate enough for ridges of at least ``least_ridge``.
-    If rows are few, it is RᵀR, and the covariance with the targets is RᵀY. Then ``rows`` are (R,
-    Y), centred and multiplied by the roots of weights that sum to 1. ``n_constants`` is 0 if there
+    The number of rows n is Kish's effective number (Σ w)² / Σ w² [1]_: the number of rows if all
+    weights are equal, and less if not. The covariance is on the device of the Gram matrix, and
+    accurate enough for ridges of at least ``least_ridge``. If rows are few, it is RᵀR, and the
+    covariance with the targets is RᵀY. Then ``rows`` are (R, Y), centred and multiplied by the
+    roots of ``share``, the weights of the rows divided by their sum. ``n_constants`` is 0 if there
     is no intercept; the means are then 0.
+
+    References
+    ----------
+    .. [1] L. Kish, "Survey sampling", Wiley, 1965.
     """
 
     cross: np.ndarray
@@ -257,10 +286,17 @@ class Moments:
     z_mean: np.ndarray
     y_mean: np.ndarray
     n: float
+    n_rows: int
     least_ridge: float
     mean_square: float = 0.0
     rows: KeptRows | None = None
+    share: np.ndarray | None = None
     n_constants: int = 1
+
+    @property
+    def weights_differ(self) -> bool:
+        """Whether rows have different weights, beyond rounding."""
+        return self.n != self.n_rows
 
     @cached_property
     def covariance(self) -> Any:

@@ -19,18 +19,28 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from trickless.arrays.devices import beside, check_on_host
+from trickless.arrays.devices import beside, check_on_host, take
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.functions.activations import by_neuron, panels
 from trickless.functions.network import Network, check_finite
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
+from trickless.solvers.calibration import find_temperature
 from trickless.solvers.certainty import Posterior, noise_variance
 from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
+from trickless.solvers.left_out import leave_out
 from trickless.solvers.losses import Loss
-from trickless.solvers.ridge import Solution, solve, solve_by_gcv, solve_by_loo, solve_within
+from trickless.solvers.ridge import (
+    Left,
+    Solution,
+    solve,
+    solve_by_gcv,
+    solve_by_loo,
+    solve_within,
+)
 from trickless.solvers.risk import Blocks, minimise
+from trickless.solvers.row_sample import RowSample
 from trickless.solvers.state import Keep, State, counted, forget, ignore, parts_of
 from trickless.solvers.statistics import Moments, Statistics, least_ridge
 
@@ -39,6 +49,11 @@ from trickless.solvers.statistics import Moments, Statistics, least_ridge
 PASSES_ABOVE, REEVALUATED_ABOVE = 6144, 16384
 #: Rows, and activations, up to which it is solved directly, by a matrix of rows.
 FEW_ROWS, FEW_ACTIVATIONS = 2048, 2**25
+#: Effective rows for each column from which a row's leverage is as good as in proportion to its
+#: weight, for generalised cross-validation.
+_ROWS_PER_COLUMN = 10
+#: What a leverage that is estimated leaves of a row at least.
+_LEAST_LEFT = 1e-3
 #: Columns on which the solver in passes first looks for alpha; the most rows of its preconditioner.
 PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
 
@@ -52,6 +67,7 @@ class Options(NamedTuple):
     fit_intercept: bool
     solver: str
     loss: str
+    classifies: bool
     max_iter: int
     tol: float
     n_jobs: int | None
@@ -65,13 +81,17 @@ class Sums:
     are the sums over the rows so far; they are None if the model was solved in passes.
     """
 
+    _solution: Solution | None
+    _network: Network | None
+    _temperature: float | None
+
     def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:
         self.stream = stream
         self.n_neurons = n_neurons
         self.origin = origin
         self.statistics: Statistics | None = None
-        self._solution: Solution | None = None
-        self._network: Network | None = None
+        self._sample: RowSample | None = None
+        self._forget()
 
     def branch(self) -> Sums:
         """Sums that go on from these, which they leave as they are."""
@@ -124,6 +144,8 @@ class Sums:
         for rows, Z in self._panels(X, options, start=done, n_together=self.n_columns):
             part = None if weight is None else weight[rows]
             statistics.add(Z, targets[rows], part, least, options.n_jobs)
+            some = RowSample.of(take(X, rows), targets[rows], part, self.stream.seed)
+            statistics.add_sample(some)
             advance(Z.shape[0])
             keep(partial(dict, statistics=statistics, rows=rows.stop))
         check_finite(type(self.stream.neurons).__name__, statistics.z_sum)
@@ -151,7 +173,7 @@ class Sums:
             moments = self._moments(options)
             with linear_algebra(options.n_jobs, moments.n_products):
                 if isinstance(options.alpha, str):
-                    solution = solve_by_gcv(moments, options.n_jobs)
+                    solution = self._solve_by_cross_validation(moments, options)
                 else:
                     solution = self._solve_at(moments, options)
             self._solution = solution = self._bounded_by_weight(solution, options)
@@ -173,6 +195,8 @@ class Sums:
         """A copy that can predict but not learn."""
         light = Sums(self.stream, self.n_neurons, self.origin)
         light._solution, light._network = self.solution(options), self.function(options)
+        if options.classifies and options.loss == "squared_error":
+            light._temperature = self.temperature(options)
         return light
 
     def by_neuron(self, columns: np.ndarray) -> np.ndarray:
@@ -186,8 +210,7 @@ class Sums:
 
     def _forget(self) -> None:
         """Drop the solution, so that the next call of ``solution`` computes it again."""
-        self._solution = None
-        self._network = None
+        self._solution = self._network = self._temperature = None
 
     def _moments(self, options: Options) -> Moments:
         """Moments of the rows so far, about their means if there is an intercept."""
@@ -299,7 +322,7 @@ class Sums:
         if isinstance(options.alpha, str):
             n_pilot = min(self.n_neurons, max(1, PILOT_COLUMNS // width))
             pilot = np.sort(self.by_neuron(np.arange(self.n_columns))[:n_pilot], axis=None)
-            ridge = Pilot(pilot, self.n_neurons / n_pilot, rng)
+            ridge = Pilot(pilot, self.n_neurons / n_pilot)
         else:
             ridge = options.alpha * self.n_neurons
         with self._dependent_columns(options):
@@ -309,6 +332,7 @@ class Sums:
                 weight,
                 ridge,
                 chosen,
+                rng,
                 options.max_iter,
                 options.tol,
                 options.n_jobs,
@@ -316,17 +340,44 @@ class Sums:
                 keep,
                 state,
                 options.fit_intercept,
+                options.classifies,
             )
+        self._sample = RowSample.of(X, targets, weight, self.stream.seed)
 
     def leave_one_out(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, options: Options
     ) -> None:
         """Solve least squares at the alpha with the least leave-one-out error."""
         moments = self._moments(options)
-        weight = np.ones(len(targets)) if weight is None else weight
-        weight = weight * (moments.n / weight.sum())
-        parts = ((Z, targets[rows], weight[rows]) for rows, Z in self._panels(X, options))
-        self._solution = self._bounded_by_weight(solve_by_loo(moments, parts), options)
+        copies = np.ones(len(targets))
+        weight = copies if weight is None else weight
+        rows = self._each(X, targets, copies, weight / weight.sum(), options)
+        solution = solve_by_loo(moments, rows, options.n_jobs)
+        self._solution = self._bounded_by_weight(solution, options)
+
+    def _each(
+        self, X: Any, targets: np.ndarray, copies: np.ndarray, share: np.ndarray, options: Options
+    ) -> Iterator[Left]:
+        """Rows to leave out one by one, some at a time."""
+        for rows, Z in self._panels(X, options):
+            yield Left(Z, targets[rows], copies[rows], share[rows])
+
+    def _sampled(self, options: Options) -> Iterator[Left]:
+        """The sample of the rows, to leave out one by one."""
+        assert self.statistics is not None and self.statistics.sample is not None
+        sample = self.statistics.sample
+        share = sample.weight / (sample.copies * self.statistics.weight)
+        return self._each(sample.X, sample.targets, sample.copies, share, options)
+
+    def _solve_by_cross_validation(self, moments: Moments, options: Options) -> Solution:
+        """The solution at the alpha that generalised cross-validation chooses.
+
+        It takes the leverage of a row to be in proportion to its weight. If weights differ and
+        leverages are large, a sample of the rows is left out one by one instead.
+        """
+        if not moments.weights_differ or moments.n > _ROWS_PER_COLUMN * self.n_columns:
+            return solve_by_gcv(moments, options.n_jobs)
+        return solve_by_loo(moments, self._sampled(options), options.n_jobs)
 
     def minimise(
         self, X: Any, targets: np.ndarray, weight: np.ndarray | None, loss: Loss, options: Options
@@ -352,10 +403,42 @@ class Sums:
 
     # How certain predictions are.
 
+    def temperature(self, options: Options) -> float:
+        """The temperature of probabilities from decision values, computed at the first call.
+
+        It suits the decision values of a sample of rows, each left out in turn. After passes over
+        the rows, all are taken to have the same leverage. If weights are bounded, none.
+        """
+        temperature = self._temperature
+        if temperature is None:
+            if self.statistics is not None and options.weight_bound is None:
+                moments, solution = self._moments(options), self.solution(options)
+                with linear_algebra(options.n_jobs), self._dependent_columns(options):
+                    rows = leave_out(moments, solution, self._sampled(options), options.n_jobs)
+                found = rows.decisions, rows.targets, rows.weight
+            else:
+                found = self._with_one_leverage(options)
+            self._temperature = temperature = find_temperature(*found)
+        return temperature
+
+    def _with_one_leverage(self, options: Options) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Decision values, targets and weights of a sample whose rows have the mean leverage."""
+        sample = self._sample if self.statistics is None else self.statistics.sample
+        assert sample is not None
+        solution = self.solution(options)
+        fitted = self.function(options)(sample.X)
+        left = np.ones(len(solution.ridge))
+        if solution.leverage is not None:
+            left = np.maximum(1 - solution.leverage, _LEAST_LEFT)
+        return sample.targets - (sample.targets - fitted) / left, sample.targets, sample.weight
+
     def noise(self, options: Options) -> np.ndarray:
         """Variance of the noise of each output, from the residuals."""
         moments, solution = self._moments(options), self.solution(options)
         with linear_algebra(options.n_jobs), self._dependent_columns(options):
+            if moments.weights_differ:
+                left_out = leave_out(moments, solution, self._sampled(options), options.n_jobs)
+                return left_out.noise_variance()
             alpha = solution.ridge / self.n_neurons
             return noise_variance(options.owner, moments, solution, alpha)
 

@@ -1,0 +1,104 @@
+"""Probabilities: calibrated, never exactly 0, and of the label that is predicted."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_wine, make_classification, make_moons
+from sklearn.metrics import log_loss
+from sklearn.preprocessing import scale
+
+from cases import inputs
+from trickless import KitchenSinksClassifier
+from trickless.neurons import Gaussian
+from trickless.solvers.calibration import find_temperature, probabilities
+
+
+def four_classes():
+    return make_classification(1500, 10, n_informative=6, n_classes=4, flip_y=0.15, random_state=0)
+
+
+SETS = {
+    "four classes": four_classes(),
+    "rare": make_classification(2000, 20, weights=[0.9], n_informative=6, random_state=1),
+    "moons": make_moons(1000, noise=0.3, random_state=0),
+    "wine": load_wine(return_X_y=True),
+    "noise": (inputs(600, 5), np.arange(600) % 3),
+    "cancer": load_breast_cancer(return_X_y=True),
+}
+
+
+def halves(name):
+    X, y = SETS[name]
+    X, order = scale(X), np.random.default_rng(0).permutation(len(y))
+    a, b = np.array_split(order, 2)
+    return X[a], y[a], X[b], y[b]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", SETS)
+def test_the_squared_loss_has_the_log_loss_of_log_loss(name):
+    """At most 1.1 times, on rows that neither knows; by all solvers, and by streams."""
+    X, y, X_test, y_test = halves(name)
+    goal = KitchenSinksClassifier(n_neurons=300, loss="log_loss", random_state=0).fit(X, y)
+    goal = log_loss(y_test, goal.predict_proba(X_test))
+    model = KitchenSinksClassifier(n_neurons=300, random_state=0)
+    fitted = {
+        "direct": clone(model).fit(X, y),
+        "iterative": clone(model).set_params(solver="iterative").fit(X, y),
+        "stream": clone(model).fit_stream(
+            (X[p], y[p]) for p in np.array_split(np.arange(len(y)), 3)
+        ),
+    }
+    for solver, each in fitted.items():
+        p = each.predict_proba(X_test)
+        np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
+        assert p.min() > 0
+        np.testing.assert_array_equal(each.classes_[p.argmax(axis=1)], each.predict(X_test))
+        assert log_loss(y_test, p) <= 1.1 * goal + 0.01, solver
+
+
+def test_probabilities_are_the_shares_of_rows_that_are_right():
+    X, y, X_test, y_test = halves("four classes")
+    p = KitchenSinksClassifier(n_neurons=300, random_state=0).fit(X, y).predict_proba(X_test)
+    right = p.argmax(axis=1) == y_test
+    for some in np.array_split(np.argsort(p.max(axis=1)), 3):
+        expected, error = p.max(axis=1)[some].mean(), right[some].std() / np.sqrt(len(some))
+        assert abs(right[some].mean() - expected) < 3.5 * error + 0.02
+
+
+def test_the_temperature_is_that_of_the_least_log_loss():
+    rng = np.random.default_rng(0)
+    f = rng.standard_normal((5000, 3))
+    p = np.exp(f / 0.4) / np.exp(f / 0.4).sum(axis=1, keepdims=True)
+    y = 2.0 * (np.arange(3) == [[rng.choice(3, p=row)] for row in p]) - 1
+    found = find_temperature(f, y, np.ones(5000))
+    assert found == pytest.approx(0.4, rel=0.1)  # 4 standard errors
+    assert find_temperature(10 * f, y, np.full(5000, 7.0)) == pytest.approx(10 * found, rel=1e-4)
+    np.testing.assert_allclose(probabilities(f, 0.4), p)
+    one = f[:, :1]
+    np.testing.assert_allclose(
+        probabilities(one, 0.4)[:, 1], 1 / (1 + np.exp(-one[:, 0] / 0.4)), rtol=1e-12
+    )
+
+
+def test_rows_that_are_all_right_are_not_certain():
+    f = np.where(np.arange(200)[:, None] % 2, 1.0, -1.0)
+    p = probabilities(f, find_temperature(f, f, np.ones(200)))
+    # One row in 201 is of no known class.
+    assert p[f[:, 0] > 0, 1].max() == pytest.approx(1 - 0.5 / 201, abs=1e-4)
+
+
+@pytest.mark.parametrize("options", [{"weight_bound": 5.0}, {"fit_intercept": False}])
+def test_every_way_of_solving_has_probabilities(options):
+    X, y, X_test, y_test = halves("moons")
+    model = KitchenSinksClassifier(Gaussian(0.5), 200, random_state=0, **options).fit(X, y)
+    assert 0 < log_loss(y_test, model.predict_proba(X_test)) < 0.4
+
+
+def test_parts_of_the_rows_have_the_temperature_of_all():
+    X, y, X_test, _ = halves("moons")
+    model = KitchenSinksClassifier(Gaussian(0.5), 200, random_state=0, dtype="float64")
+    whole = clone(model).fit(X, y)
+    parts = [clone(model).fit(X[p], y[p]) for p in np.array_split(np.arange(len(y)), 3)]
+    merged = parts[0].merge(parts[1]).merge(parts[2])
+    np.testing.assert_allclose(merged.predict_proba(X_test), whole.predict_proba(X_test), rtol=1e-6)
