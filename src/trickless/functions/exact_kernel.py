@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import sklearn
 
+from trickless.arrays.distances import squared_distances
 from trickless.arrays.threads import map_blocks, row_blocks
 
 #: The most rows of kernel values, and bytes of them, that are worked out at once.
@@ -43,11 +44,16 @@ class ExactKernel:
     def __call__(self, X: Any, Y: Any) -> np.ndarray:
         """Values k(x, x') for every row x of X and x' of Y, in one block."""
         with np.errstate(all="ignore"):  # what overflows or is not a number is refused below
-            K = sklearn.metrics.pairwise.pairwise_kernels(
-                X, Y, metric=self.metric, **(self.params or {})
-            )
+            K = self._values(X, Y)
         check_kernel_values(self.owner, K)
         return K
+
+    def _values(self, X: Any, Y: Any) -> np.ndarray:
+        params = self.params or {}
+        if self.metric == "rbf":  # scikit-learn's distances lose digits far from 0
+            gamma = params.get("gamma")
+            return np.exp(-(1 / X.shape[1] if gamma is None else gamma) * squared_distances(X, Y))
+        return sklearn.metrics.pairwise.pairwise_kernels(X, Y, metric=self.metric, **params)
 
     def matrix(self, X: Any, Y: Any) -> np.ndarray:
         """Values k(x, x') for every row x of X and x' of Y, a block of rows a thread."""

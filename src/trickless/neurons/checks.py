@@ -13,10 +13,14 @@ from sklearn.utils import check_array
 
 from trickless.arrays.devices import place, take, to_host
 from trickless.arrays.namespaces import on_host
-from trickless.rules import check_value, count, positive, with_remedies
+from trickless.rules import check_value, count, positive, warn, with_remedies
 
 #: Rounding may change this share of activations by much, where neurons have steps.
 _FEW_APART = 0.1
+#: Columns whose deviations differ by more than this have different units.
+_UNITS = 100.0
+#: Rounding may give a constant column a deviation of this times its value.
+_ROUNDING = 1e-7
 
 
 def check_fit_takes_weights(neurons: Any) -> None:
@@ -55,6 +59,35 @@ def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:
             f"{owner}: {name} has {len(values)} values, but X has {n_features} features. Remedy: "
             f"one for each column of X, or the default of {name}."
         )
+
+
+def warn_of_units(owner: str, X: Any, weight: np.ndarray, inputs: Any) -> None:
+    """Warn if distances between rows hardly depend on some columns, as others vary far more.
+
+    Sparse rows are left alone: their columns are alike, and rare ones vary little.
+    """
+    if scipy.sparse.issparse(X) or len(X) < 2:
+        return
+    X = np.asarray(X, dtype=np.float64)
+    largest = np.abs(X).max() or 1.0
+    X = X / largest  # so that no square overflows
+    mean = np.average(X, axis=0, weights=weight)
+    spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+    spread[spread <= _ROUNDING * np.abs(mean)] = 0
+    most = int(spread.argmax())
+    small = np.flatnonzero((spread > 0) & (_UNITS * spread < spread[most]))
+    if not len(small):
+        return
+    names = inputs.names if inputs is not None and inputs.names else range(len(spread))
+    shown = ", ".join(f"{names[i]!r}" for i in small[:5])
+    more = f" and {len(small) - 5} more" if len(small) > 5 else ""
+    ratio = spread[most] / spread[small].max()
+    warn(
+        f"{owner}: column {names[most]!r} varies {ratio:,.0f} times as much as column "
+        f"{shown}{more}, so distances between rows hardly depend on the latter. Remedy: "
+        f"StandardScaler before the learner, or {owner}(length_scale='relevance'), which finds a "
+        "scale for each column."
+    )
 
 
 def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:

@@ -17,13 +17,16 @@ from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
 from trickless.arrays.devices import cosines_and_sines
+from trickless.arrays.distances import squared_distances
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
-from trickless.neurons.checks import check_one_each
+from trickless.neurons.checks import check_one_each, warn_of_units
 from trickless.neurons.points import SAMPLINGS
 from trickless.neurons.projected import Projected
 from trickless.rules import choice, either, positive, positives
 
 _MEDIAN_ROWS = 1000
+#: Rows from which length scales are compared; with fewer, "auto" is "median".
+_COMPARED_FROM = 20
 #: Candidates for the length scale: in units of the median distance, or of the relevant scales.
 _MULTIPLES = {
     "auto": (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0),
@@ -59,7 +62,7 @@ class Fourier(Projected):
         "sampling": choice(*SAMPLINGS, remedy="sampling='iid' draws frequencies independently"),
     }
 
-    def __init__(self, length_scale: Any = "median", *, sampling: str = "iid") -> None:
+    def __init__(self, length_scale: Any = "auto", *, sampling: str = "iid") -> None:
         self.length_scale = length_scale
         self.sampling = sampling
 
@@ -76,7 +79,10 @@ class Fourier(Projected):
         if isinstance(self.length_scale, str):
             rows = sample_rows(X, rng, _MEDIAN_ROWS, sample_weight)
             self.length_scale_ = _median_distance(*rows, self.metric)
+            self._few = X.shape[0] < _COMPARED_FROM
             _check_distance(name, self.length_scale_)
+            if not self.wants_relevance:
+                warn_of_units(name, *rows, self.inputs_)
         elif np.ndim(self.length_scale):
             check_one_each(name, "length_scale", self.length_scale, X.shape[1])
             self.length_scale_ = np.array(self.length_scale, dtype=np.float64)
@@ -86,6 +92,8 @@ class Fourier(Projected):
 
     def candidates(self) -> list[Neurons]:
         if not isinstance(self.length_scale, str) or self.length_scale not in _MULTIPLES:
+            return [self]
+        if self.length_scale == "auto" and self._few:
             return [self]
         multiples = _MULTIPLES[self.length_scale]
         return [self.with_length_scale(multiple * self.length_scale_) for multiple in multiples]
@@ -134,7 +142,10 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     unit = float(np.ldexp(0.5, np.frexp(abs(X).max())[1])) or 1.0
     if issparse(X):
         X.data /= unit  # not a product with the inverse, which may be infinite
-        distance = sklearn.metrics.pairwise_distances(X, metric=metric)
+        if metric == "euclidean":
+            distance = np.sqrt(squared_distances(X, X))
+        else:
+            distance = sklearn.metrics.pairwise_distances(X, metric=metric)
         distance = distance[np.triu_indices(X.shape[0], k=1)]
     else:
         distance = pdist(X / unit, metric)

@@ -11,9 +11,9 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-import sklearn
 from scipy.special import gammaincinv, gammaln, kve, ndtr
 
+from trickless.arrays.distances import squared_distances
 from trickless.neurons.fourier import LARGEST_FREQUENCY, Fourier
 from trickless.rules import Rule, is_real, positive
 
@@ -30,8 +30,7 @@ class Isotropic(Fourier):
         """The kernel as a function of the squared distance, for length scale 1."""
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        X, Y = X / self.length_scale_, Y / self.length_scale_
-        return self.profile(sklearn.metrics.pairwise.euclidean_distances(X, Y, squared=True))
+        return self.profile(squared_distances(X / self.length_scale_, Y / self.length_scale_))
 
 
 class Gaussian(Isotropic):
@@ -41,19 +40,19 @@ class Gaussian(Isotropic):
 
     Parameters
     ----------
-    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
         The length scale s, in the units of the inputs. "median" takes the median distance between
-        distinct training rows (up to 1,000 of them). "auto" chooses among six multiples of it, from
-        1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows. Where that costs
-        little compared to the fit to come, the better half is compared again with 512 neurons on
-        16,384 rows, and so on up to 2,048 neurons on 32,768 rows. "relevance" gives each feature a
-        scale of its own, for data where some matter more than others (automatic relevance
-        determination [3]_). Scales take twenty steps down the gradient of the logarithm of the
-        score of generalised cross-validation, each with 160 Gaussian neurons, whatever the family,
-        and with at most 8,192 other rows. If one scale for all features does as well in the end, it
-        is used instead. The family then chooses among six multiples of the scales, from 1/4 to 8,
-        as with "auto". An array of shape (n_features,) has the scale of each feature, by which the
-        feature is divided.
+        distinct training rows (up to 1,000 of them). From 20 rows on, "auto" chooses among six
+        multiples of it, from 1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows.
+        Where that costs little compared to the fit to come, the better half is compared again with
+        512 neurons on 16,384 rows, and so on up to 2,048 neurons on 32,768 rows. "relevance" gives
+        each feature a scale of its own, for data where some matter more than others (automatic
+        relevance determination [3]_). Scales take twenty steps down the gradient of the logarithm
+        of the score of generalised cross-validation, each with 160 Gaussian neurons, whatever the
+        family, and with at most 8,192 other rows. If one scale for all features does as well in the
+        end, it is used instead. The family then chooses among six multiples of the scales, from 1/4
+        to 8, as with "auto". An array of shape (n_features,) has the scale of each feature, by
+        which the feature is divided.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other. Each has the distribution above, so that
         estimates of the kernel are unbiased (with "structured", nearly). "iid" draws them
@@ -121,7 +120,7 @@ class Laplace(Isotropic):
 
     Parameters
     ----------
-    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; see :class:`Gaussian`.
@@ -170,7 +169,7 @@ class Matern(Isotropic):
         The smoothness :math:`\nu`, above 0 and at most 50. Functions have as many derivatives as
         there are whole numbers below it. 0.5 gives the Laplace kernel, and large values approach
         the Gaussian one.
-    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; see :class:`Gaussian`.
@@ -212,7 +211,7 @@ class Matern(Isotropic):
     }
 
     def __init__(
-        self, nu: float = 1.5, length_scale: Any = "median", *, sampling: str = "iid"
+        self, nu: float = 1.5, length_scale: Any = "auto", *, sampling: str = "iid"
     ) -> None:
         super().__init__(length_scale, sampling=sampling)
         self.nu = nu
@@ -248,7 +247,7 @@ class RationalQuadratic(Isotropic):
     alpha : float, default=1.0
         The shape :math:`\alpha`. The smaller it is, the more the length scales differ, and the more
         slowly the kernel falls off; large values approach the Gaussian kernel.
-    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other; see :class:`Gaussian`.
@@ -277,7 +276,7 @@ class RationalQuadratic(Isotropic):
     _rules = Fourier._rules | {"alpha": positive("alpha=1.0 is a good default")}
 
     def __init__(
-        self, alpha: float = 1.0, length_scale: Any = "median", *, sampling: str = "iid"
+        self, alpha: float = 1.0, length_scale: Any = "auto", *, sampling: str = "iid"
     ) -> None:
         super().__init__(length_scale, sampling=sampling)
         self.alpha = alpha

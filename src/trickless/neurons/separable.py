@@ -40,7 +40,7 @@ class Cauchy(Separable):
 
     Parameters
     ----------
-    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "sobol"}, default="iid"
         How the frequencies of a draw depend on each other; see :class:`Gaussian`.
@@ -88,7 +88,7 @@ class Laplace1(Separable):
 
     Parameters
     ----------
-    length_scale : float, array or {"median", "auto", "relevance"}, default="median"
+    length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
         The length scale s, in the units of the inputs; see :class:`Gaussian`. The median is that of
         distances in the 1-norm.
     sampling : {"iid", "sobol"}, default="iid"

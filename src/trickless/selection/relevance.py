@@ -54,7 +54,7 @@ def find_relevance(
     """
     sample = partial(Comparison, X, targets, weight, seed, Purpose.RELEVANCE)
     first = sample(0, *SIZE, n_jobs)
-    one_scale = Gaussian().fit(X, generator(seed, Purpose.FIT), weight)
+    one_scale = Gaussian("relevance").fit(X, generator(seed, Purpose.FIT), weight)
     spread = _standard_deviations(first.X, first.weight)
     scale = one_scale.length_scale_ / _at_least(FIRST, np.ones(len(spread)), spread)
     family = first.best([one_scale.with_length_scale(m * scale) for m in MULTIPLES])

@@ -1,0 +1,58 @@
+"""Squared distances that are accurate wherever the rows are, and however close."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from scipy.spatial.distance import cdist
+
+from trickless.arrays.threads import row_blocks
+
+#: Columns up to which differences are faster than products.
+_FEW_COLUMNS = 16
+#: A distance whose square is below this share of the squared lengths of the rows has lost digits.
+_LOST = 1e-5
+#: The share of such distances from which all are worked out by differences.
+_MANY = 0.05
+#: Differences that are held at a time.
+_NUMBERS = 2**20
+
+
+def squared_distances(X: Any, Y: Any) -> np.ndarray:
+    """|x − y|² for every row x of X and y of Y, in double precision: shape (len(X), len(Y)).
+
+    They are sums of squared differences for few columns. For many they are |x|² + |y|² − 2⟨x, y⟩,
+    with dense rows relative to the mean of Y. Where that loses digits, as between rows that are
+    nearly equal, differences are taken.
+    """
+    if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
+        X, Y = (scipy.sparse.csr_array(rows, dtype=np.float64) for rows in (X, Y))
+        return _by_products(X, Y, (X @ Y.T).toarray(), *(_sums(M.multiply(M)) for M in (X, Y)))
+    X, Y = (np.asarray(rows, dtype=np.float64) for rows in (X, Y))
+    if X.shape[1] <= _FEW_COLUMNS or not len(Y):
+        return cdist(X, Y, "sqeuclidean")
+    mean = Y.mean(axis=0)
+    X, Y = X - mean, Y - mean
+    return _by_products(X, Y, X @ Y.T, *(np.einsum("ij,ij->i", M, M) for M in (X, Y)))
+
+
+def _by_products(X: Any, Y: Any, products: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Squared distances from products, and from squared lengths x and y of the rows."""
+    lengths = x[:, None] + y
+    squares = lengths - 2 * products
+    i, j = np.nonzero(squares <= _LOST * lengths)
+    sparse = scipy.sparse.issparse(X)
+    if not sparse and len(i) > _MANY * squares.size:
+        return cdist(X, Y, "sqeuclidean")
+    for some in row_blocks(len(i), max(1, _NUMBERS // X.shape[1])):
+        difference = X[i[some]] - Y[j[some]]
+        square = difference.multiply(difference) if sparse else difference**2
+        squares[i[some], j[some]] = _sums(square)
+    return squares
+
+
+def _sums(M: Any) -> np.ndarray:
+    """Sums of the rows."""
+    return np.asarray(M.sum(axis=1)).ravel()
