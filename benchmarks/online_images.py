@@ -135,7 +135,7 @@ def learn(name: str, split: data.Split) -> list[dict[str, Any]]:
         begin = time.perf_counter()
         model.partial_fit(X, y, classes=[0, 1])
         if isinstance(model, KitchenSinksClassifier):
-            model.coef_  # noqa: B018  # solves
+            model.neuron_coef_  # noqa: B018  # solves
         seconds += time.perf_counter() - begin
         if isinstance(model, ShrinkingGradientClassifier):
             error = error_of_rounds(model, wrong, stop - start)

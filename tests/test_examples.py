@@ -76,4 +76,4 @@ def test_a_stream_that_is_interrupted_goes_on_from_its_file(tmp_path, monkeypatc
         monkeypatch.setattr(stream, "batches", all_batches)
     in_parts = stream.main(tmp_path / "parts")
     assert in_parts.batches_learned_ == 8
-    np.testing.assert_array_equal(in_parts.coef_, whole.coef_)
+    np.testing.assert_array_equal(in_parts.neuron_coef_, whole.neuron_coef_)

@@ -90,7 +90,9 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
     (W,) = model.stream_.between(0, n)
     new = W[:k]
     model.stream_.between(n, n + k)
-    order = [np.concatenate([model.coef_[s, 0], model.coef_[s, 1]]) for s in blocks(n, 256)]
+    order = [
+        np.concatenate([model.neuron_coef_[s, 0], model.neuron_coef_[s, 1]]) for s in blocks(n, 256)
+    ]
     coef = np.concatenate(order)
     targets = y.reshape(b, -1)
 

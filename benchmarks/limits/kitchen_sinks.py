@@ -66,7 +66,7 @@ def large(pool, n_rows=N_ROWS, repeats=REPEATS):
     model = KitchenSinksRegressor(Gaussian(10.0), N_NEURONS, **options).fit(X, y)
     (W,) = model.stream_.between(0, N_NEURONS)
     twice = np.concatenate([W, W])
-    coef = np.concatenate(list(model.coef_.swapaxes(0, 1))).astype("float32")
+    coef = np.concatenate(list(model.neuron_coef_.swapaxes(0, 1))).astype("float32")
     panels = blocks(n_rows, PANEL)
     ready = [activations(X[panel], W) for panel in panels[:2]]
     there = X @ twice.T

@@ -160,7 +160,7 @@ def doubly_stochastic(task: Task, neurons: Neurons, **parameters: Any) -> Snapsh
     with mock.patch.object(Descent, "step", timed):
         model.fit(task.X, task.y)
     rows = model.online_error_[:, 0].cumsum()
-    coef, f, done = model.coef_, 0.0, 0
+    coef, f, done = model.neuron_coef_, 0.0, 0
     for i in np.unique(np.geomspace(1, model.n_iter_, SNAPSHOTS).round().astype(int)):
         stop = min(i * model.neurons_per_step_, len(coef))
         f += Network(model.neurons_, Later(model.stream_, done), coef[done:stop])(task.X_test)

@@ -226,7 +226,7 @@ def figure_2(settings: list[tuple[int | None, int, int]] = WEIGHTS) -> list[dict
             X_run, y_run = X[rows], y[rows]
             for alpha in ALPHAS:
                 model = KitchenSinksClassifier(Stumps("normal"), K, alpha=alpha, random_state=run)
-                largest = float(np.abs(model.fit(X_run, y_run).coef_).max())
+                largest = float(np.abs(model.fit(X_run, y_run).neuron_coef_).max())
                 drawn.setdefault((alpha, n_rows), {}).setdefault(K, []).append(largest)
         means = ", ".join(f"{a}: {np.mean(drawn[a, n_rows][K]):.4f}" for a in ALPHAS)
         print(f"largest weight  {n_rows:>6,} rows  K = {K:>4}  {means}", flush=True)

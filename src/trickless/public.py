@@ -9,6 +9,7 @@ from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
 )
+from trickless.learners.importances import FeatureImportancesDisplay
 from trickless.learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.learners.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
@@ -26,6 +27,7 @@ __all__ = [
     "DoublyStochasticClassifier",
     "DoublyStochasticRegressor",
     "Expansion",
+    "FeatureImportancesDisplay",
     "KernelDisplay",
     "KernelGradientClassifier",
     "KernelGradientRegressor",

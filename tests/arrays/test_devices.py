@@ -157,8 +157,8 @@ def test_every_way_to_take_steps_works_on_a_device(options):
     if "warm_start" in options:
         for each, rows in ((expected, X), (model, put(X))):
             each.set_params(n_neurons=600).fit(rows, y)
-    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-7)
-    assert isinstance(model.coef_, np.ndarray)
+    np.testing.assert_allclose(model.neuron_coef_, expected.neuron_coef_, atol=1e-7)
+    assert isinstance(model.neuron_coef_, np.ndarray)
 
 
 @pytest.mark.parametrize("learner", WORKING, ids=name_of)
@@ -186,12 +186,12 @@ def test_trees_learn_on_a_device_what_they_learn_on_the_host(options):
         y_ = y > 0
         expected = clone(learner).fit(X.astype(dtype), y_)
         model = clone(learner).fit(put(X, where), put(y_, where))
-        np.testing.assert_allclose(model.coef_, expected.coef_, atol=atol)
+        np.testing.assert_allclose(model.neuron_coef_, expected.neuron_coef_, atol=atol)
         got = host(model.decision_function(put(X, where)))
         np.testing.assert_allclose(got, expected.decision_function(X.astype(dtype)), atol=10 * atol)
         again = clone(learner).partial_fit(put(X, where), put(y_, where))
         there = clone(learner).partial_fit(X.astype(dtype), y_)
-        np.testing.assert_allclose(again.coef_, there.coef_, atol=atol)
+        np.testing.assert_allclose(again.neuron_coef_, there.neuron_coef_, atol=atol)
 
 
 def test_labels_come_back_as_they_were_given():

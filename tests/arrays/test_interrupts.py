@@ -178,10 +178,10 @@ def test_an_interrupted_warm_start_and_stopping_early_leave_whole_steps():
         model = deepcopy(begun).set_params(n_neurons=60)
         if not interrupted_at(n, model.fit, X, y):
             break
-        assert len(model.coef_) == 6 * model.n_iter_ == 6 * len(model.loss_curve_)
+        assert len(model.neuron_coef_) == 6 * model.n_iter_ == 6 * len(model.loss_curve_)
         if model.n_iter_ == begun.n_iter_:
             np.testing.assert_array_equal(answers(model, X), expected)
-        assert len(model.set_params(n_neurons=66).fit(X, y).coef_) == 66
+        assert len(model.set_params(n_neurons=66).fit(X, y).neuron_coef_) == 66
     assert n > 10
 
 

@@ -136,12 +136,12 @@ def tree_data(model, name, n=N):
 
 def assert_same_trees(model, local):
     """Assert that models are the same, bit for bit; the losses of the history up to rounding."""
-    n = len(local.coef_)
+    n = len(local.neuron_coef_)
     for ours, theirs in (
         (model.neurons_.bins_.thresholds, local.neurons_.bins_.thresholds),
         (drawn(model, n), drawn(local, n)),
         ([model.descent_.wins], [local.descent_.wins]),
-        ([model.intercept_, model.coef_], [local.intercept_, local.coef_]),
+        ([model.intercept_, model.neuron_coef_], [local.intercept_, local.neuron_coef_]),
     ):
         for one, other in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(one, other)
@@ -166,7 +166,7 @@ def test_trees_are_those_of_a_local_fit_bit_for_bit(name):
     local = clone(model).fit(X, y, weight)
     assert_same_trees(fit(model, cut(X), cut(y), cut(weight)), local)
     if name == "stopped early":
-        assert len(model.coef_) < model.n_iter_ < 60
+        assert len(model.neuron_coef_) < model.n_iter_ < 60
 
 
 @pytest.mark.parametrize("other_client", [1, 3], indirect=True)
@@ -199,7 +199,7 @@ def test_trees_of_outputs_go_on_from_a_warm_start():
         options = {"n_neurons": n_neurons, "n_candidates": n_candidates, "early_stopping": False}
         fit(model.set_params(**options), cut(X), cut(y), cut(weight))
         local.set_params(**options).fit(X, y, weight)
-    assert len(model.coef_) == 30
+    assert len(model.neuron_coef_) == 30
     assert_same_trees(model, local)
 
 
@@ -217,7 +217,7 @@ def test_neurons_are_chosen_by_the_sample_of_a_local_fit():
 def test_some_models_stop_early():
     X, y, _ = data()
     model = fit(clone(MODELS["Doubly Stochastic, stopped early"]), cut(X), cut(y))
-    assert len(model.coef_) < 640
+    assert len(model.neuron_coef_) < 640
 
 
 @pytest.mark.parametrize("model", [sinks(), descent()], ids=["sinks", "descent"])
@@ -337,7 +337,7 @@ def test_a_warm_start_goes_on():
     for n_neurons in (300, 700):
         fit(model.set_params(n_neurons=n_neurons), cut(X), cut(y), cut(weight))
         local.set_params(n_neurons=n_neurons).fit(X, y, weight)
-    assert len(model.coef_) == 700
+    assert len(model.neuron_coef_) == 700
     np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-6)
 
 

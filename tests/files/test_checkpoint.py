@@ -141,7 +141,7 @@ def test_a_fit_goes_on_where_it_was_in_panels_of_another_size(size, path, ending
     monkeypatch.setattr("trickless.functions.activations.PANEL_BYTES", size)
     model = fresh("sums").fit(X, y, checkpoint=path)
     assert model.statistics_.weight == len(X)
-    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(model.neuron_coef_, whole.neuron_coef_, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
@@ -195,7 +195,9 @@ def test_a_warm_start_goes_on_from_the_same_model(path, ending):
         clone(begun).set_params(n_neurons=40).fit(X, y).set_params(n_neurons=100).partial_fit(
             X, y
         ).fit(X, y, checkpoint=path)
-    np.testing.assert_array_equal(larger().fit(X, y, checkpoint=path).coef_, whole.coef_)
+    np.testing.assert_array_equal(
+        larger().fit(X, y, checkpoint=path).neuron_coef_, whole.neuron_coef_
+    )
 
 
 def test_another_fit_is_refused_and_told_what_differs(path, ending):
@@ -245,13 +247,15 @@ def test_threads_may_change_and_a_seed_that_was_left_open_stays(path, ending):
     whole = fresh("steps").fit(X, y)
     assert ending(3, fresh("steps").fit, X, y, checkpoint=path)
     again = fresh("steps", n_jobs=1).fit(X, y, checkpoint=path)
-    np.testing.assert_array_equal(again.coef_, whole.coef_)
+    np.testing.assert_array_equal(again.neuron_coef_, whole.neuron_coef_)
 
     assert ending(3, fresh("steps", random_state=None).fit, X, y, checkpoint=path)
     seed = trickless.load(path).seed
     again = fresh("steps", random_state=None).fit(X, y, checkpoint=path)
     assert again.seed_ == seed
-    np.testing.assert_array_equal(again.coef_, fresh("steps", random_state=seed).fit(X, y).coef_)
+    np.testing.assert_array_equal(
+        again.neuron_coef_, fresh("steps", random_state=seed).fit(X, y).neuron_coef_
+    )
 
     rng = np.random.default_rng(5)
     assert ending(3, fresh("steps", random_state=rng).fit, X, y, checkpoint=path)
@@ -259,7 +263,7 @@ def test_threads_may_change_and_a_seed_that_was_left_open_stays(path, ending):
         fresh("steps", random_state=rng).fit(X, y, checkpoint=path)  # which has moved on
     again = fresh("steps", random_state=np.random.default_rng(5)).fit(X, y, checkpoint=path)
     whole = fresh("steps", random_state=np.random.default_rng(5)).fit(X, y)
-    np.testing.assert_array_equal(again.coef_, whole.coef_)
+    np.testing.assert_array_equal(again.neuron_coef_, whole.neuron_coef_)
 
 
 def sample(rng, n, n_features):
@@ -275,7 +279,9 @@ def test_neurons_of_the_users_own_are_known_by_name(path, ending):
     model = fresh("steps", neurons=FromFunction(sample, signs))
     whole = clone(model).fit(X, y)
     assert ending(3, clone(model).fit, X, y, checkpoint=path)
-    np.testing.assert_array_equal(clone(model).fit(X, y, checkpoint=path).coef_, whole.coef_)
+    np.testing.assert_array_equal(
+        clone(model).fit(X, y, checkpoint=path).neuron_coef_, whole.neuron_coef_
+    )
     model.neurons.psi = os  # which is not a function
     with pytest.raises(TypeError, match=r"neurons cannot be recorded .* Remedy: fit without"):
         model.fit(X, y, checkpoint=path)

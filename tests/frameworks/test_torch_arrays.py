@@ -89,7 +89,7 @@ def test_the_block_preconditioner_works_on_tensors(device):
     learner = make(WORKING[3], preconditioner="block", neurons_per_step=8, dtype="float64")
     X, y = problem(learner)
     model = clone(learner).fit(put(X, device), put(y, device))
-    np.testing.assert_allclose(model.coef_, clone(learner).fit(X, y).coef_, atol=1e-7)
+    np.testing.assert_allclose(model.neuron_coef_, clone(learner).fit(X, y).neuron_coef_, atol=1e-7)
 
 
 @on_every_device

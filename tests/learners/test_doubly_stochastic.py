@@ -78,7 +78,9 @@ def test_steps_are_those_of_the_algorithm(learner, loss, classes, neurons):
         [0.8 / (1 + 0.8 * 0.03 * i) for i in range(6)],
         alpha=0.03,
     )
-    np.testing.assert_allclose(model.coef_, coef.reshape(model.coef_.shape), atol=1e-10)
+    np.testing.assert_allclose(
+        model.neuron_coef_, coef.reshape(model.neuron_coef_.shape), atol=1e-10
+    )
     assert model.intercept_ == pytest.approx(y[:24].mean() if not classes else 0)
     assert model.n_iter_ == 6
 
@@ -88,7 +90,7 @@ def test_fit_draws_as_many_neurons_as_asked_and_visits_every_row():
     model = DoublyStochasticRegressor(
         Gaussian(1.0), 120, batch_size=20, neurons_per_step=50, random_state=0
     ).fit(X, X[:, 0])
-    assert len(model.coef_) == 120
+    assert len(model.neuron_coef_) == 120
     assert model.n_iter_ == 3
     assert sorted(model.online_error_[:3, 0]) == [16, 17, 17]
     model.descent_.history.clear()
@@ -227,8 +229,10 @@ def test_keeping_f_up_to_date_gives_the_iterates_of_predicting_from_scratch(
     for rows in visits_of(kept, np.arange(60)):
         model.partial_fit(X[rows], y[rows], [False, True])
     rounding = 1e-13 * (1e4 if preconditioner else 1)  # times the condition, 1 / damping
-    largest = np.abs(kept.coef_).max()
-    np.testing.assert_allclose(model.coef_, kept.coef_, atol=rounding * largest, rtol=0)
+    largest = np.abs(kept.neuron_coef_).max()
+    np.testing.assert_allclose(
+        model.neuron_coef_, kept.neuron_coef_, atol=rounding * largest, rtol=0
+    )
     np.testing.assert_allclose(model.loss_curve_, kept.loss_curve_, rtol=rounding)
 
 
@@ -255,7 +259,7 @@ def test_a_preconditioned_step_solves_the_ridge_problem_of_its_block(weighted):
         covariance = Z.T @ (share[:, None] * Z)
         covariance += 0.01 * np.trace(covariance) / 14 * np.eye(14)
         new = np.linalg.solve(covariance, Z.T @ (share * left))
-        coef = model.coef_[7 * step : 7 * step + 7, :, 0]
+        coef = model.neuron_coef_[7 * step : 7 * step + 7, :, 0]
         np.testing.assert_allclose(coef, new.reshape(2, 7).T, rtol=1e-9)
         left -= Z @ new
         model.partial_fit(X, y, weight)
@@ -300,7 +304,7 @@ def test_early_stopping_looks_at_rows_held_out():
         random_state=0,
     ).fit(X, y)
     scores = model.validation_scores_
-    assert len(model.coef_) == 32 * model.n_iter_ < 20_000
+    assert len(model.neuron_coef_) == 32 * model.n_iter_ < 20_000
     assert len(scores) == model.n_iter_ // 3  # once a pass of three batches
     assert max(scores[-3:]) < max(scores[:-3]) + 1e-3
     assert all(max(scores[i - 3 : i]) >= max(scores[: i - 3]) + 1e-3 for i in range(4, len(scores)))
@@ -310,7 +314,7 @@ def test_early_stopping_looks_at_rows_held_out():
     assert model.score(X[held_out], y[held_out]) == pytest.approx(scores[-1], abs=1e-6)
     full = DoublyStochasticRegressor(Gaussian(0.5), 6400, batch_size=100, random_state=0)
     assert full.fit(X, y).validation_scores_ == []
-    assert len(full.coef_) == 6400
+    assert len(full.neuron_coef_) == 6400
 
 
 def test_early_stopping_looks_twenty_times_in_a_long_pass():
@@ -364,13 +368,13 @@ def test_a_warm_start_goes_on_where_fit_stopped():
     whole = DoublyStochasticRegressor(Gaussian(1.0), 320, **options).fit(X, y)
     parts = DoublyStochasticRegressor(Gaussian(1.0), 128, warm_start=True, **options).fit(X, y)
     parts.set_params(n_neurons=320).fit(X, y)
-    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-4, atol=1e-8)
+    np.testing.assert_allclose(parts.neuron_coef_, whole.neuron_coef_, rtol=1e-4, atol=1e-8)
     with pytest.raises(ValueError, match=r"warm_start=True with n_neurons=100, .*has 320 .*Remedy"):
         parts.set_params(n_neurons=100).fit(X, y)
-    assert len(parts.coef_) == 320
+    assert len(parts.neuron_coef_) == 320
     parts.partial_fit(X, y)
-    assert len(parts.coef_) == 320 + 32 * 3
-    assert len(parts.set_params(warm_start=False).fit(X, y).coef_) == 100
+    assert len(parts.neuron_coef_) == 320 + 32 * 3
+    assert len(parts.set_params(warm_start=False).fit(X, y).neuron_coef_) == 100
 
 
 def test_class_weights_multiply_those_of_the_rows():
@@ -385,10 +389,10 @@ def test_class_weights_multiply_those_of_the_rows():
     for given, expected in ((None, factor), (weight, factor * weight)):
         model.fit(X, y, given)
         plain.fit(X, y, expected)
-        np.testing.assert_array_equal(model.coef_, plain.coef_)
+        np.testing.assert_array_equal(model.neuron_coef_, plain.neuron_coef_)
     model.set_params(class_weight="balanced").fit(X, y)
     plain.fit(X, y, compute_sample_weight("balanced", y))
-    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.neuron_coef_, plain.neuron_coef_)
     with pytest.raises(ValueError, match=r"'balanced' needs .*Remedy: pass the weights as a dict"):
         model.partial_fit(X, y)
     with pytest.raises(ValueError, match=r"has weights for \['d'\], but the classes are .*'a'"):
@@ -410,7 +414,7 @@ def test_neurons_from_the_seed_and_from_the_cache_give_one_model():
     options = {"n_neurons": 1500, "neurons_per_step": 300, "random_state": 0}
     cached = DoublyStochasticRegressor(Gaussian(1.0), **options).fit(X, X[:, 0])
     redrawn = DoublyStochasticRegressor(Gaussian(1.0), **options, cache_bytes=0).fit(X, X[:, 0])
-    np.testing.assert_array_equal(cached.coef_, redrawn.coef_)
+    np.testing.assert_array_equal(cached.neuron_coef_, redrawn.neuron_coef_)
     assert not redrawn.stream_._cache
     np.testing.assert_array_equal(cached.predict(X), redrawn.predict(X))
 
@@ -419,7 +423,7 @@ def test_a_model_is_its_coefficients_and_a_seed():
     X = inputs(60, 400)
     model = DoublyStochasticRegressor("gaussian", 5000, random_state=0).fit(X, X[:, 0])
     pickled = pickle.dumps(model)
-    assert len(pickled) < model.coef_.nbytes + 20_000
+    assert len(pickled) < model.neuron_coef_.nbytes + 20_000
     again = pickle.loads(pickled)
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     again.partial_fit(X, X[:, 0])
@@ -466,7 +470,7 @@ def test_weights_are_in_units_of_their_mean():
     for i in range(6):
         before = model.predict(X[i : i + 1]) if i else y[:1]
         model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weight[i : i + 1])
-        new = model.coef_[-5:]
+        new = model.neuron_coef_[-5:]
         psi = [model.neurons_(X[i : i + 1], w)[0] for w in blocks_of(model, [5] * (i + 1))[-1]]
         share = min(1, weight[i] / weight[: i + 1].mean())
         expected = -(before - y[i]) * share / 5 * np.array(psi)
@@ -504,7 +508,7 @@ def test_all_batches_are_shorter_by_the_heaviest():
     Z = model.neurons_(X[rows], model.stream_.between(0, 16))
     slopes = unit[rows] * (model.intercept_ - y[rows]) / 30
     expected = -0.5 / 16 * Z.T @ slopes / heaviest
-    np.testing.assert_allclose(model.coef_[:, :, 0].T.ravel(), expected, atol=1e-12)
+    np.testing.assert_allclose(model.neuron_coef_[:, :, 0].T.ravel(), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -576,7 +580,7 @@ def test_divergence_stops_and_names_a_stable_step():
     with pytest.raises(ValueError, match="diverged"):
         for _ in range(200):
             model.partial_fit(X, y)
-    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.neuron_coef_).all()
     assert not np.array_equal(model.decision_function(X), before)
 
 
@@ -593,7 +597,7 @@ def test_a_decay_of_more_than_everything_is_refused():
 def test_a_network_taken_earlier_does_not_learn_on():
     X = inputs(100, 2)
     model = DoublyStochasticRegressor(Gaussian(1.0), 64, alpha=0.1, random_state=0).fit(X, X[:, 0])
-    network, coef = model.network_, model.coef_
+    network, coef = model.network_, model.neuron_coef_
     before = network(X.astype("float32")), coef.copy()
     model.partial_fit(X, X[:, 0])
     np.testing.assert_array_equal(network(X.astype("float32")), before[0])
@@ -612,7 +616,7 @@ def test_weights_stay_with_their_rows_over_batches():
     parts = DoublyStochasticClassifier(Gaussian(1.0), **options)
     for rows in np.split(np.arange(24), 6):  # the mean weight is the same after each batch
         parts.partial_fit(X[rows], y[rows], [False, True], weight[rows])
-    np.testing.assert_allclose(whole.coef_, parts.coef_, rtol=1e-12)
+    np.testing.assert_allclose(whole.neuron_coef_, parts.neuron_coef_, rtol=1e-12)
 
 
 def test_a_short_batch_takes_a_short_step():
@@ -622,7 +626,7 @@ def test_a_short_batch_takes_a_short_step():
     quarter = DoublyStochasticRegressor(Gaussian(1.0), batch_size=20, **options)
     whole.partial_fit(X, X[:, 0])
     quarter.partial_fit(X, X[:, 0])
-    np.testing.assert_allclose(quarter.coef_, whole.coef_ / 4, rtol=1e-6)
+    np.testing.assert_allclose(quarter.neuron_coef_, whole.neuron_coef_ / 4, rtol=1e-6)
 
 
 def test_the_order_of_rows_follows_the_seed():
@@ -716,7 +720,7 @@ def test_a_large_model_is_small_in_a_file():
     model = DoublyStochasticClassifier(
         Gaussian(28.0), 50_000, neurons_per_step=12_500, cache_bytes=0, random_state=0
     ).fit(X, np.arange(20) % 10)
-    assert model.coef_.shape == (50_000, 2, 10)
+    assert model.neuron_coef_.shape == (50_000, 2, 10)
     assert len(pickle.dumps(model)) < 4.5e6
 
 
@@ -759,12 +763,12 @@ def test_a_warm_start_looks_anew():
     model = DoublyStochasticRegressor(
         n_neurons=5000, early_stopping=True, warm_start=True, random_state=0
     ).fit(X, y)
-    stopped, looks = len(model.coef_), len(model.validation_scores_)
+    stopped, looks = len(model.neuron_coef_), len(model.validation_scores_)
     assert stopped < 5000
     model.fit(X, y)
     assert len(model.validation_scores_) > looks + model.n_iter_no_change
     model.set_params(early_stopping=False, n_neurons=8000).fit(X, y)
-    assert len(model.coef_) == 8000
+    assert len(model.neuron_coef_) == 8000
 
 
 def test_a_warm_start_that_fails_leaves_the_model_as_it_was():
@@ -777,7 +781,7 @@ def test_a_warm_start_that_fails_leaves_the_model_as_it_was():
     np.testing.assert_array_equal(model.predict(X), before[0])
     assert model.n_iter_ == before[1] == len(model.loss_curve_)
     model.set_params(step_size="auto").fit(X, y)
-    assert len(model.coef_) == 5120
+    assert len(model.neuron_coef_) == 5120
 
 
 def test_a_refused_batch_is_not_counted():
@@ -1032,9 +1036,11 @@ def test_a_common_factor_of_weights_changes_no_block():
     y = np.sin(2 * X[:, 0])
     weight = np.random.default_rng(0).random(1200)
     model = DoublyStochasticRegressor(Gaussian(1.0), 320, random_state=0, dtype="float64")
-    coef = model.fit(X, y, weight).coef_
+    coef = model.fit(X, y, weight).neuron_coef_
     assert model.preconditioner_ == "block"
-    np.testing.assert_allclose(model.fit(X, y, 1024 * weight).coef_, coef, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        model.fit(X, y, 1024 * weight).neuron_coef_, coef, rtol=1e-6, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(

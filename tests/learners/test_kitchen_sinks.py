@@ -50,10 +50,10 @@ def test_fit_is_ridge_on_the_activations(n_neurons):
     X_new = inputs(50, 3, seed=1)
     expected = activations(model, X_new) @ coef + intercept
     np.testing.assert_allclose(model.predict(X_new), expected, atol=1e-7)
-    assert model.coef_.shape == (n_neurons, 2, 2)
+    assert model.neuron_coef_.shape == (n_neurons, 2, 2)
     first = min(n_neurons, BLOCK)
     by_neuron = coef[: 2 * first].reshape(2, first, 2).transpose(1, 0, 2)
-    np.testing.assert_allclose(model.coef_[:first], by_neuron, atol=1e-5)
+    np.testing.assert_allclose(model.neuron_coef_[:first], by_neuron, atol=1e-5)
 
 
 def test_more_neurons_approach_kernel_ridge_regression():
@@ -305,11 +305,11 @@ def test_weights_within_a_bound_satisfy_the_conditions_of_karush_kuhn_and_tucker
     free = KitchenSinksRegressor(
         Gaussian(1.0), 12, alpha=alpha, random_state=0, dtype="float64"
     ).fit(X, y)
-    C = 0.3 * 12 * np.abs(free.coef_).max()
+    C = 0.3 * 12 * np.abs(free.neuron_coef_).max()
     model = clone(free).set_params(weight_bound=C).fit(X, y)
     Z, coef = activations(model, X), solution(model).coef[:, 0]
     bound = C / 12
-    assert np.abs(model.coef_).max() <= bound * (1 + 1e-12)
+    assert np.abs(model.neuron_coef_).max() <= bound * (1 + 1e-12)
     Zc = Z - Z.mean(axis=0)
     gradient = Zc.T @ (Zc @ coef - (y - y.mean())) / 200 + alpha * 12 * coef
     scale = np.abs(Zc.T @ (y - y.mean())).max() / 200
@@ -319,7 +319,7 @@ def test_weights_within_a_bound_satisfy_the_conditions_of_karush_kuhn_and_tucker
     assert (gradient[~inside] * np.sign(coef[~inside])).max() < 1e-8 * scale
     assert model.intercept_[0] == pytest.approx(y.mean() - Z.mean(axis=0) @ coef)
     loose = clone(free).set_params(weight_bound=100 * C).fit(X, y)
-    np.testing.assert_array_equal(loose.coef_, free.coef_)
+    np.testing.assert_array_equal(loose.neuron_coef_, free.neuron_coef_)
     with pytest.raises(ValueError, match=r"weight_bound=.* does not go with return_std=True"):
         model.predict(X, return_std=True)
 
@@ -540,7 +540,7 @@ def test_steps_that_are_too_long_for_the_exponential_loss_are_made_shorter():
             model = KitchenSinksClassifier(n_neurons=50, **options).fit(X, y, weight)
             margin = np.where(y[:, None] == np.arange(3), 1, -1) * model.decision_function(X)
             risk = np.average(np.exp(-margin).sum(axis=1), weights=weight)
-            risks.append(risk + 0.5e-6 * 50 * (model.coef_**2).sum())
+            risks.append(risk + 0.5e-6 * 50 * (model.neuron_coef_**2).sum())
         assert risks[0] == pytest.approx(risks[1], rel=1e-3)
 
 
@@ -755,7 +755,7 @@ def test_other_losses_keep_the_bound_and_have_the_least_risk_within_it(loss, cla
             Gaussian(1.0), 30, random_state=0, fit_intercept=fit_intercept, **options
         ).fit(X, y)
         again = clone(model).set_params(cache_bytes=0).fit(X, y)
-        np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-6)
+        np.testing.assert_allclose(again.neuron_coef_, model.neuron_coef_, atol=1e-6)
         coef, intercept = solution(model).coef, model.intercept_
         assert np.abs(coef).max() == 3.0 / 30
         assert (intercept == 0).all() == (not fit_intercept)

@@ -38,7 +38,7 @@ def prefixes(model, X):
     weights = model.descent_.source.weights
     n = len(weights[0])
     Z = model.neurons_(X, weights).reshape(len(X), model.neurons_.width, n)
-    each = np.einsum("rkn,nko->nro", Z.astype(float), model.coef_.astype(float))
+    each = np.einsum("rkn,nko->nro", Z.astype(float), model.neuron_coef_.astype(float))
     return model.intercept_ + np.cumsum(np.concatenate([0 * each[:1], each]), axis=0)
 
 
@@ -133,8 +133,8 @@ def test_the_best_number_of_neurons_is_kept():
     model = regressor(300, n_iter_no_change=100).fit(X, y + 2 * rng.standard_normal(400))
     assert model.early_stopping_
     best = int(np.argmax(model.validation_scores_))
-    assert len(model.coef_) == model.descent_.scored[best] < 300
-    assert len(families_of(model)) == len(model.coef_)
+    assert len(model.neuron_coef_) == model.descent_.scored[best] < 300
+    assert len(families_of(model)) == len(model.neuron_coef_)
 
 
 @pytest.mark.parametrize("n_candidates", ["auto", 1])
@@ -179,10 +179,10 @@ def test_streams_learn_and_go_on():
     model = regressor(early_stopping=False)
     for some in np.split(np.arange(5000), 5):
         model.partial_fit(X[some], y[some])
-    assert len(model.coef_) == 5
+    assert len(model.neuron_coef_) == 5
     for _ in range(20):
         model.partial_fit(X[:5000], y[:5000])
-    assert len(families_of(model)) == len(model.coef_) == 5 + 20 * 4
+    assert len(families_of(model)) == len(model.neuron_coef_) == 5 + 20 * 4
     assert model.score(X[5000:], y[5000:]) > 0.9
     small = pickle.loads(pickle.dumps(model)).partial_fit(X[:3], y[:3])
     assert small.score(X[5000:], y[5000:]) > 0.9

@@ -58,7 +58,7 @@ def test_collinear_activations_are_solved_or_refused(neurons, options, dtype):
         except (ValueError, ConvergenceWarning) as error:
             assert re.search("alpha.*Remedy: |Remedy: .*alpha", str(error))
             continue
-        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(model.neuron_coef_).all()
         assert model.score(X, y) > least - 2 * model.tol
 
 

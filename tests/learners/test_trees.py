@@ -121,7 +121,7 @@ def test_loops_threads_and_blocks_of_rows_change_no_bit(learner, options, monkey
         if numba == "1":
             loops(2.0**40)  # loads compiled loops, if there are any
         again = clone(model).set_params(n_jobs=n_jobs).fit(frame, y)
-        np.testing.assert_array_equal(again.coef_, expected.coef_)
+        np.testing.assert_array_equal(again.neuron_coef_, expected.neuron_coef_)
         assert again.validation_scores_ == expected.validation_scores_
         np.testing.assert_array_equal(answers(again, frame), values)
         parts = [answers(again, frame[i : i + 61]) for i in range(0, 500, 61)]
@@ -185,7 +185,7 @@ def test_several_outputs_are_learned_together():
     Y = np.column_stack([f, 1000 * (frame.age > 50), -f])
     model = make(REGRESSION[0], n_neurons=120).fit(frame[:400], Y[:400])
     assert model.predict(frame).shape == (600, 3)
-    assert model.coef_.shape[2] == 3
+    assert model.neuron_coef_.shape[2] == 3
     assert model.score(frame[400:], Y[400:]) > 0.85
 
 
@@ -198,7 +198,7 @@ def test_early_stopping_keeps_the_number_of_trees_that_was_best(alpha):
     scores = np.array(model.validation_scores_)
     assert model.early_stopping_
     assert len(scores) > 6
-    assert len(model.coef_) == 2 * (1 + scores.argmax()) < 2 * len(scores) == model.n_iter_
+    assert len(model.neuron_coef_) == 2 * (1 + scores.argmax()) < 2 * len(scores) == model.n_iter_
     assert max(scores[-5:]) < max(scores[:-5]) + 1e-3  # it did not stop too early
     order = generator(model.seed_, Purpose.VALIDATION).permutation(500)
     held_out, network = order[:50], model.network_
@@ -206,14 +206,14 @@ def test_early_stopping_keeps_the_number_of_trees_that_was_best(alpha):
     start = ((y_ - model.intercept_) ** 2).mean()
     value = ((y_ - model.predict(frame.iloc[held_out])) ** 2).mean()
     assert scores.max() == pytest.approx(1 - value / start)
-    assert len(network.source.weights[0]) == network.n_neurons == len(model.coef_)
+    assert len(network.source.weights[0]) == network.n_neurons == len(model.neuron_coef_)
 
 
 def test_early_stopping_is_the_default_for_forty_rows():
     frame, y = table(40)
     model = make(REGRESSION[0], n_neurons=30)
     whole = clone(model).set_params(early_stopping=False).fit(frame, y)
-    assert len(whole.coef_) == 30
+    assert len(whole.neuron_coef_) == 30
     assert whole.validation_scores_ == []
     assert not clone(model).fit(frame[:39], y[:39]).early_stopping_
     assert clone(model).fit(frame, y).early_stopping_
@@ -223,14 +223,14 @@ def test_where_no_tree_predicts_held_out_rows_a_constant_is_kept(tmp_path):
     X, y = inputs(300, 6), np.random.default_rng(0).standard_normal(300)
     model = make(REGRESSION[0], n_candidates=20, n_neurons=2000).fit(X, y)
     assert max(model.validation_scores_) < 0
-    assert len(model.coef_) == 0
+    assert len(model.neuron_coef_) == 0
     constant = np.full(300, model.intercept_[0])
     np.testing.assert_array_equal(model.predict(X), constant)
     trickless.save(model, tmp_path / "model")
     np.testing.assert_array_equal(trickless.load(tmp_path / "model").predict(X), constant)
     y = np.sin(2 * X[:, 0])
     model.set_params(n_candidates=8).partial_fit(X, y)
-    assert len(model.coef_) == 1
+    assert len(model.neuron_coef_) == 1
     assert model.score(X, y) > 0
 
 
@@ -278,10 +278,10 @@ def test_copies_and_files_are_the_same_model(learner, candidates, tmp_path):
     copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
     for again in (*copies, trickless.load(tmp_path / "model")):
         np.testing.assert_array_equal(answers(again, frame), expected)
-        np.testing.assert_array_equal(again.coef_, model.coef_)
+        np.testing.assert_array_equal(again.neuron_coef_, model.neuron_coef_)
         assert again.get_params(deep=False).keys() == model.get_params(deep=False).keys()
         again.partial_fit(frame, y)
-        assert len(again.coef_) == len(model.coef_) + 1
+        assert len(again.neuron_coef_) == len(model.neuron_coef_) + 1
         if candidates > 1:
             wins = model.feature_importances_
             assert again.feature_importances_.shape == wins.shape
@@ -298,7 +298,7 @@ def test_a_warm_start_adds_trees_to_those_there_are():
     model = make(REGRESSION[0], n_neurons=15, warm_start=True, **options).fit(frame, f)
     before = model.predict(frame)
     grown = model.set_params(n_neurons=40).fit(frame, f)
-    np.testing.assert_allclose(grown.coef_, whole.coef_, atol=1e-9)
+    np.testing.assert_allclose(grown.neuron_coef_, whole.neuron_coef_, atol=1e-9)
     np.testing.assert_array_equal(grown.feature_importances_, whole.feature_importances_)
     assert grown.score(frame, f) > 1 - np.mean((f - before) ** 2) / f.var()
     with pytest.raises(ValueError, match=r"the model has 40 neurons already.*Remedy"):
@@ -483,7 +483,7 @@ def test_many_classes_are_learned_although_each_is_rare():
     for n_neurons in (30, 100):
         model = make(CLASSIFICATION[0], n_neurons=n_neurons).fit(X[:2000], y[:2000])
         assert model.score(X[2000:], y[2000:]) > 0.6
-        assert np.abs(model.coef_).max() < 10
+        assert np.abs(model.neuron_coef_).max() < 10
 
 
 def test_no_warning_of_numbers_comes_from_where_trees_learn():

@@ -47,7 +47,7 @@ def test_neurons_are_the_best_of_their_groups(family, m, k, outputs):
     model.fit(X, y)
     stream, fitted, loss = model.stream_, model.neurons_, make_loss("log_loss", outputs)
     Y = np.where(np.reshape(y, (-1, 1)) == model.classes_[-outputs:], 1.0, -1.0)
-    coef = model.coef_
+    coef = model.neuron_coef_
     for step in range(2):
         f = 0
         if step:  # α is in the coefficients of the first step, which have decayed since then
@@ -179,11 +179,11 @@ def test_neurons_that_are_chosen_and_drawn_may_follow_each_other(neurons):
     model.fit(X, y)
     one = model.predict(X)
     for n_neurons, candidates in ((40, 4), (60, 1), (80, 4)):
-        before, coef = model.predict(X), model.coef_
+        before, coef = model.predict(X), model.neuron_coef_
         model.set_params(n_neurons=n_neurons, n_candidates=candidates).fit(X, y)
-        assert len(model.network_.source.weights[0]) == len(model.coef_) == n_neurons
+        assert len(model.network_.source.weights[0]) == len(model.neuron_coef_) == n_neurons
         if model.alpha_ == 0:
-            np.testing.assert_array_equal(model.coef_[: len(coef)], coef)
+            np.testing.assert_array_equal(model.neuron_coef_[: len(coef)], coef)
         network = model.network_
         kept = tuple(array[: len(coef)] for array in network.source.weights)
         value = model.neurons_.combine(X, kept, coef) + network.intercept

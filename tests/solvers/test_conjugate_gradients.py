@@ -26,8 +26,8 @@ def test_it_is_the_direct_solution(alpha, weighted):
     weight = np.arange(N_ROWS) % 4 if weighted else None
     direct = make(alpha=alpha, solver="direct").fit(X, Y, weight)
     passes = make(alpha=alpha, solver="iterative", tol=1e-13).fit(X, Y, weight)
-    scale = np.abs(direct.coef_).max()  # in the norm of the risk they differ by sqrt(tol)
-    np.testing.assert_allclose(passes.coef_, direct.coef_, atol=1e-5 * scale)
+    scale = np.abs(direct.neuron_coef_).max()  # in the norm of the risk they differ by sqrt(tol)
+    np.testing.assert_allclose(passes.neuron_coef_, direct.neuron_coef_, atol=1e-5 * scale)
     np.testing.assert_allclose(passes.predict(X), direct.predict(X), atol=1e-5 * Y.std())
     assert passes.alpha_.tolist() == direct.alpha_.tolist() == [alpha, alpha]
     assert 1 < passes.n_iter_ < 100
@@ -38,7 +38,7 @@ def excess(model):
     """How far the risk is above its minimum, relative to what the best solution lowers it by."""
 
     def risk(model):
-        penalty = model.alpha * N_NEURONS * (model.coef_**2).sum(axis=(0, 1))
+        penalty = model.alpha * N_NEURONS * (model.neuron_coef_**2).sum(axis=(0, 1))
         return ((model.predict(X) - Y) ** 2).mean(axis=0) + penalty
 
     best = risk(make(solver="direct").fit(X, Y))
@@ -81,7 +81,7 @@ def test_activations_kept_or_evaluated_again_give_one_model(monkeypatch):
     passes_over = Sums._passes
     monkeypatch.setattr(Sums, "_passes", lambda self, X, most, o: passes_over(self, X, 0, o))
     again = make(solver="iterative").fit(X, Y)
-    np.testing.assert_array_equal(again.coef_, kept.coef_)
+    np.testing.assert_array_equal(again.neuron_coef_, kept.neuron_coef_)
     assert passes == [N_ROWS] * (1 + again.n_iter_ + 1)  # the last looks at what was reached
 
 
@@ -95,10 +95,10 @@ def test_activations_may_take_what_the_direct_solver_would(n_rows, kept, monkeyp
 
 
 def test_panels_change_nothing(monkeypatch):
-    expected = make(solver="iterative", tol=1e-13).fit(X, Y).coef_
+    expected = make(solver="iterative", tol=1e-13).fit(X, Y).neuron_coef_
     monkeypatch.setattr(trickless.functions.activations, "PANEL_BYTES", 1)
     model = make(solver="iterative", tol=1e-13).fit(X, Y)
-    np.testing.assert_allclose(model.coef_, expected, atol=1e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(model.neuron_coef_, expected, atol=1e-5 * np.abs(expected).max())
 
 
 def brute_force_scores(y, activations, ridge, weight=None):
@@ -169,8 +169,8 @@ def test_outputs_at_ridges_far_apart_are_all_solved():
     risks = [
         ((m - y[:, 0]) ** 2).mean() + model.alpha_[0] * N_NEURONS * (coef**2).sum()
         for m, coef in (
-            (model.predict(X)[:, 0], model.coef_[..., 0]),
-            (alone.predict(X), alone.coef_),
+            (model.predict(X)[:, 0], model.neuron_coef_[..., 0]),
+            (alone.predict(X), alone.neuron_coef_),
         )
     ]
     assert risks[0] - risks[1] < 4 * model.tol * y[:, 0].var()

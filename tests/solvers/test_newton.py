@@ -291,7 +291,7 @@ def test_a_fit_on_trees_as_they_are_drawn_is_that_of_loops_over_rows(learner, ou
     leaves = model.neurons_.leaves(X, model.stream_.between(0, 9))
     expected = naive.newton_on_trees(leaves, Y, newton, weight, start, 0.3, 0.2, 8)
     scale = np.abs(expected).max(axis=(0, 1))
-    np.testing.assert_allclose(model.coef_ / scale, expected / scale, atol=1e-10)
+    np.testing.assert_allclose(model.neuron_coef_ / scale, expected / scale, atol=1e-10)
     decisions = start + expected[np.arange(9), leaves].sum(axis=1)
     values = model.predict(X) if is_regressor(learner) else model.decision_function(X)
     np.testing.assert_allclose(values.reshape(90, -1) / scale, decisions / scale, atol=1e-9)

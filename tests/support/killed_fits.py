@@ -81,7 +81,7 @@ def fit(name, share, checkpoint=None):
         model.fit_stream([(X[i], y[i]) for i in parts], checkpoint=checkpoint)
     else:
         model.fit(X, y, checkpoint=checkpoint)
-    numbers = [model.coef_ if hasattr(model, "coef_") else model.expansion_.alpha]
+    numbers = [model.neuron_coef_ if hasattr(model, "neuron_coef_") else model.expansion_.alpha]
     some = X[:50]
     numbers.append((model.decision_function if hasattr(model, "classes_") else model.predict)(some))
     return numbers

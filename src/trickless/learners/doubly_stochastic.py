@@ -201,7 +201,7 @@ class _DoublyStochastic(NeuronLearner):
         return self.descent_.function(self.n_jobs)(X)
 
     @property
-    def coef_(self) -> np.ndarray:
+    def neuron_coef_(self) -> np.ndarray:
         """Coefficients of the neurons so far, shape (n_neurons, width, n_outputs)."""
         check_is_fitted(self)
         return self.descent_.coef.rows.copy()
@@ -215,21 +215,9 @@ class _DoublyStochastic(NeuronLearner):
     def _planned_neurons(self) -> int:
         return 20_000 if isinstance(self.n_neurons, str) else self.n_neurons
 
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of the cuts of all trees that each feature has, shape (n_features,).
-
-        Only for trees whose cuts were chosen, with ``n_candidates`` above 1.
-        """
-        check_is_fitted(self)
+    def _importances(self) -> np.ndarray | None:
         wins = self.descent_.wins
-        if not wins.any():
-            raise AttributeError(
-                f"{type(self).__name__}: feature_importances_ counts the cuts of trees that were "
-                "chosen by the data, and this model has none. Remedy: neurons='trees' with an "
-                "n_candidates above 1."
-            )
-        return wins / wins.sum()
+        return wins / wins.sum() if wins.any() else super()._importances()
 
     @property
     def n_iter_(self) -> int:
@@ -456,7 +444,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
 
     Attributes
     ----------
-    coef_ : array of shape (n_neurons, width, n_outputs)
+    neuron_coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         Mean of the first batch's targets.
@@ -474,7 +462,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     n_neurons_, n_candidates_, alpha_, damping_, early_stopping_ : int, int, float, float, bool
         The same for these.
     feature_importances_ : array of shape (n_features,)
-        Share of the cuts of all trees that each feature has, if they were chosen.
+        How much each feature matters: its share of the cuts of trees that were chosen by the data,
+        or of the relevance that the family learned.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -642,7 +631,7 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     ----------
     classes_ : array of shape (n_classes,)
         The labels.
-    coef_ : array of shape (n_neurons, width, n_outputs)
+    neuron_coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and the share misclassified before the step was taken.
@@ -657,7 +646,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     n_neurons_, n_candidates_, alpha_, damping_, early_stopping_ : int, int, float, float, bool
         The same for these.
     feature_importances_ : array of shape (n_features,)
-        Share of the cuts of all trees that each feature has, if they were chosen.
+        How much each feature matters: its share of the cuts of trees that were chosen by the data,
+        or of the relevance that the family learned.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons

@@ -293,7 +293,7 @@ class _KitchenSinks(NeuronLearner):
 
     @property
     @in_one_state
-    def coef_(self) -> np.ndarray:
+    def neuron_coef_(self) -> np.ndarray:
         """Coefficients of the neurons, shape (n_neurons, width, n_outputs)."""
         return self.sums_.by_neuron(self._solution().coef)
 
@@ -378,7 +378,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     ----------
     alpha_ : float, or array of shape (n_outputs,)
         The regularisation strength that is used, for each output if there are several.
-    coef_ : array of shape (n_neurons, width, n_outputs)
+    neuron_coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         Constants.
@@ -395,6 +395,8 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         The network that predicts.
     neurons_ : Neurons
         The fitted family.
+    feature_importances_ : array of shape (n_features,)
+        How much each feature matters, if the family learned that ("relevance").
     search_scores_ : array of shape (n_candidates,)
         Scores of the compared families, relative to that of a constant; smaller is better. The
         families are those of ``search``, in the order of
@@ -608,7 +610,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         The labels.
     alpha_ : float, or array of shape (n_outputs,)
         The regularisation strength that is used, for each output if there are several.
-    coef_ : array of shape (n_neurons, width, n_outputs)
+    neuron_coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
         Constants.
@@ -624,6 +626,8 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         The network that predicts.
     neurons_ : Neurons
         The fitted family.
+    feature_importances_ : array of shape (n_features,)
+        How much each feature matters, if the family learned that ("relevance").
     search_scores_ : array of shape (n_candidates,)
         Scores of the compared families, relative to that of a constant; smaller is better. Their
         order is that of :class:`KitchenSinksRegressor`.

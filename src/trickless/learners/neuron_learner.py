@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.devices import take
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.learners.base import Learner
+from trickless.learners.importances import learned_relevance
 from trickless.learners.intake import receive
 from trickless.learners.rows import Batch, Matrix, RowsOfNeurons
 from trickless.neurons import Neurons, Weights, make_neurons
@@ -60,6 +62,31 @@ class NeuronLearner(Learner):
     def _planned_neurons(self) -> int:
         """How many neurons there will be."""
         return self.n_neurons
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much each feature matters, shape (n_features,); the shares sum to 1.
+
+        If the cuts of trees were chosen by the data, they are the shares of the features in the
+        cuts. If the family learned the relevance of features, they are shares in the mean square of
+        the derivatives of a function that was fitted for that, times the variances of the features
+        (:func:`~trickless.selection.sensitivity.sensitivities`).
+        """
+        check_is_fitted(self)
+        found = self._importances()
+        if found is None:
+            raise AttributeError(
+                f"{type(self).__name__}: the neurons were drawn without regard to which features "
+                "matter, so there are no feature_importances_. Remedy: length_scale='relevance' or "
+                "feature_weights='relevance' of the neurons; DoublyStochastic with "
+                "neurons='trees' and n_candidates above 1; or "
+                "sklearn.inspection.permutation_importance."
+            )
+        return found
+
+    def _importances(self) -> np.ndarray | None:
+        """How much each feature matters, if that is known."""
+        return learned_relevance(self.neurons_)
 
     def _kind_of_rows(self) -> Matrix:
         return RowsOfNeurons(make_neurons(self.neurons), self._on_devices)

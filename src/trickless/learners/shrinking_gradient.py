@@ -259,6 +259,8 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         The frozen network that predicts.
     neurons_ : Neurons
         The fitted family.
+    feature_importances_ : array of shape (n_features,)
+        How much each feature matters, if the family learned that ("relevance").
     n_features_in_ : int
         Number of features.
 
@@ -426,6 +428,8 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
         The frozen network that predicts.
     neurons_ : Neurons
         The fitted family.
+    feature_importances_ : array of shape (n_features,)
+        How much each feature matters, if the family learned that ("relevance").
     n_features_in_ : int
         Number of features.
 

@@ -59,12 +59,15 @@ class Relevance(NamedTuple):
         Some training rows.
     sample_weight : array of shape (n_rows,), optional
         Their weights.
+    importances : array of shape (n_features,), optional
+        How much each feature matters to a function that was fitted; they sum to 1.
     """
 
     length_scale: np.ndarray
     spread: np.ndarray
     X: Any
     sample_weight: np.ndarray | None = None
+    importances: np.ndarray | None = None
 
     def shares(self) -> np.ndarray:
         """The spread of each feature in units of its length scale, divided by their sum.

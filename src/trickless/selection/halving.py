@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from trickless.functions.stream import Purpose
-from trickless.neurons import Neurons
+from trickless.neurons import Neurons, Relevance
 from trickless.selection.relevance import find_relevance
 from trickless.selection.scores import Comparison
 
@@ -44,7 +44,7 @@ def choose(
     """
     if any(family.wants_relevance for family in families):
         relevance = find_relevance(X, targets, weight, seed, n_jobs)
-        families = [f.by_relevance(relevance) if f.wants_relevance else f for f in families]
+        families = [_by_relevance(f, relevance) if f.wants_relevance else f for f in families]
     candidates = [candidate for family in families for candidate in family.candidates()]
     if len(candidates) == 1:
         return candidates[0], None
@@ -62,3 +62,10 @@ def choose(
         scores[left] = [score.value for score in found]
         left = left[np.argsort(scores[left], kind="stable")]
     return candidates[left[0]], scores
+
+
+def _by_relevance(family: Neurons, relevance: Relevance) -> Neurons:
+    """The family that uses the relevance. It keeps how much each feature matters."""
+    family = family.by_relevance(relevance)
+    family.relevance_ = relevance.importances
+    return family

@@ -21,6 +21,7 @@ from trickless.functions.activations import evaluate, together
 from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
 from trickless.selection.scores import Comparison
+from trickless.selection.sensitivity import sensitivities
 from trickless.solvers.ridge import Path, path_scores
 
 #: Steps; and the most rows, and the neurons, of each step.
@@ -67,8 +68,10 @@ def find_relevance(
         descent.step(gradient, RATE * (1 - number / STEPS))
         family = family.with_length_scale(1 / descent.at)
     last = sample(1 + STEPS, *SIZE, n_jobs)
-    length_scale = last.best([one_scale, family]).length_scale_
-    return Relevance(np.broadcast_to(length_scale, spread.shape), spread, last.X, last.weight)
+    best = last.best([one_scale, family])
+    length_scale = np.broadcast_to(best.length_scale_, spread.shape)
+    importances = sensitivities(best, last, spread)
+    return Relevance(length_scale, spread, last.X, last.weight, importances)
 
 
 class _Descent:

@@ -76,7 +76,11 @@ class Comparison:
 
     def draw(self, family: Neurons) -> Weights:
         """The neurons of a family."""
-        return draw(family, generator(*self._draws), self._n_neurons, self.X.dtype)
+        return draw(family, self.generator(), self._n_neurons, self.X.dtype)
+
+    def generator(self) -> np.random.Generator:
+        """The random numbers of the comparison, from their beginning."""
+        return generator(*self._draws)
 
     def moments(self, family: Neurons, weights: Weights) -> Moments:
         """Moments of the activations and targets of all rows."""

@@ -1,0 +1,119 @@
+"""How much each feature matters to a model, and the plot of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from trickless.rules import check_value, integer
+
+
+def learned_relevance(family: Any) -> np.ndarray | None:
+    """The relevance that a fitted family, or a part of it, has learned; None if there is none."""
+    found = getattr(family, "relevance_", None)
+    if found is not None:
+        return np.asarray(found)
+    parts = getattr(family, "parts_", None) or []
+    each = (learned_relevance(part) for part in parts)
+    return next((one for one in each if one is not None), None)
+
+
+class FeatureImportancesDisplay:
+    """Plot of how much each feature matters to a model, as horizontal bars.
+
+    Create it with :meth:`from_estimator`, from a model that has ``feature_importances_``: one of
+    trees whose cuts were chosen, or of a family that learns the relevance of features.
+
+    Parameters
+    ----------
+    importances : array of shape (n_features,)
+        Shares, which sum to 1.
+    names : list of str
+        Names of the features.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    bars_ : matplotlib BarContainer
+        The bars of the features shown, the most important first.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from trickless import DoublyStochasticRegressor, FeatureImportancesDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = DoublyStochasticRegressor("trees", 50, random_state=0).fit(X, y)
+    >>> display = FeatureImportancesDisplay.from_estimator(model, n_features=5)
+    >>> len(display.bars_)
+    5
+    """
+
+    def __init__(self, *, importances: np.ndarray, names: list[str]) -> None:
+        self.importances = importances
+        self.names = names
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, n_features: int = 20, ax: Any = None, **kwargs: Any
+    ) -> FeatureImportancesDisplay:
+        """Plot the ``feature_importances_`` of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        n_features : int, default=20
+            The most features shown: those that matter most.
+        ax : matplotlib Axes, optional
+            Default: a new figure.
+        **kwargs
+            Passed to matplotlib's ``barh``.
+
+        Returns
+        -------
+        FeatureImportancesDisplay
+
+        Raises
+        ------
+        AttributeError
+            If the model does not know how much its features matter.
+        """
+        owner = "FeatureImportancesDisplay"
+        check_value(owner, "n_features", n_features, integer(1, "n_features=20 is the default"))
+        check_is_fitted(estimator)
+        importances = np.asarray(estimator.feature_importances_)
+        known = getattr(estimator, "feature_names_in_", None)
+        names = range(len(importances)) if known is None else known
+        display = cls(importances=importances, names=[str(name) for name in names])
+        return display.plot(ax, n_features=n_features, **kwargs)
+
+    def plot(
+        self, ax: Any = None, *, n_features: int = 20, **kwargs: Any
+    ) -> FeatureImportancesDisplay:
+        """Plot the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Default: a new figure.
+        n_features : int, default=20
+            The most features shown.
+        **kwargs
+            Passed to matplotlib's ``barh``.
+
+        Returns
+        -------
+        FeatureImportancesDisplay
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            _, ax = plt.subplots()
+        first = np.argsort(-self.importances, kind="stable")[:n_features]
+        self.bars_ = ax.barh([self.names[i] for i in first], self.importances[first], **kwargs)
+        ax.invert_yaxis()
+        ax.set(xlabel="share")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

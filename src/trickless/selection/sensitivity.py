@@ -1,0 +1,64 @@
+"""How much each feature matters to a function, by its derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trickless.arrays.threads import linear_algebra
+from trickless.functions.activations import evaluate, together
+from trickless.neurons import Gaussian
+from trickless.selection.scores import Comparison
+from trickless.solvers.ridge import Path, path_scores
+
+#: Outputs, or random mixtures of more outputs, whose derivatives are taken.
+_OUTPUTS = 64
+
+
+def sensitivities(family: Gaussian, comparison: Comparison, spread: np.ndarray) -> np.ndarray:
+    r"""Shares of the features in the mean square of the derivatives of a fitted function.
+
+    The function f is ridge regression on a few Gaussian neurons, with the best ridge for all
+    outputs, each of variance 1. With standard deviations :math:`σ_j` of the features, they are in
+    proportion to
+
+    .. math:: σ_j^2 \, E\Big[\Big(\frac{\partial f}{\partial x_j}\Big)^2\Big],
+
+    which bounds the share of the variance that the feature has a part in [1]_. A feature on which f
+    depends linearly counts, unlike by its length scale. All are equal if there is nothing to learn.
+
+    References
+    ----------
+    .. [1] I. M. Sobol' and S. Kucherenko, "Derivative based global sensitivity measures and their
+       link with global sensitivity indices", Mathematics and Computers in Simulation 79, 2009.
+    """
+    X, weights = comparison.X, comparison.draw(family)
+    moments = comparison.moments(family, weights)
+    varies = moments.y_variance > 0
+    equal = np.full(len(spread), 1 / len(spread))
+    if not varies.any():
+        return equal
+    deviation = np.sqrt(moments.y_variance[varies])
+    with linear_algebra(comparison.n_jobs, moments.n_products):
+        path = Path(moments)
+        scores = (path_scores(path)[varies] / deviation[:, None] ** 2).sum(axis=0)
+        shrunk = path.shrunk[:, np.argmin(scores), None]
+        coef = path.vectors @ (shrunk * path.rotated[:, varies] / deviation)
+    if coef.shape[1] > _OUTPUTS:  # sums of squares are kept in the mean
+        signs = comparison.generator().choice([-1.0, 1.0], (coef.shape[1], _OUTPUTS))
+        coef = coef @ signs / np.sqrt(_OUTPUTS)
+    (frequencies,) = weights
+    of_cos, of_sin = np.split(coef.astype(X.dtype), 2)
+    share = np.ones(X.shape[0]) if comparison.weight is None else comparison.weight
+    squares: dict[int, np.ndarray] = {}
+
+    def of_rows(rows: slice, where: slice, z: np.ndarray) -> None:
+        cos, sin = np.split(z, 2, axis=1)
+        square = np.zeros(len(spread))
+        for c, s in zip(of_cos.T, of_sin.T, strict=True):
+            gradient = (cos * s - sin * c) @ frequencies
+            square += share[rows] @ gradient.astype(np.float64) ** 2
+        squares[rows.start] = square
+
+    evaluate(family, together(weights), X, len(coef), of_rows, comparison.n_jobs)
+    total = np.sum([squares[start] for start in sorted(squares)], axis=0) * spread**2
+    return total / total.sum() if total.sum() > 0 else equal
