@@ -132,12 +132,12 @@ def test_decision_values_are_certified(n_classes):
     assert np.abs(value - exact).max() < 0.1
     plain = model.decision_function(X[:30])
     assert np.abs(plain - exact).max() > 0.1  # with its 50 neurons
-    value, error = model.decision_function(X[:30], return_std=True)
+    value, error = model.decision_function(X[:30], return_standard_error=True)
     np.testing.assert_allclose(value, plain, atol=1e-6)
     assert error.shape == exact.shape
     assert 0.5 < np.sqrt(np.mean((value - exact) ** 2) / np.mean(error**2)) < 2
-    with pytest.raises(ValueError, match=r"tolerance=0.1 and return_std=True.*Remedy"):
-        model.decision_function(X, return_std=True, tolerance=0.1)
+    with pytest.raises(ValueError, match=r"tolerance=0.1 and return_standard_error=True.*Remedy"):
+        model.decision_function(X, return_standard_error=True, tolerance=0.1)
 
 
 def test_stages_are_drawn_in_parts_of_two_or_more():
@@ -161,8 +161,8 @@ def test_wrong_tolerances_are_named():
     with pytest.raises(ValueError, match=r"tolerance=1e-08, but sums in float32.*dtype='float64'"):
         single.certify(x.astype("float32"), 1e-8)
     model = ShrinkingGradientRegressor(Gaussian(1.0), 50).fit(x, x[:, 0])
-    with pytest.raises(ValueError, match=r"tolerance=0.1 and return_std=True.*Remedy"):
-        model.predict(x, return_std=True, tolerance=0.1)
+    with pytest.raises(ValueError, match=r"tolerance=0.1 and return_standard_error=True.*Remedy"):
+        model.predict(x, return_standard_error=True, tolerance=0.1)
     with pytest.raises(ValueError, match=r"confidence=2.*Remedy"):
         model.predict(x, tolerance=0.1, confidence=2)
     with pytest.raises(TypeError, match=r"tolerance='small'.*Remedy"):

@@ -300,7 +300,7 @@ def test_predictions_carry_their_monte_carlo_error(outputs):
     y = 50 + 7 * np.column_stack([np.sin(X[:, 0]), X[:, 1]])[:, :outputs]
     y = y[:, 0] if outputs == 1 else y
     model = ShrinkingGradientRegressor(Gaussian(1.0), 300, random_state=0).fit(X, y)
-    value, error = model.predict(X[:20], return_std=True)
+    value, error = model.predict(X[:20], return_standard_error=True)
     assert value.shape == error.shape == y[:20].shape
     np.testing.assert_allclose(value, model.predict(X[:20]), atol=1e-4)
     half = model.targets_.half_width

@@ -323,7 +323,7 @@ def test_errors_and_certificates_are_refused_for_dependent_neurons(sampling):
         f.freeze(10).estimate(X)
     model = ShrinkingGradientRegressor(neurons, 100, n_samples=50, random_state=0).fit(X, y)
     assert model.predict(X).shape == (60,)
-    for asked in ({"return_std": True}, {"tolerance": 0.5}):
+    for asked in ({"return_standard_error": True}, {"tolerance": 0.5}):
         with pytest.raises(ValueError, match=dependent):
             model.predict(X, **asked)
     for learner in (

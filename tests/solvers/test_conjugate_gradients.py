@@ -251,6 +251,23 @@ def test_what_it_does_not_go_with(options):
         make(solver="iterative", **options).fit(X, Y)
 
 
+def test_error_bars_that_are_wanted_are_there_or_refused_before_the_fit(monkeypatch):
+    monkeypatch.setattr(trickless.solvers.sums, "PASSES_ABOVE", 100)
+    monkeypatch.setattr(trickless.solvers.sums, "FEW_ROWS", 100)
+    without = make(solver="auto").fit(X, Y)
+    with pytest.raises(ValueError, match=r"keeps no statistics.*Remedy: error_bars=True"):
+        without.predict(X, return_std=True)
+    model = make(solver="auto", error_bars=True).fit(X, Y)
+    std = model.predict(X, return_std=True)[1]
+    expected = make(solver="direct").fit(X, Y).predict(X, return_std=True)[1]
+    np.testing.assert_array_equal(std, expected)
+    for options in ({"solver": "iterative"}, {"weight_bound": 1.0}):
+        wrong = make(error_bars=True, **options)
+        for fit in (wrong.fit, wrong.partial_fit):
+            with pytest.raises(ValueError, match=r"error_bars=True does not go with .*Remedy"):
+                fit(None, None)  # before the rows are looked at
+
+
 def test_what_needs_statistics_says_so():
     model = make(solver="iterative").fit(X, Y)
     before = model.predict(X)
@@ -263,7 +280,7 @@ def test_what_needs_statistics_says_so():
         lambda: model.predict(X, return_std=True),
         lambda: model.noise_variance_,
     ):
-        with pytest.raises(ValueError, match=r"keeps no statistics.*Remedy: solver='direct'"):
+        with pytest.raises(ValueError, match=r"keeps no statistics.*Remedy: error_bars=True"):
             call()
     np.testing.assert_array_equal(model.predict(X), before)
     labels = Y[:, 0] > 0

@@ -216,9 +216,11 @@ def answer_of(model, X):
 
 def more_answers(model, X):
     """What only some learners answer: finite, or refused."""
-    if "return_std" in type(model).predict.__code__.co_varnames:
+    for name in {"return_std", "return_standard_error"} & set(
+        type(model).predict.__code__.co_varnames
+    ):
         try:
-            mean, std = call(model.predict, X, return_std=True)
+            mean, std = call(model.predict, X, **{name: True})
             assert std.shape == mean.shape and np.isfinite(std).all() and (std >= 0).all()
         except Refused:
             pass

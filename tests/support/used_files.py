@@ -339,6 +339,7 @@ def use(model, again, X, y, folder):
         "predict": lambda: model.predict(X) if hasattr(model, "predict") else model(X),
         "score": lambda: model.score(X, y),
         "std": lambda: model.predict(X, return_std=True),
+        "standard error": lambda: model.predict(X, return_standard_error=True),
         "probabilities": lambda: model.predict_proba(X),
         "partial_fit": lambda: model.partial_fit(X, y),
         "predict again": lambda: model.predict(X),

@@ -58,6 +58,7 @@ class _KitchenSinks(NeuronLearner):
     weight_bound: float | None
     fit_intercept: bool
     solver: str
+    error_bars: bool = False
     search: dict[str, Any] | None
     max_iter: int
     tol: float
@@ -77,6 +78,7 @@ class _KitchenSinks(NeuronLearner):
         ),
         "fit_intercept": boolean("fit_intercept=False leaves the constant out"),
         "solver": choice("auto", "direct", "iterative", remedy="solver='auto' goes by the columns"),
+        "error_bars": boolean("error_bars=True takes the direct solver"),
         "max_iter": integer(1, "max_iter=500 is the default"),
         "tol": positive("tol=1e-5 is the default"),
         "search": either(
@@ -120,6 +122,7 @@ class _KitchenSinks(NeuronLearner):
         self
         """
         check_parameters(self, self._rules)
+        _check_error_bars(self)
         with (
             Checkpoint(checkpoint, self) as file,
             anew(self, is_model) as new,
@@ -350,6 +353,10 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         "auto". The model then has no ``statistics_``, which ``partial_fit``, ``merge`` and
         ``return_std`` need. "auto" is "direct" for up to 6,144 columns (16,384 if activations
         cannot be kept), in most cases for up to 2,048 rows, and if "iterative" is not possible.
+    error_bars : bool, default=False
+        Whether predictions must have standard deviations. True takes the direct solver for any
+        number of columns, and refuses before the fit what does not go with them. With False they
+        are there if the direct solver is taken.
     max_iter : int, default=500
         The most iterations of the iterative solver.
     tol : float, default=1e-5
@@ -434,6 +441,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         weight_bound: float | None = None,
         fit_intercept: bool = True,
         solver: str = "auto",
+        error_bars: bool = False,
         search: dict[str, Any] | None = None,
         max_iter: int = 500,
         tol: float = 1e-5,
@@ -777,6 +785,7 @@ def check_streamable(learner: _KitchenSinks) -> None:
     """Raise an error if sums over the rows, as from a stream, are not enough for the parameters."""
     owner = type(learner).__name__
     check_alpha(owner, learner.alpha)
+    _check_error_bars(learner)
     _check_statistics(learner)
     begun = getattr(learner, "fixed_", {}).get("loss", "squared_error")
     for loss in (learner.loss, begun):
@@ -788,6 +797,22 @@ def check_streamable(learner: _KitchenSinks) -> None:
             )
 
 
+def _check_error_bars(learner: _KitchenSinks) -> None:
+    """Raise an error if predictions must have standard deviations, and could not."""
+    wrong = {
+        "solver": learner.solver == "iterative",
+        "weight_bound": learner.weight_bound is not None,
+    }
+    for name, is_wrong in wrong.items():
+        if learner.error_bars and is_wrong:
+            raise ValueError(
+                f"{type(learner).__name__}: error_bars=True does not go with "
+                f"{name}={getattr(learner, name)!r}, which gives no standard deviations. Remedy: "
+                f"{name}={'None' if name == 'weight_bound' else repr('direct')}, or "
+                "error_bars=False."
+            )
+
+
 def _check_statistics(learner: _KitchenSinks) -> None:
     """Raise an error if a model has, or will have, no sums over the rows."""
     fitted = learner.__sklearn_is_fitted__()
@@ -796,7 +821,8 @@ def _check_statistics(learner: _KitchenSinks) -> None:
         raise ValueError(
             f"{type(learner).__name__}: solved in passes over all rows, as solver='iterative' does "
             "and 'auto' for many columns, a model keeps no statistics, which partial_fit, merge, "
-            "return_std and noise_variance_ need. Remedy: solver='direct' from the beginning."
+            "return_std and noise_variance_ need. Remedy: error_bars=True (for a regressor) or "
+            "solver='direct' from the beginning."
         )
 
 

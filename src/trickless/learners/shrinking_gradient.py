@@ -139,14 +139,16 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         return self.targets_.network(self.estimates_.function(self.rounds_, self.average))
 
 
-def _check_certificate(owner: str, return_std: Any, tolerance: Any, confidence: Any) -> None:
+def _check_certificate(
+    owner: str, return_standard_error: Any, tolerance: Any, confidence: Any
+) -> None:
     """A tolerance takes the place of a standard error."""
     check_probability(owner, "confidence", confidence)
-    if tolerance is not None and return_std:
+    if tolerance is not None and return_standard_error:
         raise ValueError(
-            f"{owner}: predict with tolerance={tolerance!r} and return_std={return_std!r}, but "
-            "predictions within a tolerance have a certificate in the place of a standard error. "
-            "Remedy: ask for one of them."
+            f"{owner}: predict with tolerance={tolerance!r} and return_standard_error="
+            f"{return_standard_error!r}, but predictions within a tolerance have a certificate in "
+            "the place of a standard error. Remedy: ask for one of them."
         )
     if tolerance is not None:
         check_value(
@@ -311,7 +313,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     def predict(
         self,
         X: Any,
-        return_std: bool = False,
+        return_standard_error: bool = False,
         tolerance: float | None = None,
         confidence: float = 0.95,
     ) -> Any:
@@ -328,7 +330,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
-        return_std : bool, default=False
+        return_standard_error : bool, default=False
             Whether to return standard errors as well.
         tolerance : float, optional
             How far predictions may be from :math:`\langle f, \Phi(x) \rangle`, in the units of y.
@@ -338,7 +340,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         Returns
         -------
         prediction : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
-        standard_error : array of the same shape, if ``return_std``
+        standard_error : array of the same shape, if ``return_standard_error``
             Monte Carlo standard error of the prediction, from having frozen the expansion into
             ``n_neurons`` neurons, in the units of y.
 
@@ -348,8 +350,8 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
             If the tolerance cannot be kept in the model's precision, or is asked for together with
             a standard error.
         """
-        _check_certificate(type(self).__name__, return_std, tolerance, confidence)
-        if not return_std and tolerance is None:
+        _check_certificate(type(self).__name__, return_standard_error, tolerance, confidence)
+        if not return_standard_error and tolerance is None:
             return super().predict(X)
         check_is_fitted(self)
         targets = self.targets_
@@ -357,7 +359,9 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
             tolerance = targets.tolerance(tolerance)
         value, error = self._estimated(X, tolerance, confidence)
         value = targets.shaped(targets.values(value))
-        return (value, targets.shaped(targets.differences(error))) if return_std else value
+        return (
+            (value, targets.shaped(targets.differences(error))) if return_standard_error else value
+        )
 
 
 class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
@@ -452,7 +456,7 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     def decision_function(
         self,
         X: Any,
-        return_std: bool = False,
+        return_standard_error: bool = False,
         tolerance: float | None = None,
         confidence: float = 0.95,
     ) -> Any:
@@ -464,7 +468,7 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
-        return_std : bool, default=False
+        return_standard_error : bool, default=False
             Whether to return Monte Carlo standard errors as well.
         tolerance : float, optional
             How far decision values may be from :math:`\langle f, \Phi(x) \rangle`. Labels are
@@ -476,7 +480,7 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
         -------
         decision : float64 array of shape (n_rows,) or (n_rows, n_classes)
             One value a row for two classes, positive for the second.
-        standard_error : array of the same shape, if ``return_std``
+        standard_error : array of the same shape, if ``return_standard_error``
 
         Raises
         ------
@@ -484,13 +488,13 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
             If the tolerance cannot be kept in the model's precision, or is asked for together with
             a standard error.
         """
-        _check_certificate(type(self).__name__, return_std, tolerance, confidence)
-        if not return_std and tolerance is None:
+        _check_certificate(type(self).__name__, return_standard_error, tolerance, confidence)
+        if not return_standard_error and tolerance is None:
             return super().decision_function(X)
         check_is_fitted(self)
         value, error = self._estimated(X, tolerance, confidence)
         if value.shape[1] == 1:
             value, error = value[:, 0], error[:, 0]
-        return (value, error) if return_std else value
+        return (value, error) if return_standard_error else value
 
     partial_fit = partial_fit_labels

@@ -66,6 +66,7 @@ class Options(NamedTuple):
     weight_bound: float | None
     fit_intercept: bool
     solver: str
+    error_bars: bool
     loss: str
     classifies: bool
     max_iter: int
@@ -283,6 +284,7 @@ class Sums:
         # If rows are few, the direct solver's matrix is of rows, except for alpha=0.
         few = n_rows <= FEW_ROWS and n_rows * self.n_columns <= FEW_ACTIVATIONS
         free = on_host(X) and options.solver == "auto" and not (few and options.alpha != 0)
+        free = free and not options.error_bars
         return free and many and all(goes for _, goes in why_not.values())
 
     def _n_bytes(self, n_rows: int) -> int:
