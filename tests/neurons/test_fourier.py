@@ -1,9 +1,11 @@
 """Spectral families: their spectra, length scales, and ways of drawing frequencies."""
 
 import pickle
+import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from scipy.special import gammaln, kv
@@ -351,3 +353,53 @@ def test_rows_too_close_for_a_length_scale_are_refused():
     for rows in (X, scipy.sparse.csr_matrix(X)):
         with pytest.raises(ValueError, match=r"Gaussian: the median distance .*Remedy: scale X"):
             Gaussian().fit(rows, np.random.default_rng(0))
+
+
+def test_columns_in_other_units_are_warned_of():
+    X = inputs(200, 4) * [1, 300.0, 1, 2]
+    family = Gaussian()
+    with pytest.warns(UserWarning, match=r"column 1 varies at least 1\d\d times as much as column"):
+        family.fit(X, np.random.default_rng(0))
+    frame = pd.DataFrame(X, columns=["age", "income", "score", "rate"])
+    y = X[:, 0]
+    with pytest.warns(UserWarning, match=r"column 'income' varies .* column 'age', 'score', so"):
+        KitchenSinksRegressor(n_neurons=20, random_state=0).fit(frame, y)
+    with pytest.warns(UserWarning, match=r"Remedy: StandardScaler .* Laplace1\(length_scale="):
+        KitchenSinksRegressor(Laplace1(), n_neurons=20, random_state=0).fit(frame, y)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        inputs(200, 4) * [1, 90.0, 1, 2],  # within a factor of 100
+        inputs(200, 4) * [1, 1e4, 1, 2] * (inputs(200, 4, 1) > [1, -9, 1, 1]),  # mostly 0
+        np.column_stack([inputs(200, 2), np.ones(200)]) * [1, 1, 1e6],  # a constant
+        scipy.sparse.csr_matrix(inputs(200, 4) * [1, 1e4, 1, 1]),
+        inputs(1, 4) * [1, 1e4, 1, 1],
+    ],
+)
+def test_columns_that_are_alike_are_not_warned_of(X):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X has one row")
+        Gaussian().fit(X, np.random.default_rng(0))
+
+
+def test_scales_that_are_given_or_learned_are_not_warned_of():
+    X = inputs(200, 3) * [1, 1e4, 1]
+    for family in (Gaussian(3.0), Gaussian([1.0, 1e4, 1.0]), Gaussian("relevance")):
+        KitchenSinksRegressor(family, 20, random_state=0).fit(X, X[:, 0])
+
+
+def test_length_scales_are_found_by_default():
+    """A chirp on 1,000 points, which the median of distances cannot follow."""
+    x = np.linspace(0, 1, 1000)[:, None]
+    y = np.sin(12 * np.pi * x[:, 0] ** 2)
+    model = KitchenSinksRegressor(random_state=0).fit(x[::2], y[::2])
+    assert model.score(x[1::2], y[1::2]) > 0.9999
+    median = KitchenSinksRegressor(Gaussian("median"), random_state=0).fit(x[::2], y[::2])
+    assert median.score(x[1::2], y[1::2]) < 0.5
+    few = KitchenSinksRegressor(random_state=0).fit(x[::60], y[::60])  # 17 rows
+    assert (
+        few.neurons_.length_scale_
+        == Gaussian("median").fit(x[::60], np.random.default_rng(0)).length_scale_
+    )

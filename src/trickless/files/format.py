@@ -39,7 +39,7 @@ DEFECTS = (
 )
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = False) -> None:
     """Save a model, fitted or not, to a file that :func:`load` reads without running code from it.
 
     The file is written beside ``path`` under a temporary name, and takes its place once it is
@@ -53,12 +53,16 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         be imported from, and have to be passed to :func:`load`.
     path : str or path
         Where to write the file; ``.trickless`` is a good ending.
+    for_prediction : bool, default=False
+        Whether to save ``model.compact()``: a smaller file, whose model predicts but cannot learn
+        on.
 
     Raises
     ------
     TypeError
-        If the model holds something that is neither plain data, an array, a function nor an object
-        of a Python class with such attributes.
+        If ``for_prediction`` is set and the model has no ``compact``, or if the model holds
+        something that is neither plain data, an array, a function nor an object of a Python class
+        with such attributes.
     ValueError
         If ``path`` is a folder or a device, or a file that is read-only.
 
@@ -79,6 +83,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
+    if for_prediction:
+        if not callable(getattr(model, "compact", None)):
+            raise TypeError(
+                f"save: for_prediction=True, but a {type(model).__name__} has no compact(). "
+                "Remedy: for_prediction=False."
+            )
+        model = model.compact()
     with written_whole("save", path) as file:
         write(model, file)
 

@@ -37,6 +37,7 @@ _NAMES = {
     "neurons.block": "Block",
     "neurons.tabular": "_Rules _Waves",
     "neurons.turns": "Turns",
+    "solvers.certainty": "Certainty",
     "solvers.coefficients": "Coefficients",
     "solvers.descent": "Descent",
     "solvers.estimates": "Measured Noise",

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from tqdm.auto import tqdm
 
 from trickless.arrays.devices import beside, is_foreign, to_host
-from trickless.arrays.states import in_one_state
+from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.learners.rows import Matrix, Rows
 from trickless.learners.targets import Labels, Numbers, check_scale
@@ -103,6 +103,34 @@ class Learner(BaseEstimator):
     def _temperature(self) -> float | None:
         """The temperature of probabilities; None if they come from the link of the loss."""
         return None
+
+    @in_one_state
+    def compact(self, *, error_bars: bool = True) -> Any:
+        """A copy of the fitted model for prediction, without what only learning needs.
+
+        It predicts the same. ``partial_fit``, ``merge`` and a warm start are refused, and ``fit``
+        begins anew. This saves most memory for Kitchen Sinks, whose sums over the rows grow with
+        the square of the neurons.
+
+        Parameters
+        ----------
+        error_bars : bool, default=True
+            Whether predictions keep their standard deviations, if they have any. These need about
+            half of the memory of the sums.
+
+        Returns
+        -------
+        estimator of the same class
+        """
+        check_is_fitted(self)
+        other = snapshot(self)
+        other.__dict__ = dict(other.__dict__)
+        other._forget_rows(error_bars)
+        other.compacted_ = True
+        return other
+
+    def _forget_rows(self, error_bars: bool) -> None:
+        """Drop the state that only learning needs."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "seed_")

@@ -59,6 +59,11 @@ class _Anew(Held[L]):
 
     def begin(self) -> L:
         """Wait for the turn, and make the new learner."""
+        if self._goes_on and getattr(self._learner, "compacted_", False):
+            raise ValueError(
+                f"{type(self._learner).__name__}: compact() has left out what learning on needs. "
+                "Remedy: learn on with the model from before compact(), or call fit to begin anew."
+            )
         self._turn.begin()
         self._new = object.__new__(type(self._learner))
         self._new.__dict__ = {

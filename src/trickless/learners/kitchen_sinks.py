@@ -245,6 +245,9 @@ class _KitchenSinks(NeuronLearner):
     def _function(self, X: Any) -> Any:
         return self.network_(X)
 
+    def _forget_rows(self, error_bars: bool) -> None:
+        self.sums_ = self.sums_.without_statistics(options_of(self), error_bars)
+
     def _temperature(self) -> float | None:
         squared = self.fixed_.get("loss", "") == "squared_error"
         return self.sums_.temperature(options_of(self)) if squared else None
@@ -253,6 +256,10 @@ class _KitchenSinks(NeuronLearner):
     @in_one_state
     def statistics_(self) -> Statistics:
         """Sums over the rows so far, from the direct solver."""
+        if getattr(self, "compacted_", False):
+            raise AttributeError(
+                "compact() has left out statistics_. Remedy: the model from before, or fit."
+            )
         if self.sums_.statistics is None:
             raise AttributeError(
                 "the model was solved in passes over the rows, so there are no statistics_. "
@@ -475,7 +482,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         mean = super().predict(X)
         if not return_std:
             return mean
-        _check_statistics(self)
+        _check_deviations(self)
         if self.weight_bound is not None:
             raise ValueError(
                 f"{type(self).__name__}: weight_bound={self.weight_bound!r} does not go with "
@@ -490,7 +497,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     def noise_variance_(self) -> Any:
         """Variance of the noise: residual sum of squares over residual degrees of freedom."""
         check_is_fitted(self)
-        _check_statistics(self)
+        _check_deviations(self)
         noise = self.sums_.noise(options_of(self))
         return float(noise[0]) if self.targets_.is_vector else noise
 
@@ -813,9 +820,21 @@ def _check_error_bars(learner: _KitchenSinks) -> None:
             )
 
 
+def _check_deviations(learner: _KitchenSinks) -> None:
+    """Raise an error if a fitted model cannot give standard deviations."""
+    if not learner.sums_.has_deviations:
+        _check_statistics(learner)
+
+
 def _check_statistics(learner: _KitchenSinks) -> None:
     """Raise an error if a model has, or will have, no sums over the rows."""
     fitted = learner.__sklearn_is_fitted__()
+    if getattr(learner, "compacted_", False):
+        raise ValueError(
+            f"{type(learner).__name__}: compact() has left out the sums over the rows, which "
+            "partial_fit, merge, return_std and noise_variance_ need. Remedy: the model from "
+            "before, or compact(error_bars=True) for standard deviations."
+        )
     none = learner.sums_.statistics is None if fitted else learner.solver == "iterative"
     if none:
         raise ValueError(

@@ -64,7 +64,8 @@ def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:
 def warn_of_units(owner: str, X: Any, weight: np.ndarray, inputs: Any) -> None:
     """Warn if distances between rows hardly depend on some columns, as others vary far more.
 
-    Sparse rows are left alone: their columns are alike, and rare ones vary little.
+    Columns that hold one value in most rows are left alone, as at the edge of images: they may vary
+    little in the same units. So are sparse rows.
     """
     if scipy.sparse.issparse(X) or len(X) < 2:
         return
@@ -76,6 +77,7 @@ def warn_of_units(owner: str, X: Any, weight: np.ndarray, inputs: Any) -> None:
     spread[spread <= _ROUNDING * np.abs(mean)] = 0
     most = int(spread.argmax())
     small = np.flatnonzero((spread > 0) & (_UNITS * spread < spread[most]))
+    small = small[(X[:, small] == np.median(X[:, small], axis=0)).mean(axis=0) <= 0.5]
     if not len(small):
         return
     names = inputs.names if inputs is not None and inputs.names else range(len(spread))
@@ -83,7 +85,7 @@ def warn_of_units(owner: str, X: Any, weight: np.ndarray, inputs: Any) -> None:
     more = f" and {len(small) - 5} more" if len(small) > 5 else ""
     ratio = spread[most] / spread[small].max()
     warn(
-        f"{owner}: column {names[most]!r} varies {ratio:,.0f} times as much as column "
+        f"{owner}: column {names[most]!r} varies at least {ratio:,.0f} times as much as column "
         f"{shown}{more}, so distances between rows hardly depend on the latter. Remedy: "
         f"StandardScaler before the learner, or {owner}(length_scale='relevance'), which finds a "
         "scale for each column."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -19,7 +19,7 @@ from trickless.arrays.devices import (
 )
 from trickless.arrays.namespaces import namespace
 from trickless.solvers.ridge import CANCELLATION, Solution
-from trickless.solvers.statistics import Moments
+from trickless.solvers.statistics import KeptRows, Moments
 
 #: Residual degrees of freedom must be this many times their rounding error.
 _RESOLVED = 100
@@ -44,6 +44,56 @@ class Posterior:
         Z = double(beside(self._factor, Z))
         along = solve_lower(self._factor, (Z - beside(Z, self._moments.z_mean)).T)
         return to_host(namespace(along).sum(along**2, axis=0))
+
+
+class Certainty(NamedTuple):
+    """What standard deviations need of the statistics, in half of their memory.
+
+    Attributes
+    ----------
+    noise : array of shape (n_outputs,)
+        Variance of the noise.
+    z_mean : array of shape (n_columns,)
+    n : float
+        Effective number of rows.
+    n_constants : int
+        1 if there is an intercept, else 0.
+    rows : array of shape (n_rows, n_columns) or None
+        Centred rows R whose products RᵀR are the covariance, if there are few.
+    triangle : array of shape (n_columns * (n_columns + 1) / 2,) or None
+        The lower triangle of the covariance, if there are many.
+    """
+
+    noise: np.ndarray
+    z_mean: np.ndarray
+    n: float
+    n_constants: int
+    rows: np.ndarray | None
+    triangle: np.ndarray | None
+
+    @classmethod
+    def of(cls, moments: Moments, noise: np.ndarray) -> Certainty:
+        """What is needed of some moments."""
+        rows = triangle = None
+        if moments.rows is not None:
+            rows = moments.rows.Z
+        else:
+            triangle = to_host(moments.covariance)[np.tril_indices(len(moments.z_mean))]
+        return cls(noise, moments.z_mean, moments.n, moments.n_constants, rows, triangle)
+
+    def moments(self) -> Moments:
+        """Moments without the targets."""
+        size, none = len(self.z_mean), np.empty(0)
+        moments = Moments(none, none, self.z_mean, none, self.n, 0, 0.0)
+        moments.n_constants = self.n_constants
+        if self.rows is not None:
+            moments.rows = KeptRows(self.rows, none)
+        else:
+            covariance = np.zeros((size, size))
+            below = np.tril_indices(size)
+            covariance[below] = covariance.T[below] = self.triangle
+            moments.covariance = covariance
+        return moments
 
 
 def noise_variance(

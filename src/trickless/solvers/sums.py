@@ -27,7 +27,7 @@ from trickless.functions.activations import by_neuron, panels
 from trickless.functions.network import Network, check_finite
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
 from trickless.solvers.calibration import find_temperature
-from trickless.solvers.certainty import Posterior, noise_variance
+from trickless.solvers.certainty import Certainty, Posterior, noise_variance
 from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
 from trickless.solvers.left_out import leave_out
 from trickless.solvers.losses import Loss
@@ -85,6 +85,7 @@ class Sums:
     _solution: Solution | None
     _network: Network | None
     _temperature: float | None
+    _certainty: Certainty | None = None
 
     def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:
         self.stream = stream
@@ -192,12 +193,20 @@ class Sums:
         network.n_jobs = options.n_jobs
         return network
 
-    def without_statistics(self, options: Options) -> Sums:
-        """A copy that can predict but not learn."""
+    @property
+    def has_deviations(self) -> bool:
+        """Whether standard deviations can be had."""
+        return self.statistics is not None or self._certainty is not None
+
+    def without_statistics(self, options: Options, deviations: bool = False) -> Sums:
+        """A copy that can predict but not learn; with standard deviations if wanted and there."""
         light = Sums(self.stream, self.n_neurons, self.origin)
         light._solution, light._network = self.solution(options), self.function(options)
+        light._certainty = self._certainty if deviations else None
         if options.classifies and options.loss == "squared_error":
             light._temperature = self.temperature(options)
+        elif deviations and self.statistics is not None and options.weight_bound is None:
+            light._certainty = Certainty.of(self._moments(options), self.noise(options))
         return light
 
     def by_neuron(self, columns: np.ndarray) -> np.ndarray:
@@ -436,6 +445,8 @@ class Sums:
 
     def noise(self, options: Options) -> np.ndarray:
         """Variance of the noise of each output, from the residuals."""
+        if self._certainty is not None:
+            return self._certainty.noise
         moments, solution = self._moments(options), self.solution(options)
         with linear_algebra(options.n_jobs), self._dependent_columns(options):
             if moments.weights_differ:
@@ -446,7 +457,8 @@ class Sums:
 
     def deviations(self, X: Any, options: Options) -> np.ndarray:
         """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
-        moments, solution = self._moments(options), self.solution(options)
+        known, solution = self._certainty, self.solution(options)
+        moments = self._moments(options) if known is None else known.moments()
         noise = self.noise(options)
         variance = np.empty((X.shape[0], len(noise)))
         with linear_algebra(options.n_jobs), self._dependent_columns(options):

@@ -143,6 +143,21 @@ class TableModel:
         self.learner.fit(self._prepared(frame, declare=True), self.targets(frame))
         return self
 
+    def compact(self, *, error_bars: bool = True) -> TableModel:
+        """A copy for prediction, with a learner that is compact.
+
+        Parameters
+        ----------
+        error_bars : bool, default=True
+            Whether predictions keep their standard deviations, if they have any.
+
+        Returns
+        -------
+        TableModel
+        """
+        learner = self.learner.compact(error_bars=error_bars)
+        return TableModel(learner, self.columns, self.target, self.classes)
+
     def partial_fit(self, X: Any) -> TableModel:
         """Learn from a batch of rows.
 
