@@ -356,9 +356,11 @@ def test_rows_too_close_for_a_length_scale_are_refused():
 
 
 def test_columns_in_other_units_are_warned_of():
-    X = inputs(200, 4) * [1, 300.0, 1, 2]
+    X = inputs(200, 4) * [1, 300.0, 1, 8]
     family = Gaussian()
-    with pytest.warns(UserWarning, match=r"column 1 varies at least 1\d\d times as much as column"):
+    with pytest.warns(
+        UserWarning, match=r"column 1 varies at least [23]\d\d times as much as column"
+    ):
         family.fit(X, np.random.default_rng(0))
     frame = pd.DataFrame(X, columns=["age", "income", "score", "rate"])
     y = X[:, 0]
@@ -398,8 +400,6 @@ def test_length_scales_are_found_by_default():
     assert model.score(x[1::2], y[1::2]) > 0.9999
     median = KitchenSinksRegressor(Gaussian("median"), random_state=0).fit(x[::2], y[::2])
     assert median.score(x[1::2], y[1::2]) < 0.5
-    few = KitchenSinksRegressor(random_state=0).fit(x[::60], y[::60])  # 17 rows
-    assert (
-        few.neurons_.length_scale_
-        == Gaussian("median").fit(x[::60], np.random.default_rng(0)).length_scale_
-    )
+    few = KitchenSinksRegressor(random_state=0).fit(x[::60], y[::60]).neurons_  # 17 rows
+    plain = Gaussian("median").fit(x[::60], np.random.default_rng(0))
+    assert few.length_scale_ == pytest.approx(plain.length_scale_)
