@@ -1,5 +1,6 @@
 """Random Kitchen Sinks against ridge regression on its activations, written out."""
 
+import re
 from copy import deepcopy
 
 import numpy as np
@@ -882,3 +883,23 @@ def test_a_pair_of_numbers_reaches_the_root_of_two_times_the_weight_bound():
     assert 1.2 < reached <= np.sqrt(2)  # the mean of |cos| + |sin| is 4/π
     steepness = kitchen_sinks_bound(10, 10, 1.0, 1.0, 0.1, width=2).estimation
     assert steepness / kitchen_sinks_bound(10, 10, 1.0, 1.0, 0.1).estimation >= reached
+
+
+@pytest.mark.parametrize(
+    ("options", "phases"),
+    [
+        ({}, ["choosing neurons", "summing", "solving"]),
+        ({"alpha": "loo"}, ["choosing neurons", "summing", "solving"]),
+        ({"solver": "iterative"}, ["choosing neurons", "solving"]),
+        ({"loss": "log_loss"}, ["choosing neurons", "summing", "solving", "minimising log_loss"]),
+        ({"loss": "hinge"}, ["choosing neurons", "summing", "solving", "minimising hinge"]),
+    ],
+)
+def test_every_long_phase_is_shown(options, phases, capsys):
+    X, y = problem(KitchenSinksClassifier())
+    KitchenSinksClassifier(n_neurons=30, random_state=0, verbose=True, **options).fit(X, y)
+    shown = capsys.readouterr().err
+    found = re.findall(r"KitchenSinksClassifier, ([\w ]+):", shown)
+    assert list(dict.fromkeys(found)) == phases
+    if phases[-1] != "solving" or "solver" in options:  # passes over the rows are counted
+        assert re.search(r" [1-9]\d*/500 .*pass/s", shown)

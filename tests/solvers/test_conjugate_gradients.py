@@ -79,7 +79,9 @@ def test_activations_kept_or_evaluated_again_give_one_model(monkeypatch):
     kept = make(solver="iterative").fit(X, Y)
     passes = counted_passes(monkeypatch)
     passes_over = Sums._passes
-    monkeypatch.setattr(Sums, "_passes", lambda self, X, most, o: passes_over(self, X, 0, o))
+    monkeypatch.setattr(
+        Sums, "_passes", lambda self, X, most, *rest: passes_over(self, X, 0, *rest)
+    )
     again = make(solver="iterative").fit(X, Y)
     np.testing.assert_array_equal(again.neuron_coef_, kept.neuron_coef_)
     assert passes == [N_ROWS] * (1 + again.n_iter_ + 1)  # the last looks at what was reached

@@ -135,8 +135,11 @@ class Learner(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "seed_")
 
-    def _progress(self, total: int, unit: str) -> tqdm:
-        return tqdm(total=total, unit=unit, desc=type(self).__name__, disable=not self.verbose)
+    def _progress(self, total: int, unit: str, phase: str = "") -> tqdm:
+        """The bar of a phase of learning, which is shown if ``verbose``."""
+        name = type(self).__name__
+        name = f"{name}, {phase}" if phase else name
+        return tqdm(total=total, unit=unit, desc=name, disable=not self.verbose)
 
 
 class Regressor(RegressorMixin, Learner):

@@ -133,15 +133,22 @@ class _KitchenSinks(NeuronLearner):
             file.received(new.seed_, *batch)
             sums, options = new.sums_, options_of(new)
             if sums.goes_in_passes(X, options):
-                sums.solve_in_passes(X, targets, weight, options, file.keep, file.resume())
+                with new._progress(self.max_iter, "pass", "solving") as bar:
+                    keep, state = file.keep, file.resume()
+                    sums.solve_in_passes(X, targets, weight, options, keep, state, bar.update)
             else:
-                with new._progress(len(targets), "row") as bar:  # line 2: activations, summed
+                with new._progress(len(targets), "row", "summing") as bar:  # line 2: activations
                     sums.learn(*batch, options, file.keep, file.resume(), bar.update)
-            if self.alpha == "loo":
-                sums.leave_one_out(X, targets, weight, options)
+            with new._progress(1, "solution", "solving") as bar:
+                if self.alpha == "loo":
+                    sums.leave_one_out(X, targets, weight, options)
+                sums.solution(options)  # line 3: solve, unless that is done
+                bar.update()
             if self.loss != "squared_error":
-                sums.minimise(X, targets, weight, new._loss(targets.shape[1]), options)
-            sums.function(options)  # line 3: solve, unless that is done
+                loss = new._loss(targets.shape[1])
+                with new._progress(self.max_iter, "pass", f"minimising {self.loss}") as bar:
+                    sums.minimise(X, targets, weight, loss, options, bar.update)
+            sums.function(options)
         return self
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:

@@ -136,13 +136,15 @@ def choose_neurons(
             family.set_depth(X.shape[0], _MOST_CUTS)
     sample = X, targets, weight, learner._planned_neurons, learner.seed_, learner.n_jobs
     mixture: Any = families[0]
-    if in_turn:
-        parts = [choose([part], *sample)[0] for part in mixture.parts_]
-        learner.neurons_ = Turns.of(mixture, parts, X.shape[0])
-    else:
-        learner.neurons_, scores = choose(families, *sample)
-        if scores is not None:
-            learner.search_scores_ = scores
+    with learner._progress(1, "choice", "choosing neurons") as bar:
+        if in_turn:
+            parts = [choose([part], *sample)[0] for part in mixture.parts_]
+            learner.neurons_ = Turns.of(mixture, parts, X.shape[0])
+        else:
+            learner.neurons_, scores = choose(families, *sample)
+            if scores is not None:
+                learner.search_scores_ = scores
+        bar.update()
     try_neurons(learner, X, first=True)
 
 

@@ -308,12 +308,21 @@ class Sums:
         """
         return max(options.cache_bytes, 16 * self.n_columns**2)
 
-    def _passes(self, X: Any, most: int, options: Options) -> Blocks:
-        """Function that begins a pass; activations are kept if they take at most ``most`` bytes."""
-        if self._n_bytes(X.shape[0]) > most:
-            return lambda: self._panels(X, options)
-        kept = list(self._panels(X, options, kept=True))
-        return lambda: iter(kept)
+    def _passes(
+        self, X: Any, most: int, options: Options, advance: Callable[[int], object]
+    ) -> Blocks:
+        """Function that begins a pass; activations are kept if they take at most ``most`` bytes.
+
+        ``advance`` is called with 1 for each pass that begins.
+        """
+        fits = self._n_bytes(X.shape[0]) <= most
+        kept = list(self._panels(X, options, kept=True)) if fits else None
+
+        def begin() -> Iterator[tuple[slice, Any]]:
+            advance(1)
+            return self._panels(X, options) if kept is None else iter(kept)
+
+        return begin
 
     def solve_in_passes(
         self,
@@ -323,6 +332,7 @@ class Sums:
         options: Options,
         keep: Keep = forget,
         state: State | None = None,
+        advance: Callable[[int], object] = ignore,
     ) -> None:
         """Solve least squares by conjugate gradients, without statistics."""
         n_rows, width = X.shape[0], self.stream.neurons.width
@@ -338,7 +348,7 @@ class Sums:
             ridge = options.alpha * self.n_neurons
         with self._dependent_columns(options):
             self._solution = solve_in_passes(
-                self._passes(X, self._room(options), options),
+                self._passes(X, self._room(options), options, advance),
                 targets,
                 weight,
                 ridge,
@@ -391,13 +401,19 @@ class Sums:
         return solve_by_loo(moments, self._sampled(options), options.n_jobs)
 
     def minimise(
-        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, loss: Loss, options: Options
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        loss: Loss,
+        options: Options,
+        advance: Callable[[int], object] = ignore,
     ) -> None:
         """Minimise the risk of another loss, with the alpha chosen for the squared loss."""
         moments, squared = self._moments(options), self.solution(options)
         factor = min(loss.curvature, 1.0) if isinstance(options.alpha, str) else 1.0
         least = minimise(
-            self._passes(X, options.cache_bytes, options),
+            self._passes(X, options.cache_bytes, options, advance),
             targets,
             weight,
             loss,
