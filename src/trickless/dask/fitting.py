@@ -56,11 +56,10 @@ def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
     """Labels of a classifier and the weights of its classes, from a pass over y if needed."""
     if not isinstance(estimator, Classifier):
         return None, None
-    weights = estimator.class_weight
+    weights, owner = estimator.class_weight, type(estimator).__name__
     by_shares = isinstance(weights, str) and weights == "balanced"
     if classes is not None and not by_shares:
         return classes, weights
-    owner = type(estimator).__name__
     counted = [
         dask.delayed(_count)(owner, y, weight)
         for y, weight in zip(rows.y, rows.weight, strict=True)
@@ -76,6 +75,12 @@ def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
 def _count(owner: str, y: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels of the rows with a weight above 0, and the total weight of each."""
     y = np.asarray(y)
+    if y.ndim > 1 and y.shape[1] > 1:
+        raise ValueError(
+            f"{owner}: y has {y.shape[1]} columns, but trickless.dask.fit takes one label for each "
+            "row. Remedy: the estimator's own fit."
+        )
+    y = y.ravel()
     weight = check_weights(owner, weight, y, may_be_empty=True)
     if weight is not None:
         y, weight = y[weight > 0], weight[weight > 0]

@@ -29,7 +29,7 @@ _NAMES = {
     "learners.rows": "Matrix Rows RowsOfNeurons",
     "learners.sdca": "SDCAClassifier SDCARegressor",
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",
-    "learners.targets": "Labels Numbers Range",
+    "learners.targets": "LabelSets Labels Numbers Range",
     "neurons": "Cauchy Chi2 Coordinates Deep Dense Ferns FromFunction FromJax FromPoint FromTorch "
     "Gaussian Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On Patches Polynomial "
     "Product RationalQuadratic Scaled Stumps Tabular Trees",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -20,7 +21,7 @@ from trickless.arrays.devices import beside, is_foreign, to_host
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.learners.rows import Matrix, Rows
-from trickless.learners.targets import Labels, Numbers, check_scale
+from trickless.learners.targets import Labels, LabelSets, Numbers, check_scale
 from trickless.learners.weights import check_weights
 from trickless.rules import DTYPE, N_JOBS, Rule, boolean, check_parameters, plain, with_remedies
 from trickless.solvers.calibration import probabilities
@@ -214,8 +215,23 @@ class Classifier(ClassifierMixin, Learner):
 
     _numeric = False
 
-    def _new_targets(self, y: np.ndarray, classes: Any) -> Labels:
-        return Labels(type(self).__name__, y, classes)
+    @property
+    def _takes_sets(self) -> bool:
+        """Whether a row may have several labels."""
+        return False
+
+    def _new_targets(self, y: np.ndarray, classes: Any) -> Labels | LabelSets:
+        owner = type(self).__name__
+        if y.ndim == 1:
+            return Labels(owner, y, classes)
+        sets = LabelSets(owner, y)
+        sets.check_classes(classes)
+        return sets
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output = self._takes_sets
+        return tags
 
     @property
     def classes_(self) -> np.ndarray:
@@ -249,7 +265,7 @@ class Classifier(ClassifierMixin, Learner):
 
         Returns
         -------
-        array of shape (n_rows,)
+        array of shape (n_rows,), or (n_rows, n_labels) if y was that in ``fit``
             In the library and on the device of X if y was an array of that library in ``fit``; else
             in NumPy.
         """
@@ -295,7 +311,8 @@ class Classifier(ClassifierMixin, Learner):
         Returns
         -------
         float64 array of shape (n_rows, n_classes), in the order of ``classes_``
-            In the library and on the device of X.
+            With several labels a row, the probability of each label. In the library and on the
+            device of X.
 
         References
         ----------
@@ -304,6 +321,8 @@ class Classifier(ClassifierMixin, Learner):
         """
         decisions, temperature = self._decide(X), self._temperature()
         values = to_host(decisions)
+        if temperature is not None and isinstance(self.targets_, LabelSets):
+            return beside(decisions, expit(values / temperature))
         if temperature is not None:
             return beside(decisions, probabilities(values, temperature))
         return beside(decisions, self._loss(decisions.shape[1]).probability(values))

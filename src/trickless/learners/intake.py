@@ -21,7 +21,7 @@ from trickless.arrays.states import Turn
 from trickless.functions.stream import as_seed
 from trickless.learners.base import Learner
 from trickless.learners.rows import Batch, Rows, that_count
-from trickless.learners.targets import Labels, Numbers, check_some_weight
+from trickless.learners.targets import Numbers, check_some_weight
 from trickless.rules import check_parameters
 
 L = TypeVar("L", bound=Learner)
@@ -130,7 +130,7 @@ def receive(
     """Receive a later batch; in a stream, all its weights may be 0."""
     check_fixed(learner)
     X, y, weight = learner.rows_.later(learner, X, y, sample_weight, stream)
-    if isinstance(learner.targets_, Labels):
+    if not isinstance(learner.targets_, Numbers):
         learner.targets_.check_classes(to_host(classes))
     if not len(y):
         return X, np.empty((0, learner.targets_.n_outputs)), weight

@@ -29,6 +29,7 @@ from trickless.learners.neuron_learner import (
     receive_rows,
 )
 from trickless.learners.rows import Batch
+from trickless.learners.targets import LabelSets
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
@@ -106,6 +107,8 @@ class _KitchenSinks(NeuronLearner):
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
+            A classifier with the squared loss also takes several labels a row: (n_rows, n_labels),
+            1 where a row has the label, else 0.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows. Only their ratios count: if all are multiplied by a constant, the
             model is the same. ``alpha="auto"`` and error bars take the number of rows as
@@ -704,6 +707,10 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     ) -> None:
         store(self, locals())
 
+    @property
+    def _takes_sets(self) -> bool:
+        return self.loss == "squared_error"
+
     def fit_stream(
         self,
         batches: Iterable[tuple[Any, ...]],
@@ -755,6 +762,7 @@ def options_of(learner: _KitchenSinks) -> Options:
     apart: dict[str, Any] = {
         "owner": type(learner).__name__,
         "classifies": isinstance(learner, Classifier),
+        "label_sets": isinstance(learner.targets_, LabelSets),
     }
     given = {name: getattr(learner, name) for name in Options._fields if name not in apart}
     return Options(**apart, **given)

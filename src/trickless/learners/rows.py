@@ -169,7 +169,8 @@ class Rows:
         if self.kind.tables:
             options["ensure_all_finite"] = "allow-nan"
         if not (isinstance(y, str) and y == "no_validation"):
-            options |= {"multi_output": self.numeric, "y_numeric": self.numeric}
+            several = self.numeric or self._has_sets(learner, y)
+            options |= {"multi_output": several, "y_numeric": self.numeric}
         try:
             # NumPy warns of sums that detect values that are not finite.
             with with_remedies(self.owner), np.errstate(invalid="ignore"):
@@ -182,6 +183,20 @@ class Rows:
             if (why := self.kind.why_refused(X)) is None:
                 raise
             raise ValueError(f"{self.owner}: {why}") from error
+
+    def _has_sets(self, learner: Any, y: Any) -> bool:
+        """Whether y of a classifier has columns of several labels, which it takes."""
+        shape = np.shape(y)
+        if self.numeric or len(shape) != 2 or shape[1] < 2:
+            return False
+        if not learner._takes_sets:
+            raise ValueError(
+                f"{self.owner}: y has the shape {shape}, but one label for each row is needed. "
+                "Remedy: y of shape (n_rows,); for several labels a row, "
+                "KitchenSinksClassifier(loss='squared_error'), or "
+                "sklearn.multioutput.MultiOutputClassifier."
+            )
+        return True
 
     def _encoded(self, learner: Any, X: Any, reset: bool) -> Any:
         """A data frame as one of numbers, with codes for categories; other rows unchanged."""

@@ -281,6 +281,70 @@ class Labels:
         return 1 - float(np.average(self.error(decisions, targets), weights=weight))
 
 
+class LabelSets:
+    """Targets of a classifier of several labels a row: 1 where a row has the label, else 0.
+
+    Each label is learned by itself, as ±1. The classes are the numbers of the columns of y.
+    """
+
+    def __init__(self, owner: str, y: np.ndarray) -> None:
+        self.owner = owner
+        self.classes = np.arange(y.shape[1])
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns of targets and of decision values."""
+        return len(self.classes)
+
+    def check_classes(self, classes: Any) -> None:
+        """Raise an error if classes are given that are not the numbers of the columns."""
+        if classes is not None and not np.array_equal(classes, self.classes):
+            raise ValueError(
+                f"{self.owner}: classes={classes!r}, but y has a column for each of "
+                f"{self.n_outputs} labels. Remedy: leave classes out."
+            )
+
+    def matrix(self, y: np.ndarray) -> np.ndarray:
+        """Labels as ±1 targets, shape (n_rows, n_labels)."""
+        if y.ndim != 2 or y.shape[1] != self.n_outputs:
+            raise ValueError(
+                f"{self.owner}: y has the shape {y.shape}, but the first batch had a column for "
+                f"each of {self.n_outputs} labels. Remedy: the same columns in every batch."
+            )
+        if not np.isin(y, (0, 1)).all():
+            wrong = y[~np.isin(y, (0, 1))].tolist()[0]
+            raise ValueError(
+                f"{self.owner}: y has {y.shape[1]} columns and holds {wrong!r}, but with several "
+                "labels a row it must be 1 where the row has the label, else 0. Remedy: "
+                "sklearn.preprocessing.MultiLabelBinarizer, or MultiOutputClassifier for several "
+                "outputs with classes of their own."
+            )
+        return 2.0 * y - 1
+
+    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """The constant that a function of these targets begins with: 0, (n_labels,)."""
+        return np.zeros(self.n_outputs)
+
+    def weights(
+        self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
+    ) -> np.ndarray | None:
+        """Weights of the rows; classes have none, as a row may be of several."""
+        if class_weight is not None:
+            raise ValueError(
+                f"{self.owner}: class_weight={class_weight!r} does not go with several labels a "
+                "row. Remedy: sample_weight."
+            )
+        return weight
+
+    def network(self, network: Network) -> Network:
+        """A network of decision values, which have no units: the same."""
+        return network
+
+    def labels(self, decisions: np.ndarray) -> np.ndarray:
+        """1 for each predicted label, else 0: shape (n_rows, n_labels)."""
+        return (decisions > 0).astype(int)
+
+
 def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -> None:
     """Raise an error if the weights of all rows are 0 by the weights of their classes."""
     if not n_left:

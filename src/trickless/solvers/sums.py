@@ -69,6 +69,7 @@ class Options(NamedTuple):
     error_bars: bool
     loss: str
     classifies: bool
+    label_sets: bool
     max_iter: int
     tol: float
     n_jobs: int | None
@@ -445,6 +446,9 @@ class Sums:
                 found = rows.decisions, rows.targets, rows.weight
             else:
                 found = self._with_one_leverage(options)
+            if options.label_sets:  # each label by itself
+                f, y, weight = found
+                found = f.reshape(-1, 1), y.reshape(-1, 1), np.repeat(weight, f.shape[1])
             self._temperature = temperature = find_temperature(*found)
         return temperature
 
