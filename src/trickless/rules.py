@@ -23,7 +23,9 @@ MOST, MOST_THINGS = 2**63 - 1, 2**40
 _SHOWN = 200
 #: Messages of scikit-learn and NumPy, and what to do. The first that is found counts.
 _REMEDIES = {
-    "contains (NaN|infinity)": "leave these rows out, or fill them in (sklearn.impute)",
+    "y contains (NaN|infinity)": "leave these rows out",
+    "contains infinity": "a finite number in its place, or leave these rows out",
+    "contains NaN": "leave these rows out, or fill them in (sklearn.impute)",
     "Expected (2D|a 2-dim)": (
         "Reshape your data: X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one "
         "row; a data frame instead of a series"
@@ -31,7 +33,9 @@ _REMEDIES = {
     "0 sample": "pass at least one row",
     "Sparse data": "dense rows, X.toarray()",
     "0 feature|not contain any features": "pass at least one column",
-    "Found array with dim": "two dimensions, as X.reshape(len(X), -1) has",
+    "Found array with dim": (
+        "two dimensions, as X.reshape(len(X), -1) has; for images also neurons=Patches(X.shape[1:])"
+    ),
     "inconsistent numbers|number of output": "targets and weights for exactly the rows of X",
     "requires y": "pass the targets y",
     "features, but|feature names|Feature names|column names": (

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 
 from trickless.arrays.threads import row_blocks
 from trickless.functions.exact_kernel import check_kernel_values
-from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, generator
+from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, draw, generator
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import check_family
 from trickless.rules import Rule, check_value, count, integer, is_integer, with_remedies
@@ -108,7 +108,7 @@ def _fitted(neurons: Neurons | str, X: np.ndarray, seed: int) -> Neurons:
     if not family.__sklearn_is_fitted__():
         family = clone(family)
         family.fit(X, generator(seed, Purpose.FIT))
-    trial = family.draw(generator(seed, Purpose.TRIAL), 4)
+    trial = draw(family, generator(seed, Purpose.TRIAL), 4, X.dtype)
     check_family(family, X[:4], trial, bounded=False)
     return family
 

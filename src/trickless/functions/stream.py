@@ -18,7 +18,7 @@ from trickless.arrays.growing import Growing
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.neurons import Neurons, Weights
-from trickless.neurons.checks import check_drawn
+from trickless.neurons.checks import drawn
 from trickless.rules import is_integer, shown
 
 #: Neurons per block of a stream: the unit of randomness.
@@ -91,9 +91,9 @@ def in_precision(owner: str, what: str, values: np.ndarray, dtype: Any) -> np.nd
 
 def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weights:
     """Draw n neurons in double precision, then convert floating-point arrays to ``dtype``."""
+    call = f"{type(neurons).__name__}.draw(rng, n={n})"
     with linear_algebra(1):  # the matrices are small
-        weights = neurons.draw(rng, n)
-    check_drawn(f"{type(neurons).__name__}.draw(rng, n={n})", weights, n)
+        weights = drawn(call, neurons.draw, rng, n, n=n)
     return tuple(
         in_precision(type(neurons).__name__, "weights", array, dtype)
         if isinstance(array, np.ndarray) and np.issubdtype(array.dtype, np.floating)

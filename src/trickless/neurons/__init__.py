@@ -44,6 +44,8 @@ made of other families    one neuron                                            
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
 from trickless.neurons.composed import Product, Scaled
 from trickless.neurons.coordinates import Coordinates
@@ -81,8 +83,35 @@ FAMILIES: dict[str, type[Neurons]] = {
     "chi2": Chi2,
     "intersection": Intersection,
     "coordinates": Coordinates,
+    "landmarks": Landmarks,
+    "patches": Patches,
     "tabular": Tabular,
     "trees": Trees,
+}
+
+#: What to write for the names of other libraries, and for families that need parameters.
+_HINTS = {
+    "rbf": "'gaussian'",
+    "rbfsampler": "'gaussian'",
+    "nystroem": "'landmarks'",
+    "laplacian": "'laplace1', whose kernel is scikit-learn's laplacian_kernel",
+    "linear": "'coordinates'",
+    "poly": "'polynomial'",
+    "additive_chi2": "'chi2'",
+    "sigmoid": "Dense('tanh')",
+    "tanh": "Dense('tanh')",
+    "relu": "Dense('relu')",
+    "arccos": "Dense('relu')",
+    "forest": "'trees'",
+    "random_forest": "'trees'",
+    "extra_trees": "'trees'",
+    "boosting": "'trees', with a DoublyStochastic learner",
+    "ard": "Gaussian('relevance')",
+    "convolutions": "Patches(shape=(28, 28)), with the shape of your images",
+    "mixture": "Mixture([Gaussian(), Stumps()]), with families of your choice",
+    "product": "Product([Gaussian(), Stumps()]), with families of your choice",
+    "on": "On([0, 1], Gaussian()), with columns of your choice",
+    "scaled": "Scaled(Gaussian(), 2.0), with a family of your choice",
 }
 
 __all__ = [
@@ -134,9 +163,21 @@ def make_neurons(neurons: Neurons | str) -> Neurons:
         return neurons
     if isinstance(neurons, str) and neurons in FAMILIES:
         return FAMILIES[neurons]()
+    if isinstance(neurons, type) and issubclass(neurons, Neurons):
+        name = neurons.__name__
+        raise TypeError(
+            f"neurons={name} is a class, and an instance is needed. Remedy: {name}(...), with "
+            "parentheses."
+        )
     names = ", ".join(repr(name) for name in FAMILIES)
-    error = ValueError if isinstance(neurons, str) else TypeError
-    raise error(
-        f"neurons={neurons!r} is not a known family. Remedy: use one of {names}, or an instance of "
-        "a subclass of trickless.neurons.Neurons (an instance, not the class itself)."
-    )
+    if not isinstance(neurons, str):
+        raise TypeError(
+            f"neurons={neurons!r} is not a family of neurons. Remedy: one of {names}, or an "
+            "instance of a subclass of trickless.neurons.Neurons."
+        )
+    plain = neurons.strip().lower().replace(" ", "_").replace("-", "_")
+    hint = repr(plain) if plain in FAMILIES else _HINTS.get(plain)
+    if hint is None:
+        close = get_close_matches(plain, FAMILIES, 1)
+        hint = repr(close[0]) if close else f"one of {names}"
+    raise ValueError(f"neurons={neurons!r} is not the name of a family. Remedy: {hint}.")

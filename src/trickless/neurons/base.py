@@ -220,9 +220,10 @@ class Neurons(BaseEstimator, ABC):
 
         Returns
         -------
-        tuple of arrays
-            Each with n entries along the first axis. Floating-point arrays are drawn in double
-            precision; they are converted to the learner's precision afterwards.
+        array or tuple of arrays
+            Each with n entries along the first axis. ``activate`` gets them as a tuple. Floating-
+            point arrays are drawn in double precision; they are converted to the learner's
+            precision afterwards.
         """
 
     @abstractmethod
@@ -251,6 +252,7 @@ class Neurons(BaseEstimator, ABC):
         """
         name = type(self).__name__
         check_columns(name, X, self.n_features_in_)
+        weights = weights if isinstance(weights, tuple) else (weights,)
         with np.errstate(over="ignore", invalid="ignore"):
             Z = self.activate(X, weights)
             call = f"{name}.activate(X, weights)"

@@ -113,6 +113,30 @@ def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
     return rows.toarray() if scipy.sparse.issparse(rows) else rows
 
 
+def drawn(call: str, draw: Callable[..., Any], *args: Any, n: int) -> Any:
+    """The weights of n neurons as a tuple of arrays, which a function of the user draws.
+
+    ``call`` shows how it is called. A single array stands for a tuple of one.
+    """
+    weights = called(call, draw, *args)
+    weights = weights if isinstance(weights, tuple) else (weights,)
+    check_drawn(call, weights, n)
+    return weights
+
+
+def called(call: str, function: Callable[..., Any], *args: Any) -> Any:
+    """What a function of the user returns."""
+    try:
+        return function(*args)
+    except (TypeError, AttributeError) as error:
+        if "Remedy: " in str(error):
+            raise
+        raise TypeError(
+            f"{call} failed with {type(error).__name__}: {error}. Remedy: take these arguments in "
+            "this order; rng is a numpy Generator, and the others are numbers."
+        ) from error
+
+
 def check_drawn(call: str, weights: Any, n: int) -> None:
     """Check that drawn weights are a tuple of arrays with n entries each."""
     arrays = isinstance(weights, tuple) and len(weights) > 0
@@ -123,8 +147,8 @@ def check_drawn(call: str, weights: Any, n: int) -> None:
             else f"a {type(weights).__name__}"
         )
         raise TypeError(
-            f"{call} returned {what}, but it must return a tuple of arrays with n = {n} entries "
-            f"along the first axis. Remedy: return (array,) for a single array."
+            f"{call} returned {what}, but it must return an array with n = {n} entries along the "
+            "first axis, or a tuple of such arrays. Remedy: one entry for each neuron."
         )
 
 

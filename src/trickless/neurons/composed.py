@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import OPERATORS, Inputs, Neurons, Relevance, Weights
-from trickless.neurons.checks import check_drawn, check_fit_takes_weights, check_fitted_family
+from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family, drawn
 from trickless.rules import anything, scale
 
 FAMILY = anything(
@@ -261,9 +261,7 @@ OPERATORS["multiple"] = Scaled
 
 def draw_part(part: Neurons, rng: np.random.Generator, n: int) -> Weights:
     """Draw n neurons of a part, and check them."""
-    weights = part.draw(rng, n)
-    check_drawn(f"{type(part).__name__}.draw(rng, n={n})", weights, n)
-    return weights
+    return drawn(f"{type(part).__name__}.draw(rng, n={n})", part.draw, rng, n, n=n)
 
 
 def coef_of_draws(coef: Any, width: int, r: int) -> Any:

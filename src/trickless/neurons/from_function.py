@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trickless.neurons.base import Neurons, Weights
-from trickless.neurons.checks import check_activations, check_drawn, check_repeatable
+from trickless.neurons.checks import called, check_activations, check_drawn, check_repeatable
 from trickless.rules import anything, count, positive
 
 _SIZES = {
@@ -102,8 +102,8 @@ class FromFunction(Neurons):
         return self
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        weights = _arrays(self.sample(rng, n, self.n_features_in_))
         call = f"FromFunction: sample(rng, n={n}, n_features={self.n_features_in_})"
+        weights = _arrays(called(call, self.sample, rng, n, self.n_features_in_))
         check_drawn(call, weights, n)
         return weights
 
@@ -172,7 +172,8 @@ class FromPoint(FromFunction):
     }
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        drawn = [_arrays(self.sample(rng, self.n_features_in_)) for _ in range(n)]
+        call = f"FromPoint: sample(rng, n_features={self.n_features_in_})"
+        drawn = [_arrays(called(call, self.sample, rng, self.n_features_in_)) for _ in range(n)]
         _check_stackable("FromPoint: sample(rng, n_features)", drawn)
         return tuple(np.stack(arrays) for arrays in zip(*drawn, strict=True))
 

@@ -9,12 +9,15 @@ import numpy as np
 from trickless.arrays.devices import beside, to_host
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.composed import FAMILY, Composed
+from trickless.neurons.isotropic import Gaussian
 
 #: The most rows, and the most numbers in these rows, that landmarks are drawn from.
 _ROWS, _VALUES = 16_384, 4_000_000
 #: The mean of the kernel is taken between 100 rows: those at these shares of the total weight. The
 #: shares are evenly spaced, and lie on no border between two rows for a likely number of rows.
 _EVENLY = (np.arange(100) + 0.381966) / 100
+#: The default kernel.
+_GAUSSIAN = Gaussian()
 
 
 class Landmarks(Composed):
@@ -32,7 +35,7 @@ class Landmarks(Composed):
 
     Parameters
     ----------
-    neurons : Neurons
+    neurons : Neurons, default=Gaussian()
         The family of the kernel :math:`k_1`, which must have a closed form. Neurons of it are never
         drawn.
 
@@ -72,7 +75,7 @@ class Landmarks(Composed):
 
     _rules = {"neurons": FAMILY}
 
-    def __init__(self, neurons: Neurons) -> None:
+    def __init__(self, neurons: Neurons = _GAUSSIAN) -> None:
         self.neurons = neurons
 
     @property

@@ -31,6 +31,7 @@ from trickless.tables.frames import (
 from trickless.tables.times import DATES, ZONED, kind_of_time
 
 CATEGORIES = "categories"
+_INFINITY = "contains infinity"
 _NUMBERS = Real, Decimal, np.bool_
 #: From this number on, double precision skips some whole numbers.
 _EXACT = 2**53
@@ -286,6 +287,8 @@ def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
     if (found := _why_no_frame(X, name)) is not None:
         return found
     for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
+        if why == _INFINITY:  # which no family takes
+            remedy = "rows must be finite. Remedy: a finite number in its place, or leave it out."
         return f"column {column!r} of {name} {why}, but {remedy}"
     return None
 
@@ -353,4 +356,4 @@ def _in_words(value: Any) -> str | None:
         return f"contains {value}" if missing else None
     if np.isfinite(number):
         return None
-    return "contains NaN" if np.isnan(number) else "contains infinity"
+    return "contains NaN" if np.isnan(number) else _INFINITY
