@@ -59,6 +59,27 @@ def as_drawn(learner):
     return {name: value for name, value in options.items() if hasattr(learner, name)}
 
 
+def assert_independent_of_other_rows(answer, X):
+    """Of the rows beside it, their number, their order and how they lie in memory."""
+    whole = answer(X)
+    for some in ([3], [3, 4], np.arange(5, 38), np.arange(len(X))[::-1], np.arange(1, len(X))):
+        np.testing.assert_array_equal(answer(X[some]), whole[some])
+    np.testing.assert_array_equal(answer(np.asfortranarray(X)), whole)
+
+
+@every_family
+@neuron_learner
+def test_an_answer_does_not_depend_on_the_rows_beside_it(learner, family):
+    """Bit for bit. On processors without AVX-512, single precision may differ by rounding."""
+    X, y = problem(learner, rows=160)
+    X = suited(family, X)
+    model = make(learner, family).fit(X, y)
+    assert_independent_of_other_rows(lambda rows: answers(model, rows), X)
+    if hasattr(learner, "error_bars") and learner in REGRESSORS:
+        deviations = lambda rows: model.predict(rows, return_std=True)[1]  # noqa: E731
+        assert_independent_of_other_rows(deviations, X)
+
+
 @every_family
 @neuron_learner
 def test_the_same_seed_gives_the_same_model(learner, family):

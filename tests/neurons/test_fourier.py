@@ -403,3 +403,11 @@ def test_length_scales_are_found_by_default():
     few = KitchenSinksRegressor(random_state=0).fit(x[::60], y[::60]).neurons_  # 17 rows
     plain = Gaussian("median").fit(x[::60], np.random.default_rng(0))
     assert few.length_scale_ == pytest.approx(plain.length_scale_)
+
+
+def test_kernels_too_rough_for_single_precision_say_so():
+    X = inputs(100, 60)
+    with pytest.warns(UserWarning, match=r"Matern: at the scale of X, dtype='float32' gives \d+%"):
+        KitchenSinksRegressor(Matern(0.05, 10.0), 20, random_state=0).fit(X, X[:, 0])
+    for family, dtype in ((Matern(0.05, 10.0), "float64"), (Matern(0.5, 10.0), "float32")):
+        KitchenSinksRegressor(family, 20, random_state=0, dtype=dtype).fit(X, X[:, 0])

@@ -10,8 +10,9 @@ import numpy as np
 
 from trickless.arrays.devices import beside, check_on_host, matching, n_bytes, take, zeros
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.arrays.threads import map_blocks, map_rows, n_threads, row_blocks, worthwhile
+from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
 from trickless.functions.activations import evaluate
+from trickless.functions.alike import map_rows_alike
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent
 
@@ -93,27 +94,32 @@ class Network:
         """
         total = zeros((X.shape[0], self.n_outputs), X)
         total += beside(total, np.asarray(self.intercept, dtype=np.float64))
-        like, X = X, self.neurons.read(X, self.n_jobs)  # whose precision may be another
+        like = X  # whose precision may be another than that of rows that are read
+        if self.neurons.one_hot:
+            X = self.neurons.read(X, self.n_jobs)
         for group in self._groups(X):
             parts = [(weights, _beside(like, self.coef[where])) for where, weights in group]
 
-            def add(rows: slice, parts: list[tuple[Weights, Any]] = parts) -> None:
-                some = take(X, rows)
+            def add(rows: slice, some: Any, parts: list[tuple[Weights, Any]] = parts) -> None:
+                n_rows = min(rows.stop, X.shape[0]) - rows.start
+                some = some if self.neurons.one_hot else self.neurons.read(some)
                 for weights, coef in parts:
                     value = self.neurons.combine(some, weights, coef)
-                    total[rows, ...] += beside(total, value)
+                    total[rows, ...] += beside(total, value[:n_rows, ...])
 
             self._by_rows(add, X)
         check_finite(type(self.neurons).__name__, total)
         return total
 
-    def _by_rows(self, add: Callable[[slice], None], X: Any) -> None:
+    def _by_rows(self, add: Callable[[slice, Any], None], X: Any) -> None:
         """Apply ``add`` to blocks of rows, which are longer where leaves are looked up."""
-        if self.neurons.has_trees and on_host(X):
+        if self.neurons.one_hot and on_host(X):
             jobs = worthwhile(self.n_jobs, X.shape[0] * self.n_neurons)
-            map_blocks(add, row_blocks(X.shape[0], _ROWS_OF_LEAVES, n_threads(jobs)), jobs)
+            blocks = row_blocks(X.shape[0], _ROWS_OF_LEAVES, n_threads(jobs))
+            map_blocks(lambda rows: add(rows, take(X, rows)), blocks, jobs)
         else:
-            map_rows(add, X, self.n_neurons * self.neurons.width, self.n_jobs)
+            width = 1 if self.neurons.has_trees else self.neurons.width
+            map_rows_alike(add, X, self.n_neurons * width, self.n_jobs)
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Values of the network, and their standard errors as sums over independent draws.

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.devices import take
+from trickless.arrays.namespaces import on_host
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.learners.base import Learner
 from trickless.learners.importances import learned_relevance
@@ -22,6 +23,7 @@ from trickless.neurons.checks import (
     check_fitted_family,
     check_rows_alone,
     check_same_draws,
+    warn_of_rounding,
 )
 from trickless.neurons.turns import Turns, takes_turns
 from trickless.rules import count, is_count
@@ -84,6 +86,11 @@ class NeuronLearner(Learner):
             )
         return found
 
+    def _alpha_of_choice(self, n_rows: int) -> float | None:
+        """The regularisation strength at which families are compared; None if it is chosen, too."""
+        alpha = getattr(self, "alpha", None)
+        return None if isinstance(alpha, str) else alpha
+
     def _importances(self) -> np.ndarray | None:
         """How much each feature matters, if that is known."""
         return learned_relevance(self.neurons_)
@@ -134,7 +141,8 @@ def choose_neurons(
         in_turn = in_turn and takes_turns(family)
         if not (learner._by_leaves and (family.one_hot or in_turn)):
             family.set_depth(X.shape[0], _MOST_CUTS)
-    sample = X, targets, weight, learner._planned_neurons, learner.seed_, learner.n_jobs
+    alpha = learner._alpha_of_choice(X.shape[0])
+    sample = X, targets, weight, learner._planned_neurons, learner.seed_, learner.n_jobs, alpha
     mixture: Any = families[0]
     with learner._progress(1, "choice", "choosing neurons") as bar:
         if in_turn:
@@ -177,11 +185,13 @@ def try_neurons(learner: NeuronLearner, X: Any, first: bool = False) -> None:
     if first:
         check_same_draws(type(family).__name__, trial, _trial(learner))
         check_rows_alone(family, rows, there)
+        if on_host(rows) and learner.rows_.dtype == np.float32:
+            warn_of_rounding(family, rows, trial, _trial(learner, np.float64))
 
 
-def _trial(learner: NeuronLearner) -> Weights:
+def _trial(learner: NeuronLearner, dtype: Any = None) -> Weights:
     rng = generator(learner.seed_, Purpose.TRIAL)
     width, n = learner.neurons_.width, _TRIAL_NEURONS
     if is_count(width):  # as is checked later
         n = max(1, min(n, _TRIAL_COLUMNS // width))
-    return draw(learner.neurons_, rng, n, learner.rows_.dtype)
+    return draw(learner.neurons_, rng, n, learner.rows_.dtype if dtype is None else dtype)

@@ -186,8 +186,11 @@ class Rows:
 
     def _has_sets(self, learner: Any, y: Any) -> bool:
         """Whether y of a classifier has columns of several labels, which it takes."""
-        shape = np.shape(y)
-        if self.numeric or len(shape) != 2 or shape[1] < 2:
+        try:
+            shape = () if self.numeric else np.asarray(y).shape
+        except ValueError:  # of lists of several lengths
+            return False
+        if len(shape) != 2 or shape[1] < 2:
             return False
         if not learner._takes_sets:
             raise ValueError(

@@ -30,6 +30,7 @@ from trickless.learners.online import (
 from trickless.neurons import Neurons
 from trickless.rules import check_value, integer, positive
 from trickless.solvers.estimates import Drawn
+from trickless.solvers.schedules import LARGEST_STEP
 
 
 class _ShrinkingGradient(NeuronLearner, OnlineLearner):
@@ -77,6 +78,10 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
             choose_neurons(self, X, targets, None)
         else:
             try_neurons(self, X)
+
+    def _alpha_of_choice(self, n_rows: int) -> float:
+        """Gradient descent from 0 regularises like a ridge of 1 over the sum of its steps."""
+        return 1 / schedule_of(self).total(n_rows, LARGEST_STEP)
 
     @property
     def estimates_(self) -> Drawn:

@@ -19,6 +19,9 @@ from trickless.rules import check_value, count, positive, warn, with_remedies
 _FEW_APART = 0.1
 #: Columns whose deviations differ by more than this have different units.
 _UNITS = 100.0
+#: Errors of activations that matter, relative to their size; and the share of neurons that may have
+#: them.
+_DIGITS, _MANY = 0.01, 0.05
 #: Rounding may give a constant column a deviation of this times its value.
 _ROUNDING = 1e-7
 
@@ -90,6 +93,22 @@ def warn_of_units(owner: str, X: Any, weight: np.ndarray, inputs: Any) -> None:
         f"StandardScaler before the learner, or {owner}(length_scale='relevance'), which finds a "
         "scale for each column."
     )
+
+
+def warn_of_rounding(neurons: Any, X: Any, single: Any, double: Any) -> None:
+    """Warn if single precision gives many neurons few digits, by the activations of some rows.
+
+    ``single`` and ``double`` are weights of the same neurons.
+    """
+    expected = neurons(X.astype(np.float64), double)
+    error = np.abs(neurons(X, single) - expected).max(axis=0)
+    share = float((error > _DIGITS * np.sqrt((expected**2).mean())).mean())
+    if share > _MANY:
+        warn(
+            f"{type(neurons).__name__}: at the scale of X, dtype='float32' gives {share:.0%} of the "
+            f"activations an error of more than {_DIGITS:.0%}: predictions will be inaccurate. "
+            "Remedy: dtype='float64', or a larger length scale or a smoother kernel."
+        )
 
 
 def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:

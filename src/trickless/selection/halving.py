@@ -25,13 +25,15 @@ def choose(
     n_neurons: int,
     seed: int,
     n_jobs: int | None,
+    alpha: float | None = None,
 ) -> tuple[Neurons, np.ndarray | None]:
     """Choose the family with the least cross-validation score, by successive halving [1]_.
 
     The first round compares all candidates on few rows with few neurons. This says little, and
     prefers larger length scales than many rows and neurons would. So the better half, at least two,
     goes on to a round with more of both, as long as a round is cheap compared with the fit. Scores
-    are explained in :class:`~trickless.selection.scores.Score`. Families that use the relevance of
+    are explained in :class:`~trickless.selection.scores.Score`. With an ``alpha``, families are
+    compared at that regularisation strength. Families that use the relevance of
     features receive it first.
 
     The candidates of all fitted ``families`` are compared. The family comes with each candidate's
@@ -56,7 +58,7 @@ def choose(
             if most > len(targets) or products > SHARE * len(targets) * n_neurons**2:
                 break
         comparison = Comparison(
-            X, targets, weight, seed, Purpose.SEARCH, number, most, neurons, n_jobs
+            X, targets, weight, seed, Purpose.SEARCH, number, most, neurons, n_jobs, alpha
         )
         found = comparison.scores([candidates[i] for i in left])
         scores[left] = [score.value for score in found]

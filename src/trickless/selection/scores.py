@@ -34,7 +34,8 @@ class Comparison:
 
     If there are more than ``most`` rows, so many are drawn at random. ``X``, ``targets`` and
     ``weight`` are the rows that were drawn, on the host. Comparisons of one seed and purpose with
-    different numbers have different rows and neurons.
+    different numbers have different rows and neurons. With an ``alpha``, families are compared at
+    that regularisation strength, and not each at its best.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Comparison:
         most: int,
         n_neurons: int,
         n_jobs: int | None,
+        alpha: float | None = None,
     ) -> None:
         rows = np.arange(len(targets))
         if len(rows) > most:
@@ -56,7 +58,7 @@ class Comparison:
         self.X, self.targets = to_host(take(X, rows)), targets[rows]
         self.weight = None if weight is None else weight[rows]
         self._draws = seed, purpose, 2 * number + 1
-        self._n_neurons, self.n_jobs = n_neurons, n_jobs
+        self._n_neurons, self.n_jobs, self._alpha = n_neurons, n_jobs, alpha
 
     def scores(self, families: list[Neurons]) -> list[Score]:
         """The score of each family."""
@@ -69,10 +71,15 @@ class Comparison:
     def _score(self, family: Neurons) -> float:
         moments = self.moments(family, self.draw(family))
         with linear_algebra(self.n_jobs, moments.n_products):
-            scores = solve_by_gcv(moments, self.n_jobs).scores
-        assert scores is not None
+            solution = solve_by_gcv(moments, self.n_jobs)
+        assert solution.scores is not None and solution.grid is not None
+        if self._alpha is None:
+            best = solution.scores.min(axis=1)
+        else:
+            ridge = max(self._alpha * self._n_neurons, solution.grid[0])
+            best = solution.scores[:, np.abs(np.log(solution.grid / ridge)).argmin()]
         varies = moments.y_variance > 0
-        return float((scores.min(axis=1)[varies] / moments.y_variance[varies]).sum())
+        return float((best[varies] / moments.y_variance[varies]).sum())
 
     def draw(self, family: Neurons) -> Weights:
         """The neurons of a family."""

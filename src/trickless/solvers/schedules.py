@@ -68,6 +68,14 @@ class Schedule(NamedTuple):
             return first
         return min(first / (np.sqrt(t) if self.name == "sqrt" else t), largest)
 
+    def total(self, n_rounds: int, largest: float) -> float:
+        """Sum of the steps of so many rounds, about. Its inverse is like a ridge."""
+        if self.name == "sqrt":
+            return self.step(1, largest) * 2 * float(np.sqrt(n_rounds))
+        if self.name == "inverse":
+            return self.step(1, largest) * (1 + float(np.log(n_rounds)))
+        return self.step(1, largest) * n_rounds
+
     def batch_rows(self, n_rounds: int, step: float, square_bound: float) -> int:
         """Rows of the next batch, after ``n_rounds`` rounds, if k(x, x) ≤ ``square_bound``."""
         if self.is_theorem:

@@ -23,7 +23,8 @@ from trickless.arrays.devices import beside, check_on_host, take
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import linear_algebra, row_blocks
-from trickless.functions.activations import by_neuron, panels
+from trickless.functions.activations import activations, by_neuron, panels
+from trickless.functions.alike import map_rows_alike
 from trickless.functions.network import Network, check_finite
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
 from trickless.solvers.calibration import find_temperature
@@ -481,12 +482,23 @@ class Sums:
         moments = self._moments(options) if known is None else known.moments()
         noise = self.noise(options)
         variance = np.empty((X.shape[0], len(noise)))
+        pieces = partial(self.stream.pieces, 0, self.n_neurons, X)
         with linear_algebra(options.n_jobs), self._dependent_columns(options):
             for ridge in np.unique(solution.ridge):
                 posterior = Posterior(moments, ridge)
                 same = solution.ridge == ridge
-                for rows, Z in self._panels(X, options):
-                    variance[rows, same] = 1 + posterior.variance(Z)[:, None]
+
+                def of_rows(
+                    rows: slice,
+                    some: Any,
+                    posterior: Posterior = posterior,
+                    same: np.ndarray = same,
+                ) -> None:
+                    Z = activations(self.stream.neurons, pieces, some, self.n_neurons, 1)
+                    found = 1 + posterior.variance(Z)
+                    variance[rows, same] = found[: len(variance[rows]), None]
+
+                map_rows_alike(of_rows, X, self.n_columns, options.n_jobs)
         return np.sqrt(noise * variance)
 
 
