@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss
 from sklearn.preprocessing import scale
 
 from cases import inputs
-from trickless import KitchenSinksClassifier
+from trickless import KernelGradientClassifier, KitchenSinksClassifier, ShrinkingGradientClassifier
 from trickless.neurons import Gaussian
 from trickless.solvers.calibration import find_temperature, probabilities
 
@@ -55,6 +55,31 @@ def test_the_squared_loss_has_the_log_loss_of_log_loss(name):
         assert p.min() > 0
         np.testing.assert_array_equal(each.classes_[p.argmax(axis=1)], each.predict(X_test))
         assert log_loss(y_test, p) <= 1.1 * goal + 0.01, solver
+
+
+@pytest.mark.parametrize("name", ["four classes", "rare", "moons", "noise"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        ShrinkingGradientClassifier(random_state=0),
+        KernelGradientClassifier(kernel_params={"gamma": 0.1}),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_online_learners_are_calibrated_on_the_last_rows(model, name):
+    """Their log loss is at most 1.1 times that at the temperature that suits the test rows."""
+    X, y, X_test, y_test = halves(name)
+    whole = clone(model).fit(X, y)
+    streamed = clone(model).partial_fit(X[:200], y[:200])
+    streamed.partial_fit(X[200:], y[200:])
+    for each in (whole, streamed):
+        p = each.predict_proba(X_test)
+        assert p.min() > 0
+        np.testing.assert_array_equal(each.classes_[p.argmax(axis=1)], each.predict(X_test))
+        f = each.decision_function(X_test).reshape(len(X_test), -1)
+        targets = each.targets_.matrix(y_test)
+        best = probabilities(f, find_temperature(f, targets, np.ones(len(f))))
+        assert log_loss(y_test, p) <= 1.1 * log_loss(y_test, best)
 
 
 def test_probabilities_are_the_shares_of_rows_that_are_right():

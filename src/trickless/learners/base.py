@@ -297,12 +297,13 @@ class Classifier(ClassifierMixin, Learner):
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes.
 
-        They come from the link of the loss. For the squared loss they are
-        ``softmax(decision / T)``, where the temperature T suits decision values of rows that the
-        model does not know [1]_: of up to 2,048 rows, each left out in turn. So the most probable
-        class is the predicted one. For the squared hinge they are (1 + decision value) / 2,
-        clipped to [0, 1] and normalised, so they can be exactly 0. Losses such as the hinge have no
-        probabilities.
+        They come from the link of the loss. For the squared loss of Kitchen Sinks and of online
+        learners they are ``softmax(decision / T)``, where the temperature T suits decision values
+        of rows that the model does not know [1]_: Kitchen Sinks leaves out up to 2,048 rows in
+        turn, and online learners take the last 1,024 rows before they learn them. So the most
+        probable class is the predicted one. For the squared hinge, and the squared loss of other
+        learners, they are (1 + decision value) / 2, clipped to [0, 1] and normalised, so they can
+        be exactly 0. Losses such as the hinge have no probabilities.
 
         Parameters
         ----------

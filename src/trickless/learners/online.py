@@ -13,7 +13,7 @@ from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.stream import Purpose, generator
-from trickless.learners.base import Learner, Regressor, partial_fit_numbers
+from trickless.learners.base import Classifier, Learner, Regressor, partial_fit_numbers
 from trickless.learners.intake import anew, begin, receive
 from trickless.learners.targets import Range
 from trickless.rules import (
@@ -152,6 +152,9 @@ class OnlineLearner(Learner):
     def _function(self, X: Any) -> Any:
         return self.rounds_.function(self.estimates_, self.average)(X)
 
+    def _temperature(self) -> float | None:
+        return None if self.rounds_.recent is None else self.rounds_.temperature()
+
     @property
     def online_error_(self) -> np.ndarray:
         """Number of rows and mean error of each batch, before it was learned: (n, 2).
@@ -204,7 +207,8 @@ def is_model(learner: OnlineLearner) -> bool:
 
 def begin_rounds(learner: OnlineLearner, X: Any, targets: np.ndarray) -> None:
     """Begin the rounds of a learner that has begun, and show it the first batch."""
-    learner.rounds_ = Rounds(targets.shape[1], learner.seed_, learner.targets_)
+    calibrated = isinstance(learner, Classifier)
+    learner.rounds_ = Rounds(targets.shape[1], learner.seed_, learner.targets_, calibrated)
     learner._see(X, targets, True)
 
 

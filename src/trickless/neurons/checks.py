@@ -105,8 +105,8 @@ def warn_of_rounding(neurons: Any, X: Any, single: Any, double: Any) -> None:
     share = float((error > _DIGITS * np.sqrt((expected**2).mean())).mean())
     if share > _MANY:
         warn(
-            f"{type(neurons).__name__}: at the scale of X, dtype='float32' gives {share:.0%} of the "
-            f"activations an error of more than {_DIGITS:.0%}: predictions will be inaccurate. "
+            f"{type(neurons).__name__}: at the scale of X, dtype='float32' gives {share:.0%} of "
+            f"neurons an error of more than {_DIGITS:.0%}: predictions will be inaccurate. "
             "Remedy: dtype='float64', or a larger length scale or a smoother kernel."
         )
 

@@ -26,6 +26,7 @@ import numpy as np
 from trickless.arrays.growing import Growing, GrowingSparse, growing_like
 from trickless.arrays.interrupts import uninterrupted
 from trickless.functions.stream import Purpose, generator
+from trickless.solvers.calibration import find_temperature
 from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.losses import Squared
 from trickless.solvers.progress import Curve, check_progress, extend
@@ -42,6 +43,8 @@ from trickless.solvers.state import (
 
 #: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.
 SHRINK_AT = 16
+#: The most rows on which probabilities are calibrated: the last of them, and of the later half.
+_RECENT = 1024
 
 #: Kernel values of rows X with rows Y.
 Kernel = Callable[[Any, Any], np.ndarray]
@@ -107,12 +110,17 @@ class Rounds:
         r² / m. None if estimates without a known bound were made.
     measured : object
         What the estimates have measured along the stream, and go by.
+    recent : Growing or None
+        Estimates and targets of the last rows before they were learned, if probabilities are to be
+        calibrated.
     frozen : object
         The network that the estimates froze the expansion into, with what it is for. It is dropped
         when rows are learned.
     """
 
-    def __init__(self, n_outputs: int, seed: int, measure: Measure) -> None:
+    def __init__(
+        self, n_outputs: int, seed: int, measure: Measure, calibrated: bool = False
+    ) -> None:
         self.seed = seed
         self.measure = measure
         self.support: Growing | GrowingSparse | None = None
@@ -121,6 +129,7 @@ class Rounds:
         self.played: Growing | None = Growing()
         self.drawn: Growing | None = Growing()
         self.measured: Any = None
+        self.recent: Growing | None = Growing() if calibrated else None
         self.frozen: Any = None
 
     @property
@@ -141,7 +150,15 @@ class Rounds:
         other.support = None if self.support is None else self.support.branch()
         other.played = None if self.played is None else self.played.branch()
         other.drawn = None if self.drawn is None else self.drawn.branch()
+        other.recent = None if self.recent is None else self.recent.branch()
         return other
+
+    def temperature(self) -> float:
+        """The temperature of probabilities that suits the last rows before they were learned."""
+        assert self.recent is not None
+        n = min(_RECENT, -(-self.n_rounds // 2))
+        f, y = np.split(self.recent.rows[-n:], 2, axis=1)
+        return find_temperature(f, y, np.ones(len(f)))
 
     def note_draws(self, n_rows: int, m: int, half_range: float, full: bool) -> None:
         """Take note of the draws for a batch."""
@@ -188,7 +205,7 @@ class Rounds:
 
     def state(self, n_rows: int) -> State:
         """What the rounds of the first rows of a batch have changed."""
-        names = "support", "coefficients", "online", "played", "drawn", "measured"
+        names = "support", "coefficients", "online", "played", "drawn", "measured", "recent"
         return {"n_rows": n_rows} | {name: getattr(self, name) for name in names}
 
     def _take(self, state: State, most: int) -> int:
@@ -202,8 +219,9 @@ class Rounds:
             played=Growing | None,
             drawn=Growing | None,
             measured=object,
+            recent=Growing | None,
         )
-        names = "support", "coefficients", "online", "played", "drawn", "measured"
+        names = "support", "coefficients", "online", "played", "drawn", "measured", "recent"
         vars(self).update(zip(names, parts, strict=True))
         return counted(n_rows, most)
 
@@ -224,6 +242,10 @@ class Rounds:
         new = np.where(small, eta * (targets - estimates), 0)  # line 6
         with uninterrupted():  # all that a round changes
             extend(self.online, len(targets), error)
+            if self.recent is not None:
+                self.recent.append(np.hstack([estimates, targets])[-_RECENT:])
+                if len(self.recent) > 2 * _RECENT:
+                    self.recent.keep(np.arange(len(self.recent) - _RECENT, len(self.recent)))
             if self.played is not None:
                 start = np.full((len(targets), 1), float(n_support))
                 self.played.append(np.hstack([start, targets]))
