@@ -53,15 +53,17 @@ def draw_panel(axes: Any, one: dict[str, Any]) -> None:
     """A table."""
     ends: list[End] = []
     falling = []
+    least = 0.5 / one["test_rows"] if one["classes"] else 0.0  # in the place of no error at all
     for method in sorted(one["methods"], key=lambda method: look(method)[1]):
         means, (color, width) = points(method), look(method)
         if not means:
             continue
         for curve in method["curves"]:
             for run in curve["runs"]:
-                axes.plot(run["seconds"], run["error"], color=color, lw=0.6, alpha=0.25)
+                error = np.maximum(run["error"], least)
+                axes.plot(run["seconds"], error, color=color, lw=0.6, alpha=0.25)
         x = np.array([point["seconds"] for point in means])
-        y = np.minimum.accumulate([point["error"] for point in means])
+        y = np.maximum(np.minimum.accumulate([point["error"] for point in means]), least)
         falling.append((x, y))
         name = method["name"]
         if name == DEFAULTS:
