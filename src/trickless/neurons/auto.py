@@ -1,0 +1,96 @@
+"""The family that suits the data, chosen by the learner's contest of families."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from trickless.arrays.devices import to_host
+from trickless.neurons.base import Neurons, Relevance, Weights
+from trickless.neurons.ferns import Ferns
+from trickless.neurons.isotropic import Gaussian
+from trickless.neurons.landmarks import Landmarks
+from trickless.neurons.separable import Laplace1
+from trickless.neurons.tabular import Tabular
+
+#: Families for dense numbers, for sparse ones, and for tables with categories or gaps.
+_NUMBERS = (
+    Gaussian("auto"),
+    Gaussian("relevance"),
+    Laplace1("relevance"),
+    Landmarks(Laplace1("relevance")),
+    Ferns(feature_weights="relevance"),
+)
+_SPARSE = (Gaussian("auto"), Gaussian("relevance"))
+_TABLES = (Tabular(),)
+
+
+class Auto(Neurons):
+    """The family that suits the data, chosen by cross-validation on some rows.
+
+    Compared are smooth neurons with one length scale and with one for each feature, rough ones,
+    landmarks and small trees. Data frames with categories or gaps take ``Tabular``. A fitted model
+    has the family that won as ``neurons_``, and the scores of all as ``search_scores_``.
+
+    Attributes
+    ----------
+    parts_ : list of Neurons
+        The fitted families.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from trickless import KitchenSinksRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = KitchenSinksRegressor("auto", n_neurons=200, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.4)
+    True
+    """
+
+    accepts_sparse = True
+    accepts_tables = True
+
+    def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Auto:
+        super().fit(X, rng, sample_weight)
+        families = _SPARSE if issparse(X) else _NUMBERS
+        if not issparse(X) and (self.known_inputs(X).n_categories.any() or _has_gaps(X)):
+            families = _TABLES
+        self.parts_: list[Neurons] = [clone(family) for family in families]
+        for part in self.parts_:
+            part.inputs_ = self.inputs_
+            part.fit(X, rng, sample_weight)
+        return self
+
+    @property
+    def wants_relevance(self) -> bool:
+        return any(part.wants_relevance for part in self.parts_)
+
+    def by_relevance(self, relevance: Relevance) -> Auto:
+        family = copy(self)
+        family.parts_ = list(self.parts_)
+        for i, part in enumerate(self.parts_):
+            if part.wants_relevance:
+                family.parts_[i] = part.by_relevance(relevance)
+                family.parts_[i].relevance_ = relevance.importances
+        return family
+
+    def candidates(self) -> list[Neurons]:
+        return [candidate for part in self.parts_ for candidate in part.candidates()]
+
+    def draw(self, rng: np.random.Generator, n: int) -> Weights:
+        raise TypeError(
+            "Auto has no neurons of its own. Remedy: fit a learner with neurons='auto', and take "
+            "its neurons_."
+        )
+
+    def activate(self, X: Any, weights: Weights) -> Any:
+        return self.draw(np.random.default_rng(0), 1)
+
+
+def _has_gaps(X: Any) -> bool:
+    """Whether values are missing."""
+    return bool(np.isnan(to_host(X)).any())
