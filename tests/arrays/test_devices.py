@@ -221,6 +221,7 @@ def moves(monkeypatch):
 @pytest.mark.parametrize("learner", WORKING, ids=name_of)
 def test_only_what_is_thin_leaves_the_device(learner, monkeypatch):
     n_rows, n_features = 2000, 6
+    monkeypatch.setattr("trickless.solvers.row_sample._ROWS", 256)
     X, y = problem(learner, n_rows, n_features)
     neurons = Gaussian(length_scale=2.0)  # which looks at no rows
     model = make(learner, neurons=neurons, alpha=1e-3, n_neurons=512)

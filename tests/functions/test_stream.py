@@ -161,7 +161,7 @@ def test_seeds():
             as_seed(wrong)
 
 
-@pytest.mark.parametrize("returned", [np.zeros((BLOCK, 2)), (np.zeros(3),)])
+@pytest.mark.parametrize("returned", [np.zeros((3, 2)), (np.zeros(3),), "w", ()])
 def test_a_wrong_draw_is_refused(returned):
     class Wrong(Neurons):
         def draw(self, rng, n):
@@ -170,7 +170,7 @@ def test_a_wrong_draw_is_refused(returned):
         def activate(self, X, weights):
             raise AssertionError
 
-    with pytest.raises(TypeError, match=r"Wrong.draw\(rng, n=256\) returned .*tuple of arrays"):
+    with pytest.raises(TypeError, match=r"Wrong.draw\(rng, n=256\) returned .*tuple of such"):
         NeuronStream(Wrong().fit(inputs(3, 2), np.random.default_rng(0)), 0).block(0)
 
 

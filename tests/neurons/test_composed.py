@@ -213,7 +213,7 @@ def test_parts_are_not_changed_by_a_fit():
 
 def test_parameters_of_parts_are_parameters_of_the_whole():
     neurons = Mixture([Gaussian(), On([0], Laplace())])
-    assert neurons.get_params()["1__neurons__length_scale"] == "median"
+    assert neurons.get_params()["1__neurons__length_scale"] == "auto"
     assert "0" not in neurons.get_params(deep=False)
     neurons.set_params(**{"1__neurons__length_scale": 2.0, "0__length_scale": 3.0})
     assert neurons.neurons[1].neurons.length_scale == 2.0
@@ -230,8 +230,8 @@ def test_parameters_of_parts_are_parameters_of_the_whole():
 
 def test_a_grid_reaches_the_parts():
     X, y = problem(LEARNERS[0])
-    model = KitchenSinksRegressor(Product([Gaussian(), Gaussian()]), 40, random_state=0)
-    grid = {"neurons__0__length_scale": [0.5, 2.0], "neurons__1": [Gaussian(), Stumps()]}
+    model = KitchenSinksRegressor(Product([Gaussian(1.0), Gaussian(1.0)]), 40, random_state=0)
+    grid = {"neurons__0__length_scale": [0.5, 2.0], "neurons__1": [Gaussian(1.0), Stumps()]}
     search = GridSearchCV(model, grid, cv=3).fit(X, y)
     assert len(set(search.cv_results_["mean_test_score"])) == 4
     found = clone(model).set_params(search=grid).fit(X, y)
@@ -249,7 +249,7 @@ def test_candidates_of_parts_are_varied_together():
     ]
     assert len({c.parts_[2].parts_[0].length_scale_ for c in several}) == 6
     assert all(c.width == 4 for c in several)
-    assert len(fitted(Mixture([Gaussian(), Stumps()]), X).candidates()) == 1
+    assert len(fitted(Mixture([Gaussian("median"), Stumps()]), X).candidates()) == 1
     y = np.sin(3 * X[:, 0])
     model = KitchenSinksRegressor(Mixture([Gaussian("auto"), Stumps()]), 50, random_state=0)
     model.fit(X, y)

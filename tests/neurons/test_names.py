@@ -46,7 +46,7 @@ def test_every_name_makes_its_family(name):
         ("mixture", r"Mixture\(\["),
         ("gausian", "'gaussian'"),
         ("stump", "'stumps'"),
-        ("xyz", "one of 'gaussian', "),
+        ("xyz", "one of 'auto', 'gaussian', "),
     ],
 )
 def test_words_of_other_libraries_get_a_hint(given, hint):

@@ -30,8 +30,8 @@ _NAMES = {
     "learners.sdca": "SDCAClassifier SDCARegressor",
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",
     "learners.targets": "LabelSets Labels Numbers Range",
-    "neurons": "Cauchy Chi2 Coordinates Deep Dense Ferns FromFunction FromJax FromPoint FromTorch "
-    "Gaussian Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On Patches Polynomial "
+    "neurons": "Auto Cauchy Chi2 Coordinates Deep Dense Ferns FromFunction FromJax FromPoint "
+    "FromTorch Gaussian Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On Patches Polynomial "
     "Product RationalQuadratic Scaled Stumps Tabular Trees",
     "neurons.bins": "Bins",
     "neurons.block": "Block",

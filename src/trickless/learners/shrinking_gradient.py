@@ -79,9 +79,10 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         else:
             try_neurons(self, X)
 
-    def _alpha_of_choice(self, n_rows: int) -> float:
+    def _alpha_of_choice(self, n_rows: int) -> float | None:
         """Gradient descent from 0 regularises like a ridge of 1 over the sum of its steps."""
-        return 1 / schedule_of(self).total(n_rows, LARGEST_STEP)
+        schedule = schedule_of(self)
+        return None if schedule.is_theorem else 1 / schedule.total(n_rows, LARGEST_STEP)
 
     @property
     def estimates_(self) -> Drawn:

@@ -46,6 +46,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
+from trickless.neurons.auto import Auto
 from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
 from trickless.neurons.composed import Product, Scaled
 from trickless.neurons.coordinates import Coordinates
@@ -69,6 +70,7 @@ from trickless.neurons.trees import Trees
 
 #: Families that can be asked for by name, with their default parameters.
 FAMILIES: dict[str, type[Neurons]] = {
+    "auto": Auto,
     "gaussian": Gaussian,
     "laplace": Laplace,
     "matern": Matern,
@@ -116,6 +118,7 @@ _HINTS = {
 
 __all__ = [
     "FAMILIES",
+    "Auto",
     "Cauchy",
     "Chi2",
     "Coordinates",

@@ -18,15 +18,15 @@ from trickless.neurons.separable import Laplace1
 from trickless.neurons.tabular import Tabular
 
 #: Families for dense numbers, for sparse ones, and for tables with categories or gaps.
-_NUMBERS = (
+_NUMBERS: tuple[Neurons, ...] = (
     Gaussian("auto"),
     Gaussian("relevance"),
     Laplace1("relevance"),
     Landmarks(Laplace1("relevance")),
     Ferns(feature_weights="relevance"),
 )
-_SPARSE = (Gaussian("auto"), Gaussian("relevance"))
-_TABLES = (Tabular(),)
+_SPARSE: tuple[Neurons, ...] = (Gaussian("auto"), Gaussian("relevance"))
+_TABLES: tuple[Neurons, ...] = (Tabular(),)
 
 
 class Auto(Neurons):

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.devices import to_host
+from trickless.arrays.devices import matching, take, to_host
+from trickless.arrays.namespaces import on_host
 from trickless.arrays.sparse import parts_of
 
 #: The most rows; the most numbers in rows that are dense; and how many rows are kept in any case.
@@ -46,9 +47,9 @@ class RowSample:
     @classmethod
     def of(cls, X: Any, targets: np.ndarray, weight: np.ndarray | None, seed: int) -> RowSample:
         """The sample of some rows, which are validated and in the learner's precision."""
-        X = to_host(X)
+        content = _content(X if on_host(X) else _projected(X))
         seeded = np.uint64(seed % 2**64)
-        keys = _mixed(_mixed(_content(X) ^ seeded) + _content(np.ascontiguousarray(targets)))
+        keys = _mixed(_mixed(content ^ seeded) + _content(np.ascontiguousarray(targets)))
         weight = np.ones(len(keys)) if weight is None else weight
         return cls._least(keys, X, targets, np.ones(len(keys)), weight)
 
@@ -74,7 +75,13 @@ class RowSample:
         keys, first, where = np.unique(keys, return_index=True, return_inverse=True)
         rows = first[:most]
         copies, weight = (np.bincount(where, each)[:most] for each in (copies, weight))
-        return cls(keys[:most], X[rows], targets[rows], copies, weight)
+        return cls(keys[:most], to_host(take(X, rows)), targets[rows], copies, weight)
+
+
+def _projected(X: Any) -> np.ndarray:
+    """Two random projections of rows on a device, which stand for their content."""
+    directions = np.random.default_rng(0).standard_normal((X.shape[1], 2))
+    return np.ascontiguousarray(to_host(X @ matching(X, directions)))
 
 
 def _content(rows: Any) -> np.ndarray:
