@@ -31,8 +31,8 @@ _NAMES = {
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",
     "learners.targets": "LabelSets Labels Numbers Range",
     "neurons": "Auto Cauchy Chi2 Coordinates Deep Dense Ferns FromFunction FromJax FromPoint "
-    "FromTorch Gaussian Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On Patches Polynomial "
-    "Product RationalQuadratic Scaled Stumps Tabular Trees",
+    "FromTorch Gaussian Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On Patches "
+    "Polynomial Product RationalQuadratic Scaled Stumps Tabular Trees",
     "neurons.bins": "Bins",
     "neurons.block": "Block",
     "neurons.tabular": "_Rules _Waves",
