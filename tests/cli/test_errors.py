@@ -293,7 +293,9 @@ def test_targets_that_are_not_what_was_asked_for(folder, monkeypatch):
 
 def test_options(folder):
     data = folder / "data.csv"
-    assert "'gausian' is not a known family" in fit(data, "--neurons", "gausian")
+    assert "neurons='gausian' is not the name of a family. Remedy: 'gaussian'" in fit(
+        data, "--neurons", "gausian"
+    )
     for options in (["--n-neurons", "0"], ["--learner", "boosting"], ["--task", "ranking"]):
         assert options[0] in fit(data, *options)
     assert "Missing" in refused("fit", data)

@@ -761,7 +761,7 @@ def noisy_targets():
 def test_a_warm_start_looks_anew():
     X, y = noisy_targets()
     model = DoublyStochasticRegressor(
-        n_neurons=5000, early_stopping=True, warm_start=True, random_state=0
+        Gaussian("median"), n_neurons=5000, early_stopping=True, warm_start=True, random_state=0
     ).fit(X, y)
     stopped, looks = len(model.neuron_coef_), len(model.validation_scores_)
     assert stopped < 5000
@@ -1003,6 +1003,7 @@ def test_a_run_that_stays_worse_than_a_constant_warns():
     X = inputs(3000, 5)
     y = X[:, 0] + np.random.default_rng(1).standard_normal(3000)
     model = DoublyStochasticRegressor(
+        Gaussian("median"),
         n_neurons=1280,
         preconditioner="block",
         batch_size=100,

@@ -240,7 +240,7 @@ def test_a_grid_reaches_the_parts():
 
 
 def test_candidates_of_parts_are_varied_together():
-    X = inputs(50, 2)
+    X = inputs(150, 2)
     whole = fitted(Product([On([0], Gaussian("auto")), Stumps(), On([1], Laplace("auto"))]), X)
     several = whole.candidates()
     single = fitted(Gaussian("auto"), X[:, [0]]).candidates()
@@ -262,7 +262,7 @@ def test_different_numbers_of_candidates_are_refused():
         def candidates(self):
             return [self] * 4
 
-    neurons = fitted(Mixture([Gaussian("auto"), Four()]), inputs(20, 2))
+    neurons = fitted(Mixture([Gaussian("auto"), Four()]), inputs(120, 2))
     with pytest.raises(ValueError, match=r"Mixture.*\[4, 6\] candidates.*Remedy"):
         neurons.candidates()
 

@@ -273,7 +273,7 @@ def test_names_stand_for_families_and_wrong_ones_are_refused():
     assert make_neurons(neurons) is neurons
     with pytest.raises(ValueError, match=r"neurons='gausian'.*'gaussian'"):
         make_neurons("gausian")
-    with pytest.raises(TypeError, match="a class, and an instance is needed"):
+    with pytest.raises(TypeError, match="is a class, and an instance is needed"):
         make_neurons(Gaussian)
 
 

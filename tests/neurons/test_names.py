@@ -55,7 +55,7 @@ def test_words_of_other_libraries_get_a_hint(given, hint):
 
 
 def test_a_class_in_the_place_of_an_instance_says_so():
-    with pytest.raises(TypeError, match=r"neurons=Gaussian is a class.*Remedy: Gaussian\(\.\.\.\)"):
+    with pytest.raises(TypeError, match=r"Gaussian'> is a class.*Remedy: Gaussian\(\.\.\.\)"):
         fit(Gaussian)
 
 

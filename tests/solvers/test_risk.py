@@ -6,6 +6,7 @@ from scipy.optimize import linprog, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from trickless import KitchenSinksClassifier
+from trickless.neurons import Gaussian
 from trickless.solvers.box import excess_within
 from trickless.solvers.losses import (
     Exponential,
@@ -123,7 +124,9 @@ def test_a_descent_that_ends_in_the_rounding_of_single_precision_is_reported():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((200, 4))
     y = X[:, 0] * X[:, 1] + rng.standard_normal(200) / 2 > 0
-    model = KitchenSinksClassifier(n_neurons=50, loss="hinge", alpha=1e-10, random_state=0)
+    model = KitchenSinksClassifier(
+        Gaussian("median"), n_neurons=50, loss="hinge", alpha=1e-10, random_state=0
+    )
     with pytest.warns(ConvergenceWarning, match=r"the risk is 0\.08.*Remedy: a larger"):
         model.fit(X, y)
     assert model.n_iter_ < len(_WIDTHS) * model.max_iter

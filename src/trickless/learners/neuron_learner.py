@@ -185,7 +185,7 @@ def try_neurons(learner: NeuronLearner, X: Any, first: bool = False) -> None:
     if first:
         check_same_draws(type(family).__name__, trial, _trial(learner))
         check_rows_alone(family, rows, there)
-        if on_host(rows) and learner.rows_.dtype == np.float32:
+        if on_host(rows) and learner.rows_.dtype == np.float32 and learner.rows_.resolved:
             warn_of_rounding(family, rows, trial, _trial(learner, np.float64))
 
 

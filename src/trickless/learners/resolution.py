@@ -29,20 +29,20 @@ def check_overflow(owner: str, X: Any, dtype: Any) -> None:
         )
 
 
-def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bool) -> None:
-    """Warn if a large offset leaves inputs few digits in the precision of the activations.
+def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bool) -> bool:
+    """Warn if a large offset leaves inputs few digits; returns whether there was a warning.
 
     If ``apart``, each column matters by itself, and not only the distances between rows. If
     ``by_order``, the values of a column matter by their order, however close they are.
     """
     if scipy.sparse.issparse(X):
-        return
+        return False
     rows = _some(X)
     if np.finfo(rows.dtype).eps >= 1e-3:
-        return
+        return False
     rows = np.asarray(rows, dtype=np.float64)
     if by_order and _warned_of_ties(owner, rows, dtype):
-        return
+        return True
     known = rows if np.isfinite(rows).all() else np.ma.masked_invalid(rows)
     largest = np.ma.filled(np.abs(known).max(axis=0), 0)
     unit = largest.max() or 1
@@ -53,7 +53,8 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bo
     limits = np.finfo(dtype)
     rounding = np.maximum(limits.eps * largest, limits.smallest_subnormal) / unit
     column = int((rounding / np.where(spread > 0, spread, np.inf)).argmax())
-    if rounding[column] > 1e-3 * spread[column] > 0:
+    poor = bool(rounding[column] > 1e-3 * spread[column] > 0)
+    if poor:
         warn(
             f"{owner}: column {column} of X reaches {largest[column]:g}, which "
             f"dtype={np.dtype(dtype).name!r} rounds to within {unit * rounding[column]:.1g}, while "
@@ -62,6 +63,7 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bo
             "predictions will be inaccurate. Remedy: standardise X (StandardScaler), or "
             "dtype='float64'."
         )
+    return poor
 
 
 def merged(X: np.ndarray, dtype: Any) -> np.ndarray:

@@ -103,6 +103,9 @@ class Rows:
         What the columns hold, if the learner accepts tables and the first batch was a data frame.
     place : str or None
         Library and device of the first batch. None for a model from a file, which accepts any.
+    resolved : bool
+        Whether the first batch keeps its digits in the learner's precision; else there was a
+        warning.
     labels_beside_rows : bool
         Whether y was an array of another library, so that predicted labels are one, too.
     """
@@ -115,6 +118,7 @@ class Rows:
         self.encoder: TableEncoder | None = None
         self.place: str | None = None
         self.labels_beside_rows = False
+        self.resolved = True
 
     def first(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
         """The rows, targets and weights of the first batch, without rows of weight 0.
@@ -226,7 +230,9 @@ class Rows:
         if converted is not X:
             check_overflow(self.owner, converted, self.dtype)
         if first:
-            warn_of_resolution(self.owner, X, self.dtype, self.kind.apart, self.kind.by_order)
+            kind = self.kind
+            poor = warn_of_resolution(self.owner, X, self.dtype, kind.apart, kind.by_order)
+            self.resolved = not poor
         return self.kind.converted(converted)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -169,7 +169,7 @@ def make_neurons(neurons: Neurons | str) -> Neurons:
     if isinstance(neurons, type) and issubclass(neurons, Neurons):
         name = neurons.__name__
         raise TypeError(
-            f"neurons={name} is a class, and an instance is needed. Remedy: {name}(...), with "
+            f"neurons={neurons!r} is a class, and an instance is needed. Remedy: {name}(...), with "
             "parentheses."
         )
     names = ", ".join(repr(name) for name in FAMILIES)

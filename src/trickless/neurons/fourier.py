@@ -26,7 +26,7 @@ from trickless.rules import choice, either, positive, positives
 
 _MEDIAN_ROWS = 1000
 #: Rows from which length scales are compared; with fewer, "auto" is "median".
-_COMPARED_FROM = 20
+_COMPARED_FROM = 100
 #: Candidates for the length scale: in units of the median distance, or of the relevant scales.
 _MULTIPLES = {
     "auto": (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0),

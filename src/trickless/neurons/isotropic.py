@@ -42,7 +42,7 @@ class Gaussian(Isotropic):
     ----------
     length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
         The length scale s, in the units of the inputs. "median" takes the median distance between
-        distinct training rows (up to 1,000 of them). From 20 rows on, "auto" chooses among six
+        distinct training rows (up to 1,000 of them). From 100 rows on, "auto" chooses among six
         multiples of it, from 1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows.
         Where that costs little compared to the fit to come, the better half is compared again with
         512 neurons on 16,384 rows, and so on up to 2,048 neurons on 32,768 rows. "relevance" gives

@@ -76,8 +76,9 @@ class Comparison:
         if self._alpha is None:
             best = solution.scores.min(axis=1)
         else:
-            ridge = max(self._alpha * self._n_neurons, solution.grid[0])
-            best = solution.scores[:, np.abs(np.log(solution.grid / ridge)).argmin()]
+            grid = solution.grid
+            ridge = np.clip(self._alpha * self._n_neurons, grid[0], grid[-1])
+            best = solution.scores[:, np.abs(np.log(grid / ridge)).argmin()]
         varies = moments.y_variance > 0
         return float((best[varies] / moments.y_variance[varies]).sum())
 

@@ -47,6 +47,7 @@ def sensitivities(family: Gaussian, comparison: Comparison, spread: np.ndarray) 
         signs = comparison.generator().choice([-1.0, 1.0], (coef.shape[1], _OUTPUTS))
         coef = coef @ signs / np.sqrt(_OUTPUTS)
     (frequencies,) = weights
+    frequencies = (frequencies * spread).astype(X.dtype)  # no square overflows in these units
     of_cos, of_sin = np.split(coef.astype(X.dtype), 2)
     share = np.ones(X.shape[0]) if comparison.weight is None else comparison.weight
     squares: dict[int, np.ndarray] = {}
@@ -55,10 +56,10 @@ def sensitivities(family: Gaussian, comparison: Comparison, spread: np.ndarray) 
         cos, sin = np.split(z, 2, axis=1)
         square = np.zeros(len(spread))
         for c, s in zip(of_cos.T, of_sin.T, strict=True):
-            gradient = (cos * s - sin * c) @ frequencies
-            square += share[rows] @ gradient.astype(np.float64) ** 2
+            slope = (cos * s - sin * c) @ frequencies
+            square += share[rows] @ slope.astype(np.float64) ** 2
         squares[rows.start] = square
 
     evaluate(family, together(weights), X, len(coef), of_rows, comparison.n_jobs)
-    total = np.sum([squares[start] for start in sorted(squares)], axis=0) * spread**2
+    total = np.sum([squares[start] for start in sorted(squares)], axis=0)
     return total / total.sum() if total.sum() > 0 else equal
