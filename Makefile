@@ -15,6 +15,7 @@
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
 # make bench-dask    two Dask workers against one, and the bytes between them
+# make bench-auto         neurons="auto" beside each of the families it chooses from
 # make bench-boosted      trees as neurons beside boosted trees, on raw tables
 # make bench-candidates   trees between drawn blindly and chosen: the best of 1 to 100 draws
 # make bench-command-line  twenty million rows of a file through the command line
@@ -165,6 +166,9 @@ bench-growth: $(VENV)/.test
 
 bench-gpu: $(VENV)/.torch
 	SCIPY_ARRAY_API=1 $(BIN)/python benchmarks/gpu/run.py
+
+bench-auto: $(VENV)/.plot
+	$(BIN)/python benchmarks/auto.py
 
 bench-relevance: $(VENV)/.plot
 	$(BIN)/python benchmarks/relevance.py

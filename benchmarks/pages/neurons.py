@@ -23,6 +23,25 @@ def frequencies_table():
     return "\n".join([*grid(["kernel", "sampling", *heads], rows), "", f"{where(result)}."])
 
 
+def auto_table():
+    result = results("auto")
+    names, rows = list(result["runs"][0]["families"])[1:], []
+    for run in result["runs"]:
+        families = dict(run["families"])
+        auto, best = families.pop("auto"), min(families.values(), key=lambda one: one["error"])
+        ratios = [f"{auto[what] / best[what]:.2f}" for what in ("error", "seconds")]
+        cells = [
+            f"{one['error']:.3g}, {one['seconds']:.2g} s" for one in (auto, *families.values())
+        ]
+        rows.append([f"{run['data']}, {run['rows']:,} rows", *ratios, *cells])
+    heads = ["data", "error to best", "seconds to best", "auto", *names]
+    text = (
+        f"Test errors (1 - R² for numbers) as means of {result['seeds']} seeds, and medians of "
+        f"seconds, with {result['neurons']:,} neurons. {where(result)}."
+    )
+    return "\n".join([*grid(heads, rows), "", text])
+
+
 def tables_table():
     result = results("tables")
     rows = []
@@ -78,6 +97,7 @@ def relevance_table():
 
 
 TABLES = {
+    "auto": auto_table,
     "relevance": relevance_table,
     "frequencies": frequencies_table,
     "tables": tables_table,
