@@ -441,6 +441,12 @@ def test_describe(table, tmp_path):
     trickless.save(KitchenSinksRegressor(n_neurons=5), path)
     assert "KitchenSinksRegressor" in run("describe", path).stdout
     assert json.loads(run("describe", path, "--json").stdout)["parameters"]["n_neurons"] == 5
+    X = np.random.default_rng(0).random((150, 2))
+    trickless.save(
+        KitchenSinksRegressor("auto", 20, random_state=0).fit(X, np.sin(9 * X[:, 0])), path
+    )
+    chosen = json.loads(run("describe", path, "--json").stdout)["chosen_neurons"]
+    assert chosen.startswith("Gaussian(length_scale='relevance'), length scales from 0.")
 
 
 def test_it_runs_as_a_command(table, tmp_path):

@@ -32,9 +32,11 @@ def described(model: Any) -> dict[str, Any]:
     """A description of a model, in plain data."""
     if not isinstance(model, TableModel):
         params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+        chosen = getattr(model, "neurons_", None)
         return {
             "learner": type(model).__name__,
             "parameters": {name: _plain(value) for name, value in params.items()},
+            "chosen_neurons": None if chosen is None else _chosen(chosen),
         }
     classes = None if model.classes is None else model.classes.tolist()
     columns = [
@@ -56,6 +58,16 @@ def described(model: Any) -> dict[str, Any]:
         "classes": classes,
         "columns": columns,
     }
+
+
+def _chosen(neurons: Any) -> str:
+    """The family that was chosen, with the length scale that it has."""
+    scale = getattr(neurons, "length_scale_", None)
+    if scale is None:
+        return repr(neurons)
+    if np.ndim(scale):
+        return f"{neurons!r}, length scales from {np.min(scale):.3g} to {np.max(scale):.3g}"
+    return f"{neurons!r}, length scale {scale:.3g}"
 
 
 def show(values: dict[str, Any]) -> None:

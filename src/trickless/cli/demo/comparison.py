@@ -226,6 +226,9 @@ def draw(
         )
     for style, row in zip((":", "--"), (row for row in rows if row.neurons is None), strict=True):
         left.axhline(100 * row.error, color="grey", ls=style, lw=1, label=row.model)
+    for row in rows:
+        if row.model.endswith("trees"):
+            left.axhline(100 * row.error, color=colours[4], lw=2, label=row.model)
     left.set(
         xscale="log",
         xlabel="neurons drawn",
