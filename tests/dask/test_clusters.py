@@ -344,9 +344,10 @@ def test_a_warm_start_goes_on():
 def test_neurons_are_fitted_to_a_sample_of_many_rows():
     n = 2 * SAMPLE
     X = np.random.default_rng(0).standard_normal((n, 3)) * np.linspace(0.1, 2, n)[:, None]
-    model = fit(sinks(neurons="gaussian"), cut(X, 1000), cut(X[:, 0], 1000))
-    local = sinks(neurons="gaussian").fit(X, X[:, 0])
-    first = sinks(neurons="gaussian").fit(X[:1000], X[:1000, 0])
+    median = sinks(neurons=Gaussian("median"))
+    model = fit(clone(median), cut(X, 1000), cut(X[:, 0], 1000))
+    local = clone(median).fit(X, X[:, 0])
+    first = clone(median).fit(X[:1000], X[:1000, 0])
     scale = local.neurons_.length_scale_
     assert first.neurons_.length_scale_ < scale / 5
     assert model.neurons_.length_scale_ == pytest.approx(scale, rel=0.2)

@@ -431,7 +431,9 @@ def _as_list(owner: str, classes: Any) -> Any:
 def balanced(total: np.ndarray) -> np.ndarray:
     """Weights of classes by which all of them weigh the same, from the total weights of their rows.
 
-    The mean weight of the rows stays as it is. Classes without rows get the weight 1.
+    The mean weight of the rows stays as it is. Classes without rows get the weight 1. Weights have
+    twelve digits, so that totals which were summed in another order give the same.
     """
     mean = total.sum() / np.count_nonzero(total)
-    return np.divide(mean, total, where=total > 0, out=np.ones(len(total)))
+    each = np.divide(mean, total, where=total > 0, out=np.ones(len(total)))
+    return np.array([float(f"{weight:.12g}") for weight in each])
