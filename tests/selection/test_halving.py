@@ -311,7 +311,7 @@ def test_the_better_half_goes_on_as_long_as_that_is_little_beside_the_fit(
 
     monkeypatch.setattr(halving, "Comparison", Spy)
     family = Laplace1("auto").fit(X, np.random.default_rng(0))
-    chosen, scores = halving.choose([family], X, y[:, None], None, n_neurons, 0, 1)
+    chosen, scores = halving.choose([family], X, y[:, None], None, n_neurons**2, 0, 1)
     assert [len(found) for _, found in rounds_taken] == sizes
     assert [n for n, _ in rounds_taken] == [100, 300, 500][: len(sizes)]
     best = {family.length_scale_ for family in family.candidates()}

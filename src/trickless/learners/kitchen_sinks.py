@@ -255,6 +255,10 @@ class _KitchenSinks(NeuronLearner):
     def _function(self, X: Any) -> Any:
         return self.network_(X)
 
+    @property
+    def _products(self) -> int:
+        return self.n_neurons**2
+
     def _forget_rows(self, error_bars: bool) -> None:
         self.sums_ = self.sums_.without_statistics(options_of(self), error_bars)
 

@@ -32,6 +32,8 @@ from trickless.selection.halving import choose
 #: Rows and neurons with which a family is checked, and the most columns if neurons are wide.
 _TRIAL_ROWS, _TRIAL_NEURONS, _TRIAL_COLUMNS = 64, 16, 2**16
 
+#: Multiplications for each row and neuron, of learners that take steps on blocks of neurons.
+_PRODUCTS = 512
 #: The most cuts of a tree of automatic depth, for learners that evaluate all leaves.
 _MOST_CUTS = 4
 
@@ -85,6 +87,11 @@ class NeuronLearner(Learner):
                 "sklearn.inspection.permutation_importance."
             )
         return found
+
+    @property
+    def _products(self) -> int:
+        """About how many multiplications the fit takes for a row."""
+        return self._planned_neurons * _PRODUCTS
 
     def _alpha_of_choice(self, n_rows: int) -> float | None:
         """The regularisation strength at which families are compared; None if it is chosen, too."""
@@ -142,7 +149,7 @@ def choose_neurons(
         if not (learner._by_leaves and (family.one_hot or in_turn)):
             family.set_depth(X.shape[0], _MOST_CUTS)
     alpha = learner._alpha_of_choice(X.shape[0])
-    sample = X, targets, weight, learner._planned_neurons, learner.seed_, learner.n_jobs, alpha
+    sample = X, targets, weight, learner._products, learner.seed_, learner.n_jobs, alpha
     mixture: Any = families[0]
     with learner._progress(1, "choice", "choosing neurons") as bar:
         if in_turn:

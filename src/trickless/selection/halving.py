@@ -22,7 +22,7 @@ def choose(
     X: Any,
     targets: np.ndarray,
     weight: np.ndarray | None,
-    n_neurons: int,
+    products: int,
     seed: int,
     n_jobs: int | None,
     alpha: float | None = None,
@@ -33,7 +33,8 @@ def choose(
     prefers larger length scales than many rows and neurons would. So the better half, at least two,
     goes on to a round with more of both, as long as a round is cheap compared with the fit. Scores
     are explained in :class:`~trickless.selection.scores.Score`. With an ``alpha``, families are
-    compared at that regularisation strength. Families that use the relevance of
+    compared at that regularisation strength. The fit takes about ``products`` multiplications a
+    row. Families that use the relevance of
     features receive it first.
 
     The candidates of all fitted ``families`` are compared. The family comes with each candidate's
@@ -54,8 +55,8 @@ def choose(
     for number, (most, neurons) in enumerate(ROUNDS):
         if number:
             left = left[: max(2, -(-len(left) // 2))]
-            products = len(left) * most * neurons**2
-            if most > len(targets) or products > SHARE * len(targets) * n_neurons**2:
+            cost = len(left) * most * neurons**2
+            if most > len(targets) or cost > SHARE * len(targets) * products:
                 break
         comparison = Comparison(
             X, targets, weight, seed, Purpose.SEARCH, number, most, neurons, n_jobs, alpha
