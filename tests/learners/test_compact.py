@@ -12,7 +12,7 @@ import trickless
 from cases import KERNEL_LEARNERS, LEARNERS, answers, name_of, problem, shots
 from fit_everything import make
 from trickless import KitchenSinksClassifier, KitchenSinksRegressor, TableColumn, TableModel
-from trickless.neurons import Gaussian
+from trickless.neurons import Dense, Gaussian
 
 
 @pytest.mark.parametrize("model", (*LEARNERS, *KERNEL_LEARNERS), ids=name_of)
@@ -70,6 +70,18 @@ def test_error_bars_are_kept(rows, weighted):
     np.testing.assert_array_equal(smallest.predict(X), expected[0])
     with pytest.raises(ValueError, match=r"compact\(\) has left out .*error_bars=True"):
         smallest.predict(X, return_std=True)
+
+
+def test_a_model_whose_noise_is_unknown_is_compact_without_error_bars():
+    X = np.random.default_rng(0).standard_normal((13, 2))
+    model = KitchenSinksRegressor(Dense("tanh"), 12, alpha=0, random_state=0, dtype="float64")
+    model.fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="leave 0 degrees of freedom"):
+        model.predict(X, return_std=True)
+    small = model.compact()
+    np.testing.assert_array_equal(small.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match=r"compact\(\) has left out"):
+        small.predict(X, return_std=True)
 
 
 def test_a_model_of_digits_is_small(tmp_path):

@@ -11,7 +11,7 @@ over them: for very many columns, for leave-one-out errors, and for losses other
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
@@ -208,7 +208,8 @@ class Sums:
         if options.classifies and options.loss == "squared_error":
             light._temperature = self.temperature(options)
         elif deviations and self.statistics is not None and options.weight_bound is None:
-            light._certainty = Certainty.of(self._moments(options), self.noise(options))
+            with suppress(ValueError):  # if too few rows are left to estimate the noise
+                light._certainty = Certainty.of(self._moments(options), self.noise(options))
         return light
 
     def by_neuron(self, columns: np.ndarray) -> np.ndarray:
