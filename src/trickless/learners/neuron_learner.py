@@ -160,6 +160,9 @@ def choose_neurons(
             if scores is not None:
                 learner.search_scores_ = scores
         bar.update()
+    kind = learner.rows_.kind
+    if kind.tables and not learner.neurons_.accepts_tables:
+        kind.without_gaps = type(learner.neurons_).__name__
     try_neurons(learner, X, first=True)
 
 

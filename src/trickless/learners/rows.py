@@ -41,12 +41,15 @@ class Matrix:
         Whether each column matters by itself, and not only the distances between rows.
     by_order : bool
         Whether the values of a column matter by their order, however close they are.
+    without_gaps : str or None
+        The family that was chosen, if it takes no missing values though the one given does.
     """
 
     tables = False
     devices = False
     apart = False
     by_order = False
+    without_gaps: str | None = None
 
     def check(self, owner: str, X: Any) -> None:
         """Raise an error for validated rows that the learner cannot process."""
@@ -74,7 +77,16 @@ class RowsOfNeurons(Matrix):
         self.devices = devices
 
     def check(self, owner: str, X: Any) -> None:
-        """Raise an error for sparse rows if the neurons do not take them."""
+        """Raise an error for sparse rows, or missing values, if the neurons do not take them."""
+        if self.without_gaps is not None and not scipy.sparse.issparse(X):
+            missing = np.isnan(to_host(X)).any(axis=0)
+            if missing.any():
+                raise ValueError(
+                    f"{owner}: column {int(missing.argmax())} of X holds missing values, but the "
+                    f"first batch had none, and {self.without_gaps} was chosen for it, which takes "
+                    "finite numbers only. Remedy: fill them in (sklearn.impute), or fit to rows "
+                    "with missing values."
+                )
         if scipy.sparse.issparse(X) and not self.sparse:
             raise TypeError(
                 f"{owner}: X is a sparse matrix of shape {X.shape}, but neurons={self.family}() "

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from trickless.arrays.devices import to_host
 from trickless.neurons.base import Neurons, Relevance, Weights
 from trickless.neurons.ferns import Ferns
+from trickless.neurons.fourier import COMPARED_FROM
 from trickless.neurons.isotropic import Gaussian
 from trickless.neurons.landmarks import Landmarks
 from trickless.neurons.separable import Laplace1
@@ -33,8 +34,9 @@ class Auto(Neurons):
     """The family that suits the data, chosen by cross-validation on some rows.
 
     Compared are smooth neurons with one length scale and with one for each feature, rough ones,
-    landmarks and small trees. Data frames with categories or gaps take ``Tabular``. A fitted model
-    has the family that won as ``neurons_``, and the scores of all as ``search_scores_``.
+    landmarks and small trees. Data frames with categories or gaps take ``Tabular``, and fewer than
+    100 rows ``Gaussian``. A fitted model has the family that won as ``neurons_``, and the scores of
+    all as ``search_scores_``.
 
     Attributes
     ----------
@@ -57,6 +59,8 @@ class Auto(Neurons):
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Auto:
         super().fit(X, rng, sample_weight)
         families = _SPARSE if issparse(X) else _NUMBERS
+        if X.shape[0] < COMPARED_FROM:  # too few to compare, and so for the length scale
+            families = _SPARSE[:1]
         if not issparse(X) and (self.known_inputs(X).n_categories.any() or _has_gaps(X)):
             families = _TABLES
         self.parts_: list[Neurons] = [clone(family) for family in families]

@@ -26,7 +26,7 @@ from trickless.rules import choice, either, positive, positives
 
 _MEDIAN_ROWS = 1000
 #: Rows from which length scales are compared; with fewer, "auto" is "median".
-_COMPARED_FROM = 100
+COMPARED_FROM = 100
 #: Candidates for the length scale: in units of the median distance, or of the relevant scales.
 _MULTIPLES = {
     "auto": (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0),
@@ -79,7 +79,7 @@ class Fourier(Projected):
         if isinstance(self.length_scale, str):
             rows = sample_rows(X, rng, _MEDIAN_ROWS, sample_weight)
             self.length_scale_ = _median_distance(*rows, self.metric)
-            self._few = X.shape[0] < _COMPARED_FROM
+            self._few = X.shape[0] < COMPARED_FROM
             _check_distance(name, self.length_scale_)
             if not self.wants_relevance:
                 warn_of_units(name, *rows, self.inputs_)

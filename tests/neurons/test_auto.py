@@ -1,0 +1,68 @@
+"""A contest of families: what it takes, and that the winner is the best by its score."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+
+from cases import inputs
+from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, ShrinkingGradientRegressor
+from trickless.functions.stream import Purpose
+from trickless.neurons import Gaussian, Tabular
+from trickless.selection.scores import Comparison
+
+X = inputs(300, 4)
+y = np.sin(2 * X[:, 0]) + X[:, 1]
+MODEL = KitchenSinksRegressor("auto", 100, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "learner", [KitchenSinksRegressor, DoublyStochasticRegressor, ShrinkingGradientRegressor]
+)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_learner_takes_the_family_that_won(learner, sparse):
+    rows = scipy.sparse.csr_matrix(X) if sparse else X
+    model = learner("auto", random_state=0).fit(rows, y)
+    assert len(model.search_scores_) == (12 if sparse else 27)
+    assert type(model.neurons_).__name__ != "Auto"
+    assert model.score(rows, y) > 0.9
+
+
+def test_tables_take_tabular_and_few_rows_take_gaussian():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    assert isinstance(clone(MODEL).fit(frame, y).neurons_, Gaussian)
+    frame["town"] = pd.Categorical(list("uvw") * 100)
+    assert isinstance(clone(MODEL).fit(frame, y).neurons_, Tabular)
+    gaps = np.where(X > 2, np.nan, X)
+    assert isinstance(clone(MODEL).fit(gaps, y).neurons_, Tabular)
+    few = clone(MODEL).fit(X[:20], y[:20]).neurons_
+    plain = Gaussian("median").fit(X[:20], np.random.default_rng(0))
+    assert few.length_scale_ == pytest.approx(plain.length_scale_)
+
+
+def test_missing_values_that_come_later_are_refused():
+    model = clone(MODEL).fit(X, y)
+    late = X.copy()
+    late[3, 2] = np.nan
+    for call in (lambda: model.predict(late), lambda: model.partial_fit(late, y)):
+        with pytest.raises(ValueError, match=r"column 2 of X holds missing values.*Remedy: fill"):
+            call()
+
+
+def test_families_are_compared_at_a_given_alpha():
+    """At the ridge next to it of four to a decade, and not each at its best."""
+    family = Gaussian(1.0).fit(X, np.random.default_rng(0))
+    of = X, y[:, None], None, 0, Purpose.SEARCH, 0, 300, 50, 1
+    moments = Comparison(*of).moments(family, Comparison(*of).draw(family))
+    covariance, cross = moments.covariance, moments.cross[:, 0]
+    for alpha in (1e-4, 1e-2, 1.0):
+        scores = []
+        for ridge in 50 * alpha * 10.0 ** np.linspace(-1 / 8, 1 / 8, 5):
+            inverse = np.linalg.inv(covariance + ridge * np.eye(100))
+            coef, left = inverse @ cross, 1 - (1 + np.trace(inverse @ covariance)) / 300
+            residual = moments.y_variance[0] - 2 * coef @ cross + coef @ covariance @ coef
+            scores.append(residual / left**2 / moments.y_variance[0])
+        (found,) = Comparison(*of, alpha).scores([family])
+        assert min(scores) * (1 - 1e-6) <= found.value <= max(scores) * (1 + 1e-6)
+        assert Comparison(*of).scores([family])[0].value <= found.value
