@@ -8,7 +8,14 @@ from sklearn.metrics import log_loss
 from sklearn.preprocessing import scale
 
 from cases import inputs
-from trickless import KernelGradientClassifier, KitchenSinksClassifier, ShrinkingGradientClassifier
+from trickless import (
+    DoublyStochasticClassifier,
+    KernelGradientClassifier,
+    KitchenSinksClassifier,
+    NORMAClassifier,
+    SDCAClassifier,
+    ShrinkingGradientClassifier,
+)
 from trickless.neurons import Gaussian
 from trickless.solvers.calibration import find_temperature, probabilities
 
@@ -63,8 +70,17 @@ def test_the_squared_loss_has_the_log_loss_of_log_loss(name):
     [
         ShrinkingGradientClassifier(random_state=0),
         KernelGradientClassifier(kernel_params={"gamma": 0.1}),
+        NORMAClassifier(
+            loss="squared_error", kernel_params={"gamma": 0.1}, schedule="sqrt", random_state=0
+        ),
+        NORMAClassifier(
+            loss="squared_hinge", kernel_params={"gamma": 0.1}, schedule="sqrt", random_state=0
+        ),
+        NORMAClassifier(
+            loss="hinge", kernel_params={"gamma": 0.1}, schedule="sqrt", random_state=0
+        ),
     ],
-    ids=lambda model: type(model).__name__,
+    ids=repr,
 )
 def test_online_learners_are_calibrated_on_the_last_rows(model, name):
     """Their log loss is at most 1.1 times that at the temperature that suits the test rows."""
@@ -80,6 +96,17 @@ def test_online_learners_are_calibrated_on_the_last_rows(model, name):
         targets = each.targets_.matrix(y_test)
         best = probabilities(f, find_temperature(f, targets, np.ones(len(f))))
         assert log_loss(y_test, p) <= 1.1 * log_loss(y_test, best)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "squared_hinge", "hinge"])
+@pytest.mark.parametrize("learner", [DoublyStochasticClassifier, SDCAClassifier])
+def test_learners_that_do_not_calibrate_have_probabilities_of_the_log_loss_only(learner, loss):
+    X, y = SETS["wine"]
+    assert hasattr(learner(loss="log_loss").fit(scale(X), y), "predict_proba")
+    for model in (learner(loss=loss), learner(loss=loss).fit(scale(X), y)):
+        with pytest.raises(AttributeError, match="predict_proba") as caught:
+            model.predict_proba(X)
+        assert "Remedy: use loss='log_loss'" in str(caught.value.__cause__)
 
 
 def test_probabilities_are_the_shares_of_rows_that_are_right():

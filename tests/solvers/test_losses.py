@@ -21,7 +21,7 @@ from trickless.solvers.losses import (
     make_loss,
 )
 
-WITH_LINK = [Squared(), SquaredHinge(), Logistic(), Softmax(), Exponential()]
+WITH_LINK = [Logistic(), Softmax(), Exponential()]
 SMOOTH = [Squared(), SquaredHinge(), Logistic(), Softmax(), Huber(0.3), SmoothHinge(0.5)]
 LOSSES = [*SMOOTH, Exponential(), EpsilonInsensitive(0.3), Hinge()]
 #: Names of losses with a conjugate, of one output.
@@ -85,7 +85,7 @@ def test_curvature_bounds_the_change_of_the_derivative(loss):
     assert ratio.max() > 0.7 * loss.curvature
 
 
-@pytest.mark.parametrize("loss", [Squared(), SquaredHinge(), Logistic(), Exponential()])
+@pytest.mark.parametrize("loss", [Logistic(), Exponential()])
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.85])
 def test_link_inverts_the_minimiser_for_two_classes(loss, p):
     both = np.array([[1.0], [-1.0]])
@@ -104,7 +104,7 @@ def test_link_of_softmax_inverts_its_minimiser():
 
 @pytest.mark.parametrize("loss", WITH_LINK, ids=lambda loss: type(loss).__name__)
 def test_probabilities_are_finite_and_sum_to_one_at_extreme_decisions(loss):
-    f = np.array([[-0.5, -0.8, -0.9], [-900, -900, -900], [0, 0, 0], [800.0, -800, 0]])
+    f = np.array([[-0.5, -0.8, -0.9], [-9000, -9000, -9000], [0, 0, 0], [800.0, -800, 0]])
     p = loss.probability(f)
     assert np.isfinite(p).all()
     assert (p >= 0).all()

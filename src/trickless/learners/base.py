@@ -105,6 +105,10 @@ class Learner(BaseEstimator):
         """The temperature of probabilities; None if they come from the link of the loss."""
         return None
 
+    def _calibrates(self) -> bool:
+        """Whether there is a temperature for losses that do not determine probabilities."""
+        return False
+
     @in_one_state
     def compact(self, *, error_bars: bool = True) -> Any:
         """A copy of the fitted model for prediction, without what only learning needs.
@@ -201,11 +205,11 @@ class Regressor(RegressorMixin, Learner):
 
 
 def _has_link(estimator: Any) -> bool:
-    if not estimator._loss(1).has_link:
+    if not estimator._loss(1).has_link and not estimator._calibrates():
         raise AttributeError(
             f"loss={estimator.loss!r} does not determine probabilities, so there is no "
-            "predict_proba. Remedy: use loss='log_loss', 'squared_hinge' or 'squared_error', or "
-            "wrap the model in sklearn.calibration.CalibratedClassifierCV."
+            "predict_proba. Remedy: use loss='log_loss', or wrap the model in "
+            "sklearn.calibration.CalibratedClassifierCV."
         )
     return True
 
@@ -297,13 +301,12 @@ class Classifier(ClassifierMixin, Learner):
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes.
 
-        They come from the link of the loss. For the squared loss of Kitchen Sinks and of online
-        learners they are ``softmax(decision / T)``, where the temperature T suits decision values
-        of rows that the model does not know [1]_: Kitchen Sinks leaves out up to 2,048 rows in
-        turn, and online learners take the last 1,024 rows before they learn them. So the most
-        probable class is the predicted one. For the squared hinge, and the squared loss of other
-        learners, they are (1 + decision value) / 2, clipped to [0, 1] and normalised, so they can
-        be exactly 0. Losses such as the hinge have no probabilities.
+        The logistic, softmax and exponential losses determine probabilities. For other losses of
+        online learners, and the squared loss of Kitchen Sinks, they are ``softmax(decision / T)``,
+        where the temperature T suits decision values of rows that the model does not know [1]_:
+        Kitchen Sinks leaves out up to 2,048 rows in turn, and online learners take the last 1,024
+        rows before they learn them. So the most probable class is the predicted one. Other losses
+        and learners have no ``predict_proba``.
 
         Parameters
         ----------

@@ -262,9 +262,11 @@ class _KitchenSinks(NeuronLearner):
     def _forget_rows(self, error_bars: bool) -> None:
         self.sums_ = self.sums_.without_statistics(options_of(self), error_bars)
 
+    def _calibrates(self) -> bool:
+        return getattr(self, "fixed_", {}).get("loss", self.loss) == "squared_error"
+
     def _temperature(self) -> float | None:
-        squared = self.fixed_.get("loss", "") == "squared_error"
-        return self.sums_.temperature(options_of(self)) if squared else None
+        return self.sums_.temperature(options_of(self)) if self._calibrates() else None
 
     @property
     @in_one_state
@@ -572,8 +574,8 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     .. math:: \frac{1}{n} \sum_i \Big(y_i - b - \sum_j \beta_j \cdot \psi(x_i; w_j)\Big)^2
         + \alpha K \sum_j |\beta_j|^2
 
-    in one pass over the rows. The minimiser of the expected squared loss is :math:`2p - 1`, from
-    which ``predict_proba`` computes probabilities p.
+    in one pass over the rows. ``predict_proba`` calibrates the decision values on rows that are
+    left out.
 
     Parameters
     ----------

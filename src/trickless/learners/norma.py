@@ -113,6 +113,13 @@ class _NORMA(KernelLearner):
         with self._progress(len(targets), "row") as bar:
             self.rounds_.learn(X, targets - b, options, bar.update)
 
+    def _calibrates(self) -> bool:
+        return True
+
+    def _temperature(self) -> float | None:
+        has_link = self._loss(self.targets_.n_outputs).has_link
+        return None if has_link else self.rounds_.temperature()
+
     def _function(self, X: Any) -> np.ndarray:
         return super()._function(X) + self.intercept_
 
@@ -162,7 +169,8 @@ def begin_rounds(learner: _NORMA, targets: np.ndarray) -> None:
             "max_support=None."
         )
     learner.intercept_ = learner.targets_.intercept(targets)
-    learner.rounds_ = NORMA(targets.shape[1], learner.max_support)
+    calibrated = isinstance(learner, Classifier)
+    learner.rounds_ = NORMA(targets.shape[1], learner.max_support, calibrated)
 
 
 def is_model(learner: _NORMA) -> bool:

@@ -152,6 +152,9 @@ class OnlineLearner(Learner):
     def _function(self, X: Any) -> Any:
         return self.rounds_.function(self.estimates_, self.average)(X)
 
+    def _calibrates(self) -> bool:
+        return True
+
     def _temperature(self) -> float | None:
         return None if self.rounds_.recent is None else self.rounds_.temperature()
 

@@ -10,8 +10,12 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
+from trickless.arrays.growing import Growing
+
 #: The range of log(1 / T).
 _RANGE = -7.0, 7.0
+#: The most rows on which an online learner is calibrated: the last ones, of the later half.
+_RECENT = 1024
 
 
 def probabilities(f: np.ndarray, temperature: float) -> np.ndarray:
@@ -40,6 +44,20 @@ def find_temperature(f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
         return -float((goal * log_softmax(np.exp(log_inverse) * f, axis=1)).sum())
 
     return float(np.exp(-minimize_scalar(log_loss, bounds=_RANGE, method="bounded").x))
+
+
+def note_rows(recent: Growing, f: np.ndarray, y: np.ndarray) -> None:
+    """Keep decision values of rows before they were learned, and targets; old rows are dropped."""
+    recent.append(np.hstack([f, y])[-_RECENT:])
+    if len(recent) > 2 * _RECENT:
+        recent.keep(np.arange(len(recent) - _RECENT, len(recent)))
+
+
+def recent_temperature(recent: Growing, n_rounds: int) -> float:
+    """The temperature that suits the last of so many rows, before they were learned."""
+    n = min(_RECENT, -(-n_rounds // 2))
+    f, y = np.split(recent.rows[-n:], 2, axis=1)
+    return find_temperature(f, y, np.ones(len(f)))
 
 
 def _by_class(f: np.ndarray) -> np.ndarray:

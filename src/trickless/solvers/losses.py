@@ -111,7 +111,6 @@ class DualLoss(Loss):
 class Squared(DualLoss):
     """½ (f − y)²; its minimiser at ±1 targets is 2p − 1."""
 
-    has_link = True
     bounded_slope = False
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -124,9 +123,6 @@ class Squared(DualLoss):
         self, f: np.ndarray, y: np.ndarray, unit: np.ndarray | float = 1.0
     ) -> tuple[np.ndarray, np.ndarray]:
         return y - f, np.ones_like(f)
-
-    def _positive(self, f: np.ndarray) -> np.ndarray:
-        return np.clip((1 + f) / 2, 0, 1)
 
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return a * a / 2 - a * y
@@ -245,7 +241,6 @@ class SquaredHinge(DualLoss):
     """max(0, 1 − y f)²; its minimiser is 2p − 1."""
 
     curvature = 2.0
-    has_link = True
     bounded_slope = False
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -262,9 +257,6 @@ class SquaredHinge(DualLoss):
     ) -> tuple[np.ndarray, np.ndarray]:
         short = np.maximum(1 - y * f, 0)
         return 2 * y * short, 2.0 * (short > 0)
-
-    def _positive(self, f: np.ndarray) -> np.ndarray:
-        return np.clip((1 + f) / 2, 0, 1)
 
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return a * a / 4 - a * y

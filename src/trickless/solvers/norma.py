@@ -15,6 +15,7 @@ import numpy as np
 from trickless.arrays.growing import Growing, GrowingSparse, growing_like
 from trickless.arrays.interrupts import uninterrupted
 from trickless.functions.exact_kernel import BLOCK_ROWS, ExactKernel, rows_at_once
+from trickless.solvers.calibration import note_rows, recent_temperature
 from trickless.solvers.losses import Loss
 from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.state import ignore
@@ -37,16 +38,18 @@ class NORMA:
 
     Only the latest ``max_support`` terms are kept, if it is a number. ``coefficients`` α_i are
     those of the last f; ``totals`` are summed over the rounds, for the average. ``spread`` is the
-    mean size of all targets so far, for each output.
+    mean size of all targets so far, for each output. ``recent`` holds decision values of
+    the last rows before they were learned, and targets, if probabilities are to be calibrated.
     """
 
-    def __init__(self, n_outputs: int, max_support: int | None) -> None:
+    def __init__(self, n_outputs: int, max_support: int | None, calibrated: bool = False) -> None:
         self.max_support = max_support
         self.support: Growing | GrowingSparse | None = None
         self.coefficients, self.totals = Growing(), Growing()
         self.n_rounds = 0
         self.largest_square = 0.0
         self.curve: Curve = []
+        self.recent: Growing | None = Growing() if calibrated else None
         self.spread = np.zeros(n_outputs)
         self._largest_loss = 0.0
 
@@ -74,7 +77,13 @@ class NORMA:
         other.support = None if self.support is None else self.support.branch()
         other.coefficients, other.totals = self.coefficients.copy(), self.totals.copy()
         other.curve = list(self.curve)
+        other.recent = None if self.recent is None else self.recent.branch()
         return other
+
+    def temperature(self) -> float:
+        """The temperature of probabilities that suits the last rows before they were learned."""
+        assert self.recent is not None
+        return recent_temperature(self.recent, self.n_rounds)
 
     def average(self) -> np.ndarray:
         """Coefficients of the average of f over the rounds, each before its round."""
@@ -143,6 +152,8 @@ class NORMA:
         kept = new.any(axis=1)
         with uninterrupted():  # all that the rounds change
             extend(self.curve, len(y), mean_error)
+            if self.recent is not None:
+                note_rows(self.recent, f, y)
             old_total += lasting * old
             old *= scale
             if dropped:

@@ -26,7 +26,7 @@ import numpy as np
 from trickless.arrays.growing import Growing, GrowingSparse, growing_like
 from trickless.arrays.interrupts import uninterrupted
 from trickless.functions.stream import Purpose, generator
-from trickless.solvers.calibration import find_temperature
+from trickless.solvers.calibration import note_rows, recent_temperature
 from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.losses import Squared
 from trickless.solvers.progress import Curve, check_progress, extend
@@ -43,8 +43,6 @@ from trickless.solvers.state import (
 
 #: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.
 SHRINK_AT = 16
-#: The most rows on which probabilities are calibrated: the last of them, and of the later half.
-_RECENT = 1024
 
 #: Kernel values of rows X with rows Y.
 Kernel = Callable[[Any, Any], np.ndarray]
@@ -156,9 +154,7 @@ class Rounds:
     def temperature(self) -> float:
         """The temperature of probabilities that suits the last rows before they were learned."""
         assert self.recent is not None
-        n = min(_RECENT, -(-self.n_rounds // 2))
-        f, y = np.split(self.recent.rows[-n:], 2, axis=1)
-        return find_temperature(f, y, np.ones(len(f)))
+        return recent_temperature(self.recent, self.n_rounds)
 
     def note_draws(self, n_rows: int, m: int, half_range: float, full: bool) -> None:
         """Take note of the draws for a batch."""
@@ -243,9 +239,7 @@ class Rounds:
         with uninterrupted():  # all that a round changes
             extend(self.online, len(targets), error)
             if self.recent is not None:
-                self.recent.append(np.hstack([estimates, targets])[-_RECENT:])
-                if len(self.recent) > 2 * _RECENT:
-                    self.recent.keep(np.arange(len(self.recent) - _RECENT, len(self.recent)))
+                note_rows(self.recent, estimates, targets)
             if self.played is not None:
                 start = np.full((len(targets), 1), float(n_support))
                 self.played.append(np.hstack([start, targets]))
