@@ -9,11 +9,13 @@ from copy import deepcopy
 from inspect import signature
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.base import clone, is_regressor
 
+import trickless
 import trickless.arrays.threads
 import trickless.functions.network
 import trickless.learners.kitchen_sinks
@@ -27,9 +29,11 @@ from cases import (
     inputs,
     name_of,
     problem,
+    shots,
     suited,
 )
 from fit_everything import coefficients, make
+from trickless import save
 from trickless.functions.stream import BLOCK
 
 EVERY = LEARNERS + KERNEL_LEARNERS
@@ -323,3 +327,36 @@ def test_a_later_batch_without_weight_changes_nothing(learner):
         before = answers(part, X)
         first = y == np.unique(y)[0]
         np.testing.assert_array_equal(answers(part.partial_fit(X[first], y[first]), X), before)
+
+
+def read_only(array):
+    array = np.array(array)
+    array.setflags(write=False)
+    return array
+
+
+@every_learner
+def test_models_in_memory_that_cannot_be_written_to_learn_on(learner, tmp_path):
+    """As they come from a memory map, for instance in another process."""
+    X, y = problem(learner, rows=300)
+    options = {"n_neurons": 20, "y_range": (-9.0, 9.0)}
+    options = {name: value for name, value in options.items() if hasattr(learner, name)}
+    model = clone(learner).set_params(**options).fit(read_only(X[:200]), read_only(y[:200]))
+    joblib.dump(model, tmp_path / "model")
+
+    def load(mmap_mode=None):
+        return joblib.load(tmp_path / "model", mmap_mode=mmap_mode)
+
+    np.testing.assert_array_equal(answers(load("r"), X), answers(model, X))
+    if hasattr(learner, "partial_fit"):
+        for some in (slice(200, 210), slice(200, 300)):
+            later = read_only(X[some]), read_only(y[some])
+            got, expected = load("r").partial_fit(*later), load().partial_fit(*later)
+            np.testing.assert_array_equal(answers(got, X), answers(expected, X))
+    if hasattr(learner, "merge"):
+        expected = answers(load().merge(load()), X)
+        for got in (load("r").merge(load()), load().merge(load("r")), load("r").merge(load("r"))):
+            np.testing.assert_array_equal(answers(got, X), expected)
+    save(load("r"), tmp_path / "saved")
+    saved = trickless.load(tmp_path / "saved", trusted=[shots])
+    np.testing.assert_array_equal(answers(saved, X), answers(model, X))

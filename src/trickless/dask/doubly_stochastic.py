@@ -55,9 +55,9 @@ from trickless.learners.doubly_stochastic import (
     size_up,
 )
 from trickless.learners.intake import anew, begin
+from trickless.learners.labels import Labels
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
 from trickless.learners.rows import Batch as BatchOfRows
-from trickless.learners.targets import Labels
 from trickless.learners.weights import check_weights
 from trickless.neurons import Trees, Weights, make_neurons
 from trickless.neurons.base import sample_numbers

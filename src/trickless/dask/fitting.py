@@ -10,7 +10,7 @@ import numpy as np
 
 from trickless.dask.pieces import Pieces
 from trickless.learners.base import Classifier
-from trickless.learners.targets import balanced, distinct
+from trickless.learners.labels import balanced, distinct, exactly, together
 from trickless.learners.weights import check_weights
 
 
@@ -64,7 +64,8 @@ def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
         dask.delayed(_count)(owner, y, weight)
         for y, weight in zip(rows.y, rows.weight, strict=True)
     ]
-    values, counts = map(np.concatenate, zip(*dask.compute(*counted), strict=True))
+    labels, totals = zip(*dask.compute(*counted), strict=True)
+    values, counts = together(labels), np.concatenate(totals)
     found, where = np.unique(values, return_inverse=True)
     if by_shares:
         each = balanced(np.bincount(where, counts))
@@ -74,7 +75,7 @@ def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
 
 def _count(owner: str, y: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels of the rows with a weight above 0, and the total weight of each."""
-    y = np.asarray(y)
+    y = np.asarray(exactly(y))
     if y.ndim > 1 and y.shape[1] > 1:
         raise ValueError(
             f"{owner}: y has {y.shape[1]} columns, but trickless.dask.fit takes one label for each "

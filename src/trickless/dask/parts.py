@@ -18,7 +18,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.dask.pieces import stacked
 from trickless.learners.doubly_stochastic import options_of
 from trickless.learners.intake import receive
-from trickless.learners.targets import Labels
+from trickless.learners.labels import Labels
 from trickless.neurons import Weights
 from trickless.solvers.batches import Batch
 from trickless.solvers.descent import Descent
@@ -96,8 +96,11 @@ def prepared(model: Any, X: list[Any], y: list[Any], cut: Cut) -> Part:
 
 def with_known_labels(model: Any, y: np.ndarray, counted: np.ndarray) -> np.ndarray:
     """Targets, where rows of weight 0, whose labels may be unknown, get a label of the model."""
-    is_label = isinstance(model.targets_, Labels)
-    return np.where(counted, y, model.targets_.classes[0]) if is_label else y
+    if counted.all() or not isinstance(model.targets_, Labels):
+        return y
+    if not counted.any():
+        return np.full(len(y), model.targets_.classes[0])
+    return np.where(counted, y, y[counted][0])
 
 
 def started(model: Any, part: Part) -> State:

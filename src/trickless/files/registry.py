@@ -22,6 +22,7 @@ _NAMES = {
     "learners.doubly_stochastic": "DoublyStochasticClassifier DoublyStochasticRegressor",
     "learners.kernel_gradient": "KernelGradientClassifier KernelGradientRegressor",
     "learners.kernel_learner": "RowsOfKernel",
+    "learners.labels": "LabelSets Labels",
     "learners.kitchen_sinks": "KitchenSinksClassifier KitchenSinksRegressor",
     "learners.noisy_kernel": "NoisyKernelClassifier NoisyKernelRegressor",
     "learners.norma": "NORMAClassifier NORMARegressor",
@@ -29,7 +30,7 @@ _NAMES = {
     "learners.rows": "Matrix Rows RowsOfNeurons",
     "learners.sdca": "SDCAClassifier SDCARegressor",
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",
-    "learners.targets": "LabelSets Labels Numbers Range",
+    "learners.targets": "Numbers Range",
     "neurons": "Auto Cauchy Chi2 Coordinates Deep Dense Ferns FromFunction FromJax FromPoint "
     "FromTorch Gaussian Inputs Intersection Landmarks Laplace Laplace1 Matern Mixture On Patches "
     "Polynomial Product RationalQuadratic Scaled Stumps Tabular Trees",

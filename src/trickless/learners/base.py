@@ -20,8 +20,9 @@ from tqdm.auto import tqdm
 from trickless.arrays.devices import beside, is_foreign, to_host
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
+from trickless.learners.labels import Labels, LabelSets, exactly
 from trickless.learners.rows import Matrix, Rows
-from trickless.learners.targets import Labels, LabelSets, Numbers, check_scale
+from trickless.learners.targets import Numbers, check_scale
 from trickless.learners.weights import check_weights
 from trickless.rules import DTYPE, N_JOBS, Rule, boolean, check_parameters, plain, with_remedies
 from trickless.solvers.calibration import probabilities
@@ -294,7 +295,7 @@ class Classifier(ClassifierMixin, Learner):
         check_is_fitted(self)
         owner = type(self).__name__
         with with_remedies(owner):
-            return super().score(X, y, _scored_by(owner, y, sample_weight))
+            return super().score(X, exactly(y), _scored_by(owner, y, sample_weight))
 
     @available_if(_has_link)
     @in_one_state

@@ -20,8 +20,9 @@ from trickless.arrays.interrupts import Held
 from trickless.arrays.states import Turn
 from trickless.functions.stream import as_seed
 from trickless.learners.base import Learner
+from trickless.learners.labels import check_some_weight
 from trickless.learners.rows import Batch, Rows, that_count
-from trickless.learners.targets import Numbers, check_some_weight
+from trickless.learners.targets import Numbers
 from trickless.rules import check_parameters
 
 L = TypeVar("L", bound=Learner)

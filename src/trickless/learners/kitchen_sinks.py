@@ -22,6 +22,7 @@ from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.intake import anew, begin, check_unchanged
+from trickless.learners.labels import LabelSets
 from trickless.learners.neuron_learner import (
     NeuronLearner,
     begin_stream,
@@ -29,7 +30,6 @@ from trickless.learners.neuron_learner import (
     receive_rows,
 )
 from trickless.learners.rows import Batch
-from trickless.learners.targets import LabelSets
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
@@ -919,6 +919,12 @@ def _check_mergeable(model: Any, other: Any) -> None:
 
 def _same_fit(mine: Any, theirs: Any) -> bool:
     """Whether two families estimated the same from the data, by their fitted attributes."""
+    if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray):  # or memory maps
+        if mine.dtype.kind != "f":
+            return np.array_equal(mine, theirs)
+        return mine.shape == theirs.shape and np.allclose(
+            mine, theirs, rtol=1e-4, atol=0, equal_nan=True
+        )
     if type(mine) is not type(theirs):
         return False
     if isinstance(mine, dict):
@@ -928,11 +934,7 @@ def _same_fit(mine: Any, theirs: Any) -> bool:
         return len(mine) == len(theirs) and all(map(_same_fit, mine, theirs))
     if hasattr(mine, "get_params"):
         return _same_fit(vars(mine), vars(theirs))
-    if isinstance(mine, np.ndarray) and mine.dtype.kind == "f":
-        return mine.shape == theirs.shape and np.allclose(
-            mine, theirs, rtol=1e-4, atol=0, equal_nan=True
-        )
-    return not isinstance(mine, np.ndarray) or np.array_equal(mine, theirs)
+    return True
 
 
 def _each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:

@@ -9,12 +9,16 @@ import scipy.sparse
 
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.namespaces import namespace
+from trickless.learners.labels import exactly
 from trickless.rules import warn
+from trickless.tables.frames import NUMBERS, columns_of, is_frame
 
 #: Rows that are checked.
 _ROWS = 1000
 #: The least share of a column's distinct values that must stay distinct.
 _DISTINCT = 0.9
+#: Integers up to here are told apart by float64.
+_WHOLE = 2**53
 
 
 def check_overflow(owner: str, X: Any, dtype: Any) -> None:
@@ -64,6 +68,52 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bo
             "dtype='float64'."
         )
     return poor
+
+
+def warn_of_rounded_integers(owner: str, name: str, values: Any) -> None:
+    """Warn of integers beyond 2^53 that lose too much as float64, before they are converted."""
+    for place, column in _columns(values):
+        if not _beyond_float64(column):
+            continue
+        some = column[:: max(1, len(column) // _ROWS)].tolist()
+        spread = np.std([float(value - some[0]) for value in some])
+        rounding = max(abs(int(float(value)) - value) for value in some)
+        if rounding > 1e-3 * spread > 0:
+            warn(
+                f"{owner}: {place}{name} holds integers such as {some[0]}, which float64 rounds by "
+                f"up to {rounding}, while they differ by about {spread:.1g} in all: predictions "
+                "will be inaccurate. Remedy: subtract an offset from the integers, such as the "
+                "least of them."
+            )
+            return
+
+
+def _columns(values: Any) -> list[tuple[str, np.ndarray]]:
+    """Columns of rows or targets as they were passed, and what to call them."""
+    if is_frame(values):
+        return [
+            (f"column {column.name!r} of ", np.asarray(exactly(column.column)))
+            for column in columns_of(values)
+            if column.holds == NUMBERS or column.dtype == object
+        ]
+    if scipy.sparse.issparse(values):
+        values = values.tocsr().data if values.dtype.kind in "iu" else ()
+    try:
+        array = np.asarray(to_host(values))
+    except ValueError:  # of lists of several lengths, which are refused later
+        return []
+    if array.ndim not in (1, 2) or array.dtype.kind not in "iuO":
+        return []
+    columns = array.reshape(len(array), -1).T
+    return [(f"column {j} of " if len(columns) > 1 else "", each) for j, each in enumerate(columns)]
+
+
+def _beyond_float64(column: np.ndarray) -> bool:
+    """Whether a column holds integers some of which float64 does not hold."""
+    if column.dtype.kind == "O" and not all(type(value) is int for value in column):
+        return False
+    whole = column.dtype.kind in "iuO" and len(column) > 0
+    return whole and max(int(column.max()), -int(column.min())) > _WHOLE
 
 
 def merged(X: np.ndarray, dtype: Any) -> np.ndarray:

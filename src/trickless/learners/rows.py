@@ -11,8 +11,14 @@ from sklearn.utils.validation import validate_data
 from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.sparse import check_csr, parts_of
+from trickless.learners.labels import exactly
 from trickless.learners.places import check_double, check_place, check_readable, check_together
-from trickless.learners.resolution import check_overflow, merged, warn_of_resolution
+from trickless.learners.resolution import (
+    check_overflow,
+    merged,
+    warn_of_resolution,
+    warn_of_rounded_integers,
+)
 from trickless.learners.weights import check_weights
 from trickless.neurons import Inputs, Neurons
 from trickless.rules import with_remedies
@@ -177,6 +183,11 @@ class Rows:
         """Rows, and targets if there are any, as arrays of finite numbers."""
         if self.kind.tables:
             X = self._encoded(learner, X, reset)
+        if not (isinstance(y, str) and y == "no_validation"):
+            y = exactly(y)
+            warn_of_rounded_integers(self.owner, "X", X)
+            if self.numeric:
+                warn_of_rounded_integers(self.owner, "y", y)
         if isinstance(X, np.ndarray):
             X = as_numbers(X)  # of times, whatever their unit
         check_readable(self.owner, X, self.kind.devices)

@@ -1,0 +1,290 @@
+"""Labels: converting classes to a matrix of ±1, and decision values to classes.
+
+Labels are compared as Python compares them. NumPy would compare integers of several types as
+float64, which holds integers up to 2^53 only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from trickless.functions.network import Network
+from trickless.learners.weights import check_range
+from trickless.rules import with_remedies
+
+_BALANCE = "weights of classes of about 1, such as class_weight={'rare': 5.0}"
+
+
+class Labels:
+    """Targets of a classifier: ±1, in one column for two classes, else in one for each class.
+
+    The classes are all labels that may occur; None takes those of the first batch.
+    """
+
+    def __init__(self, owner: str, y: np.ndarray, classes: Any = None) -> None:
+        source = "y" if classes is None else "classes"
+        labels = distinct(owner, source, y if classes is None else classes)
+        if len(labels) < 2:
+            held = f"only one class, {labels.tolist()[0]!r}" if len(labels) else "no classes"
+            raise ValueError(
+                f"{owner}: {source} holds {held}, and a classifier needs at least two classes. "
+                "Remedy: check the split (rows of weight 0 do not count), or pass classes= with "
+                "all labels to partial_fit."
+            )
+        self.owner = owner
+        self.classes = labels
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns of targets and of decision values."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    def check_classes(self, classes: Any) -> None:
+        """Raise an error if classes are given and differ from those of the first batch."""
+        if classes is None:
+            return
+        classes = distinct(self.owner, "classes", classes)
+        if classes.tolist() != self.classes.tolist():
+            raise ValueError(
+                f"{self.owner}: classes={classes.tolist()!r}, but the first batch fixed the "
+                f"classes {self.classes.tolist()}. Remedy: pass all labels in the first call of "
+                "partial_fit, or leave classes out of later ones."
+            )
+
+    def matrix(self, y: np.ndarray) -> np.ndarray:
+        """Labels as ±1 targets, shape (n_rows, n_outputs)."""
+        found = distinct(self.owner, "y", y)
+        unknown = found[positions(self.classes, found) < 0].tolist()
+        if unknown:
+            raise ValueError(
+                f"{self.owner}: y holds the label(s) {unknown}, which are not among the "
+                f"classes {self.classes.tolist()} fixed by the first batch. Remedy: pass classes= "
+                "with all labels to the first call of partial_fit."
+            )
+        index = positions(self.classes, y)
+        if len(self.classes) == 2:
+            return np.where(index == 1, 1.0, -1.0)[:, None]
+        return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+
+    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """The constant that a function of these targets begins with: 0, (n_outputs,)."""
+        return np.zeros(self.n_outputs)
+
+    def weights(
+        self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
+    ) -> np.ndarray | None:
+        """Weights of the rows times those of their classes.
+
+        The rows of a stream do not show the shares of the classes, so "balanced" is refused there.
+        """
+        if class_weight is None:
+            return weight
+        self._check_class_weight(class_weight, stream)
+        label = positions(self.classes, y)
+        if isinstance(class_weight, str):
+            each = balanced(np.bincount(label, weight, minlength=len(self.classes)))
+        else:
+            each = np.array([float(class_weight.get(c, 1.0)) for c in self.classes.tolist()])
+        by_class = each[label]
+        check_range(self.owner, "class_weight", by_class, _BALANCE)
+        if weight is not None:
+            by_class = by_class * weight
+            check_range(self.owner, "class_weight times sample_weight", by_class, _BALANCE)
+        return by_class
+
+    def _check_class_weight(self, class_weight: Any, stream: bool) -> None:
+        if isinstance(class_weight, str) and stream:
+            raise ValueError(
+                f"{self.owner}: class_weight={class_weight!r} needs the shares of the classes in "
+                "all rows, which partial_fit does not know. Remedy: pass the weights as a "
+                "dictionary, or call fit."
+            )
+        named = [] if isinstance(class_weight, str) else list(class_weight)
+        unknown = [label for label in named if label not in self.classes.tolist()]
+        if unknown:
+            raise ValueError(
+                f"{self.owner}: class_weight={class_weight!r} has weights for {unknown!r}, but the "
+                f"classes are {self.classes.tolist()}. Remedy: use the labels that y holds as keys."
+            )
+
+    def network(self, network: Network) -> Network:
+        """A network of decision values, which have no units: the same."""
+        return network
+
+    def differences(self, decisions: Any) -> Any:
+        """Differences of decision values, which have no other unit."""
+        return decisions
+
+    def labels(self, decisions: np.ndarray) -> np.ndarray:
+        """The predicted label of each row."""
+        binary = decisions.shape[1] == 1
+        return self.classes[(decisions[:, 0] > 0).astype(int) if binary else decisions.argmax(1)]
+
+    def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """1 for each misclassified row, else 0."""
+        if targets.shape[1] == 1:
+            return np.where((decisions > 0) == (targets > 0), 0.0, 1.0)[:, 0]
+        return np.where(decisions.argmax(axis=1) == targets.argmax(axis=1), 0.0, 1.0)
+
+    def score(self, decisions: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> float:
+        """Accuracy."""
+        return 1 - float(np.average(self.error(decisions, targets), weights=weight))
+
+
+class LabelSets:
+    """Targets of a classifier of several labels a row: 1 where a row has the label, else 0.
+
+    Each label is learned by itself, as ±1. The classes are the numbers of the columns of y.
+    """
+
+    def __init__(self, owner: str, y: np.ndarray) -> None:
+        self.owner = owner
+        self.classes = np.arange(y.shape[1])
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns of targets and of decision values."""
+        return len(self.classes)
+
+    def check_classes(self, classes: Any) -> None:
+        """Raise an error if classes are given that are not the numbers of the columns."""
+        if classes is not None and not np.array_equal(classes, self.classes):
+            raise ValueError(
+                f"{self.owner}: classes={classes!r}, but y has a column for each of "
+                f"{self.n_outputs} labels. Remedy: leave classes out."
+            )
+
+    def matrix(self, y: np.ndarray) -> np.ndarray:
+        """Labels as ±1 targets, shape (n_rows, n_labels)."""
+        if y.ndim != 2 or y.shape[1] != self.n_outputs:
+            raise ValueError(
+                f"{self.owner}: y has the shape {y.shape}, but the first batch had a column for "
+                f"each of {self.n_outputs} labels. Remedy: the same columns in every batch."
+            )
+        if not np.isin(y, (0, 1)).all():
+            wrong = y[~np.isin(y, (0, 1))].tolist()[0]
+            raise ValueError(
+                f"{self.owner}: y has {y.shape[1]} columns and holds {wrong!r}, but with several "
+                "labels a row it must be 1 where the row has the label, else 0. Remedy: "
+                "sklearn.preprocessing.MultiLabelBinarizer, or MultiOutputClassifier for several "
+                "outputs with classes of their own."
+            )
+        return 2.0 * y - 1
+
+    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """The constant that a function of these targets begins with: 0, (n_labels,)."""
+        return np.zeros(self.n_outputs)
+
+    def weights(
+        self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
+    ) -> np.ndarray | None:
+        """Weights of the rows; classes have none, as a row may be of several."""
+        if class_weight is not None:
+            raise ValueError(
+                f"{self.owner}: class_weight={class_weight!r} does not go with several labels a "
+                "row. Remedy: sample_weight."
+            )
+        return weight
+
+    def network(self, network: Network) -> Network:
+        """A network of decision values, which have no units: the same."""
+        return network
+
+    def labels(self, decisions: np.ndarray) -> np.ndarray:
+        """1 for each predicted label, else 0: shape (n_rows, n_labels)."""
+        return (decisions > 0).astype(int)
+
+
+def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -> None:
+    """Raise an error if the weights of all rows are 0 by the weights of their classes."""
+    if not n_left:
+        raise ValueError(
+            f"{owner}: class_weight={class_weight!r} gives every one of {n_rows} rows the weight "
+            "0, so there is nothing to learn from. Remedy: a positive weight for one of the "
+            "classes in y."
+        )
+
+
+def positions(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The place of each label among the classes; −1 if it is none of them."""
+    found, where = np.unique(labels, return_inverse=True)
+    place = {label: i for i, label in enumerate(classes.tolist())}
+    return np.array([place.get(label, -1) for label in found.tolist()], dtype=int)[where.ravel()]
+
+
+def exactly(y: Any) -> Any:
+    """Labels or targets without types or lists from which integers would be read as float64.
+
+    These are nullable integers without missing values, and lists of integers that no type of NumPy
+    holds together. Other y are returned as they are.
+    """
+    if isinstance(y, list | tuple):
+        return _integers(y) if all(type(label) is int for label in y) else y
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
+    if kind not in ("i", "u", "b") or isinstance(y.dtype, np.dtype) or not hasattr(y, "isna"):
+        return y
+    of_numpy = {"i": np.int64, "u": np.uint64, "b": np.bool_}[kind]
+    return y if y.isna().any() else y.to_numpy(dtype=of_numpy)
+
+
+def together(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """The labels of several arrays in one."""
+    if all(part.dtype.kind in "iu" for part in parts):
+        return _integers([label for part in parts for label in part.tolist()])
+    return np.concatenate(parts)
+
+
+def _integers(values: Sequence[int]) -> np.ndarray:
+    """Integers as an array, of Python's integers if no type of NumPy holds all of them."""
+    array = np.array(values)
+    return array if array.dtype.kind in "iuO" else np.array(values, dtype=object)
+
+
+def distinct(owner: str, source: str, labels: Any) -> np.ndarray:
+    """Distinct labels in sorted order; an error if they cannot be sorted."""
+    if source == "classes":
+        labels = _as_list(owner, labels)
+    try:
+        found = np.unique(labels)
+        if len(found):
+            with with_remedies(owner):
+                check_classification_targets(labels)
+        return found
+    except TypeError as error:
+        raise TypeError(
+            f"{owner}: {source} holds labels that cannot be classes: {error}. Remedy: labels of "
+            "one type, text or integers, and none that is missing."
+        ) from error
+
+
+def _as_list(owner: str, classes: Any) -> Any:
+    """Labels given as a sequence, a set, or the keys of a dictionary."""
+    if isinstance(classes, Set):
+        classes = list(classes)
+    if isinstance(classes, str | bytes) or not hasattr(classes, "__len__"):
+        raise TypeError(
+            f"{owner}: classes={classes!r}, but it must hold all labels. Remedy: a list of them, "
+            "such as classes=[0, 1]."
+        )
+    classes = exactly(classes)
+    array = np.asarray(classes)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(
+            f"{owner}: classes={classes!r} holds NaN, which is no label. Remedy: leave it out."
+        )
+    return classes
+
+
+def balanced(total: np.ndarray) -> np.ndarray:
+    """Weights of classes by which all of them weigh the same, from the total weights of their rows.
+
+    The mean weight of the rows stays as it is. Classes without rows get the weight 1. Weights have
+    twelve digits, so that totals which were summed in another order give the same.
+    """
+    mean = total.sum() / np.count_nonzero(total)
+    each = np.divide(mean, total, where=total > 0, out=np.ones(len(total)))
+    return np.array([float(f"{weight:.12g}") for weight in each])
