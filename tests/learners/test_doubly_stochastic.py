@@ -423,7 +423,9 @@ def test_a_model_is_its_coefficients_and_a_seed():
     X = inputs(60, 400)
     model = DoublyStochasticRegressor("gaussian", 5000, random_state=0).fit(X, X[:, 0])
     pickled = pickle.dumps(model)
-    assert len(pickled) < model.neuron_coef_.nbytes + 20_000
+    assert (
+        len(pickled) < model.neuron_coef_.nbytes + 30_000
+    )  # of which 10,000 are ranges of columns
     again = pickle.loads(pickled)
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     again.partial_fit(X, X[:, 0])

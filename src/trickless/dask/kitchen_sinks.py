@@ -21,7 +21,7 @@ from trickless.dask.pieces import (
     tree,
 )
 from trickless.functions.stream import as_seed
-from trickless.learners.intake import anew, begin
+from trickless.learners.intake import anew, begin, receive
 from trickless.learners.kitchen_sinks import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
@@ -30,7 +30,7 @@ from trickless.learners.kitchen_sinks import (
     is_model,
     options_of,
 )
-from trickless.learners.neuron_learner import receive_rows
+from trickless.learners.neuron_learner import try_neurons
 from trickless.solvers.statistics import Statistics
 
 
@@ -80,8 +80,9 @@ def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any
     total = model.sums_.no_rows() if before is None else deepcopy(before)
     if weight is None or np.any(weight):
         with linear_algebra(model.n_jobs):
-            batch = receive_rows(model, X, y, weight)
+            batch = receive(model, X, y, weight)
             if len(batch[1]):
+                try_neurons(model, batch[0])
                 total.make_room(len(batch[1]))
                 total.merge(model.sums_.summed(*batch, options_of(model)))
     return total

@@ -20,6 +20,7 @@ _NAMES = {
     "functions.pilot": "Variances",
     "functions.stream": "NeuronStream StoredNeurons",
     "learners.doubly_stochastic": "DoublyStochasticClassifier DoublyStochasticRegressor",
+    "learners.first_batch": "FirstBatch",
     "learners.kernel_gradient": "KernelGradientClassifier KernelGradientRegressor",
     "learners.kernel_learner": "RowsOfKernel",
     "learners.labels": "LabelSets Labels",

@@ -131,6 +131,7 @@ class Learner(BaseEstimator):
         check_is_fitted(self)
         other = snapshot(self)
         other.__dict__ = dict(other.__dict__)
+        other.__dict__.pop("first_batch_", None)
         other._forget_rows(error_bars)
         other.compacted_ = True
         return other

@@ -13,6 +13,7 @@ from trickless.arrays.devices import take
 from trickless.arrays.namespaces import on_host
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.learners.base import Learner
+from trickless.learners.first_batch import FirstBatch, warn_of_later_rows
 from trickless.learners.importances import learned_relevance
 from trickless.learners.intake import receive
 from trickless.learners.rows import Batch, Matrix, RowsOfNeurons
@@ -60,6 +61,7 @@ class NeuronLearner(Learner):
     neurons: Neurons | str
     n_neurons: int
     neurons_: Neurons
+    first_batch_: FirstBatch
     stream_: NeuronStream
 
     @property
@@ -163,6 +165,7 @@ def choose_neurons(
     kind = learner.rows_.kind
     if kind.tables and not learner.neurons_.accepts_tables:
         kind.without_gaps = type(learner.neurons_).__name__
+    learner.first_batch_ = FirstBatch(X)
     try_neurons(learner, X, first=True)
 
 
@@ -183,8 +186,16 @@ def receive_rows(
     """Receive a later batch, and check the neurons on a few of its rows."""
     batch = receive(learner, X, y, sample_weight, classes, stream)
     if len(batch[1]):
-        try_neurons(learner, batch[0])
+        see_later_rows(learner, batch[0])
     return batch
+
+
+def see_later_rows(learner: NeuronLearner, X: Any) -> None:
+    """Check that the neurons suit the rows of a later batch."""
+    try_neurons(learner, X)
+    owner, inputs = type(learner).__name__, learner.rows_.inputs(learner, X.shape[1])
+    later = learner.first_batch_.after(X)
+    learner.first_batch_ = warn_of_later_rows(owner, later, learner.neurons_, inputs)
 
 
 def try_neurons(learner: NeuronLearner, X: Any, first: bool = False) -> None:

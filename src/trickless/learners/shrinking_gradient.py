@@ -19,7 +19,7 @@ from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.base import Classifier, partial_fit_labels, store
-from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, try_neurons
+from trickless.learners.neuron_learner import NeuronLearner, choose_neurons, see_later_rows
 from trickless.learners.online import (
     COMPRESSION,
     Y_RANGE,
@@ -73,11 +73,11 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         store(self, locals())
 
     def _see(self, X: Any, targets: np.ndarray, first: bool) -> None:
-        """Choose the neurons by the first batch, and try them on a few rows of every batch."""
+        """Choose the neurons by the first batch, and check them on later ones."""
         if first:
             choose_neurons(self, X, targets, None)
         else:
-            try_neurons(self, X)
+            see_later_rows(self, X)
 
     def _alpha_of_choice(self, n_rows: int) -> float | None:
         """Gradient descent from 0 regularises like a ridge of 1 over the sum of its steps."""
