@@ -18,6 +18,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import BLOCK
 from trickless.learners.kitchen_sinks import options_of
 from trickless.neurons import Dense, Gaussian, Neurons
+from trickless.solvers.losses import make_loss
 from trickless.solvers.sums import Sums
 from trickless.theory import kitchen_sinks_bound
 
@@ -903,3 +904,41 @@ def test_every_long_phase_is_shown(options, phases, capsys):
     assert list(dict.fromkeys(found)) == phases
     if phases[-1] != "solving" or "solver" in options:  # passes over the rows are counted
         assert re.search(r" [1-9]\d*/500 .*pass/s", shown)
+
+
+@pytest.mark.parametrize("alpha", [1e-8, 1e-5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_class_of_one_row_in_three_thousand_is_learned_as_closely(alpha, weighted):
+    X = inputs(3000, 3)
+    y = np.arange(3000) == 7
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, 3000) if weighted else np.ones(3000)
+    model = KitchenSinksClassifier(
+        Gaussian(1.0), 50, loss="log_loss", alpha=alpha, random_state=0, dtype="float64"
+    ).fit(X, y, weight)
+    C = 1 / (weight.sum() * alpha * 50)
+    reference = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-12, max_iter=1000)
+    p = reference.fit(activations(model, X), y, weight).predict_proba(activations(model, X))
+    np.testing.assert_allclose(model.predict_proba(X), p, atol=2e-3)
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "squared_hinge", "exponential", "hinge"])
+def test_a_rare_class_within_bounds_has_its_risk_proved_beside_that_of_a_constant(loss):
+    X = inputs(1000, 3)
+    y = np.arange(1000) == 7
+    model = KitchenSinksClassifier(
+        Gaussian(1.0), 20, loss=loss, alpha=1e-3, weight_bound=1e4, random_state=0, dtype="float64"
+    )
+    free, within = clone(model).set_params(weight_bound=None).fit(X, y), model.fit(X, y)
+    targets, risk = np.where(y, 1.0, -1.0)[:, None], make_loss(loss)
+    share = np.array([[0.001], [0.999]])
+    constant = min(
+        float((share[:, 0] * risk.value(np.full((2, 1), c), np.array([[1.0], [-1.0]]))).sum())
+        for c in np.linspace(-8, 0, 8001)
+    )
+
+    def of(m):
+        ridge = 1e-3 * 20 / 2 * (solution(m).coef ** 2).sum()
+        return risk.value(m.decision_function(X)[:, None], targets).mean() + ridge
+
+    assert abs(of(free) - of(within)) < 2e-3 * constant
+    assert of(free) <= constant * (1 + 1e-6)

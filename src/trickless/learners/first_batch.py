@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.devices import take, to_host
+from trickless.arrays.devices import beside, double, has_double, take, to_host
+from trickless.arrays.namespaces import namespace
 from trickless.learners.importances import learned_relevance
 from trickless.neurons import Inputs, Neurons
 from trickless.rules import warn
@@ -51,14 +52,18 @@ class FirstBatch:
 
     def __init__(self, X: Any) -> None:
         rows = _some(X)
+        xp, missing = namespace(rows), namespace(rows).isnan(rows)
         self.n_rows = X.shape[0]
-        known = np.ma.masked_invalid(rows)
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.low, self.high, self.mean = (
-                np.ma.filled(each.astype(np.float64), np.nan)
-                for each in (known.min(axis=0), known.max(axis=0), known.mean(axis=0))
-            )
-            self.spread = float(self._squares(rows).sum()) / len(rows)
+        low, high = (
+            to_host(best(xp.where(missing, xp.full_like(rows, sign * np.inf), rows), axis=0))
+            for best, sign in ((xp.min, 1), (xp.max, -1))
+        )
+        known = rows.shape[0] - to_host(xp.count_nonzero(missing, axis=0))
+        total = to_host(xp.sum(xp.where(missing, xp.zeros_like(rows), rows), axis=0))
+        empty = known == 0
+        self.low, self.high = (np.where(empty, np.nan, end.astype(float)) for end in (low, high))
+        self.mean = np.where(empty, np.nan, total.astype(float) / np.maximum(known, 1))
+        self.spread = float(self._squares(rows).sum()) / rows.shape[0]
         self.n_later, self.warned = 0, False
         self.other: Any = 0.0
         self.beyond: Any = 0.0
@@ -67,14 +72,14 @@ class FirstBatch:
     def after(self, X: Any) -> FirstBatch:
         """The same after a later batch."""
         rows, new = _some(X), copy(self)
-        times = X.shape[0] / max(1, len(rows))
-        known = ~np.isnan(rows)
-        inside = (rows >= self.low) & (rows <= self.high)
+        xp, times = namespace(rows), X.shape[0] / max(1, rows.shape[0])
+        low, high = (beside(rows, end) for end in (self.low, self.high))
+        known = ~xp.isnan(rows)
+        inside = (rows >= low) & (rows <= high)
         new.n_later = self.n_later + X.shape[0]
-        new.beyond = self.beyond + times * (known & ~inside).sum(axis=0)
-        new.other = self.other + times * (known & (rows != self.low)).sum(axis=0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            new.far = self.far + times * self._squares(rows)
+        new.beyond = self.beyond + times * to_host(xp.count_nonzero(known & ~inside, axis=0))
+        new.other = self.other + times * to_host(xp.count_nonzero(known & (rows != low), axis=0))
+        new.far = self.far + times * self._squares(rows)
         return new
 
     def doubt(self, family: Neurons, inputs: Inputs) -> str | None:
@@ -108,9 +113,13 @@ class FirstBatch:
             )
         return None
 
-    def _squares(self, rows: np.ndarray) -> np.ndarray:
+    def _squares(self, rows: Any) -> np.ndarray:
         """Sum of the squares of the distances of rows to the mean of the first batch."""
-        return np.nansum((rows - self.mean) ** 2, axis=0)
+        xp = namespace(rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = (rows - beside(rows, self.mean)) ** 2
+            squares = xp.where(xp.isnan(squares), xp.zeros_like(squares), squares)
+            return to_host(xp.sum(squares, axis=0)).astype(float)
 
 
 def warn_of_later_rows(
@@ -131,12 +140,13 @@ def warn_of_later_rows(
     return new
 
 
-def _some(X: Any) -> np.ndarray:
-    """Some of the rows, spread evenly, as float64 on the host."""
+def _some(X: Any) -> Any:
+    """Some of the rows, spread evenly, in double precision if their device has it."""
     most = max(1, min(_ROWS, _VALUES // max(1, X.shape[1])))
     rows = take(X, slice(None, None, max(1, -(-X.shape[0] // most))))
-    rows = rows.toarray() if scipy.sparse.issparse(rows) else to_host(rows)
-    return np.asarray(rows, dtype=np.float64)
+    if scipy.sparse.issparse(rows):
+        rows = rows.toarray()
+    return double(rows) if has_double(rows) else rows
 
 
 def _name(inputs: Inputs, column: int) -> str:

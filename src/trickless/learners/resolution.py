@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.devices import take, to_host
+from trickless.arrays.devices import is_foreign, take, to_host
 from trickless.arrays.namespaces import namespace
 from trickless.learners.labels import exactly
 from trickless.rules import warn
@@ -98,6 +98,8 @@ def _columns(values: Any) -> list[tuple[str, np.ndarray]]:
         ]
     if scipy.sparse.issparse(values):
         values = values.tocsr().data if values.dtype.kind in "iu" else ()
+    if is_foreign(values) and not namespace(values).isdtype(values.dtype, "integral"):
+        return []
     try:
         array = np.asarray(to_host(values))
     except ValueError:  # of lists of several lengths, which are refused later

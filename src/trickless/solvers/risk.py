@@ -32,6 +32,8 @@ _STALLED = 1e-10
 #: If rounding stops the descent, the risk may be this share above its minimum without a warning.
 _GAIN = 1e-3
 
+#: The largest decision value of a constant, and the least curvature of an output beside others.
+_FARTHEST, _LEAST = 30.0, 1e-9
 #: Widths of the smoothed hinge, used in turn; the last changes the risk by at most 1e-4.
 _WIDTHS = (1.0, 0.1, 0.01, 2e-4)
 #: The same for bounded coefficients, where what the width costs is measured.
@@ -51,6 +53,14 @@ class Evaluation(NamedTuple):
     gradient: np.ndarray
     slope: np.ndarray
     corner: float
+
+
+class Constant(NamedTuple):
+    """The best constant: its decision values, its risk, and the curvature of the loss there."""
+
+    offset: np.ndarray
+    value: float
+    curvature: np.ndarray
 
 
 class Risk:
@@ -96,6 +106,24 @@ class Risk:
         gradient += self.ridge * coef
         return Evaluation(value, gradient, total * self.moments.n_constants, corner)
 
+    def constant(self, loss: Loss) -> Constant:
+        """The best constant, as a scale for what the descent leaves."""
+        n_outputs = self.shape[1]
+        which = self._targets.argmax(axis=1) if n_outputs > 1 else self._targets[:, 0] > 0
+        kinds = 2.0 * np.eye(n_outputs) - 1 if n_outputs > 1 else np.array([[-1.0], [1.0]])
+        share = np.bincount(which, self.share, minlength=len(kinds))
+
+        def function(f: np.ndarray) -> tuple[float, np.ndarray]:
+            rows = np.tile(f, (len(kinds), 1))
+            return float(share @ loss.value(rows, kinds)), share @ loss.derivative(rows, kinds)
+
+        f = np.zeros(n_outputs)
+        if self.moments.n_constants:
+            limits = [(-_FARTHEST, _FARTHEST)] * n_outputs
+            f = optimize.minimize(function, f, jac=True, method="L-BFGS-B", bounds=limits).x
+        curvature = share @ loss.newton(np.tile(f, (len(kinds), 1)), kinds)[1]
+        return Constant(f, function(f)[0], np.maximum(curvature, _LEAST * curvature.max()))
+
     def solution(self, coef: np.ndarray, offset: np.ndarray, n_iter: int) -> Solution:
         """These coefficients and offsets as a solution."""
         intercept = offset - self.moments.z_mean @ coef
@@ -118,8 +146,10 @@ def minimise(
     r"""Minimise :math:`\frac1n \sum_i l(b + \langle z_i, β \rangle, y_i) + \frac{ρ}{2} |β|^2`.
 
     The hinge loss has a corner, so it is approximated by smooth losses of decreasing width. For
-    each width, L-BFGS stops when no entry of the preconditioned gradient is above ``tol``, or when
-    the risk no longer decreases; else there is a warning after ``max_iter`` iterations.
+    each width, L-BFGS stops when no entry of the preconditioned gradient is above ``tol`` times the
+    root of the risk of the best constant, or when the risk no longer decreases; else there is a
+    warning after ``max_iter`` iterations. The preconditioned Hessian is about the unit matrix, so
+    half of the square of the gradient is about the excess of the risk.
 
     With a ``bound``, no coefficient exceeds it: see :func:`minimise_within`, which starts at the
     coefficients ``begin``. If none of these is at the bound, the problem is first solved without
@@ -148,13 +178,13 @@ def minimise_within(
 ) -> tuple[Solution, str]:
     """Minimise the risk with every coefficient in [−bound, bound], and describe trouble, if any.
 
-    L-BFGS-B stops when the risk is proved to be at most ``tol`` times the risk of f = 0 above its
-    minimum (see ``box``). The hinge is smoothed with decreasing widths; what the width costs is
-    proved by the slopes, which are dual variables of the hinge. The part of an intercept in this is
-    estimated: its slope times 1 + |offset|.
+    L-BFGS-B stops when the risk is proved to be at most ``tol`` times that of the best constant
+    above its minimum (see ``box``). The hinge is smoothed with decreasing widths; what the width
+    costs is proved by the slopes, which are dual variables of the hinge. The part of an intercept
+    in this is estimated: its slope times 1 + |offset|.
     """
     coef, offset = np.clip(begin, -bound, bound), np.zeros(risk.shape[1])
-    allowed = tol * risk(loss, np.zeros_like(coef), offset).value
+    allowed = tol * risk.constant(loss).value
     n_iter, value, least, best = 0, np.inf, -np.inf, (coef, offset)
     for smooth in _smoothed(loss, _WIDTHS_WITHIN):
         problem = _Within(risk, smooth, bound, allowed)
@@ -242,33 +272,34 @@ def _descend(
     """Coefficients by L-BFGS, the number of iterations, and a description of trouble, if any.
 
     Coefficients are for centred activations; their last row holds the offsets. L-BFGS optimises
-    u = Lᵀ β, where L Lᵀ is the covariance plus a ridge. The Hessian is proportional to that matrix
-    if the curvature of the loss is constant.
+    u = √c Lᵀ β, where c is the curvature of the loss of each output at the best constant, and L Lᵀ
+    is the covariance plus a ridge. The Hessian is the unit matrix if the curvature stays so.
     """
-    matrix = plus_ridge(risk.moments.covariance, risk.ridge.mean() / min(loss.curvature, 1.0))
-    factor = to_host(cholesky(matrix))
+    scale = risk.constant(loss)
+    c = np.ones(risk.shape[1]) if isinstance(loss, SmoothHinge) else scale.curvature
+    matrix = plus_ridge(risk.moments.covariance, (risk.ridge / c).mean())
+    factor, unit, gtol = to_host(cholesky(matrix)), np.sqrt(c), tol * scale.value**0.5
     shape = start.shape
 
     def coefficients(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        both = u.reshape(shape)
+        both = u.reshape(shape) / unit
         coef = linalg.solve_triangular(factor, both[:-1], lower=True, trans="T")
         return coef, both[-1]
 
     def function(u: np.ndarray) -> tuple[float, np.ndarray]:
         at = risk(loss, *coefficients(u))
         back = linalg.solve_triangular(factor, at.gradient, lower=True)
-        return at.value, np.vstack([back, at.slope]).ravel()
+        return at.value, (np.vstack([back, at.slope]) / unit).ravel()
 
-    u = np.vstack([factor.T @ start[:-1], start[-1]]).ravel()
+    u = (np.vstack([factor.T @ start[:-1], start[-1]]) * unit).ravel()
     n_iter, left, before = 0, np.inf, np.inf
     while n_iter < max_iter and left > _GAIN:
         most = max_iter - n_iter
-        options = {"maxiter": most, "maxfun": 2 * most, "gtol": tol, "ftol": _STALLED}
+        options = {"maxiter": most, "maxfun": 2 * most, "gtol": gtol, "ftol": _STALLED}
         result = optimize.minimize(function, u, jac=True, method="L-BFGS-B", options=options)
         u, n_iter = result.x, n_iter + result.nit
         slope, is_exhausted = np.abs(result.jac).max(), result.status == 1
-        # The Hessian in u is about 1, so this estimates how far the risk is above its minimum.
-        left = 0.5 * float(result.jac @ result.jac) / result.fun if slope > tol else 0.0
+        left = 0.5 * float(result.jac @ result.jac) / result.fun if slope > gtol else 0.0
         if is_exhausted or result.fun > (1 - _GAIN) * before:
             break
         before = result.fun  # a line search failed: start again without the memory of L-BFGS
@@ -276,8 +307,8 @@ def _descend(
     if is_exhausted or left > _GAIN:
         trouble = (
             f"the risk is {result.fun:.6g} after {n_iter} iterations with max_iter={max_iter}, "
-            f"with a gradient of up to {slope:.2g}, where tol={tol:g}. Remedy: a larger max_iter "
-            "or alpha, or dtype='float64'."
+            f"with a gradient of up to {slope:.2g}, where tol={tol:g} asks for {gtol:.2g}. Remedy: "
+            "a larger max_iter or alpha, or dtype='float64'."
         )
     coef, offset = coefficients(result.x)
     return np.vstack([coef, offset]), int(n_iter), trouble
