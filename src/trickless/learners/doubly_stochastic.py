@@ -329,11 +329,12 @@ def check_plan(learner: _DoublyStochastic, plan: Plan) -> None:
 
 def options_of(learner: _DoublyStochastic) -> Options:
     """The parameters of a learner that its solver needs, with those that were "auto" fixed."""
-    apart = {"owner", "loss", *Plan._fields}
+    apart = {"owner", "loss", "alpha_is_auto", *Plan._fields}
     given = {name: getattr(learner, name) for name in Options._fields if name not in apart}
     fixed = {name: getattr(learner, f"{name}_") for name in Plan._fields}
     loss = learner._loss(learner.targets_.n_outputs)
-    return Options(owner=type(learner).__name__, loss=loss, **given, **fixed)
+    is_auto = isinstance(learner.alpha, str)
+    return Options(type(learner).__name__, loss, alpha_is_auto=is_auto, **given, **fixed)
 
 
 class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
@@ -420,15 +421,15 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         chosen so far, if there are several candidates. Otherwise they are drawn equally often.
     early_stopping : bool or "auto", default="auto"
         Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
-        improves. The score is computed after every pass, or every twentieth of ``n_neurons``. Of
-        trees it is computed a hundred times, and the best number of them is kept. "auto" is True
-        for trees with 40 rows or more.
+        improves. The score is the share of their loss that is explained. It is computed after every
+        pass, or every twentieth of ``n_neurons``. Of trees it is computed a hundred times, and the
+        best number of them is kept. "auto" is True for trees with 40 rows or more.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out.
     n_iter_no_change : int, default=5
         ``fit`` stops after this many scores without an improvement by ``tol``.
     tol : float, default=1e-3
-        Improvement of the score (R²; for trees the share of the loss explained) that counts.
+        Improvement of the score, the share of the loss explained, that counts.
     warm_start : bool, default=False
         Whether ``fit`` keeps the neurons of the fitted model, and adds more up to ``n_neurons``.
     random_state : int, Generator, RandomState or None, default=None
@@ -606,8 +607,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         chosen so far.
     early_stopping : bool or "auto", default="auto"
         Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
-        improves. The score is accuracy, or for trees the share of the loss explained, by which the
-        best number of trees is kept. "auto" is True for trees with 40 rows or more.
+        improves. The score is the share of their loss that is explained. The best number of trees
+        is kept by it. "auto" is True for trees with 40 rows or more.
     validation_fraction : float, default=0.1
         Share of the rows that ``early_stopping`` holds out.
     n_iter_no_change : int, default=5

@@ -130,10 +130,6 @@ class Labels:
             return np.where((decisions > 0) == (targets > 0), 0.0, 1.0)[:, 0]
         return np.where(decisions.argmax(axis=1) == targets.argmax(axis=1), 0.0, 1.0)
 
-    def score(self, decisions: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> float:
-        """Accuracy."""
-        return 1 - float(np.average(self.error(decisions, targets), weights=weight))
-
 
 class LabelSets:
     """Targets of a classifier of several labels a row: 1 where a row has the label, else 0.

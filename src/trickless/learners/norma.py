@@ -42,7 +42,7 @@ class _NORMA(KernelLearner):
     """Online gradient descent on a regularised loss, by the solver ``rounds_``."""
 
     loss: str
-    alpha: float
+    alpha: float | str
     step_size: float | str
     schedule: str
     average: bool
@@ -53,7 +53,7 @@ class _NORMA(KernelLearner):
 
     _fixed = ("loss", "average", "max_support", *KernelLearner._fixed)
     _rules = KernelLearner._rules | {
-        "alpha": non_negative("alpha=1e-3 regularises lightly"),
+        "alpha": either(non_negative("alpha=1e-3 regularises lightly"), choice("auto", remedy="")),
         "step_size": either(
             positive("step_size='auto' suits every loss and kernel"), choice("auto", remedy="")
         ),
@@ -206,8 +206,10 @@ class NORMARegressor(Regressor, _NORMA):
     epsilon : float, default=0.1
         Half-width of the tube in which "epsilon_insensitive" is 0, and the error from which "huber"
         is linear, in units of y.
-    alpha : float, default=1e-3
-        Regularisation strength, relative to the mean loss. 0 is allowed, and never forgets.
+    alpha : float or "auto", default="auto"
+        Regularisation strength, relative to the mean loss. 0 is allowed, and never forgets. "auto"
+        is 1e-3. For "epsilon_insensitive", whose slope is ±1 in any unit of y, alpha has the unit
+        1 / y, and "auto" is 1e-3 / (mean distance so far of an output from its intercept).
     step_size : float or "auto", default="auto"
         The first step :math:`\eta`. "auto" is 1 / (curvature of the loss × the largest k(x, x) so
         far + alpha), with which no step overshoots the row that it is taken on. For
@@ -292,7 +294,7 @@ class NORMARegressor(Regressor, _NORMA):
         kernel_params: dict[str, Any] | None = None,
         loss: str = "squared_error",
         epsilon: float = 0.1,
-        alpha: float = 1e-3,
+        alpha: float | str = "auto",
         step_size: float | str = "auto",
         schedule: str = "inverse",
         average: bool = False,
@@ -330,8 +332,9 @@ class NORMAClassifier(Classifier, _NORMA):
     loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
         The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more;
         the others take one class against the rest.
-    alpha : float, default=1e-3
-        Regularisation strength, relative to the mean loss. 0 is allowed, and never forgets.
+    alpha : float or "auto", default="auto"
+        Regularisation strength, relative to the mean loss. 0 is allowed, and never forgets. "auto"
+        is 1e-3.
     step_size : float or "auto", default="auto"
         The first step :math:`\eta`. "auto" is 1 / (curvature of the loss × the largest k(x, x) so
         far + alpha), with which no step overshoots the row that it is taken on.
@@ -406,7 +409,7 @@ class NORMAClassifier(Classifier, _NORMA):
         *,
         kernel_params: dict[str, Any] | None = None,
         loss: str = "log_loss",
-        alpha: float = 1e-3,
+        alpha: float | str = "auto",
         step_size: float | str = "auto",
         schedule: str = "inverse",
         average: bool = False,

@@ -14,25 +14,34 @@ from trickless.arrays.threads import linear_algebra
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.intake import anew, begin
 from trickless.learners.kernel_learner import ALPHA, KernelLearner, is_solved
-from trickless.rules import CLASS_WEIGHT, check_parameters, choice, integer, non_negative, positive
+from trickless.rules import (
+    CLASS_WEIGHT,
+    check_parameters,
+    choice,
+    either,
+    integer,
+    non_negative,
+    positive,
+)
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, DualLoss
 from trickless.solvers.sdca import DualAscent
+from trickless.solvers.step_sizes import automatic_alpha
 
 
 class _SDCA(KernelLearner):
     """Dual coordinate ascent; all outputs share the kernel."""
 
     loss: str
-    alpha: float
+    alpha: float | str
     max_iter: int
     tol: float
     cache_bytes: int
 
     _fixed = ("loss", *KernelLearner._fixed)
     _rules = KernelLearner._rules | {
-        "alpha": ALPHA,
+        "alpha": either(ALPHA, choice("auto", remedy="")),
         "max_iter": integer(1, "max_iter=200 makes at most so many epochs"),
-        "tol": positive("tol=1e-3 is a thousandth of the objective of f = 0"),
+        "tol": positive("tol=1e-3 is a thousandth of the objective"),
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of kernel values"),
     }
 
@@ -55,7 +64,11 @@ class _SDCA(KernelLearner):
             X, targets, weight = begin(new, X, y, sample_weight)
             new.intercept_ = new.targets_.intercept(targets, weight)
             y = targets - new.intercept_
-            dual = DualAscent(new.kernel_, X, y, weight, new._loss(1), self.alpha)
+            loss, alpha = new._loss(1), self.alpha
+            if isinstance(alpha, str):
+                spread = np.average(np.abs(y), axis=0, weights=weight)
+                alpha = float(np.mean(automatic_alpha(loss, spread)))
+            dual = DualAscent(new.kernel_, X, y, weight, loss, alpha)
             with new._progress(self.max_iter, "epoch") as bar:
                 dual.ascend(self.max_iter, self.tol, new.seed_, self.cache_bytes, bar.update)
             new.n_iter_ = dual.n_epochs
@@ -103,13 +116,15 @@ class SDCARegressor(Regressor, _SDCA):
     epsilon : float, default=0.1
         Half-width of the tube in which "epsilon_insensitive" is 0, and the error from which "huber"
         is linear, in units of y.
-    alpha : float, default=1e-3
+    alpha : float or "auto", default="auto"
         Regularisation strength, relative to the mean loss; C = 1 / (n_rows × alpha) in the words of
-        support vector machines.
+        support vector machines. "auto" is 1e-3. For "epsilon_insensitive", whose slope is ±1 in any
+        unit of y, alpha has the unit 1 / y, and "auto" is 1e-3 / (mean distance of targets from the
+        intercept).
     max_iter : int, default=200
         Epochs at most. If the gap has not closed by then, a ConvergenceWarning says so.
     tol : float, default=1e-3
-        The duality gap, relative to the objective of f = 0, at which an output is learned.
+        The duality gap, relative to the objective, at which an output is learned.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of rows.
     n_jobs : int or None, default=None
@@ -174,7 +189,7 @@ class SDCARegressor(Regressor, _SDCA):
         kernel_params: dict[str, Any] | None = None,
         loss: str = "squared_error",
         epsilon: float = 0.1,
-        alpha: float = 1e-3,
+        alpha: float | str = "auto",
         max_iter: int = 200,
         tol: float = 1e-3,
         random_state: Any = None,
@@ -208,13 +223,13 @@ class SDCAClassifier(Classifier, _SDCA):
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"hinge", "log_loss", "squared_hinge", "squared_error"}, default="hinge"
         The loss l. "hinge" is the support vector machine.
-    alpha : float, default=1e-3
+    alpha : float or "auto", default="auto"
         Regularisation strength, relative to the mean loss; C = 1 / (n_rows × alpha) in the words of
-        other support vector machines.
+        other support vector machines. "auto" is 1e-3.
     max_iter : int, default=200
         Epochs at most. If the gap has not closed by then, a ConvergenceWarning says so.
     tol : float, default=1e-3
-        The duality gap, relative to the objective of f = 0, at which an output is learned.
+        The duality gap, relative to the objective, at which an output is learned.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply those of the rows. "balanced" weighs each class by
         the inverse of its share of the rows' weights.
@@ -279,7 +294,7 @@ class SDCAClassifier(Classifier, _SDCA):
         *,
         kernel_params: dict[str, Any] | None = None,
         loss: str = "hinge",
-        alpha: float = 1e-3,
+        alpha: float | str = "auto",
         max_iter: int = 200,
         tol: float = 1e-3,
         class_weight: Any = None,

@@ -10,7 +10,6 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-import sklearn
 
 from trickless.functions.network import Network
 from trickless.rules import with_remedies
@@ -94,10 +93,6 @@ class Numbers:
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Squared error of each row, summed over the outputs."""
         return ((decisions - targets) ** 2).sum(axis=1)
-
-    def score(self, decisions: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> float:
-        """Coefficient of determination, R²."""
-        return float(sklearn.metrics.r2_score(targets, decisions, sample_weight=weight))
 
 
 class Range(Numbers):

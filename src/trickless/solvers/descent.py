@@ -153,13 +153,12 @@ class Descent(GrowingNetwork):
     def score(
         self, f: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, options: Options
     ) -> float:
-        """The score of held-out rows: R² or accuracy; for trees the share of loss explained.
+        """The score of held-out rows: the share of their loss that is explained.
 
-        The best number of trees is found by the loss, since the accuracy of a few rows is coarse.
-        It is the mean over outputs, so that these count equally in any units.
+        It goes by the loss, since the accuracy of a few rows, or of a rare class, is coarse. It is
+        the mean over outputs, so that these count equally in any units. For the squared loss it is
+        R², where the intercept stands for the mean.
         """
-        if not options.newton:
-            return self.measure.score(f + self.intercept, targets, weight)
         constant = np.broadcast_to(self.intercept, targets.shape)
         n_apart = 1 if options.loss.coupled else len(self.intercept)
         outputs = np.split(np.stack([f + self.intercept, constant, targets]), n_apart, axis=2)

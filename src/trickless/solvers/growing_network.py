@@ -122,7 +122,7 @@ class GrowingNetwork:
         self.spread = np.zeros(n_outputs)
         self.largest_loss = 0.0
         self.eigenvalue = 0.0
-        self.steps = Steps("constant", 0.0, 0.0)
+        self.steps = Steps("constant", 0.0, 0.0, 0.0)
         #: The neurons, if they were chosen among candidates, and not as the stream has them.
         self.chosen: StoredNeurons | None = None
         #: How often each feature was chosen for the cut of a tree.
@@ -189,7 +189,7 @@ class GrowingNetwork:
         spread = self.spread + count / (self.total_weight + count) * (spread - self.spread)
         steps = steps_of(options, spread, self.eigenvalue, self.neurons.bound)
         if not self.history or steps != self.steps:
-            check_steps(options.owner, steps, options.alpha, options.loss)
+            check_steps(options.owner, steps, options.loss)
         self.steps = steps
         typical, first = self.typical, (self.intercept, targets, weight, unit_of(spread))
         if options.newton or options.n_candidates > 1:
@@ -281,7 +281,7 @@ class GrowingNetwork:
         if batch.n_steps == self.n_steps and batch.n_neurons == len(self.coef):
             return
         missed = np.arange(batch.n_steps, self.n_steps)
-        batch.f *= np.prod(1 - self.steps(missed) * options.alpha, axis=0)
+        batch.f *= np.prod(self.steps.kept(self.steps(missed)), axis=0)
         missing = Network(
             self.neurons,
             Later(self.source, batch.n_neurons),
@@ -425,7 +425,7 @@ class GrowingNetwork:
         """
         with uninterrupted():  # an interrupt leaves whole steps
             if options.alpha:
-                decay = (1 - gamma * options.alpha).astype(self.coef.rows.dtype)
+                decay = self.steps.kept(gamma).astype(self.coef.rows.dtype)
                 self.coef.rows[:] *= decay  # line 6: decay the earlier ones
             if self.keeps(options):
                 self.keep(weights)
@@ -441,7 +441,7 @@ class GrowingNetwork:
         If it went by some of the rows only, the next visit evaluates its neurons.
         """
         if options.alpha:
-            batch.f *= 1 - gamma * options.alpha
+            batch.f *= self.steps.kept(gamma)
         batch.n_steps = self.n_steps
         if Z.shape[0] < len(batch.f):
             return
@@ -470,7 +470,7 @@ class GrowingNetwork:
     def keep_first(self, n: int, n_steps: int, options: Options) -> None:
         """Keep the first n neurons only, as they were after ``n_steps`` steps."""
         coef, later = Growing(), np.arange(n_steps, self.n_steps)
-        decay = np.prod(1 - self.steps(later) * options.alpha, axis=0)
+        decay = np.prod(self.steps.kept(self.steps(later)), axis=0)
         coef.append((self.coef.rows[:n] / decay).astype(self.coef.rows.dtype))
         chosen = None if self.chosen is None else self.chosen.first(n)
         wins = self.wins
@@ -516,7 +516,9 @@ class GrowingNetwork:
 
     def _remedy(self, options: Options, longest: float = np.inf) -> str:
         """What to do about steps that are too long, of which the longest is about this."""
-        automatic = automatic_step(options, self.spread, self.eigenvalue, self.neurons.bound)
+        automatic = automatic_step(
+            options, np.array(self.steps.alpha), self.spread, self.eigenvalue, self.neurons.bound
+        )
         stable = min(float(np.min(automatic)), longest / 2)
         if options.preconditioner == "block":
             columns = self.neurons.width * options.neurons_per_step

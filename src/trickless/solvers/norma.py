@@ -19,7 +19,7 @@ from trickless.solvers.calibration import note_rows, recent_temperature
 from trickless.solvers.losses import Loss
 from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.state import ignore
-from trickless.solvers.step_sizes import unit_of
+from trickless.solvers.step_sizes import automatic_alpha, unit_of
 
 
 class Options(NamedTuple):
@@ -28,7 +28,7 @@ class Options(NamedTuple):
     kernel: ExactKernel
     loss: Loss
     error: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    alpha: float
+    alpha: float | str
     step_size: float | str
     schedule: str
 
@@ -57,9 +57,9 @@ class NORMA:
         self, X: Any, y: np.ndarray, options: Options, advance: Callable[[int], object] = ignore
     ) -> None:
         """Make a round for each row, in the order given; ``advance`` shows the progress."""
-        check_forgetting(options)
         squares = options.kernel.diagonal(X)
         self._see(y)
+        check_forgetting(options, self._alpha(options))
         if self.support is None:
             self.support = growing_like(X)
             self._append(X[:0], y[:0], y[:0])
@@ -95,6 +95,12 @@ class NORMA:
         share = len(y) / (self.n_rounds + len(y))
         self.spread = self.spread + share * (spread - self.spread)
 
+    def _alpha(self, options: Options) -> Any:
+        """The regularisation strength, of all outputs or each."""
+        if not isinstance(options.alpha, str):
+            return options.alpha
+        return automatic_alpha(options.loss, self.spread)
+
     def _rounds_at_once(self) -> int:
         """Rounds whose kernel values are worked out at once; truncation then drops old terms."""
         rounds = rows_at_once(len(self.coefficients) + BLOCK_ROWS)
@@ -104,18 +110,19 @@ class NORMA:
         """η_t for the rounds of rows with these k(x, x), of all outputs or each: (n, 1 or more)."""
         t = self.n_rounds + 1 + np.arange(len(squares))[:, None]
         first: Any = options.step_size
+        alpha = self._alpha(options)
         if isinstance(first, str):
             largest = np.maximum.accumulate(np.append(self.largest_square, squares))[1:, None]
             curvature: Any = options.loss.curvature
             if options.loss.piecewise_linear:  # a slope of ±1 moves f as much in any unit of y
                 curvature = curvature / unit_of(self.spread)
-            steepest = curvature * largest + options.alpha
+            steepest = curvature * largest + alpha
             first = np.divide(1, steepest, out=np.zeros_like(steepest), where=steepest > 0)
         self.largest_square = max(self.largest_square, float(squares.max()))
         if options.schedule == "sqrt":
             return first / np.sqrt(t)
         if options.schedule == "inverse":
-            return first / (1 + first * options.alpha * (t - 1))
+            return first / (1 + first * alpha * (t - 1))
         return first + 0.0 * t
 
     @np.errstate(over="ignore", invalid="ignore")  # divergence is reported below
@@ -126,7 +133,7 @@ class NORMA:
         come, and stay what was predicted for the rows that are over.
         """
         assert self.support is not None
-        kernel, loss = options.kernel, options.loss
+        kernel, loss, alpha = options.kernel, options.loss, self._alpha(options)
         past, own = kernel.matrix(X, self.support.rows), kernel(X, X)
         old, old_total = self.coefficients.rows, self.totals.rows
         f = past @ old
@@ -136,7 +143,7 @@ class NORMA:
         for t, eta in enumerate(steps):
             lasting += scale
             new_total[:t] += new[:t]
-            decay = 1 - eta * options.alpha
+            decay = 1 - eta * alpha
             scale *= decay
             new[:t] *= decay  # Sec. III: α_i ← (1 − η_t λ) α_i for i < t
             f[t + 1 :] *= decay
@@ -182,9 +189,9 @@ class NORMA:
         check_progress(options.kernel.owner, now, self._largest_loss, n_rounds, remedy)
 
 
-def check_forgetting(options: Options) -> None:
+def check_forgetting(options: Options, alpha: Any) -> None:
     """A step may not decay what was learned to nothing, or turn its signs."""
-    owner, alpha, step_size = options.kernel.owner, options.alpha, options.step_size
+    owner, alpha, step_size = options.kernel.owner, float(np.max(alpha)), options.step_size
     if isinstance(step_size, str) or options.schedule == "inverse":
         return
     if step_size * alpha >= 1:

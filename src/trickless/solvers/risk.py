@@ -311,4 +311,6 @@ def _descend(
             "a larger max_iter or alpha, or dtype='float64'."
         )
     coef, offset = coefficients(result.x)
+    if loss.coupled:  # the loss does not see what is added to all offsets
+        offset = offset - offset.mean()
     return np.vstack([coef, offset]), int(n_iter), trouble

@@ -63,20 +63,23 @@ class DualAscent:
         An output is learned when its gap is at most ``tol``, relative to the objective now.
         ``advance`` is called with the number of epochs that were made.
         """
-        start = self.objective
+
+        def left() -> np.ndarray:
+            return self.gap > tol * self.objective
+
         q = np.maximum(self.r * self.kernel.diagonal(self.X), _SMALL)
         kernel_rows = KernelRows(self.kernel, self.X, cache_bytes)
-        while (self.gap > tol * start).any() and self.n_epochs < max_iter:
+        while left().any() and self.n_epochs < max_iter:
             order = generator(seed, Purpose.SHUFFLE, self.n_epochs).permutation(len(self.a))
-            self._epoch(kernel_rows, order, q, np.flatnonzero(self.gap > tol * start))
+            self._epoch(kernel_rows, order, q, np.flatnonzero(left()))
             self.n_epochs += 1
             self.objective, self.gap = self._objective_and_gap()
             advance(1)
-        if (self.gap > tol * start).any():
-            worst = (self.gap / np.maximum(start, _SMALL)).max()
+        if left().any():
+            worst = (self.gap / np.maximum(self.objective, _SMALL)).max()
             warn(
                 f"{self.kernel.owner}: after max_iter={max_iter} epochs the duality gap is "
-                f"{worst:.2g} of the objective of f = 0, above tol={tol!r}. Remedy: a larger "
+                f"{worst:.2g} of the objective, above tol={tol!r}. Remedy: a larger "
                 "max_iter, tol or alpha.",
                 ConvergenceWarning,
             )

@@ -19,9 +19,6 @@ class Measure(Protocol):
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Error of each row."""
 
-    def score(self, decisions: np.ndarray, targets: np.ndarray, weight: np.ndarray | None) -> float:
-        """Score of all rows; larger is better."""
-
 
 def parts_of(state: State, **types: Any) -> list[Any]:
     """The parts of a saved state, in order, if it has exactly these, of these types."""

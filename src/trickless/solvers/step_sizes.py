@@ -41,6 +41,8 @@ _SHARE = 0.6
 #: The flattest curvature along the slopes, as a share of the largest of the loss, and the longest
 #: step in units of a Newton step.
 _FLATTEST, _LONGEST = 0.5, 2.0
+#: The regularisation strength of learners with a kernel, for targets of unit size.
+_ALPHA = 1e-3
 #: The least unit of targets; its inverse is finite.
 _LEAST_UNIT = 1e-300
 
@@ -51,6 +53,7 @@ class Options(NamedTuple):
     owner: str
     loss: Loss
     alpha: float
+    alpha_is_auto: bool
     step_size: float | str
     schedule: str
     decay: float | str
@@ -177,11 +180,15 @@ def sizes(
 
 
 class Steps(NamedTuple):
-    """Step sizes γ_i for i = 0, 1, 2, ..., common to all outputs or a tuple with one for each."""
+    """Step sizes γ_i for i = 0, 1, 2, ..., and alpha.
+
+    Numbers are common to all outputs, or a tuple with one for each.
+    """
 
     schedule: str
     first: float | tuple[float, ...]
     decay: float | tuple[float, ...]
+    alpha: float | tuple[float, ...]
 
     def __call__(self, i: int | np.ndarray) -> np.ndarray:
         """Size of step i: the shape of i, followed by (1,) or (n_outputs,)."""
@@ -195,6 +202,10 @@ class Steps(NamedTuple):
             case "theorem":
                 return first / (i + 1)  # θ / i, counted from 1
         raise ValueError(f"schedule={self.schedule!r} is not a known schedule")
+
+    def kept(self, gamma: np.ndarray) -> np.ndarray:
+        """By what a step of this size multiplies the earlier coefficients: the shape of gamma."""
+        return 1 - gamma * np.atleast_1d(self.alpha)
 
 
 def largest_eigenvalue(
@@ -224,16 +235,19 @@ def largest_eigenvalue(
 
 def steps_of(options: Options, spread: np.ndarray, eigenvalue: float, bound: float) -> Steps:
     """Step sizes by the parameters, for targets of this spread and neurons of this bound."""
+    alpha = np.array(options.alpha, dtype=float)
+    if options.alpha_is_auto and options.loss.piecewise_linear:
+        alpha = alpha / unit_of(spread)  # alpha |f|² and the loss then have the same unit
     if not isinstance(options.step_size, str):
         first = np.array(options.step_size, dtype=float)
     elif options.schedule == "theorem":
-        first = np.array(1 / options.alpha if options.alpha else np.inf)
+        first = np.divide(1, alpha, out=np.full_like(alpha, np.inf), where=alpha > 0)
     else:
-        first = np.asarray(automatic_step(options, spread, eigenvalue, bound))
-    decay = first * options.alpha if options.alpha else np.zeros_like(first)
+        first = np.asarray(automatic_step(options, alpha, spread, eigenvalue, bound))
+    decay = first * alpha if options.alpha else np.zeros_like(first)
     if not isinstance(options.decay, str):
         decay = np.full_like(first, options.decay)
-    return Steps(options.schedule, _of_outputs(first), _of_outputs(decay))
+    return Steps(options.schedule, *map(_of_outputs, (first, decay, alpha)))
 
 
 def _of_outputs(size: Any) -> float | tuple[float, ...]:
@@ -241,7 +255,9 @@ def _of_outputs(size: Any) -> float | tuple[float, ...]:
     return tuple(size.tolist()) if np.size(size) > 1 else float(np.squeeze(size))
 
 
-def automatic_step(options: Options, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
+def automatic_step(
+    options: Options, alpha: Any, spread: np.ndarray, eigenvalue: float, bound: float
+) -> Any:
     """The first step of ``step_size="auto"``, common to all outputs or one for each."""
     if options.newton:
         return min(_LARGEST_NEWTON, max(_LEAST_NEWTON, _NEWTON / np.sqrt(options.n_neurons)))
@@ -253,7 +269,7 @@ def automatic_step(options: Options, spread: np.ndarray, eigenvalue: float, boun
     # The best of M draws has at most M times the density of one, and so the operator.
     eigenvalue = min(options.n_candidates * eigenvalue, bound**2)
     b, k = options.batch_size, options.neurons_per_step
-    return stable_step(curvature, options.alpha, eigenvalue, bound**2, b, k, options.n_neurons)
+    return stable_step(curvature, alpha, eigenvalue, bound**2, b, k, options.n_neurons)
 
 
 def unit_of(spread: np.ndarray) -> np.ndarray:
@@ -261,9 +277,17 @@ def unit_of(spread: np.ndarray) -> np.ndarray:
     return np.where(spread > 0, np.maximum(spread, _LEAST_UNIT), 1.0)
 
 
+def automatic_alpha(loss: Loss, spread: np.ndarray) -> Any:
+    """The regularisation strength of learners with a kernel, for targets of this spread.
+
+    alpha |f|² has the unit of the loss. That of a loss with a slope of ±1 is the unit of y.
+    """
+    return _ALPHA / unit_of(spread) if loss.piecewise_linear else _ALPHA
+
+
 def stable_step(
     curvature: Any,
-    alpha: float,
+    alpha: Any,
     eigenvalue: float,
     square: float,
     batch: int,
@@ -370,8 +394,9 @@ def check_premises(name: str, loss: Loss) -> None:
         )
 
 
-def check_steps(owner: str, steps: Steps, alpha: float, loss: Loss) -> None:
+def check_steps(owner: str, steps: Steps, loss: Loss) -> None:
     """Refuse steps that reverse the signs of coefficients; warn if the theorem does not hold."""
+    alpha = float(np.max(steps.alpha))
     name = f"{owner}: schedule={steps.schedule!r}"
     if steps.schedule == "theorem":
         if alpha == 0:
@@ -380,7 +405,7 @@ def check_steps(owner: str, steps: Steps, alpha: float, loss: Loss) -> None:
                 "integer. Remedy: an alpha above 0, or another schedule."
             )
         theta = float(np.max(steps.first))
-        product = theta * alpha
+        product = float(np.max(np.multiply(steps.first, steps.alpha)))
         if not (1 < product < 2 or (product > 0.5 and np.isclose(product, round(product)))):
             warn(
                 f"{name}: θ alpha = {product:g}, with θ = step_size = {theta:g}, is neither "
@@ -388,9 +413,9 @@ def check_steps(owner: str, steps: Steps, alpha: float, loss: Loss) -> None:
                 f"step_size='auto', or one between {1 / alpha:g} and {2 / alpha:g}."
             )
         check_premises(name, loss)
-    elif (second := steps(1).max()) * alpha >= 1:
+    elif (kept := float(steps.kept(steps(1)).min())) <= 0:
         raise ValueError(
-            f"{name}: steps of {second:g} with alpha={alpha!r} decay earlier coefficients by "
-            f"1 - step * alpha = {1 - second * alpha:g}, which must be above 0. Remedy: a "
-            f"step_size below {1 / alpha:g}, or a smaller alpha."
+            f"{name}: steps of {steps(1).max():g} with alpha={alpha!r} decay earlier coefficients "
+            f"by 1 - step * alpha = {kept:g}, which must be above 0. Remedy: a step_size below "
+            f"{1 / alpha:g}, or a smaller alpha."
         )
