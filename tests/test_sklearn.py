@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem, shots
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
 from trickless.neurons import Gaussian, Stumps
 
 
@@ -30,7 +30,7 @@ class Shots:
 DEFAULTS = [
     type(learner)(*[Shots()] * name_of(learner).startswith("Noisy"))
     for learner in LEARNERS + KERNEL_LEARNERS
-]
+] + [RandomFeatures()]
 #: Why a check of weights, which takes a weight of 2 for the row twice, contradicts an estimator.
 WEIGHTS = {
     "KitchenSinksRegressor": "alpha='auto' goes by the number of rows, which repetition changes",

@@ -15,6 +15,7 @@ from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSink
 from trickless.learners.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
 from trickless.learners.norma import NORMAClassifier, NORMARegressor
 from trickless.learners.pegasos import PegasosClassifier
+from trickless.learners.random_features import RandomFeatures
 from trickless.learners.sdca import SDCAClassifier, SDCARegressor
 from trickless.learners.shrinking_gradient import (
     ShrinkingGradientClassifier,
@@ -40,6 +41,7 @@ __all__ = [
     "NoisyKernelClassifier",
     "NoisyKernelRegressor",
     "PegasosClassifier",
+    "RandomFeatures",
     "RegretDisplay",
     "SDCAClassifier",
     "SDCARegressor",

@@ -28,6 +28,7 @@ _NAMES = {
     "learners.noisy_kernel": "NoisyKernelClassifier NoisyKernelRegressor",
     "learners.norma": "NORMAClassifier NORMARegressor",
     "learners.pegasos": "PegasosClassifier",
+    "learners.random_features": "RandomFeatures",
     "learners.rows": "Matrix Rows RowsOfNeurons",
     "learners.sdca": "SDCAClassifier SDCARegressor",
     "learners.shrinking_gradient": "ShrinkingGradientClassifier ShrinkingGradientRegressor",

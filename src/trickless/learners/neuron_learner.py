@@ -140,13 +140,9 @@ def choose_neurons(
     one, the learner's. ``in_turn`` says that the learner takes the families of a mixture with trees
     in turn. What one of them takes from the data is then chosen for that family alone.
     """
-    inputs = learner.rows_.inputs(learner, X.shape[1])
     families = [clone(make_neurons(learner.neurons))] if families is None else families
     for family in families:
-        family.inputs_ = inputs
-        check_fit_takes_weights(family)
-        family.fit(X, generator(learner.seed_, Purpose.FIT), weight)
-        check_fitted_family(family)
+        _fit_family(learner, family, X, weight)
         in_turn = in_turn and takes_turns(family)
         if not (learner._by_leaves and (family.one_hot or in_turn)):
             family.set_depth(X.shape[0], _MOST_CUTS)
@@ -162,6 +158,28 @@ def choose_neurons(
             if scores is not None:
                 learner.search_scores_ = scores
         bar.update()
+    _take_neurons(learner, X)
+
+
+def fit_neurons(learner: NeuronLearner, X: Any, weight: np.ndarray | None) -> None:
+    """Fit the family of a learner that has no targets, and set ``neurons_``."""
+    family = clone(make_neurons(learner.neurons))
+    _fit_family(learner, family, X, weight)
+    family.set_depth(X.shape[0], _MOST_CUTS)
+    learner.neurons_ = family
+    _take_neurons(learner, X)
+
+
+def _fit_family(learner: NeuronLearner, family: Neurons, X: Any, weight: np.ndarray | None) -> None:
+    """Fit a family to the first batch."""
+    family.inputs_ = learner.rows_.inputs(learner, X.shape[1])
+    check_fit_takes_weights(family)
+    family.fit(X, generator(learner.seed_, Purpose.FIT), weight)
+    check_fitted_family(family)
+
+
+def _take_neurons(learner: NeuronLearner, X: Any) -> None:
+    """Try the neurons that were chosen on the first batch, and take note of it."""
     kind = learner.rows_.kind
     if kind.tables and not learner.neurons_.accepts_tables:
         kind.without_gaps = type(learner.neurons_).__name__

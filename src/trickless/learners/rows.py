@@ -141,11 +141,15 @@ class Rows:
     def first(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
         """The rows, targets and weights of the first batch, without rows of weight 0.
 
-        Sets ``n_features_in_`` and ``feature_names_in_`` of the learner.
+        A learner without targets has y = None. Sets ``n_features_in_`` and ``feature_names_in_`` of
+        the learner.
         """
         check_together(self.owner, X, y=y, sample_weight=sample_weight)
         self.labels_beside_rows = dispatches() and is_foreign(y)
-        X, y = self._validated(learner, X, to_host(y), reset=True)
+        if y is None:
+            X = self._validated(learner, X, "no_validation", reset=True)
+        else:
+            X, y = self._validated(learner, X, to_host(y), reset=True)
         self.kind.check(self.owner, X)
         self.place = place(X)
         weight = check_weights(self.owner, to_host(sample_weight), X)
@@ -183,9 +187,11 @@ class Rows:
         """Rows, and targets if there are any, as arrays of finite numbers."""
         if self.kind.tables:
             X = self._encoded(learner, X, reset)
-        if not (isinstance(y, str) and y == "no_validation"):
-            y = exactly(y)
+        has_targets = not (isinstance(y, str) and y == "no_validation")
+        if has_targets or reset:
             warn_of_rounded_integers(self.owner, "X", X)
+        if has_targets:
+            y = exactly(y)
             if self.numeric:
                 warn_of_rounded_integers(self.owner, "y", y)
         if isinstance(X, np.ndarray):
@@ -195,7 +201,7 @@ class Rows:
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
         if self.kind.tables:
             options["ensure_all_finite"] = "allow-nan"
-        if not (isinstance(y, str) and y == "no_validation"):
+        if has_targets:
             several = self.numeric or self._has_sets(learner, y)
             options |= {"multi_output": several, "y_numeric": self.numeric}
         try:
@@ -284,9 +290,16 @@ def _precisions(X: Any) -> tuple[Any, ...]:
     return (xp.float64, xp.float32) if has_double(X) else (xp.float32,)
 
 
+def precision_of(X: Any) -> str:
+    """The name of the precision that keeps X: "float32", or "float64"."""
+    kinds = set(map(str, X.dtypes)) if is_frame(X) else {str(getattr(X, "dtype", ""))}
+    single = kinds and all(kind.lower().endswith("float32") for kind in kinds)
+    return "float32" if single else "float64"
+
+
 def that_count(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
     """Rows with a positive weight, and their targets and weights."""
     if weight is None or weight.all():
         return X, y, weight
     kept = weight > 0
-    return take(X, kept), y[kept], weight[kept]
+    return take(X, kept), None if y is None else y[kept], weight[kept]

@@ -1,0 +1,336 @@
+"""Random features: the activations of drawn neurons, for learners of other libraries.
+
+A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from trickless.arrays.devices import empty
+from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.states import in_one_state
+from trickless.arrays.threads import linear_algebra
+from trickless.functions.alike import map_rows_alike
+from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
+from trickless.learners.base import store
+from trickless.learners.doubly_stochastic import (
+    DoublyStochasticClassifier,
+    DoublyStochasticRegressor,
+)
+from trickless.learners.intake import anew, check_fixed
+from trickless.learners.labels import Labels
+from trickless.learners.neuron_learner import (
+    NeuronLearner,
+    choose_neurons,
+    fit_neurons,
+    see_later_rows,
+)
+from trickless.learners.rows import Rows, precision_of
+from trickless.learners.targets import Numbers
+from trickless.neurons import Neurons, make_neurons
+from trickless.neurons.auto import Auto
+from trickless.neurons.checks import check_finite_activations
+from trickless.rules import DTYPE, anything, boolean, check_parameters, either, integer, is_none
+
+
+class RandomFeatures(TransformerMixin, NeuronLearner):
+    r"""Random features: the activations of drawn neurons, as columns.
+
+    Neuron j has the columns :math:`\psi(x; w_j) / \sqrt{K}`, so that inner products of rows
+    estimate the kernel of the family:
+
+    .. math:: z(x) \cdot z(x') = \frac1K \sum_{j=1}^K \psi(x; w_j) \cdot \psi(x'; w_j)
+        \approx k(x, x')
+
+    So a linear method on these columns is a kernel method [1]_: PCA becomes kernel PCA, and k-means
+    clusters in the space of the kernel. It works with every family: on data frames ("tabular",
+    "trees"), on images (``Patches``), and on a neuron of your own.
+
+    Parameters
+    ----------
+    neurons : Neurons or str, default="gaussian"
+        The family of neurons, or the name of one; see :mod:`trickless.neurons`. Families that
+        choose by the data need y: those with ``length_scale="relevance"`` or
+        ``feature_weights="relevance"``, and "auto". With y, ``length_scale="auto"`` is chosen by
+        the data, and without y it is the median distance between rows.
+    n_neurons : int, default=500
+        How many neurons K to draw. There are ``n_neurons * width`` columns: a Gaussian neuron has
+        two, a cosine and a sine.
+    n_candidates : int, default=1
+        If it is above 1, each neuron is the best of so many draws for what the neurons before it
+        do not explain of y, as in gradient boosting; see
+        :class:`~trickless.DoublyStochasticRegressor`.
+    sparse_output : bool, default=True
+        Whether the columns of indicators, as of "trees", are a CSR matrix. Other families have
+        dense columns.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the neurons. It and the fitted family are all that is stored.
+    n_jobs : int or None, default=None
+        Threads. None uses as many as BLAS would, -1 every core.
+    verbose : bool, default=False
+        Whether to show a progress bar while neurons are chosen.
+    dtype : {"float32", "float64"} or None, default=None
+        Precision of the columns. None keeps that of X: float32 or float64.
+
+    Attributes
+    ----------
+    neurons_ : Neurons
+        The fitted family.
+    feature_importances_ : array of shape (n_features,)
+        How much each feature matters, if the family learned that.
+    n_features_in_ : int
+        Number of features.
+
+    See Also
+    --------
+    KitchenSinksRegressor : Ridge regression on these columns, in one pass without keeping them.
+    estimate_kernel : The estimate of the kernel, with its standard error.
+
+    References
+    ----------
+    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
+       Algorithm 1, for any neuron in the place of a cosine.
+
+    Examples
+    --------
+    Kernel PCA:
+
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from trickless import RandomFeatures
+    >>> X, _ = make_moons(200, noise=0.05, random_state=0)
+    >>> pca = make_pipeline(RandomFeatures(random_state=0), PCA(2))
+    >>> pca.fit_transform(X).shape
+    (200, 2)
+    """
+
+    _fixed = ("neurons", "n_neurons", "n_candidates", "dtype")
+    _bounded = False
+    _on_devices = True
+    _numeric = False
+    _smaller = "a smaller n_neurons, neurons of a smaller width, or fewer rows at a time"
+    _rules = NeuronLearner._rules | {
+        "n_candidates": integer(1, "n_candidates=1 takes neurons as they are drawn", 1000),
+        "sparse_output": boolean("sparse_output=False gives dense columns of trees"),
+        "dtype": either(DTYPE, anything("None", "", is_none)),
+    }
+
+    sparse_output: bool
+    n_candidates: int
+    source_: NeuronStream | StoredNeurons
+
+    def __init__(
+        self,
+        neurons: Neurons | str = "gaussian",
+        n_neurons: int = 500,
+        *,
+        n_candidates: int = 1,
+        sparse_output: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        dtype: Any = None,
+    ) -> None:
+        store(self, locals())
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RandomFeatures:
+        """Fit the family to rows, and draw a seed of the neurons.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+        y : array of shape (n_rows,) or (n_rows, n_outputs), optional
+            Targets, for families that choose by the data. Numbers with fractions are targets of
+            regression, and others are labels.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self, self._rules)
+        with anew(self, _is_fitted) as new, linear_algebra(self.n_jobs):
+            new._begin(X, y, sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RandomFeatures:
+        """Fit the family to the first batch, and check later ones.
+
+        Later batches change nothing. There is a warning if they do not suit what the family took
+        from the first.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+        y : array of shape (n_rows,) or (n_rows, n_outputs), optional
+        sample_weight : array of shape (n_rows,), optional
+
+        Returns
+        -------
+        self
+        """
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X, y, sample_weight)
+        check_parameters(self, self._rules)
+        with anew(self, _is_fitted, goes_on=True) as new:
+            check_fixed(new)
+            rows = new._rows_to_predict(X)
+            if rows.shape[0]:
+                see_later_rows(new, rows)
+        return self
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any) -> None:
+        owner = type(self).__name__
+        self.fixed_ = {name: getattr(self, name) for name in self._fixed}
+        numeric = y is not None and type_of_target(y).startswith("continuous")
+        if self.n_candidates > 1:
+            self._learn_neurons(X, y, sample_weight, numeric)
+            return
+        dtype = precision_of(X) if self.dtype is None else self.dtype
+        self.rows_ = Rows(owner, dtype, self._kind_of_rows(), numeric)
+        X, y, weight = self.rows_.first(self, X, y, sample_weight)
+        self.seed_ = as_seed(self.random_state)
+        if y is None:
+            self._check_needs_no_targets()
+            fit_neurons(self, X, weight)
+        else:
+            targets = Numbers(owner, y, dtype) if numeric else Labels(owner, y)
+            choose_neurons(self, X, targets.matrix(y), weight)
+        self.source_ = NeuronStream(self.neurons_, self.seed_, self.rows_.dtype)
+
+    def _learn_neurons(self, X: Any, y: Any, sample_weight: Any, numeric: bool) -> None:
+        """Take the neurons that Doubly Stochastic Gradients chose among candidates."""
+        if y is None:
+            raise ValueError(
+                f"RandomFeatures: n_candidates={self.n_candidates!r} chooses neurons by y, and "
+                "there is none. Remedy: fit(X, y), or n_candidates=1."
+            )
+        learner = DoublyStochasticRegressor if numeric else DoublyStochasticClassifier
+        model = learner(
+            self.neurons,
+            self.n_neurons,
+            n_candidates=self.n_candidates,
+            early_stopping=False,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            dtype=precision_of(X) if self.dtype is None else self.dtype,
+        ).fit(X, y, sample_weight)
+        # The neurons are those of the model, and so is what it knows of the rows.
+        for name in ("rows_", "seed_", "neurons_", "first_batch_", "n_features_in_"):
+            setattr(self, name, getattr(model, name))
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+        self.rows_.owner = type(self).__name__
+        self.source_, self.importances_ = model.descent_.source, model._importances()
+
+    def _importances(self) -> np.ndarray | None:
+        chosen: np.ndarray | None = getattr(self, "importances_", None)
+        return super()._importances() if chosen is None else chosen
+
+    def _check_needs_no_targets(self) -> None:
+        if _is_chosen_by_targets(make_neurons(self.neurons)):
+            raise ValueError(
+                f"RandomFeatures: neurons={self.neurons!r} is chosen by y, and there is none. "
+                "Remedy: fit(X, y), or a family that goes by X alone, such as 'gaussian'."
+            )
+
+    @in_one_state
+    def transform(self, X: Any) -> Any:
+        """The random features of rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        array or CSR matrix of shape (n_rows, n_neurons * width)
+            In the library and on the device of X. Neuron j has the columns from ``j * width`` on.
+        """
+        X = self._rows_to_predict(X)
+        family, scale = self.neurons_, self.n_neurons**-0.5
+        with linear_algebra(self.n_jobs):
+            if family.one_hot and self.sparse_output and on_host(X):
+                return self._indicators(X, scale)
+            n_columns = self.n_neurons * family.width
+            out = empty((X.shape[0], n_columns), X, self.rows_.dtype)
+
+            def fill(rows: slice, some: Any) -> None:
+                n_rows = min(rows.stop, X.shape[0]) - rows.start
+                for where, weights in self.source_.pieces(0, self.n_neurons, some):
+                    Z, xp = family(some, weights)[:n_rows, ...], namespace(some)
+                    Z = xp.reshape(Z, (n_rows, family.width, -1))
+                    Z = xp.reshape(xp.permute_dims(Z, (0, 2, 1)), (n_rows, -1))
+                    columns = slice(where.start * family.width, where.stop * family.width)
+                    out[rows.start : rows.start + n_rows, columns] = Z * scale
+
+            map_rows_alike(fill, X, n_columns, self.n_jobs)
+        check_finite_activations(type(family).__name__, out)
+        return out
+
+    def _indicators(self, X: np.ndarray, scale: float) -> scipy.sparse.csr_matrix:
+        """The features of neurons one of whose numbers is 1, as a CSR matrix."""
+        family, n = self.neurons_, self.n_neurons
+        index = np.int32 if len(X) * n < 2**31 and n * family.width < 2**31 else np.int64
+        columns, read = np.empty((len(X), n), dtype=index), family.read(X, self.n_jobs)
+        for where, weights in self.source_.pieces(0, n):
+            first = np.arange(where.start, where.stop) * family.width
+            columns[:, where] = family.leaves(read, weights) + first
+        ends = np.arange(len(X) + 1, dtype=index) * n
+        data = np.full(columns.size, scale, dtype=self.rows_.dtype)
+        shape = len(X), n * family.width
+        return scipy.sparse.csr_matrix((data, columns.ravel(), ends), shape=shape)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns: the family, the number of the neuron, and of its part.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            Names of the features of X, which scikit-learn passes. They are not used.
+
+        Returns
+        -------
+        array of str of shape (n_neurons * width,)
+            Such as "gaussian0_0" and "gaussian0_1", the cosine and the sine of the first neuron.
+        """
+        check_is_fitted(self)
+        family, width = type(self.neurons_).__name__.lower(), self.neurons_.width
+        numbers = np.arange(self.n_neurons * width)
+        parts = [f"_{number % width}" if width > 1 else "" for number in numbers]
+        names = [f"{family}{i // width}{part}" for i, part in zip(numbers, parts, strict=True)]
+        return np.array(names, dtype=object)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_neurons * self.neurons_.width
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.array_api_support = True
+        neurons = self.neurons
+        known = isinstance(neurons, str | Neurons)
+        by_targets = known and _is_chosen_by_targets(make_neurons(neurons))
+        tags.target_tags.required = by_targets or self.n_candidates != 1
+        return tags
+
+
+def _is_chosen_by_targets(family: Neurons) -> bool:
+    """Whether a family, or a part of it, can only be chosen by targets."""
+    return isinstance(family, Auto) or "relevance" in map(str, family.get_params().values())
+
+
+def _is_fitted(learner: RandomFeatures) -> bool:
+    return hasattr(learner, "source_")
