@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 
+import fuzz_batches
 from cases import FAMILIES, LEARNERS, inputs, name_of, suited
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, load, save
 from trickless.neurons import Gaussian, Stumps
@@ -120,3 +121,8 @@ def test_what_is_known_of_the_first_batch_goes_with_the_model(tmp_path):
     with pytest.warns(UserWarning, match="times as far from the mean of the " + WARNING):
         load(tmp_path / "model").partial_fit(rows[500:] * 10, X[500:, 0])
     assert not hasattr(model.compact(), "first_batch_")
+
+
+def test_odd_streams_are_those_of_plain_batches():
+    """A sample of what ``make fuzz-inputs`` tries."""
+    assert 5 <= fuzz_batches.fuzz(40) < 40
