@@ -3,7 +3,13 @@
 import numpy as np
 
 import calibrated_probabilities
+import kernel_cca
+import kernel_k_means
+import kernel_pca
+import linear_models_on_features
+import novelty_detection
 import quantum_kernel
+import spectral_embedding
 import stream
 
 
@@ -78,3 +84,40 @@ def test_a_stream_that_is_interrupted_goes_on_from_its_file(tmp_path, monkeypatc
     in_parts = stream.main(tmp_path / "parts")
     assert in_parts.batches_learned_ == 8
     np.testing.assert_array_equal(in_parts.neuron_coef_, whole.neuron_coef_)
+
+
+def test_pca_of_random_features_tells_rings_apart(capsys):
+    kernel_pca.main()
+    right = [float(line.split("%")[0].split()[-1]) for line in capsys.readouterr().out.splitlines()]
+    assert right[0] < 70
+    assert right[1] == right[2] == 100
+
+
+def test_random_convolutions_help_k_means(monkeypatch):
+    monkeypatch.setattr(kernel_k_means, "SEEDS", [1])
+    found = kernel_k_means.main()
+    assert found["random convolutions"] > found["pixels"] + 0.02
+
+
+def test_an_embedding_by_features_is_as_good_as_the_spectral_one():
+    scores = spectral_embedding.main()
+    assert scores["random features"] > scores["exact"] - 0.02
+
+
+def test_novelties_are_found_by_a_linear_method_on_features():
+    areas = novelty_detection.main()
+    assert areas["on random features"] > areas["one-class SVM"] - 0.06 > areas["without features"]
+
+
+def test_views_that_are_related_by_a_square_are_found():
+    found = kernel_cca.main()
+    assert found["as random features"] > 0.9
+    assert abs(found["as they are"]) < 0.2
+
+
+def test_linear_models_are_better_on_features():
+    found = linear_models_on_features.main()
+    plain, on_features = found["log loss on digits"]
+    assert on_features < plain
+    plain, on_features = found["deviance of counts explained"]
+    assert on_features > 0.6 > plain
