@@ -21,6 +21,7 @@
 # make bench-command-line  twenty million rows of a file through the command line
 # make bench-convergence  the rate 1/t of Doubly Stochastic
 # make bench-estimators   index, stratified and full estimates, and what "auto" takes
+# make bench-features     random features beside scikit-learn's approximations, and what stands on them
 # make bench-frequencies  errors of kernels by each way of drawing frequencies
 # make bench-growth       time against rows, inputs and neurons; time of an import
 # make bench-gpu        a graphics card beside bare torch; says so where there is none
@@ -170,6 +171,9 @@ bench-gpu: $(VENV)/.torch
 
 bench-auto: $(VENV)/.plot
 	$(BIN)/python benchmarks/auto.py
+
+bench-features: $(VENV)/.plot
+	PYTHONPATH=examples $(BIN)/python benchmarks/features.py
 
 bench-relevance: $(VENV)/.plot
 	$(BIN)/python benchmarks/relevance.py
