@@ -103,7 +103,12 @@ def covertype(n):
     """Rows and labels to learn from, and others to test on."""
     split = data.covertype()
     rows = np.random.default_rng(0).permutation(len(split.X_train))[:n]
-    return split.X_train[rows], split.y_train[rows], split.X_test[:TEST_ROWS], split.y_test[:TEST_ROWS]
+    return (
+        split.X_train[rows],
+        split.y_train[rows],
+        split.X_test[:TEST_ROWS],
+        split.y_test[:TEST_ROWS],
+    )
 
 
 def scale_of(X):

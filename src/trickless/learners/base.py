@@ -15,11 +15,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
-from tqdm.auto import tqdm
 
 from trickless.arrays.devices import beside, is_foreign, to_host
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
+from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.labels import Labels, LabelSets, exactly
 from trickless.learners.rows import Matrix, Rows
 from trickless.learners.targets import Numbers, check_scale
@@ -29,7 +29,7 @@ from trickless.solvers.calibration import probabilities
 from trickless.solvers.losses import Loss, make_loss
 
 
-class Learner(BaseEstimator):
+class Learner(CallbackSupportMixin, BaseEstimator):
     """Base class of all learners.
 
     A learner stores its parameters in ``__init__``. Its ``fit`` starts a new state with ``anew``
@@ -70,6 +70,12 @@ class Learner(BaseEstimator):
         "verbose": boolean("verbose=True shows a progress bar", or_integer=True),
         "dtype": DTYPE,
     }
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let callbacks follow the fit of a class of learners."""
+        if "fit" in vars(cls):
+            cls.fit = watched(vars(cls)["fit"])
+        super().__init_subclass__(**options)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Parameters are numbers of Python, since products of those of NumPy may overflow.
@@ -142,11 +148,9 @@ class Learner(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "seed_")
 
-    def _progress(self, total: int, unit: str, phase: str = "") -> tqdm:
-        """The bar of a phase of learning, which is shown if ``verbose``."""
-        name = type(self).__name__
-        name = f"{name}, {phase}" if phase else name
-        return tqdm(total=total, unit=unit, desc=name, disable=not self.verbose)
+    def _progress(self, total: int, unit: str, phase: str = "") -> Phase:
+        """A phase of learning, whose progress is shown if ``verbose``."""
+        return Phase(self, total, unit, phase)
 
 
 class Regressor(RegressorMixin, Learner):

@@ -10,6 +10,7 @@ import os
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.memory import physical_memory
@@ -17,6 +18,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network
 from trickless.learners.base import Classifier, Regressor, store
+from trickless.learners.callbacks import watch_rows
 from trickless.learners.intake import anew, begin
 from trickless.learners.neuron_learner import (
     NeuronLearner,
@@ -173,6 +175,9 @@ class _DoublyStochastic(NeuronLearner):
             file.received(new.seed_, *batch)
             size_up(new, len(batch[1]))
             descent, options = new.descent_, options_of(new)
+            if options.early_stopping:
+                held_out = descent.split(len(batch[1]), options)[0]
+                watch_rows(new, _safe_indexing(X, held_out), _safe_indexing(y, held_out))
             n_left = options.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
                 descent.learn_all(*batch, options, file.keep, file.resume(), bar.update)
@@ -437,7 +442,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
-        Whether to show a progress bar.
+        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and coefficients.
     cache_bytes : int, default=2**28
@@ -622,7 +627,7 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
-        Whether to show a progress bar.
+        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and coefficients.
     cache_bytes : int, default=2**28

@@ -72,6 +72,8 @@ class _Anew(Held[L]):
             for name, value in list(vars(self._learner).items())
             if self._goes_on or not _is_fitted(name)
         }
+        if (watch := vars(self._new).get("_watch")) is not None:
+            watch.is_ready = self._is_model
         return self._new
 
     def end(self, error: BaseException | None) -> None:

@@ -396,7 +396,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
-        Whether to show a progress bar.
+        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
     dtype : {"float32", "float64"}, default="float32"
         Precision of the activations, and of their products over a few rows if that is accurate
         enough. Sums and solvers always work in float64.
@@ -627,7 +627,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
-        Whether to show a progress bar.
+        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
     dtype : {"float32", "float64"}, default="float32"
         Precision of the activations, and of their products over a few rows if that is accurate
         enough. Sums and solvers always work in float64.

@@ -211,7 +211,7 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
-        Whether to show a progress bar.
+        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
     dtype : {"float32", "float64"}, default="float64"
         Precision of the rows that the kernel is given.
 
@@ -329,7 +329,7 @@ class NoisyKernelClassifier(Classifier, _NoisyKernel):
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
-        Whether to show a progress bar.
+        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
     dtype : {"float32", "float64"}, default="float64"
         Precision of the rows that the kernel is given.
 

@@ -192,6 +192,8 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> None:
         owner = type(self).__name__
         self.fixed_ = {name: getattr(self, name) for name in self._fixed}
+        if y is None:
+            self._check_needs_no_targets()
         numeric = y is not None and type_of_target(y).startswith("continuous")
         if self.n_candidates > 1:
             self._learn_neurons(X, y, sample_weight, numeric)
@@ -201,7 +203,6 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         X, y, weight = self.rows_.first(self, X, y, sample_weight)
         self.seed_ = as_seed(self.random_state)
         if y is None:
-            self._check_needs_no_targets()
             fit_neurons(self, X, weight)
         else:
             targets = Numbers(owner, y, dtype) if numeric else Labels(owner, y)
@@ -210,11 +211,6 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
     def _learn_neurons(self, X: Any, y: Any, sample_weight: Any, numeric: bool) -> None:
         """Take the neurons that Doubly Stochastic Gradients chose among candidates."""
-        if y is None:
-            raise ValueError(
-                f"RandomFeatures: n_candidates={self.n_candidates!r} chooses neurons by y, and "
-                "there is none. Remedy: fit(X, y), or n_candidates=1."
-            )
         learner = DoublyStochasticRegressor if numeric else DoublyStochasticClassifier
         model = learner(
             self.neurons,
@@ -239,6 +235,11 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         return super()._importances() if chosen is None else chosen
 
     def _check_needs_no_targets(self) -> None:
+        if self.n_candidates > 1:
+            raise ValueError(
+                f"RandomFeatures: n_candidates={self.n_candidates!r} chooses neurons by y, and "
+                "there is none. Remedy: fit(X, y), or n_candidates=1."
+            )
         if _is_chosen_by_targets(make_neurons(self.neurons)):
             raise ValueError(
                 f"RandomFeatures: neurons={self.neurons!r} is chosen by y, and there is none. "

@@ -146,7 +146,7 @@ class Rows:
         """
         check_together(self.owner, X, y=y, sample_weight=sample_weight)
         self.labels_beside_rows = dispatches() and is_foreign(y)
-        if y is None:
+        if y is None and not learner.__sklearn_tags__().target_tags.required:
             X = self._validated(learner, X, "no_validation", reset=True)
         else:
             X, y = self._validated(learner, X, to_host(y), reset=True)

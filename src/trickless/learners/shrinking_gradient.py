@@ -242,7 +242,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
-        Whether to show a progress bar.
+        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and support points.
 
@@ -417,7 +417,7 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     n_jobs : int or None, default=None
         Threads. None uses as many as BLAS would, -1 every core.
     verbose : bool, default=False
-        Whether to show a progress bar.
+        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and support points.
 
