@@ -123,6 +123,7 @@ class NeuronLearner(Learner):
         known = isinstance(neurons, str | Neurons)
         tags.input_tags.sparse = known and make_neurons(neurons).accepts_sparse
         tags.input_tags.allow_nan = known and make_neurons(neurons).accepts_tables
+        tags.array_api_support = self._on_devices
         return tags
 
 

@@ -320,7 +320,6 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.array_api_support = True
         neurons = self.neurons
         known = isinstance(neurons, str | Neurons)
         by_targets = known and _is_chosen_by_targets(make_neurons(neurons))

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
 from trickless.arrays.devices import place, take, to_host
-from trickless.arrays.namespaces import on_host
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.rules import check_value, count, positive, warn, with_remedies
 
 #: Rounding may change this share of activations by much, where neurons have steps.
@@ -237,7 +237,8 @@ def check_pairs(owner: str, Z: Any, n: int, width: int) -> None:
 
 def check_finite_activations(name: str, values: np.ndarray) -> None:
     """Check that activations of finite rows, or their norms, are finite."""
-    if not np.isfinite(values).all():
+    xp = namespace(values)
+    if not bool(xp.all(xp.isfinite(values))):
         raise ValueError(
             f"{name} gave activations that are not finite for finite rows. Remedy: scale X, if its "
             "values are extreme; otherwise keep overflows and divisions by zero out of the family."
