@@ -11,7 +11,8 @@ from trickless import (
     RandomFeatures,
 )
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 MODELS = [
     KitchenSinksRegressor(n_neurons=50),
     KitchenSinksClassifier(n_neurons=50),
@@ -28,11 +29,13 @@ def dispatch(monkeypatch):
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_arrays_of_torch_are_worked_on_where_they_are(model, dtype):
+@pytest.mark.parametrize("device", DEVICES)
+def test_arrays_of_torch_are_worked_on_where_they_are(model, dtype, device):
     assert model.__sklearn_tags__().array_api_support
-    check_array_api_input(type(model).__name__, model, "torch", "cpu", dtype)
+    check_array_api_input(type(model).__name__, model, "torch", device, dtype)
 
 
-def test_features_of_torch_are_those_of_numpy():
+@pytest.mark.parametrize("device", DEVICES)
+def test_features_of_torch_are_those_of_numpy(device):
     model = RandomFeatures(n_neurons=20)
-    check_array_api_input_and_values("RandomFeatures", model, "torch", "cpu", "float64")
+    check_array_api_input_and_values("RandomFeatures", model, "torch", device, "float64")

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cases import FAMILIES, LEARNERS, answers, name_of, problem, suited
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
 from trickless.neurons import FromTorch
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
@@ -154,3 +154,16 @@ def test_the_benchmark_says_that_there_is_no_card():
     assert result.returncode == 2
     assert "no CUDA device" in result.stderr
     assert not result.stdout
+
+
+@on_every_device
+@pytest.mark.parametrize("family", FAMILIES)
+def test_features_of_tensors_are_those_of_numpy(family, device):
+    X = suited(family, problem(KitchenSinksRegressor(), rows=300)[0])
+    model = RandomFeatures(FAMILIES[family], 60, random_state=0, sparse_output=False)
+    expected = clone(model).fit(X).transform(X)
+    rows = put(X, device)
+    Z = model.fit(rows).transform(rows)
+    assert Z.device == rows.device
+    assert Z.dtype == rows.dtype
+    np.testing.assert_allclose(Z.cpu(), expected, atol=1e-9)
