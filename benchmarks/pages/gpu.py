@@ -16,8 +16,8 @@ def measured_table():
     ]
     for step in result["steps"]:
         size = (
-            f"{step['rows']:,} rows of {step['inputs']}, {step['neurons before']:,} neurons before, "
-            f"{step['neurons drawn']:,} drawn"
+            f"{step['rows']:,} rows of {step['inputs']}, {step['neurons before']:,} neurons "
+            f"before, {step['neurons drawn']:,} drawn"
         )
         name = f"`DoublyStochasticRegressor`, a step, preconditioner={step['preconditioner']!r}"
         rows.append([name, size, *_seconds(step["seconds"], "step", "bare step")])
