@@ -1,10 +1,12 @@
 """Files are written whole or not at all, and keep their rights."""
 
+import errno
 import os
 import stat
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -68,6 +70,27 @@ def test_a_read_only_file_is_not_replaced(tmp_path):
         with pytest.raises(ValueError, match=r"model' is there and read-only.*Remedy: another"):
             call()
     assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@posix
+@pytest.mark.parametrize("code", [errno.EROFS, errno.EPERM, errno.EACCES])
+def test_whether_a_file_can_be_written_is_tried(code, tmp_path, monkeypatch):
+    """Rights do not tell of file systems that are mounted read-only, and root has all of them."""
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+    check_writable("fit", path)
+    assert path.read_bytes() == b"old"
+    opened = Path.open
+
+    def refuse(self, mode="r", *arguments, **more):
+        if self == path and "+" in mode:
+            raise OSError(code, os.strerror(code))
+        return opened(self, mode, *arguments, **more)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(ValueError, match=r"model' is there and read-only.*Remedy: another"):
+        check_writable("fit", path)
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -77,11 +77,20 @@ def check_writable(owner: str, path: str | os.PathLike[str]) -> None:
 def check_replaceable(owner: str, path: Path) -> None:
     """Refuse the path of something that is not a file, or of a file that must not be written."""
     check_is_file(owner, path)
-    if path.exists() and not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
+    if path.exists() and not (path.stat().st_mode & 0o222 and _opens(path)):
         raise ValueError(
             f"{owner}: {str(path)!r} is there and read-only, and is not replaced. Remedy: another "
             "path; or delete it, or allow writing to it, first."
         )
+
+
+def _opens(path: Path) -> bool:
+    """Whether a file can be opened for writing, which rights do not tell; it stays as it is."""
+    try:
+        with path.open("r+b"):
+            return True
+    except OSError:
+        return False
 
 
 def check_is_file(owner: str, path: Path) -> None:
