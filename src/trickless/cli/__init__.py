@@ -5,15 +5,22 @@ a file a command  fit, predict, evaluate, describe, demo/command
 app               all commands as one application
 ending            how a command ends: exit codes, and what is said of errors
 dataset           tables in files, batch by batch
+columns           which columns are read in fit, and of which kinds
+split             rows to learn from, and rows held out
 folder            which files of a folder are tables
+partitions        columns that names of folders stand for
+opening           CSV files as bytes of UTF-8, whatever they are packed or encoded in
 csv               how text is parsed
 quotes            text whose quotes are not closed, or that is no text
+cells             text as numbers and dates
+kinds             types of columns as numbers, dates and categories
 reading           errors of reading a file, and where they are
 profile           the first pass: types, scales, categories, a sample
 moments           means and standard deviations over batches
 order             the order in which a model gets the rows
 learn             from a table to a model
 models            models that commands read
+scores            how good predictions are
 output            files that are written whole or not at all
 screen            messages, tables and progress bars
 errors            errors that the user can correct
@@ -22,6 +29,7 @@ errors            errors that the user can correct
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import signal
@@ -38,9 +46,22 @@ _INTERRUPTED = 130
 
 def run() -> NoReturn:
     """Run the command line as a process of its own, from its start to its end."""
+    _leave_ascii()
     code = main()
     _end_at_interrupts()  # what is left of the process has nothing to tell
     sys.exit(code)
+
+
+def _leave_ascii() -> None:
+    """Start again in Python's UTF-8 mode, if names beyond ASCII cannot be passed on.
+
+    The locale C asks for ASCII. What is printed stays in the encoding that it has.
+    """
+    is_ascii = codecs.lookup(sys.getfilesystemencoding()).name == "ascii"
+    if is_ascii and os.environ.get("PYTHONUTF8") != "1":
+        encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+        env = {"PYTHONIOENCODING": encoding} | dict(os.environ) | {"PYTHONUTF8": "1"}
+        os.execve(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]], env)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
