@@ -10,9 +10,11 @@ import typer
 
 from trickless.cli.models import any_model, used
 from trickless.cli.screen import Json, line, result, table
-from trickless.tables.model import TableModel
+from trickless.tables.model import TableColumn, TableModel
 
 _SHOWN = 8
+#: Seconds of a day.
+_SECONDS = 86_400
 #: Parameters that the printed table shows; JSON has all of them.
 _PARAMETERS = ("neurons", "n_neurons", "loss", "alpha", "norm_bound", "max_support", "random_state")
 
@@ -37,6 +39,7 @@ def described(model: Any) -> dict[str, Any]:
             "learner": type(model).__name__,
             "parameters": {name: _plain(value) for name, value in params.items()},
             "chosen_neurons": None if chosen is None else _chosen(chosen),
+            "chosen_n_neurons": model.network_.n_neurons if hasattr(model, "n_neurons_") else None,
         }
     classes = None if model.classes is None else model.classes.tolist()
     columns = [
@@ -44,9 +47,7 @@ def described(model: Any) -> dict[str, Any]:
             "name": column.name,
             "kind": column.kind,
             **(
-                {"categories": column.categories}
-                if column.kind == "category"
-                else {"mean": float(column.mean), "standard_deviation": float(column.scale)}
+                {"categories": column.categories} if column.kind == "category" else _moments(column)
             ),
             "has_missing": column.has_missing,
         }
@@ -58,6 +59,14 @@ def described(model: Any) -> dict[str, Any]:
         "classes": classes,
         "columns": columns,
     }
+
+
+def _moments(column: TableColumn) -> dict[str, Any]:
+    """Mean and standard deviation; of dates as a date, and in days."""
+    if column.kind != "date":
+        return {"mean": float(column.mean), "standard_deviation": float(column.scale)}
+    mean = np.datetime64(round(column.mean * _SECONDS), "s")
+    return {"mean": str(mean), "standard_deviation_in_days": float(column.scale)}
 
 
 def _chosen(neurons: Any) -> str:
@@ -90,6 +99,9 @@ def show(values: dict[str, Any]) -> None:
 def _row(column: dict[str, Any]) -> list[str]:
     if column["kind"] == "category":
         about = _few(column["categories"])
+    elif column["kind"] == "date":
+        mean = column["mean"].replace("T", " ")
+        about = f"{mean} ± {column['standard_deviation_in_days']:.4g} days"
     else:
         about = f"{column['mean']:.4g} ± {column['standard_deviation']:.4g}"
     return [column["name"], column["kind"], about, "yes" if column["has_missing"] else ""]
