@@ -147,7 +147,7 @@ def test_what_the_first_pass_sees(table, tmp_path, small_batches):
         assert about[name].scale == pytest.approx(values.std(ddof=0), rel=1e-9)
         assert about[name].has_missing == values.isna().any()
         assert about[name].median == pytest.approx(values.median(), abs=values.std() / 2)
-    assert about["empty"][2:] == (0.0, 1.0, [], True, 0.0)
+    assert about["empty"][2:] == (0.0, 1.0, [], True, 0.0, "")
 
 
 def test_the_index_of_pandas_is_no_column(table, tmp_path):
@@ -419,13 +419,13 @@ def test_evaluation_counts_labels_that_are_no_classes(table, tmp_path):
     scores = json.loads(done.stdout)
     assert (scores["rows_without_target"], scores["rows_of_unknown_classes"]) == (100, 100)
     largest = table.label[200:].value_counts().max()
-    assert scores["error_of_the_largest_class"] == pytest.approx(1 - largest / 500)
+    assert scores["error_of_always_guessing_the_largest_class"] == pytest.approx(1 - largest / 500)
     right = model.predict(table[200:]) == table.label[200:]
     assert scores["accuracy"] == pytest.approx(right.sum() / 500)
     yes = scores["classes"][1]
     assert yes["recall"] == pytest.approx(right[table.label == "yes"].mean())
     shown = run("evaluate", tmp_path / "model.trickless", data).stdout
-    assert "error of the largest class" in shown
+    assert "error of always guessing the largest class" in shown
 
 
 def test_describe(table, tmp_path):

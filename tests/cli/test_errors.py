@@ -87,7 +87,8 @@ def test_names_of_columns(folder):
     (folder / "one.csv").write_text("label\na\nb\n")
     assert "no column but the target" in fit(folder / "one.csv")
     (folder / "two.csv").write_text("x,x,label\n1,2,a\n")
-    assert "two.csv: it cannot be read: Could not open CSV input source" in fit(folder / "two.csv")
+    said = fit(folder / "two.csv")
+    assert "two.csv, column 'x': there are two columns of this name. Remedy" in said
 
 
 def test_files_that_cannot_be_read(folder):
@@ -250,7 +251,10 @@ def test_a_column_of_another_type_in_the_second_file(folder):
     write(frame(), inside / "a.parquet")
     second = write(frame().assign(age="old"), inside / "b.parquet")
     said = fit(inside)
-    assert f"{second}, column 'age': it holds values of the type" in said
+    assert f"{second}, column 'age', row 1: invalid value 'old', where a number is expected" in said
+    write(frame().assign(age=[[1]] * 600), inside / "b.parquet")
+    said = fit(inside)
+    assert f"{second}, column 'age': it holds values of the type list" in said
     assert "where a number is needed" in said
     write(frame().drop(columns="age"), inside / "b.parquet")
     assert f"{second}, column 'age': there is no such column" in fit(inside)

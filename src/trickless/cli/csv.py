@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
+import codecs
 import csv
-import gzip
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow
 import pyarrow.csv
-import pyarrow.dataset as ds
 
+from trickless.cli.opening import check_format, opened, source
 from trickless.cli.quotes import check_quotes
 
-#: How compressed files are opened, by the ends of their names.
-OPENED = {".gz": gzip.open, ".bz2": bz2.open}
 #: Bytes that are parsed at a time. The types of columns are those of the first of these blocks.
 _BLOCK = 2**22
 _LONGEST_LINE = 2**20
@@ -32,36 +28,40 @@ _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*")
 
 def check_text(file: str) -> None:
     """Refuse a file in which rows would be lost to a quote, or that holds no text."""
-    with _opened(file) as text:
+    check_format(file)
+    with opened(file) as text:
+        line = text.readline(_LONGEST_LINE)
+    if b"\0" not in line:  # of which more is said below
+        codecs.getincrementaldecoder("utf-8")().decode(line)
+    with opened(file) as text:
         check_quotes(file, text, delimiter_of(file), _BLOCK)
 
 
-def csv_format(file: str, types: dict[str, Any]) -> Any:
-    """The format of a file, with the types of some columns."""
-    return ds.CsvFileFormat(**_options(file, types, []))
-
-
-def csv_batches(file: str, types: dict[str, Any], columns: list[str]) -> Iterator[Any]:
-    """Some columns of a file, a few rows at a time.
+def csv_batches(file: str, types: Mapping[str, Any]) -> Iterator[Any]:
+    """Some columns of a file, a few rows at a time, in the types given; text has no missing values.
 
     At most one block is read ahead. A dataset of Arrow would read on without waiting.
     """
-    options = _options(file, types, columns)
+    options = _options(file, types)
     try:
-        yield from pyarrow.csv.open_csv(file, **options)
+        with source(file) as stream:
+            yield from pyarrow.csv.open_csv(stream, **options)
     except pyarrow.ArrowInvalid:
         options["read_options"].use_threads = False  # the error names the row then
-        for _ in pyarrow.csv.open_csv(file, **options):
-            pass
+        with source(file) as stream:
+            for _ in pyarrow.csv.open_csv(stream, **options):
+                pass
         raise
 
 
-def csv_schema(file: str, types: dict[str, Any]) -> Any:
-    """Names and types of the columns of a file, with the decimal sign that this file has."""
-    return pyarrow.csv.open_csv(file, **_options(file, types, [])).schema
+def csv_schema(file: str) -> Any:
+    """Names of the columns of a file, and their types by its first block."""
+    with source(file) as stream:
+        options = _options(file, {}, strings_can_be_null=True)
+        return pyarrow.csv.open_csv(stream, **options).schema
 
 
-def _options(file: str, types: dict[str, Any], columns: list[str]) -> dict[str, Any]:
+def _options(file: str, types: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     return {
         "parse_options": pyarrow.csv.ParseOptions(
             delimiter=delimiter_of(file),
@@ -71,9 +71,9 @@ def _options(file: str, types: dict[str, Any], columns: list[str]) -> dict[str, 
         "read_options": pyarrow.csv.ReadOptions(block_size=_BLOCK),
         "convert_options": pyarrow.csv.ConvertOptions(
             column_types=types,
-            strings_can_be_null=True,
-            include_columns=columns,
-            decimal_point=_decimal_point(file),
+            include_columns=list(types),
+            decimal_point=decimal_point(file),
+            **more,
         ),
     }
 
@@ -93,11 +93,11 @@ def delimiter_of(file: str) -> str:
 
 
 def _first_line(file: str) -> str:
-    with _opened(file) as lines:
+    with opened(file) as lines:
         return lines.readline(_LONGEST_LINE).decode("utf-8-sig", errors="replace")
 
 
-def _decimal_point(file: str) -> str:
+def decimal_point(file: str) -> str:
     """The decimal sign of a file, a comma or a point.
 
     It is a comma if another sign separates columns, and if the numbers at the beginning have commas
@@ -106,18 +106,13 @@ def _decimal_point(file: str) -> str:
     delimiter = delimiter_of(file)
     if delimiter == ",":
         return "."
-    with _opened(file) as lines:
+    with opened(file) as lines:
         lines.readline(_LONGEST_LINE)
         text = [line.decode(errors="replace") for line in lines.readlines(_LINES)]
     cells = [cell.strip('"') for line in text for cell in line.rstrip("\r\n").split(delimiter)]
     commas = [cell for cell in cells if _WITH_COMMA.fullmatch(cell)]
     thousands = all(map(_THOUSANDS.fullmatch, commas))
     return "." if thousands or any(map(_WITH_POINT.fullmatch, cells)) else ","
-
-
-def _opened(file: str) -> Any:
-    opened: Any = OPENED.get(Path(file).suffix.lower(), open)
-    return opened(file, "rb")
 
 
 def _delimiter(line: str) -> str:

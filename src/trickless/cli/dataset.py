@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,54 +18,66 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from trickless.cli.csv import (
-    OPENED,
-    check_text,
-    csv_batches,
-    csv_format,
-    csv_schema,
-    delimiter_of,
+from trickless.cli.cells import (
+    CellError,
+    all_digits,
+    has_padding,
+    is_spelled_missing,
+    is_text,
+    type_of,
+    without_missing,
 )
+from trickless.cli.csv import check_text, csv_batches, csv_schema, decimal_point, delimiter_of
 from trickless.cli.errors import CommandError, place
 from trickless.cli.folder import ENDINGS, ending_of, files_at
+from trickless.cli.kinds import TYPES, fits, in_kind, kind_of
+from trickless.cli.opening import OPENED, opened
+from trickless.cli.partitions import columns_of_folders
 from trickless.cli.reading import told
-from trickless.tables.categories import as_text
 
-#: The Arrow type that columns of each kind are read as; only a target is of the kind "truth".
-TYPES = {
-    "number": pa.float64(),
-    "date": pa.timestamp("us"),
-    "category": pa.string(),
-    "truth": pa.bool_(),
-}
 #: The most numbers, and the most rows, of a batch.
 _BATCH_CELLS, _BATCH_ROWS = 2**21, 2**16
 #: Bytes at the beginning of a file, from whose lines its rows are estimated.
 _HEAD = 2**20
 #: Bytes of a column that are read at a time.
 _BUFFER = 2**16
-#: The largest number that is accepted. Its square does not overflow.
-_LARGEST = 1e150
+#: What may help where a value is not of its kind.
+_HINTS = {
+    "number": " Fit with --category if the column holds names, and with --date if it holds dates.",
+    "date": " Dates that are all written in another way are read with --date-format in fit.",
+}
+
+
+class Reading(NamedTuple):
+    """How text is read: columns in which NA and the like are names, and how dates are written."""
+
+    names: frozenset[str] = frozenset()
+    date_formats: Mapping[str, str] = {}
 
 
 class Batch(NamedTuple):
-    """Some rows of a file, in the types of ``TYPES``; ``row`` is the place of the first, from 0."""
+    """Some rows of a file, in the types of their kinds; ``row`` is the place of the first, from 0.
+
+    ``kept`` has other columns of the same rows as they are in the file, if such were asked for.
+    """
 
     path: str
     row: int
     data: Any
+    kept: Any = None
 
 
 class Dataset:
     """The tables at a path, read as one.
 
     A path is a file, or a folder whose files are of one format and have the same columns. Folders
-    in it with names such as ``year=2026`` stand for a column. ``types`` are those of the columns in
-    the first file; ``n_rows`` is None unless the files say it.
+    in it with names such as ``year=2026`` stand for a column of text. ``n_rows`` is None unless the
+    files say it. ``missing`` counts the spellings of missing values in columns of categories, but
+    for empty cells, in the rows read last.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, reading: Reading | None = None) -> None:
+        self.path, self.reading = path, reading or Reading()
         self.files = files_at(path)
         formats = {ending_of(file) for file in self.files}
         if len({ENDINGS[ending] for ending in formats}) > 1:
@@ -71,47 +85,122 @@ class Dataset:
                 f"{path}: there are files of different formats, {', '.join(sorted(formats))}. "
                 "Remedy: keep tables of one format in a folder."
             )
-        self.is_csv = ENDINGS[next(iter(formats))] == "csv"
-        self._options: dict[str, Any] = {}
-        if not self.is_csv:
-            self._format: Any = ENDINGS[next(iter(formats))]
-        else:
+        self.format = ENDINGS[next(iter(formats))]
+        self.is_csv = self.format == "csv"
+        if self.is_csv:
             for file in self.files:
                 with told(file):
                     check_text(file)
-            with told(self.files[0]):
-                self._format = csv_format(self.files[0], {})
-        self.types = self._types()
+        base = path if path.is_dir() else None
+        self._folders = {f: columns_of_folders(base, f) if base else {} for f in self.files}
+        self._fragments = {} if self.is_csv else dict(map(self._fragment, self.files))
         self.n_rows = None if self.is_csv else self._count()
+        self.missing: dict[str, Counter[str]] = {}
 
-    def _open(self) -> Any:
-        base = str(self.path) if self.path.is_dir() else None
-        with told(self.files[0]):
-            return ds.dataset(
-                self.files,
-                format=self._format,
-                partitioning=ds.partitioning(flavor="hive") if base else None,
-                partition_base_dir=base,
-            )
-
-    def _types(self) -> dict[str, Any]:
-        schema = self._open().schema
-        with told(self.files[0]):  # names are decoded
-            names = schema.names
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        if twice:
-            raise CommandError(
-                f"{place(self.files[0], min(twice))}: there are two columns of this name. Remedy: "
-                "give each column a name of its own."
-            )
-        return dict(zip(names, schema.types, strict=True))
+    def _fragment(self, file: str) -> tuple[str, Any]:
+        """A file of another format than CSV, opened."""
+        format_ = self.format
+        if format_ == "parquet":  # whose older timestamps have nanoseconds, which fit few years
+            format_ = ds.ParquetFileFormat(coerce_int96_timestamp_unit="us")
+        with told(file):
+            (fragment,) = ds.dataset([file], format=format_).get_fragments()
+        return file, fragment
 
     def _count(self) -> int:
         n_rows = 0
-        for fragment in self._open().get_fragments():
-            with told(fragment.path):
+        for file, fragment in self._fragments.items():
+            with told(file):
                 n_rows += fragment.count_rows()
         return n_rows
+
+    @cached_property
+    def _types_in(self) -> dict[str, dict[str, Any]]:
+        """Types of the columns in each file; those of CSV files by their beginning."""
+        return {file: self._types_of(file) for file in self.files}
+
+    def _types_of(self, file: str) -> dict[str, Any]:
+        with told(file):
+            schema = csv_schema(file) if self.is_csv else self._fragments[file].physical_schema
+            names = schema.names  # they are decoded
+        if len(set(names)) < len(names):
+            name = min(name for name, count in Counter(names).items() if count > 1)
+            raise CommandError(
+                f"{place(file, name)}: there are two columns of this name. Remedy: give each "
+                "column a name of its own."
+            )
+        return dict(zip(names, schema.types, strict=True))
+
+    @cached_property
+    def types(self) -> dict[str, Any]:
+        """Types of all columns, by the first values that they have, and null if they have none."""
+        types: dict[str, Any] = {}
+        for there in self._types_in.values():
+            for name, type_ in there.items():
+                if name not in types or pa.types.is_null(types[name]):
+                    types[name] = type_
+        if self.is_csv:
+            self._look_further(types)
+        for name in set(self.of_folders) - set(types):
+            types[name] = type_of(self._texts_of_folders(name), missing=())
+        return types
+
+    @cached_property
+    def of_folders(self) -> list[str]:
+        """The columns that folders stand for."""
+        return list(dict.fromkeys(name for found in self._folders.values() for name in found))
+
+    def _texts_of_folders(self, name: str) -> Any:
+        texts = dict.fromkeys(found.get(name) for found in self._folders.values())
+        return pa.array(list(texts), pa.string())
+
+    def _look_further(self, types: dict[str, Any]) -> None:
+        """Find the types of columns of CSV files that are empty at the beginning of all files."""
+        for file, there in self._types_in.items():
+            names = [name for name in there if pa.types.is_null(types[name])]
+            if not names:
+                continue
+            with told(file):
+                for batch in csv_batches(file, dict.fromkeys(names, pa.string())):
+                    for name in names:
+                        text = without_missing(batch.column(name))
+                        if pa.types.is_null(types[name]) and text.null_count < len(text):
+                            types[name] = type_of(text, decimal_point(file))
+                    if not any(pa.types.is_null(types[name]) for name in names):
+                        break
+
+    def padded(self, names: Collection[str]) -> list[str]:
+        """Which of these columns of numbers in text have leading zeros, as postcodes have.
+
+        Either all their cells are whole numbers, or all have digits only.
+        """
+        found, left = set[str](), {n for n in names if kind_of(self.types[n]) == "number"}
+        for name in left.intersection(self.of_folders):
+            self._look_at_digits(name, self._texts_of_folders(name), found, left)
+        left.difference_update(self.of_folders)
+        for file, there in self._types_in.items() if self.is_csv else ():
+            if not (wanted := sorted(left.intersection(there) - found)):
+                continue
+            with told(file):
+                for batch in csv_batches(file, dict.fromkeys(wanted, pa.string())):
+                    for name in wanted:
+                        text = without_missing(batch.column(name))
+                        self._look_at_digits(name, text, found, left)
+                    wanted = [name for name in wanted if name in left]
+                    if not wanted:
+                        break
+        return [name for name in names if name in found]
+
+    def _look_at_digits(self, name: str, text: Any, found: set[str], left: set[str]) -> None:
+        """Look at more cells of a column that is left: whether leading zeros were found in it."""
+        if not pa.types.is_integer(self.types[name]) and not all_digits(text):
+            left.discard(name)
+            found.discard(name)
+        elif has_padding(text):
+            found.add(name)
+
+    def has_text(self, name: str) -> bool:
+        """Whether the cells of a column are text in the files, whatever they stand for."""
+        return self.is_csv or name in self.of_folders
 
     def expected_rows(self) -> int | None:
         """How many rows there are, or about how many; None if all would have to be read."""
@@ -121,8 +210,8 @@ class Dataset:
         for file in self.files:
             if ending_of(file).endswith(tuple(OPENED)):
                 return None
-            with told(file), Path(file).open("rb") as opened:
-                size, head = Path(file).stat().st_size, opened.read(_HEAD)
+            with told(file), opened(file) as text:
+                size, head = Path(file).stat().st_size, text.read(_HEAD)
             total += head.count(b"\n") * size / max(1, len(head))
         return round(total)
 
@@ -132,157 +221,193 @@ class Dataset:
         not_text = self.is_csv and pa.types.is_binary(type_)  # refused when it is read as text
         return "category" if not_text else kind_of(type_)
 
-    def batches(self, kinds: Mapping[str, str]) -> Iterator[Batch]:
-        """All rows in order. The columns asked for have the types of their kinds."""
-        if self.is_csv:
-            self._format = csv_format(self.files[0], self._csv_types(kinds))
-        dataset = self._open()
-        for fragment in dataset.get_fragments():
-            schema = self._schema(dataset, fragment, kinds)
-            read = self._read_csv if self.is_csv else self._read
+    def batches(self, kinds: Mapping[str, str], kept: Collection[str] = ()) -> Iterator[Batch]:
+        """All rows in order. The columns asked for have the types of their kinds.
+
+        Those that are ``kept`` come as well as they are in the files, in the types of
+        :meth:`types_kept`.
+        """
+        self.missing = {name: Counter() for name, kind in kinds.items() if kind == "category"}
+        types = self.types_kept(kept)
+        for file in self.files:
             row = 0
-            with told(fragment.path):
-                for data in read(fragment, schema, kinds):
+            with told(file):
+                self._check_columns(file, kinds, kept)
+                for data in self._read(file, kinds, kept):
                     if data.num_rows:
-                        yield _in_kinds(Batch(fragment.path, row, data), kinds)
+                        columns = self._in_kinds(file, row, data, kinds)
+                        beside = self._kept(file, row, data, types)
+                        yield Batch(file, row, columns, beside)
                         row += data.num_rows
 
-    def _read(self, fragment: Any, schema: Any, kinds: Mapping[str, str]) -> Iterator[Any]:
-        """The columns asked for, a few rows at a time."""
+    def types_kept(self, names: Collection[str]) -> dict[str, Any]:
+        """The types of columns that are kept as they are: in CSV files all are text."""
+        types = {}
+        for name in names:
+            if name not in self.types:
+                raise CommandError(
+                    f"{place(self.path, name)}: there is no such column to keep; the columns are "
+                    f"{', '.join(map(repr, list(self.types)[:20]))}. Remedy: check the name."
+                )
+            type_ = self.types[name]
+            plain = type_.value_type if pa.types.is_dictionary(type_) else type_
+            is_plain = self.has_text(name) or pa.types.is_null(plain) or is_text(plain)
+            types[name] = pa.string() if is_plain else plain
+        return types
+
+    def _read(self, file: str, kinds: Mapping[str, str], kept: Collection[str]) -> Iterator[Any]:
+        """The columns asked for, a few rows at a time, in types of the file."""
+        names = list(dict.fromkeys([*kinds, *kept]))
+        there = self._types_in[file]
+        inside = [name for name in names if name in there] or list(there)[:1]
+        n_rows = max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(1, len(names))))
+        read = self._read_csv if self.is_csv else self._read_fragment
+        for block in read(file, kinds, kept, inside, n_rows):
+            for start in range(0, block.num_rows, n_rows):
+                rows = block.slice(start, n_rows)
+                columns = [
+                    rows.column(name) if name in there else self._of_folder(file, name, rows)
+                    for name in names
+                ]
+                yield pa.RecordBatch.from_arrays(columns, names=names)
+
+    def _of_folder(self, file: str, name: str, rows: Any) -> Any:
+        return pa.repeat(pa.scalar(self._folders[file][name], pa.string()), rows.num_rows)
+
+    def _read_fragment(
+        self, file: str, kinds: Any, kept: Any, inside: list[str], n_rows: int
+    ) -> Iterator[Any]:
         options = {}
-        if self._format == "parquet":
+        if self.format == "parquet":
             options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
                 pre_buffer=False, use_buffered_stream=True, buffer_size=_BUFFER
             )
-        yield from fragment.to_batches(
-            schema=schema,
-            columns=list(kinds),
-            batch_size=_rows_of_a_batch(kinds),
+        fragment = self._fragments[file]
+        return fragment.to_batches(
+            schema=fragment.physical_schema,
+            columns=inside,
+            batch_size=n_rows,
             batch_readahead=2,
             fragment_readahead=1,
             **options,
         )
 
-    def _read_csv(self, fragment: Any, schema: Any, kinds: Mapping[str, str]) -> Iterator[Any]:
-        """The same for a CSV file, with the columns that its folders stand for."""
-        folders = ds.get_partition_keys(fragment.partition_expression)
-        inside = [name for name in kinds if name not in folders]
-        n_rows = _rows_of_a_batch(kinds)
-        for block in csv_batches(fragment.path, self._csv_types(kinds), inside or schema.names[:1]):
-            for start in range(0, block.num_rows, n_rows):
-                rows = block.slice(start, n_rows)
-                columns = [
-                    rows.column(name)
-                    if name not in folders
-                    else pa.repeat(pa.scalar(folders[name], schema.field(name).type), rows.num_rows)
-                    for name in kinds
-                ]
-                yield pa.RecordBatch.from_arrays(columns, names=list(kinds))
-
-    def _csv_types(self, kinds: Mapping[str, str]) -> dict[str, Any]:
-        """The types to parse columns of CSV files as; Arrow recognises dates and truth values."""
-        return {
-            name: TYPES[kind]
-            for name, kind in kinds.items()
-            if kind == "category" or (kind == "number" and self.types.get(name) != pa.bool_())
+    def _read_csv(
+        self,
+        file: str,
+        kinds: Mapping[str, str],
+        kept: Collection[str],
+        inside: list[str],
+        n_rows: int,
+    ) -> Iterator[Any]:
+        types = {
+            name: self._csv_type(file, name, None if name in kept else kinds.get(name))
+            for name in inside
         }
+        return csv_batches(file, types)
 
-    def _schema(self, dataset: Any, fragment: Any, kinds: Mapping[str, str]) -> Any:
-        """The columns of a file, and those that its folders stand for."""
-        with told(fragment.path):
-            if self.is_csv and delimiter_of(fragment.path) != delimiter_of(self.files[0]):
-                raise CommandError(
-                    f"{fragment.path}: its columns are parted by {delimiter_of(fragment.path)!r}, "
-                    f"and those of {self.files[0]} by {delimiter_of(self.files[0])!r}. Remedy: "
-                    "keep tables of one format in a folder."
-                )
-            schema = (
-                csv_schema(fragment.path, self._csv_types(kinds))
-                if self.is_csv
-                else fragment.physical_schema
+    def _csv_type(self, file: str, name: str, kind: str | None) -> Any:
+        """The type to parse a column of a CSV file as: text, if it is to be looked at later."""
+        if kind not in ("number", "truth"):
+            return pa.string()
+        here = self._types_in[file][name]
+        type_ = self.types[name] if pa.types.is_null(here) else here
+        return TYPES["truth"] if kind == "truth" or pa.types.is_boolean(type_) else TYPES[kind]
+
+    def _check_columns(self, file: str, kinds: Mapping[str, str], kept: Collection[str]) -> None:
+        """Refuse a file whose columns are not those of the others, or not of their kinds."""
+        if self.is_csv and delimiter_of(file) != delimiter_of(self.files[0]):
+            raise CommandError(
+                f"{file}: its columns are parted by {delimiter_of(file)!r}, and those of "
+                f"{self.files[0]} by {delimiter_of(self.files[0])!r}. Remedy: keep tables of one "
+                "format in a folder."
             )
-            fields = {field.name: field for field in schema}
-        for name in ds.get_partition_keys(fragment.partition_expression):
-            fields[name] = dataset.schema.field(name)
-        for name, kind in kinds.items():
-            if name not in fields:
+        there = self._types_in[file] | dict.fromkeys(self._folders[file], pa.string())
+        for name in (*kinds, *kept):
+            if name not in there:
                 raise CommandError(
-                    f"{place(fragment.path, name)}: there is no such column; the file has "
-                    f"{', '.join(map(repr, list(fields)[:10]))}. Remedy: pass tables with the "
-                    "same columns."
+                    f"{place(file, name)}: there is no such column; the file has "
+                    f"{', '.join(map(repr, list(there)[:10]))}. Remedy: pass tables with the same "
+                    f"columns, or leave the column out with --drop {name!r} in fit."
                 )
-            found = fields[name].type
-            if not _fits(kind_of(found), kind, found):
+        for name, kind in kinds.items():
+            if not self.has_text(name) and not fits(there[name], kind):
                 raise CommandError(
-                    f"{place(fragment.path, name)}: it holds values of the type {found}, where a "
+                    f"{place(file, name)}: it holds values of the type {there[name]}, where a "
                     f"{kind} is needed. Remedy: give the column one such type in all files, or "
                     f"leave it out with --drop {name!r} in fit."
                 )
-        return pa.schema(list(fields.values()))
 
+    def _in_kinds(self, file: str, row: int, data: Any, kinds: Mapping[str, str]) -> Any:
+        """Rows with the types of their kinds; what these cannot hold is refused."""
+        columns = []
+        for name, kind in kinds.items():
+            column = data.column(name)
+            in_file = name in self._types_in[file]
+            if self.is_csv and in_file and is_text(column.type):
+                column = self._parsed(file, name, column, kind)
+            with _explained(file, name, row, kind):
+                columns.append(read := in_kind(column, kind, self._date_format(name)))
+                if in_file and name in self._folders[file]:
+                    self._check_folder(file, name, kind, read)
+        return pa.RecordBatch.from_arrays(columns, names=list(kinds))
 
-def _rows_of_a_batch(kinds: Mapping[str, str]) -> int:
-    return max(1, min(_BATCH_ROWS, _BATCH_CELLS // max(1, len(kinds))))
+    def _date_format(self, name: str) -> str:
+        return self.reading.date_formats.get(name, "")
 
+    def _parsed(self, file: str, name: str, text: Any, kind: str) -> Any:
+        """Cells of a CSV file that were read as text, with missing values."""
+        if kind == "category" and name not in self.reading.names:
+            spelled = pc.filter(text, is_spelled_missing(text)).value_counts()
+            for count in spelled.to_pylist():
+                if count["values"]:
+                    self.missing[name][count["values"]] += count["counts"]
+        text = without_missing(text, names=kind == "category" and name in self.reading.names)
+        if kind == "number" and decimal_point(file) == ",":
+            text = pc.replace_substring(text, ",", ".")
+        return text
 
-def kind_of(type_: Any) -> str | None:
-    """The kind of an Arrow type; None for times of day, lists and the like."""
-    types = pa.types
-    if types.is_dictionary(type_):
-        return "category" if kind_of(type_.value_type) else None
-    if types.is_date(type_) or types.is_timestamp(type_):
-        return "date"
-    if types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_):
-        return "category"
-    numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
-    return "number" if types.is_null(type_) or any(is_(type_) for is_ in numbers) else None
-
-
-def _fits(found: str | None, wanted: str, type_: Any) -> bool:
-    """Whether a column of one kind may be read as another."""
-    if wanted == "truth":
-        return pa.types.is_boolean(type_) or pa.types.is_null(type_)
-    return found == wanted or pa.types.is_null(type_) or (wanted == "category" and bool(found))
-
-
-def _in_kinds(batch: Batch, kinds: Mapping[str, str]) -> Batch:
-    """A batch with the types of its kinds; numbers that are too large are refused."""
-    columns = []
-    for name, kind in kinds.items():
-        column = batch.data.column(name)
-        try:
-            column.validate(full=True)
-            column = _in_kind(column, kind)
-        except (pa.ArrowException, ValueError, OverflowError, LookupError) as error:
-            raise CommandError(
-                f"{place(batch.path, name)}, {_from_row(batch, error)}: {_cause(error)}. Remedy: "
-                f"mend these cells, give the column the type of a {kind} that can hold them, or "
-                f"leave it out with --drop {name!r} in fit."
-            ) from error
-        if kind == "number" and pc.any(large := pc.greater(pc.abs(column), _LARGEST)).as_py():
-            row = pc.index(large, True).as_py()
-            raise CommandError(
-                f"{place(batch.path, name, batch.row + row)}: the number {column[row]} is too "
-                f"large, and none may be beyond {_LARGEST:g}. Remedy: leave the cell empty, which "
-                "stands for a missing value."
+    def _check_folder(self, file: str, name: str, kind: str, read: Any) -> None:
+        """Refuse a column of a file that says something else than the name of its folder."""
+        text = pa.repeat(pa.scalar(self._folders[file][name], pa.string()), 1)
+        said = in_kind(text, kind, self._date_format(name))[0]
+        same = pc.is_null(read) if not said.is_valid else pc.equal(read, said).fill_null(False)
+        if not pc.all(same).as_py():
+            index = pc.index(same, False).as_py()
+            raise CellError(
+                index, f"the file says {read[index]}, and the name of its folder {said}"
             )
-        columns.append(column)
-    return batch._replace(data=pa.RecordBatch.from_arrays(columns, names=list(kinds)))
+
+    def _kept(self, file: str, row: int, data: Any, types: Mapping[str, Any]) -> Any:
+        columns = []
+        for name, type_ in types.items():
+            with _explained(file, name, row, f"value of the type {type_}"):
+                columns.append(pc.cast(data.column(name), type_))
+        return pa.RecordBatch.from_arrays(columns, names=list(types)) if types else None
 
 
-def _in_kind(column: Any, kind: str) -> Any:
-    """A column with the type of its kind. Times may lose what is below a microsecond."""
-    if kind == "category" and column.type != TYPES[kind]:
-        return _texts(column)
-    if kind != "date":
-        return pc.cast(column, TYPES[kind], safe=False)
-    return pc.cast(column, options=pc.CastOptions(TYPES[kind], allow_time_truncate=True))
+@contextmanager
+def _explained(file: str, name: str, row: int, kind: str) -> Iterator[None]:
+    """Name the place of a value that cannot be read, in rows from this one on."""
+    try:
+        yield
+    except (pa.ArrowException, ValueError, OverflowError, LookupError) as error:
+        where = f"{place(file, name)}, from row {row + 1:,}"
+        if (index := _index_of(error)) is not None:
+            where = place(file, name, row + index)
+        raise CommandError(
+            f"{where}: {_cause(error)}. Remedy: mend or empty such cells, give the column the type "
+            f"of a {kind} that can hold them, or leave it out with --drop {name!r} in fit."
+            f"{_HINTS.get(kind, '')}"
+        ) from error
 
 
-def _from_row(batch: Batch, error: BaseException) -> str:
-    """The row that an error of Arrow names, or where the batch begins."""
+def _index_of(error: BaseException) -> int | None:
+    """The place of the value that an error names."""
+    if isinstance(error, CellError):
+        return error.index
     named = re.fullmatch(r"Invalid UTF8 sequence at string index (\d+)", str(error))
-    return f"row {batch.row + int(named[1]) + 1:,}" if named else f"from row {batch.row + 1:,}"
+    return int(named[1]) if named else None
 
 
 def _cause(error: BaseException) -> str:
@@ -292,11 +417,3 @@ def _cause(error: BaseException) -> str:
     if isinstance(error, OverflowError):
         return f"a value is out of the range of dates and times ({text})"
     return text[:200]
-
-
-def _texts(column: Any) -> Any:
-    """Categories as text, spelled as those of data frames are."""
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    values = encoded.dictionary.to_pylist()
-    texts = [None if value is None or value != value else as_text(value) for value in values]
-    return pa.array(texts, pa.string()).take(encoded.indices)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from trickless.cli.dataset import Dataset
 from trickless.cli.errors import CommandError
-from trickless.cli.models import kind_of_target, kinds_of, table_model, tell_unknown, used
-from trickless.cli.moments import Moments
-from trickless.cli.screen import Json, line, progress, result, table
+from trickless.cli.models import kind_of_target, kinds_of, reading_of, table_model, tell_unknown
+from trickless.cli.profile import tell_missing
+from trickless.cli.scores import scores_of, show_scores
+from trickless.cli.screen import Json, progress, result
 
 
 def evaluate(
@@ -26,110 +25,16 @@ def evaluate(
     Rows without a target are left out.
     """
     fitted = table_model(model)
-    dataset = Dataset(data)
+    dataset = Dataset(data, reading_of(fitted))
     kinds = kinds_of(fitted) | {fitted.target: kind_of_target(fitted)}
-    scores: _Classes | _Numbers = _Numbers() if fitted.classes is None else _Classes(fitted.classes)
-    n_rows, unknown = 0, Counter[str]()
     with progress("Predicting", dataset.expected_rows()) as advance:
-        for batch in dataset.batches(kinds):
-            frame = batch.data.to_pandas()
-            advance(len(frame))
-            n_rows += len(frame)
-            frame = frame[frame[fitted.target].notna()]
-            if len(frame):
-                with used(model):
-                    unknown.update(fitted.unknown_categories(frame))
-                    scores.add(fitted.targets(frame), fitted.predict(frame))
-    if not scores.n:
+        scores = scores_of(fitted, model, dataset.batches(kinds), advance)
+    tell_missing(dataset.missing)
+    if scores is None:
         raise CommandError(
             f"{data}: there is no row with the target {fitted.target!r}. Remedy: pass a table "
             "whose target is known."
         )
-    tell_unknown(unknown)
-    values: dict[str, Any] = {
-        "target": fitted.target,
-        "task": fitted.task,
-        "rows": n_rows,
-        "rows_without_target": n_rows - scores.n,
-        **scores.told(),
-        "unknown_categories": dict(unknown),
-    }
-    result(values, as_json, lambda: _show(values))
-
-
-class _Numbers:
-    """Errors of predicted numbers."""
-
-    def __init__(self) -> None:
-        self.n = 0
-        self._squares = self._sizes = 0.0
-        self._truth = Moments(1)
-
-    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
-        error = predicted - truth
-        self._squares += float(error @ error)
-        self._sizes += float(np.abs(error).sum())
-        self._truth.add(truth[:, None])
-        self.n += len(truth)
-
-    def told(self) -> dict[str, Any]:
-        deviation, spread = float(self._truth.deviation()[0]), float(self._truth.spread[0])
-        return {
-            "r2": 1 - self._squares / spread if spread else None,
-            "root_mean_squared_error": (self._squares / self.n) ** 0.5,
-            "mean_absolute_error": self._sizes / self.n,
-            "standard_deviation_of_target": deviation,
-        }
-
-
-class _Classes:
-    """Counts of rows by true and predicted class. The last row is for labels that are new."""
-
-    def __init__(self, classes: np.ndarray) -> None:
-        self.n = 0
-        self._classes = classes
-        self._counts = np.zeros((len(classes) + 1, len(classes)), dtype=np.int64)
-
-    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
-        rows = np.searchsorted(self._classes, truth).clip(max=len(self._classes) - 1)
-        rows = np.where(self._classes[rows] == truth, rows, len(self._classes))
-        np.add.at(self._counts, (rows, np.searchsorted(self._classes, predicted)), 1)
-        self.n += len(truth)
-
-    def told(self) -> dict[str, Any]:
-        right, there = np.diag(self._counts), self._counts.sum(axis=1)
-        said = self._counts.sum(axis=0)
-        accuracy = float(right.sum() / self.n)
-        by_class = [
-            {
-                "class": label,
-                "rows": int(there[j]),
-                "recall": float(right[j] / there[j]) if there[j] else None,
-                "precision": float(right[j] / said[j]) if said[j] else None,
-            }
-            for j, label in enumerate(self._classes.tolist())
-        ]
-        return {
-            "accuracy": accuracy,
-            "error": 1 - accuracy,
-            "error_of_the_largest_class": 1 - float(there[:-1].max() / self.n),
-            "rows_of_unknown_classes": int(there[-1]),
-            "classes": by_class,
-        }
-
-
-def _show(values: dict[str, Any]) -> None:
-    plain = {name: v for name, v in values.items() if not isinstance(v, list | dict)}
-    table(["", ""], [[name.replace("_", " "), _text(v)] for name, v in plain.items()])
-    if "classes" in values:
-        rows = [[_text(v) for v in one.values()] for one in values["classes"]]
-        line()
-        table(list(values["classes"][0]), rows)
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.5g}"
-    return f"{value:,}" if type(value) is int else str(value)
+    tell_unknown(scores["unknown_categories"])
+    values: dict[str, Any] = {"target": fitted.target, "task": fitted.task, **scores}
+    result(values, as_json, lambda: show_scores(values))

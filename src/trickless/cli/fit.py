@@ -9,11 +9,17 @@ from typing import Annotated, Any, Literal
 import typer
 
 from trickless import save
+from trickless.cli.columns import Request, kinds_to_read
 from trickless.cli.dataset import Dataset
 from trickless.cli.describe import described, show
-from trickless.cli.learn import Request, learned
-from trickless.cli.output import check_out
-from trickless.cli.screen import Json, result, say
+from trickless.cli.errors import CommandError
+from trickless.cli.learn import learned
+from trickless.cli.output import check_model_out, check_out
+from trickless.cli.scores import scores_of, show_scores
+from trickless.cli.screen import Json, line, progress, result, say
+from trickless.cli.split import Part
+from trickless.neurons import make_neurons
+from trickless.tables.model import TableModel
 
 Task = Literal["classification", "regression"]
 Learner = Literal["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]
@@ -49,9 +55,27 @@ def fit(
     ] = None,
     task: Annotated[Task | None, typer.Option(help="By default the target's type decides.")] = None,
     category: Annotated[
-        list[str] | None, typer.Option(help="Column of numbers that are names. Repeatable.")
+        list[str] | None, typer.Option(help="Column whose values are names. Repeatable.")
+    ] = None,
+    number: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of text or digits such as 007 that are numbers. Repeatable."),
+    ] = None,
+    date: Annotated[
+        list[str] | None, typer.Option(help="Column of text that are dates. Repeatable.")
+    ] = None,
+    date_format: Annotated[
+        str, typer.Option(help="How the columns of --date are written, such as %d.%m.%Y.")
+    ] = "",
+    keep_na: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of names in which NA, null, ... are names. Repeatable."),
     ] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out. Repeatable.")] = None,
+    validate: Annotated[
+        float | None,
+        typer.Option(help="Share of the rows, such as 0.2, to hold out and score the model on."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of all that is random.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -60,19 +84,72 @@ def fit(
     The table is read twice, batch by batch: its types, scales and categories, then its rows.
     """
     start = time.perf_counter()
-    check_out(out, [data])
-    dataset = Dataset(data)
-    check_out(out, [Path(file) for file in dataset.files])
     learner, neurons = chosen(learner, neurons)
-    request = Request(target, learner, neurons, n_neurons, task, category or [], drop or [], seed)
-    model, seen = learned(dataset, request)
+    request = Request(
+        target,
+        learner,
+        neurons,
+        n_neurons,
+        task,
+        seed,
+        category or [],
+        number or [],
+        date or [],
+        date_format,
+        keep_na or [],
+        drop or [],
+    )
+    request.check()
+    _check_share(validate)
+    check_model_out(out)
+    check_out(out, [data])
+    make_neurons(neurons)
+    dataset = Dataset(data, request.reading)
+    check_out(out, [Path(file) for file in dataset.files])
+    kinds = kinds_to_read(dataset, request)
+    rows = dataset if validate is None else Part(dataset, validate, seed, others=True)
+    model, seen = learned(dataset, request, kinds, rows)
     save(model, out)
-    seconds = time.perf_counter() - start
     about: dict[str, Any] = described(model) | {
         "model": str(out),
         "rows": seen.n_rows,
         "rows_without_target": seen.n_without_target,
-        "seconds": round(seconds, 3),
     }
+    if validate is not None:
+        about["validation"] = _validated(
+            model, out, Part(dataset, validate, seed, others=False), kinds
+        )
+    seconds = time.perf_counter() - start
+    about["seconds"] = round(seconds, 3)
     say(f"Wrote {out} ({out.stat().st_size / 2**20:,.1f} MiB) after {seconds:,.1f} s.")
-    result(about, as_json, lambda: show(about))
+    result(about, as_json, lambda: _show(about))
+
+
+def _check_share(share: float | None) -> None:
+    if share is not None and not 0 < share < 1:
+        raise CommandError(
+            f"--validate {share}: it is a share of the rows. Remedy: a number between 0 and 1, "
+            "such as 0.2."
+        )
+
+
+def _validated(
+    model: TableModel, out: Path, rows: Part, kinds: dict[str, str]
+) -> dict[str, Any] | None:
+    """Scores of a model on the rows that it did not learn from."""
+    with progress("Validating", rows.expected_rows()) as advance:
+        scores = scores_of(model, out, rows.batches(kinds), advance)
+    if scores is None:
+        say(
+            "Warning: no row with a target was held out, so there is no score. Remedy: a larger "
+            "--validate."
+        )
+    return scores
+
+
+def _show(about: dict[str, Any]) -> None:
+    show(about)
+    if about.get("validation") is not None:
+        line()
+        line("On the rows that were held out:")
+        show_scores(about["validation"])

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from trickless.cli.csv import OPENED
 from trickless.cli.errors import CommandError, check_name
+from trickless.cli.opening import OPENED
 from trickless.cli.screen import say
 
 #: Formats of tables by the ends of their files' names.
@@ -46,10 +46,12 @@ def files_at(path: Path) -> list[str]:
         files = _tables_in(path)
     elif not path.exists():
         raise CommandError(f"{path}: there is no such file or folder. Remedy: check the path.")
+    elif (why := why_no_file(path)) is not None:
+        raise CommandError(
+            f"{path}: it is {why}, and a table is read twice. Remedy: write the table to a file."
+        )
     elif ending_of(path) not in ENDINGS:
         raise CommandError(f"{path}: this ending stands for no format. {_KNOWN}, or a folder.")
-    elif (why := why_no_file(path)) is not None:
-        raise CommandError(f"{path}: it is {why}. Remedy: write the table to a file.")
     else:
         files = [path]
     for file in files:

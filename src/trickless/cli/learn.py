@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trickless.cli.columns import Request
 from trickless.cli.dataset import Dataset
 from trickless.cli.errors import CommandError, place
 from trickless.cli.order import PART_CELLS, others, shuffled
-from trickless.cli.profile import Profile, profile, task_of
+from trickless.cli.profile import Profile, profile, task_of, tell_missing
 from trickless.cli.screen import is_shown, progress, say
+from trickless.cli.split import Part
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -38,8 +40,6 @@ LEARNERS: dict[tuple[str, str], type] = {
 }
 #: The most support points that Shrinking Gradient keeps. They bound the cost of a round.
 _MAX_SUPPORT = 10_000
-#: How the name of an index begins that pandas stores beside the columns.
-_INDEX = "__index_level_"
 #: Rows that Shrinking Gradient gets at a time.
 _SHUFFLED_ROWS = 2**14
 #: Text that people write for a number or a date.
@@ -55,91 +55,32 @@ _TREE_CELLS = 2**26
 _MOST_TEXT = 2**24
 
 
-class Request(NamedTuple):
-    """The options of ``trickless fit``."""
-
-    target: str
-    learner: str
-    neurons: str
-    n_neurons: int | None
-    task: str | None
-    category: list[str]
-    drop: list[str]
-    seed: int
-
-
-def learned(dataset: Dataset, request: Request) -> tuple[TableModel, Profile]:
-    """A model of a table, and the profile of the table from the first pass."""
-    make_neurons(request.neurons)
-    kinds = _kinds(dataset, request)
-    with progress("Reading", dataset.expected_rows()) as advance:
-        seen = profile(dataset, kinds, request.target, request.seed, advance)
+def learned(
+    dataset: Dataset, request: Request, kinds: dict[str, str], rows: Dataset | Part
+) -> tuple[TableModel, Profile]:
+    """A model of some rows of a table, and the profile of these rows from the first pass."""
+    date_formats = request.reading.date_formats
+    with progress("Reading", rows.expected_rows()) as advance:
+        seen = profile(rows, kinds, request.target, request.seed, advance)
+    columns = [c._replace(date_format=date_formats.get(c.name, "")) for c in seen.columns]
+    seen = seen._replace(columns=columns)
     task, why = task_of(request.task, seen, kinds[request.target], request.target)
     _check_texts(dataset, request, seen)
     left_out = f"; {seen.n_without_target:,} without a target" if seen.n_without_target else ""
     say(f"{seen.n_rows:,} rows{left_out}. This is {task}: {why}.")
+    tell_missing(dataset.missing)
     model = _begun(request, seen, task)
     _check_categories(model, dataset.path)
     n_rows = seen.n_rows - seen.n_without_target
     if request.learner == "kitchen-sinks":
-        _sum(model, dataset, kinds, seen)
+        _sum(model, rows, kinds, seen)
     elif n_rows * model.width <= (_TREE_CELLS if _has_trees(model) else PART_CELLS):
         model.learner.set_params(verbose=is_shown())  # a bar of its own, which knows its total
-        model.fit(pa.Table.from_batches([batch.data for batch in dataset.batches(kinds)]))
+        model.fit(pa.Table.from_batches([batch.data for batch in rows.batches(kinds)]))
         model.learner.set_params(verbose=False)
     else:
-        _descend(model, dataset, kinds, seen, request.seed)
+        _descend(model, rows, kinds, seen, request.seed)
     return model, seen
-
-
-def _kinds(dataset: Dataset, request: Request) -> dict[str, str]:
-    """The columns to read, with their kinds; the target is the last."""
-    for option, names in (
-        ("--target", [request.target]),
-        ("--category", request.category),
-        ("--drop", request.drop),
-    ):
-        for name in names:
-            if name not in dataset.types:
-                raise CommandError(
-                    f"{place(dataset.files[0], name)}: {option} names a column that is not there; "
-                    f"the columns are {', '.join(map(repr, list(dataset.types)[:20]))}. Remedy: "
-                    "check the name."
-                )
-    kinds = {}
-    for name, type_ in dataset.types.items():
-        if name in (request.target, *request.drop) or name.startswith(_INDEX):
-            continue
-        if dataset.is_csv and not name and name not in request.category:
-            say("A column without a name is left out, as the numbers of rows that pandas writes.")
-            continue
-        kind = "category" if name in request.category else dataset.kind(name)
-        if kind is None:
-            raise CommandError(
-                f"{place(dataset.files[0], name)}: it holds values of the type {type_}, and "
-                "numbers, truth values, dates and text can be learned from. Remedy: leave the "
-                f"column out with --drop {name!r}, or make one of these of it."
-            )
-        kinds[name] = kind
-    if not kinds:
-        raise CommandError(
-            f"{dataset.path}: there is no column but the target. Remedy: pass a table with columns "
-            "to learn from."
-        )
-    return kinds | {request.target: _kind_of_target(dataset, request)}
-
-
-def _kind_of_target(dataset: Dataset, request: Request) -> str:
-    kind = "category" if request.target in request.category else dataset.kind(request.target)
-    if kind == "number" and pa.types.is_boolean(dataset.types[request.target]):
-        return "truth"
-    if kind not in ("number", "category"):
-        raise CommandError(
-            f"{place(dataset.files[0], request.target)}: the target holds values of the type "
-            f"{dataset.types[request.target]}. Remedy: a target holds numbers, text or truth "
-            "values."
-        )
-    return kind
 
 
 def _begun(request: Request, seen: Profile, task: str) -> TableModel:
@@ -164,7 +105,8 @@ def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
     columns = {about.name: about.categories or () for about in seen.columns}
     columns[request.target] = [text for text in seen.target.labels if isinstance(text, str)]
     for name, texts in columns.items():
-        if not dataset.is_csv or name in request.category or len(texts) < _TEXTS:
+        is_guess = dataset.kind(name) == "category" and name not in request.named
+        if not dataset.has_text(name) or not is_guess or len(texts) < _TEXTS:
             continue
         others = [text for text in texts if not _NUMBER_OR_DATE.fullmatch(text)]
         if len(others) <= (1 - _SHARE) * len(texts):
@@ -173,11 +115,12 @@ def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
                 f"{_first(dataset, name, cell)}: {cell!r} is no number and no date, but most texts "
                 "of this column look like these. Remedy: mend or empty such cells, with numbers as "
                 f"1234.5 and dates as 2026-01-31; or fit with --category {name!r} if they are "
-                f"names, or with --drop {name!r}."
+                f"names, with --date and --date-format if they are dates, or with --drop {name!r}."
                 if others
                 else f"{_first(dataset, name, cell)}: {cell!r} looks like a number or a date, but "
                 "cannot be read as one. Remedy: write numbers as 1234.5 and dates as 2026-01-31; "
-                f"or fit with --category {name!r} if they are names, or with --drop {name!r}."
+                f"or fit with --category {name!r} if they are names, with --date and --date-format "
+                f"if they are dates that are all written in one way, or with --drop {name!r}."
             )
 
 
@@ -201,23 +144,23 @@ def _check_categories(model: TableModel, path: Any) -> None:
         )
 
 
-def _sum(model: TableModel, dataset: Dataset, kinds: dict[str, str], seen: Profile) -> None:
+def _sum(model: TableModel, rows: Dataset | Part, kinds: dict[str, str], seen: Profile) -> None:
     """Add up statistics of all rows, the sample first: neurons take ranks and scales from it."""
     with progress("Learning", seen.n_rows) as advance:
         model.partial_fit(seen.sample)
         advance(seen.sample.num_rows)
         if seen.sample.num_rows < seen.n_rows - seen.n_without_target:
             most = max(1, PART_CELLS // model.width)
-            for rows in others(dataset.batches(kinds), seen.sampled):
-                for start in range(0, rows.num_rows, most):
-                    model.partial_fit(rows.slice(start, most))
-                advance(rows.num_rows)
+            for some in others(rows.batches(kinds), seen.sampled):
+                for start in range(0, some.num_rows, most):
+                    model.partial_fit(some.slice(start, most))
+                advance(some.num_rows)
     with progress("Solving", None):
         _ = model.learner.network_
 
 
 def _descend(
-    model: TableModel, dataset: Dataset, kinds: dict[str, str], seen: Profile, seed: int
+    model: TableModel, rows: Dataset | Part, kinds: dict[str, str], seen: Profile, seed: int
 ) -> None:
     """Take steps on rows in a random order, in one pass."""
     n_rows, known = seen.n_rows - seen.sample.num_rows, seen.n_rows - seen.n_without_target
@@ -230,8 +173,8 @@ def _descend(
     rng = np.random.default_rng(seed)
     model.partial_fit(seen.sample)
     with progress("Shuffling", n_rows) as shuffling, progress("Learning", n_rows) as learning:
-        rows = _told(others(dataset.batches(kinds), seen.sampled), shuffling)
-        for some in shuffled(rows, n_rows, batch_rows, rng):
+        left = _told(others(rows.batches(kinds), seen.sampled), shuffling)
+        for some in shuffled(left, n_rows, batch_rows, rng):
             model.partial_fit(some)
             learning(some.num_rows)
 

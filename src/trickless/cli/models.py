@@ -12,12 +12,16 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from trickless import load
+from trickless.cli.cells import MISSING, check_date_format
+from trickless.cli.dataset import Reading
 from trickless.cli.ending import report, short
 from trickless.cli.errors import CommandError
 from trickless.cli.screen import say
 from trickless.learners.base import Learner
 from trickless.rules import is_real
 from trickless.tables.model import TableColumn, TableModel
+
+_SPELLINGS = frozenset(MISSING)
 
 
 def any_model(path: Path) -> Any:
@@ -97,6 +101,8 @@ def _is_column(column: Any) -> bool:
         and all(is_real(number) and math.isfinite(number) for number in numbers)
         and column.scale > 0
         and type(column.has_missing) is bool
+        and type(column.date_format) is str
+        and (not column.date_format or check_date_format(column.date_format) is None)
         and type(categories) is list
         and all(type(category) is str for category in categories)
         and len(set(categories)) == len(categories)
@@ -120,6 +126,18 @@ def _why_no_classes(model: TableModel) -> str | None:
 def kinds_of(model: TableModel) -> dict[str, str]:
     """The columns that a model reads, with their kinds."""
     return {column.name: column.kind for column in model.columns}
+
+
+def reading_of(model: TableModel) -> Reading:
+    """How text is to be read for a model: a spelling that it knows as a name is one."""
+    names = {column.name: column.categories for column in model.columns}
+    if model.classes is not None and model.classes.dtype.kind == "U":
+        names[model.target] = model.classes.tolist()
+    formats = {column.name: column.date_format for column in model.columns if column.date_format}
+    return Reading(
+        frozenset(name for name, known in names.items() if not _SPELLINGS.isdisjoint(known)),
+        formats,
+    )
 
 
 def kind_of_target(model: TableModel) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from trickless.cli.errors import CommandError
+from trickless.cli.screen import visible
 from trickless.files.whole import check_writable, written_whole
 
 _WRITERS: dict[str, Any] = {
@@ -25,6 +28,8 @@ _WRITERS: dict[str, Any] = {
 
 def check_out(out: Path, read: list[Path]) -> None:
     """Refuse, before any work, an output that cannot be written or is one of the inputs."""
+    if is_stdout(out):
+        return
     folder = Path(os.path.realpath(out)).parent
     if not folder.is_dir():
         raise CommandError(f"--out {out}: there is no folder {folder}. Remedy: make it first.")
@@ -38,9 +43,23 @@ def check_out(out: Path, read: list[Path]) -> None:
         )
 
 
+def check_model_out(out: Path) -> None:
+    """Refuse the standard output as the place for a model."""
+    if is_stdout(out):
+        raise CommandError(
+            "--out -: a model is not written to the standard output. Remedy: the name of a file, "
+            "or ./- for one that is called so."
+        )
+
+
+def is_stdout(out: Path) -> bool:
+    """Whether this stands for the standard output."""
+    return str(out) == "-"
+
+
 def check_format(out: Path) -> None:
     """Refuse a file whose ending is not that of a format of tables."""
-    if out.suffix.lower() not in _WRITERS:
+    if not is_stdout(out) and out.suffix.lower() not in _WRITERS:
         raise CommandError(
             f"--out {out}: this ending stands for no format. Remedy: use one of "
             f"{', '.join(_WRITERS)}."
@@ -49,15 +68,46 @@ def check_format(out: Path) -> None:
 
 @contextmanager
 def table_writer(out: Path, schema: Any) -> Iterator[Any]:
-    """Write a table batch by batch to a file beside its place; move it there once complete."""
+    """Write a table batch by batch to a file beside its place; move it there once complete.
+
+    The standard output gets it as CSV, batch by batch.
+    """
     try:
+        if is_stdout(out):
+            with pyarrow.csv.CSVWriter(_Stdout(), schema) as rows:
+                yield rows
+            return
         with (
             written_whole("--out", out) as file,
             _WRITERS[out.suffix.lower()](file, schema) as rows,
         ):
             yield rows
+    except BrokenPipeError:
+        raise
+    except pa.ArrowException as error:
+        raise CommandError(
+            f"--out {out}: a column cannot be written in this format: {error}. Remedy: another "
+            "format, or fewer columns to --keep."
+        ) from error
     except OSError as error:
         raise CommandError(
             f"--out {out}: it cannot be written: {error}. Remedy: make room there, or choose "
             "another place."
         ) from error
+
+
+class _Stdout(io.RawIOBase):
+    """The standard output, in which a terminal is shown nothing that it would obey."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: Any) -> int:
+        if sys.stdout.isatty():
+            lines = bytes(text).decode(errors="replace").split("\n")
+            sys.stdout.write("\n".join(map(visible, lines)))
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text)
+        sys.stdout.flush()
+        return len(text)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ import pyarrow.compute as pc
 from trickless.cli.dataset import Batch, Dataset
 from trickless.cli.errors import CommandError, place
 from trickless.cli.moments import Moments
+from trickless.cli.screen import say
+from trickless.cli.split import Part
 from trickless.tables.model import TableColumn
 from trickless.tables.times import as_numbers
 
@@ -51,7 +54,11 @@ class Profile(NamedTuple):
 
 
 def profile(
-    dataset: Dataset, kinds: dict[str, str], target: str, seed: int, advance: Callable[[int], None]
+    dataset: Dataset | Part,
+    kinds: dict[str, str],
+    target: str,
+    seed: int,
+    advance: Callable[[int], None],
 ) -> Profile:
     """Read all rows once, with ``kinds`` of all columns; ``advance`` is told of the rows read."""
     inputs = {name: kind for name, kind in kinds.items() if name != target}
@@ -82,6 +89,17 @@ def profile(
     return Profile(
         [about[name] for name in inputs], labels.told(), n_rows, n_missing, table, sampled
     )
+
+
+def tell_missing(counts: Mapping[str, Counter[str]]) -> None:
+    """Say which spellings in columns of categories were taken for missing values."""
+    for name, spellings in counts.items():
+        if spellings:
+            told = ", ".join(f"{text!r} in {n:,} rows" for text, n in spellings.most_common(3))
+            say(
+                f"column {name!r}: {told} stands for a missing value. If it is a name, fit with "
+                f"--keep-na {name!r}."
+            )
 
 
 class _Numbers:

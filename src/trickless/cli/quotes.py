@@ -32,8 +32,8 @@ def check_quotes(file: str, opened: Any, delimiter: str, longest: int) -> None:
         if b"\0" in text:
             raise CommandError(
                 f"{file}: here are NUL bytes, which text does not have. Remedy: save the file as "
-                "UTF-8 (from a spreadsheet as 'CSV UTF-8') and not as UTF-16; or name it by its "
-                "format, if it is no CSV file."
+                "UTF-8 (from a spreadsheet as 'CSV UTF-8'), since UTF-16 is read only where the "
+                "file begins with its mark; or name it by its format, if it is no CSV file."
             )
         whole = len(text) if is_last else 1 + max(text.rfind(b"\n"), text.rfind(b"\r"))
         # The first byte was seen before, and says whether a cell begins after it.

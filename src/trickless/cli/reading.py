@@ -18,6 +18,12 @@ _NO_TEXT = (
 )
 
 
+def _no_text(error: UnicodeError) -> str:
+    encoding = getattr(error, "encoding", "utf-8").upper()
+    wide = next((name for name in ("UTF-16", "UTF-32") if encoding.startswith(name)), "UTF-8")
+    return _NO_TEXT.replace("UTF-8", wide, 1)
+
+
 @contextmanager
 def told(path: str) -> Iterator[None]:
     """Turn errors of reading a file into a ``CommandError``."""
@@ -44,7 +50,7 @@ def _explained(path: str, error: BaseException) -> CommandError:
             "the cell; or, if the column holds names, fit with --category."
         )
     if isinstance(error, UnicodeError):
-        return CommandError(f"{path}: {_NO_TEXT}")
+        return CommandError(f"{path}: {_no_text(error)}")
     if isinstance(error, PermissionError):
         return CommandError(f"{path}: you have no right to read it. Remedy: chmod u+r, or a copy.")
     if "Empty CSV file" in text:

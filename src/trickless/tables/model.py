@@ -45,6 +45,8 @@ class TableColumn(NamedTuple):
         Whether values were missing in training.
     median : float, default=0.0
         The median of the known values, about. Families that take tables get differences from it.
+    date_format : str, default=""
+        How dates are written in text, in the codes of ``datetime.strptime``; "" for 2026-01-31.
     """
 
     name: str
@@ -54,6 +56,7 @@ class TableColumn(NamedTuple):
     categories: list[str] = []
     has_missing: bool = False
     median: float = 0.0
+    date_format: str = ""
 
 
 class TableModel:
@@ -179,19 +182,30 @@ class TableModel:
             self.learner.partial_fit(rows, self.targets(frame), **labels)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the target.
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict the target, with standard deviations if wanted and if the learner has them.
 
         Parameters
         ----------
         X : data frame
+        return_std : bool, default=False
+            Whether to return standard deviations of new targets as well.
 
         Returns
         -------
-        array of shape (n_rows,)
+        y : array of shape (n_rows,)
             Labels or numbers.
+        std : array of shape (n_rows,), if ``return_std``
         """
-        return self._by_parts(snapshot(self.learner).predict, _with_rows(_frame(X)))
+        learner, frame = snapshot(self.learner), _with_rows(_frame(X))
+        if not return_std:
+            return self._by_parts(learner.predict, frame)
+
+        def both(rows: Any) -> np.ndarray:
+            return np.stack(learner.predict(rows, return_std=True), axis=1)
+
+        answers = self._by_parts(both, frame)
+        return answers[:, 0], answers[:, 1]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, where the learner has them.

@@ -1,0 +1,158 @@
+"""The options of ``trickless fit``, and by them the columns to read and their kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from trickless.cli.cells import check_date_format
+from trickless.cli.dataset import Dataset, Reading
+from trickless.cli.errors import CommandError, place
+from trickless.cli.screen import say
+
+#: How the name of an index begins that pandas stores beside the columns.
+_INDEX = "__index_level_"
+
+
+class Request(NamedTuple):
+    """The options of ``trickless fit``."""
+
+    target: str
+    learner: str
+    neurons: str
+    n_neurons: int | None
+    task: str | None
+    seed: int
+    category: list[str]
+    number: list[str]
+    date: list[str]
+    date_format: str
+    keep_na: list[str]
+    drop: list[str]
+
+    @property
+    def reading(self) -> Reading:
+        """How the text of the table is to be read."""
+        formats = dict.fromkeys(self.date, self.date_format) if self.date_format else {}
+        return Reading(frozenset(self.keep_na), formats)
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The kinds of the columns of which options say it."""
+        names = dict.fromkeys([*self.category, *self.keep_na], "category")
+        return names | dict.fromkeys(self.number, "number") | dict.fromkeys(self.date, "date")
+
+    def check(self) -> None:
+        """Refuse options that contradict each other, before any work."""
+        options = {
+            "--category": self.category,
+            "--keep-na": self.keep_na,
+            "--number": self.number,
+            "--date": self.date,
+            "--drop": self.drop,
+        }
+        for first, second in _pairs(list(options)):
+            both = set(options[first]) & set(options[second])
+            if both and (first, second) != ("--category", "--keep-na"):
+                name = min(both)
+                raise CommandError(
+                    f"column {name!r}: {first} and {second} cannot both be. Remedy: leave one of "
+                    "them out."
+                )
+        if self.date_format and not self.date:
+            raise CommandError(
+                "--date-format: no column is named that is written so. Remedy: --date COLUMN."
+            )
+        if self.date_format and (why := check_date_format(self.date_format)) is not None:
+            raise CommandError(
+                f"--date-format {self.date_format!r}: no dates can be read by it: {why}. Remedy: "
+                "codes of Python's strptime, such as %d.%m.%Y or '%Y-%m-%d %H:%M:%S'."
+            )
+
+
+def _pairs(names: list[str]) -> Iterator[tuple[str, str]]:
+    return ((one, other) for i, one in enumerate(names) for other in names[i + 1 :])
+
+
+def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
+    """The columns to read, with their kinds; the target is the last."""
+    _check_names(dataset, request)
+    dropped = {name for name in request.drop if name != request.target}
+    names = [name for name in dataset.types if name not in dropped | _indices(dataset, request)]
+    named, target = request.named, request.target
+    padded = dataset.padded([name for name in names if name not in named])
+    kinds = {name: "category" if name in padded else dataset.kind(name) for name in names}
+    kinds |= named
+    kind = _kind_of_target(dataset, target, kinds.pop(target))
+    found = {}
+    for name in kinds:
+        if name not in named and pa.types.is_null(dataset.types[name]):
+            continue
+        if (kind_ := kinds[name]) is None:
+            raise CommandError(
+                f"{place(dataset.files[0], name)}: it holds values of the type "
+                f"{dataset.types[name]}, and numbers, truth values, dates and text can be learned "
+                f"from. Remedy: leave the column out with --drop {name!r}, or make one of these of "
+                "it."
+            )
+        found[name] = kind_
+    if not found:
+        _refuse(dataset, empty=bool(kinds))
+    for name in padded:
+        say(
+            f"column {name!r}: numbers in it have leading zeros, as postcodes have, so it holds "
+            f"categories. If it holds numbers, fit with --number {name!r}."
+        )
+    for name in kinds.keys() - found.keys():
+        say(f"column {name!r}: it is left out, since it is empty in all rows.")
+    return found | {target: kind}
+
+
+def _check_names(dataset: Dataset, request: Request) -> None:
+    """Refuse options that name columns that are not there."""
+    for option, names in (
+        ("--target", [request.target]),
+        ("--category", request.category),
+        ("--keep-na", request.keep_na),
+        ("--number", request.number),
+        ("--date", request.date),
+        ("--drop", request.drop),
+    ):
+        for name in names:
+            if name not in dataset.types:
+                raise CommandError(
+                    f"{place(dataset.files[0], name)}: {option} names a column that is not there; "
+                    f"the columns are {', '.join(map(repr, list(dataset.types)[:20]))}. Remedy: "
+                    "check the name."
+                )
+
+
+def _indices(dataset: Dataset, request: Request) -> set[str]:
+    """Columns that number the rows, as pandas writes them."""
+    others = [name for name in dataset.types if name not in (request.target, *request.named)]
+    if dataset.is_csv and "" in others:
+        say("A column without a name is left out, as the numbers of rows that pandas writes.")
+    return {n for n in others if n.startswith(_INDEX) or (dataset.is_csv and not n)}
+
+
+def _kind_of_target(dataset: Dataset, name: str, kind: str | None) -> str:
+    if kind == "number" and pa.types.is_boolean(dataset.types[name]):
+        return "truth"
+    if kind not in ("number", "category"):
+        raise CommandError(
+            f"{place(dataset.files[0], name)}: the target holds values of the type "
+            f"{dataset.types[name]}. Remedy: a target holds numbers, text or truth values."
+        )
+    return kind
+
+
+def _refuse(dataset: Dataset, empty: bool) -> None:
+    if not empty:
+        why = "there is no column but the target. Remedy: pass a table with columns to learn from"
+    elif all(map(pa.types.is_null, dataset.types.values())):
+        why = "there are no rows. Remedy: pass a table with rows to learn from"
+    else:
+        why = "all columns but the target are empty. Remedy: pass a table with values in them"
+    raise CommandError(f"{dataset.path}: {why}.")

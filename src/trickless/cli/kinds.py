@@ -1,0 +1,122 @@
+"""Kinds of columns: numbers, dates and categories, whatever types they have in a file."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trickless.cli.cells import CellError, dates_of, is_text, numbers_of
+from trickless.tables.categories import as_text
+
+#: The Arrow type that columns of each kind are read as; only a target is of the kind "truth".
+TYPES = {
+    "number": pa.float64(),
+    "date": pa.timestamp("us"),
+    "category": pa.string(),
+    "truth": pa.bool_(),
+}
+#: The largest number that is accepted. Its square does not overflow.
+_LARGEST = 1e150
+#: Microseconds in the units of times, and in a day; a nanosecond has less than one.
+_MICROSECONDS = {"s": 10**6, "ms": 1000, "us": 1}
+_DAY = 86_400 * 10**6
+_EPOCH, _STEP = datetime(1970, 1, 1), timedelta(microseconds=1)
+#: The times that may be categories, and those that may be numbers, in microseconds since 1970. The
+#: lowest number of 64 bits stands for a missing time.
+_YEARS = (datetime.min - _EPOCH) // _STEP, (datetime.max - _EPOCH) // _STEP
+_BITS = 1 - 2**63, 2**63 - 1
+
+
+def kind_of(type_: Any) -> str | None:
+    """The kind of an Arrow type; None for times of day, lists and the like."""
+    types = pa.types
+    if types.is_dictionary(type_):
+        return "category" if kind_of(type_.value_type) else None
+    if types.is_date(type_) or types.is_timestamp(type_):
+        return "date"
+    if is_text(type_):
+        return "category"
+    numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+    return "number" if types.is_null(type_) or any(is_(type_) for is_ in numbers) else None
+
+
+def fits(type_: Any, wanted: str) -> bool:
+    """Whether a column of a type may be read as one of a kind; each cell of text has to be one."""
+    if pa.types.is_null(type_):
+        return True
+    if wanted == "truth":
+        return pa.types.is_boolean(type_)
+    return (
+        kind_of(type_) == wanted
+        or (wanted == "category" and bool(kind_of(type_)))
+        or (wanted in ("number", "date") and is_text(_plain(type_)))
+    )
+
+
+def _plain(type_: Any) -> Any:
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
+
+
+def in_kind(column: Any, kind: str, date_format: str = "") -> Any:
+    """A column with the type of its kind. Times may lose what is below a microsecond.
+
+    A CellError names a value that the kind cannot hold.
+    """
+    column.validate(full=True)
+    is_encoded = pa.types.is_dictionary(column.type)
+    if is_encoded and not (kind == "category" and is_text(column.type.value_type)):
+        column = column.dictionary_decode()  # of the values that occur
+    if kind in ("category", "date"):
+        _check_times(column, *(_YEARS if kind == "category" else _BITS))
+    if kind == "category" and column.type != TYPES[kind]:
+        return _texts(column)
+    if kind == "date":
+        if is_text(column.type):
+            return dates_of(column, date_format)
+        return pc.cast(column, options=pc.CastOptions(TYPES[kind], allow_time_truncate=True))
+    if kind == "number" and is_text(column.type):
+        column = numbers_of(column)
+    column = pc.cast(column, TYPES[kind], safe=False)
+    if kind == "number" and pc.any(large := pc.greater(pc.abs(column), _LARGEST)).as_py():
+        index = pc.index(large, True).as_py()
+        raise CellError(
+            index, f"the number {column[index]} is too large, and none may be beyond {_LARGEST:g}"
+        )
+    return column
+
+
+def _check_times(column: Any, low: int, high: int) -> None:
+    """Refuse dates and times that are not between these, in microseconds since 1970."""
+    if not (pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)):
+        return
+    if pa.types.is_date32(column.type):
+        times, unit, size = column.view(pa.int32()), "days", _DAY
+    else:
+        unit = "ms" if pa.types.is_date64(column.type) else column.type.unit
+        times, size = column.view(pa.int64()), _MICROSECONDS.get(unit, 0)
+    if size:
+        ends = -(-low // size), high // size
+    else:
+        ends = max(low * 1000, -(2**63)), min(high * 1000 + 999, 2**63 - 1)
+    values = times.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    outside = (values < ends[0]) | (values > ends[1])
+    if outside.any():
+        index = int(outside.argmax())
+        first, last = (str(np.datetime64(end, "us").astype("M8[Y]")) for end in (low, high))
+        raise CellError(
+            index,
+            f"the date {values[index]:,} {unit} from 1970-01-01 is out of range, which is from the "
+            f"year {int(first):,} to {int(last):,}",
+        )
+
+
+def _texts(column: Any) -> Any:
+    """Categories as text, spelled as those of data frames are."""
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    texts = [None if value is None or value != value else as_text(value) for value in values]
+    return pa.array(texts, pa.string()).take(encoded.indices)

@@ -1,0 +1,121 @@
+"""CSV files as bytes of UTF-8: what is packed is unpacked, and UTF-16 is read as what it says."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from trickless.cli.errors import CommandError
+
+#: How compressed files are opened, by the ends of their names.
+OPENED = {".gz": gzip.open, ".bz2": bz2.open}
+#: Encodings by the bytes that files in them begin with; some begin as others do, so order matters.
+_ENCODINGS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+#: Other formats by the bytes that files in them begin with, and how the name of such a file ends.
+_FORMATS = {
+    b"\x1f\x8b": ("gzip", ".csv.gz"),
+    b"BZh91AY&SY": ("bzip2", ".csv.bz2"),
+    b"PAR1": ("Parquet", ".parquet"),
+    b"ARROW1": ("Arrow", ".arrow"),
+    b"\xff\xff\xff\xff": ("Arrow streams", ""),
+    b"FEA1": ("Feather, version 1", ""),
+    b"\x28\xb5\x2f\xfd": ("Zstandard", ""),
+    b"\xfd7zXZ": ("xz", ""),
+    b"\x04\x22\x4d\x18": ("LZ4", ""),
+    b"7z\xbc\xaf": ("7-Zip", ""),
+    b"PK\x03\x04": ("ZIP, which spreadsheets have as well", ""),
+    b"\xd0\xcf\x11\xe0": ("old spreadsheets", ""),
+    b"\x89HDF": ("HDF5", ""),
+    b"SQLite format 3": ("SQLite", ""),
+    b"Obj\x01": ("Avro", ""),
+    b"%PDF-": ("PDF", ""),
+}
+#: Bytes that are decoded at a time.
+_CHUNK = 2**16
+
+
+@contextmanager
+def opened(file: str) -> Iterator[Any]:
+    """A CSV file as a stream of bytes of UTF-8."""
+    with _unpacked(file) as raw:
+        encoding = _encoding(raw)
+        yield raw if encoding is None else io.BufferedReader(_InUtf8(raw, encoding), _CHUNK)
+
+
+@contextmanager
+def source(file: str) -> Iterator[Any]:
+    """The same for Arrow, which opens and unpacks files of UTF-8 itself, and faster."""
+    with _unpacked(file) as raw:
+        is_utf8 = _encoding(raw) is None
+    if is_utf8:
+        yield file
+    else:
+        with opened(file) as stream:
+            yield stream
+
+
+def check_format(file: str) -> None:
+    """Refuse a file that begins as those of another format do."""
+    with _unpacked(file) as raw:
+        head = raw.read(16)
+    for begin, (name, ending) in _FORMATS.items():
+        if head.startswith(begin) and (not begin.isascii() or not _is_text(file)):
+            remedy = f"rename it, to end in {ending}" if ending else "write the table as CSV"
+            raise CommandError(
+                f"{file}: by its name this is a CSV file, but it holds the format of {name}. "
+                f"Remedy: {remedy}."
+            )
+
+
+def _is_text(file: str) -> bool:
+    """Whether the beginning of a file might be text."""
+    with _unpacked(file) as raw:
+        head = raw.read(_CHUNK)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in head
+
+
+def _unpacked(file: str) -> BinaryIO:
+    opener: Any = OPENED.get(Path(file).suffix.lower(), open)
+    return opener(file, "rb")
+
+
+def _encoding(raw: BinaryIO) -> str | None:
+    """The encoding that the first bytes of a file name, None for UTF-8; the file is rewound."""
+    head = raw.read(4)
+    raw.seek(0)
+    return next((name for begin, name in _ENCODINGS.items() if head.startswith(begin)), None)
+
+
+class _InUtf8(io.RawIOBase):
+    """Bytes of UTF-8 for those of another encoding."""
+
+    def __init__(self, raw: BinaryIO, encoding: str) -> None:
+        self._raw, self._decoder = raw, codecs.getincrementaldecoder(encoding)()
+        self._rest, self._is_last = b"", False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest and not self._is_last:
+            chunk = self._raw.read(_CHUNK)
+            self._is_last = not chunk
+            self._rest = self._decoder.decode(chunk, self._is_last).encode()
+        n = min(len(buffer), len(self._rest))
+        buffer[:n], self._rest = self._rest[:n], self._rest[n:]
+        return n

@@ -1,0 +1,32 @@
+"""The rows of a table in two parts at random: those to learn from, and those held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from trickless.cli.dataset import Batch, Dataset
+
+
+class Part:
+    """About a ``share`` of the rows of a table, or all others; the same ones every time."""
+
+    def __init__(self, dataset: Dataset, share: float, seed: int, others: bool) -> None:
+        self.path = dataset.path
+        self._dataset, self._share, self._seed, self._others = dataset, share, seed, others
+
+    def expected_rows(self) -> int | None:
+        """About how many rows there are; None if all would have to be read."""
+        n_rows = self._dataset.expected_rows()
+        share = 1 - self._share if self._others else self._share
+        return None if n_rows is None else round(share * n_rows)
+
+    def batches(self, kinds: Mapping[str, str]) -> Iterator[Batch]:
+        """The rows in order, as those of :meth:`Dataset.batches`."""
+        rng = np.random.default_rng([self._seed, 1])
+        for batch in self._dataset.batches(kinds):
+            chosen = (rng.random(batch.data.num_rows) < self._share) != self._others
+            if chosen.any():
+                yield batch._replace(data=batch.data.filter(pa.array(chosen)))
