@@ -2,90 +2,186 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections import Counter
 from pathlib import Path
+from statistics import NormalDist
 from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import typer
 
+from trickless.cli.cells import is_text
 from trickless.cli.dataset import Dataset
 from trickless.cli.errors import CommandError, check_name
-from trickless.cli.models import kinds_of, table_model, tell_unknown, used
-from trickless.cli.output import check_format, check_out, table_writer
+from trickless.cli.models import kinds_of, reading_of, table_model, tell_unknown, used
+from trickless.cli.output import check_format, check_out, is_stdout, table_writer
+from trickless.cli.profile import tell_missing
 from trickless.cli.screen import Json, line, progress, result, say
 from trickless.tables.model import TableModel
 
 #: How a cell begins that a spreadsheet takes for a formula; numbers are none.
-_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,]+$)")
+_FORMULA = r"^([=@\t\r]|[+-]($|[^\d.,]|[\d.,]+[^\d.,]))"
 
 
 def predict(
     model: Annotated[Path, typer.Argument(help="File of a model, from trickless fit.")],
     data: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.")],
-    out: Annotated[Path, typer.Option(help="File for the predictions: CSV, Parquet or Arrow.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="File for the predictions: CSV, Parquet or Arrow; - is CSV on the standard output."
+        ),
+    ],
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add a column for each class.")
     ] = False,
+    std: Annotated[
+        bool, typer.Option("--std", help="Add the standard deviation of each prediction.")
+    ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(help="Add the ends of the interval of this probability, such as 0.95."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of the table to put beside the predictions. Repeatable."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Predict every row of a table, in order. The target need not be there.
 
     The output has a column named prediction.
     """
+    if is_stdout(out) and as_json:
+        raise CommandError(
+            "--out -: the standard output has room for the predictions or for --json. Remedy: "
+            "leave --json out, or write the predictions to a file."
+        )
     check_format(out)
     check_name(out)
     check_out(out, [model, data])
     fitted = table_model(model)
-    if probabilities and not (
-        fitted.classes is not None and hasattr(fitted.learner, "predict_proba")
-    ):
-        raise CommandError(
-            "--probabilities: this model gives none. Remedy: leave the option out, or fit a "
-            "classifier."
-        )
-    dataset = Dataset(data)
+    wanted = _Columns(fitted, model, probabilities, std, interval)
+    dataset = Dataset(data, reading_of(fitted))
     check_out(out, [Path(file) for file in dataset.files])
-    schema = _schema(fitted, probabilities)
-    _tell_formulas(out, fitted)
+    kept = list(dict.fromkeys(keep or []))
+    schema = _schema(wanted, dataset, kept)
+    formulas = _Formulas(out, fitted)
     n_rows, unknown = 0, Counter[str]()
     with (
         table_writer(out, schema) as writer,
         progress("Predicting", dataset.expected_rows()) as advance,
     ):
-        for batch in dataset.batches(kinds_of(fitted)):
+        for batch in dataset.batches(kinds_of(fitted), kept):
             frame = batch.data.to_pandas()
             with used(model):
                 unknown.update(fitted.unknown_categories(frame))
-                arrays = [pa.array(fitted.predict(frame), type=schema.types[0])]
-                if probabilities:
-                    arrays += [pa.array(p) for p in fitted.predict_proba(frame).T]
-                rows = pa.RecordBatch.from_arrays(arrays, schema=schema)
-            writer.write_batch(rows)
+                arrays = wanted.of(frame)
+            beside = batch.kept.columns if kept else []
+            formulas.look(kept, beside)
+            writer.write_batch(pa.RecordBatch.from_arrays([*beside, *arrays], schema=schema))
             n_rows += len(frame)
             advance(len(frame))
+    tell_missing(dataset.missing)
     tell_unknown(unknown)
-    values = {"out": str(out), "rows": n_rows, "unknown_categories": dict(unknown)}
-    result(values, as_json, lambda: line(f"{n_rows:,} predictions in {out}"))
+    if not is_stdout(out):
+        values = {"out": str(out), "rows": n_rows, "unknown_categories": dict(unknown)}
+        result(values, as_json, lambda: line(f"{n_rows:,} predictions in {out}"))
 
 
-def _schema(model: TableModel, probabilities: bool) -> Any:
-    """The columns of the output."""
-    labels = np.zeros(0) if model.classes is None else model.classes
-    fields = [("prediction", pa.array(labels).type)]
-    if probabilities:
-        fields += [(f"probability_{label}", pa.float64()) for label in labels]
-    return pa.schema(fields)
+class _Columns:
+    """What is predicted of each row, as columns; ``fields`` has their names and types."""
+
+    def __init__(
+        self, model: TableModel, path: Path, probabilities: bool, std: bool, interval: float | None
+    ) -> None:
+        _check(model, path, probabilities, std, interval)
+        self._model, self._probabilities, self._std = model, probabilities, std
+        self._far = None if interval is None else NormalDist().inv_cdf(0.5 + interval / 2)
+        labels = np.zeros(0) if model.classes is None else model.classes
+        self.fields = {"prediction": pa.array(labels).type}
+        if probabilities:
+            self.fields |= {f"probability_{label}": pa.float64() for label in labels}
+        names = ["standard_deviation"] * std + ["lower", "upper"] * (interval is not None)
+        self.fields |= dict.fromkeys(names, pa.float64())
+
+    def of(self, frame: Any) -> list[Any]:
+        """The columns of some rows."""
+        columns: list[np.ndarray] = []
+        if self._std or self._far is not None:
+            predicted, deviation = self._model.predict(frame, return_std=True)
+            columns += [deviation] if self._std else []
+            if self._far is not None:
+                columns += [predicted - self._far * deviation, predicted + self._far * deviation]
+        else:
+            predicted = self._model.predict(frame)
+        if self._probabilities:
+            columns = [*self._model.predict_proba(frame).T, *columns]
+        columns = [predicted, *columns]
+        pairs = zip(columns, self.fields.values(), strict=True)
+        return [pa.array(column, type=type_) for column, type_ in pairs]
 
 
-def _tell_formulas(out: Path, model: TableModel) -> None:
-    """Warn of labels in a CSV file that a spreadsheet would take for formulas."""
-    labels = [] if model.classes is None else map(str, model.classes)
-    formulas = [label for label in labels if _FORMULA.match(label)]
-    if formulas and out.suffix.lower() == ".csv":
-        say(
-            f"Warning: a spreadsheet takes the label {formulas[0]!r} for a formula, and runs it. "
-            "Remedy: import the column as text, or write another format than CSV."
+def _check(
+    model: TableModel, path: Path, probabilities: bool, std: bool, interval: float | None
+) -> None:
+    """Refuse what a model does not have."""
+    has_proba = model.classes is not None and hasattr(model.learner, "predict_proba")
+    if probabilities and not has_proba:
+        raise CommandError(
+            "--probabilities: this model gives none. Remedy: leave the option out, or fit a "
+            "classifier."
         )
+    if interval is not None and not 0 < interval < 1:
+        raise CommandError(
+            f"--interval {interval}: it is a probability. Remedy: a number between 0 and 1, such "
+            "as 0.95."
+        )
+    has_std = "return_std" in inspect.signature(model.learner.predict).parameters
+    if (std or interval is not None) and not has_std:
+        raise CommandError(
+            f"{'--std' if std else '--interval'}: {path} holds a {type(model.learner).__name__}, "
+            "which has no standard deviations. Remedy: leave the option out, or fit numbers with "
+            "--learner kitchen-sinks."
+        )
+
+
+def _schema(wanted: _Columns, dataset: Dataset, kept: list[str]) -> Any:
+    """The columns of the output: those that are kept, and then the predictions."""
+    fields = dataset.types_kept(kept) if kept else {}
+    if both := fields.keys() & wanted.fields.keys():
+        raise CommandError(
+            f"--keep {min(both)!r}: the output has a column of this name. Remedy: rename it in the "
+            "table, or leave the option out."
+        )
+    return pa.schema([*fields.items(), *wanted.fields.items()])
+
+
+class _Formulas:
+    """Warns of text in a CSV file that a spreadsheet would take for formulas."""
+
+    def __init__(self, out: Path, model: TableModel) -> None:
+        self._is_csv = is_stdout(out) or out.suffix.lower() == ".csv"
+        labels = [] if model.classes is None else list(map(str, model.classes))
+        self._found = False
+        self._tell("the label", labels)
+
+    def look(self, names: list[str], columns: list[Any]) -> None:
+        """Look at more rows of the columns that are kept."""
+        for name, column in zip(names, columns, strict=True):
+            if self._is_csv and not self._found and is_text(column.type):
+                text = column.filter(pc.match_substring_regex(column, _FORMULA))
+                self._tell(f"a cell of {name!r},", text[:1].to_pylist())
+
+    def _tell(self, what: str, texts: list[str]) -> None:
+        formulas = [text for text in texts if re.match(_FORMULA, text)]
+        if formulas and self._is_csv:
+            self._found = True
+            say(
+                f"Warning: a spreadsheet takes {what} {formulas[0]!r} for a formula, and runs it. "
+                "Remedy: import the column as text, or write another format than CSV."
+            )
