@@ -5,7 +5,7 @@
 # make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
 # make test-frameworks  test neurons made of torch modules and JAX functions, and torch tensors (installs both)
 # make fuzz-files    27,000 damaged or hostile files of models: refused, or loaded and used without harm
-# make fuzz-inputs   five thousand odd inputs, which must be answered rightly or refused with a remedy
+# make fuzz-inputs   eight thousand odd inputs and tables, which must be answered rightly or refused with a remedy
 # make coverage      lines and branches that the tests run, of all suites together (installs their needs)
 # make mutants       small errors in the core, and how many of them the tests notice
 # make lint          check style and format
@@ -94,6 +94,7 @@ fuzz-files: $(VENV)/.test
 fuzz-inputs: $(VENV)/.test
 	$(BIN)/python tests/support/fuzz_inputs.py 5000
 	$(BIN)/python tests/support/fuzz_batches.py 1500
+	$(BIN)/python -W error tests/support/fuzz_tables.py 3000
 
 fuzz-kills: $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -W error tests/support/killed_fits.py 60

@@ -9,6 +9,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+import fuzz_tables
 import trickless
 from tables import frame, write
 from trickless import cli
@@ -90,7 +91,8 @@ class TestFolders:
             (["2024-01-01", "2024-01-03"], "2024-01-02T00:00:00"),
             (["2024-01-01 06%3A00%3A00", "2024-01-01 18%3A00%3A00"], "2024-01-01T12:00:00"),
             (["2024-01-01T06:00:00Z", "2024-01-01T18:00:00Z"], "2024-01-01T12:00:00"),
-            (["9999-12-30", "9999-12-30"[:-2] + "31"], "9999-12-30T12:00:00"),
+            (["9999-12-30", "9999-12-31"], "9999-12-30T12:00:00"),
+            (["9999-12-31 00:00:00.000001", "9999-12-31"], "9999-12-31T00:00:00"),
         ],
     )
     def test_days(self, values, mean, ending, tmp_path, fit, capsys):
@@ -331,6 +333,14 @@ class TestOptions:
         fit(data, "--date", "d", "--date-format", date_format)
         assert model_of(tmp_path).columns[1].mean == pytest.approx(np.mean(days))
 
+    @pytest.mark.parametrize("whole", [np.int32, np.int64])
+    def test_days_in_digits(self, whole, tmp_path, fit):
+        days = np.array([20240131, 20240202] * 30, dtype=whole)
+        data = write(pd.DataFrame({"d": days, "label": ["a", "b"] * 30}), tmp_path / "data.parquet")
+        _, columns = fit(data, "--date", "d", "--date-format", "%Y%m%d")
+        assert columns["d"]["mean"] == "2024-02-01T00:00:00"
+        assert "column 'd': it holds values of the type int" in fit(data, "--date", "d", code=2)
+
     @pytest.mark.parametrize("text", ["31.02.2024", "1.1.24", "01.01.2024x", "x"])
     def test_dates_that_are_none(self, text, tmp_path, fit):
         texts = ["01.02.2024"] * 59
@@ -385,6 +395,20 @@ class TestOptions:
         table.loc[40, "d"] = "2024-01-01 01:00:00"
         said = fit(write(table, tmp_path / "data.csv"), "--date", "d", code=2)
         assert "column 'd', row 41: invalid value '2024-01-01 01:00:00'" in said
+
+    @pytest.mark.parametrize("ending", [".csv", ".parquet"])
+    def test_files_with_and_without_a_time_zone(self, ending, tmp_path, fit):
+        (tmp_path / "data").mkdir()
+        times = pd.date_range("2024-01-01", periods=60, freq="h")
+        for name, zone in (("a", None), ("b", "UTC"), ("c", "Europe/Berlin")):
+            table = pd.DataFrame({"d": times.tz_localize(zone), "label": ["a", "b"] * 30})
+            write(table, tmp_path / f"data/{name}{ending}")
+        said = fit(tmp_path / "data", code=2)
+        assert f"b{ending}, column 'd', row 1: the time 2024-01-01 00:00:00" in said
+        assert "has a time zone, and those before it have none" in said
+        (tmp_path / f"data/a{ending}").unlink()
+        _, columns = fit(tmp_path / "data")
+        assert columns["d"]["mean"] == "2024-01-02T05:00:00"
 
 
 class TestPostcodes:
@@ -465,6 +489,17 @@ class TestNames:
         assert json.loads(done.out)["rows_without_target"] == 15
         assert json.loads(done.out)["unknown_categories"] == {}
 
+    @pytest.mark.parametrize("other", ["EU", "NA"])
+    def test_the_option_is_named_where_no_classes_are_left(self, other, tmp_path, fit):
+        table = pd.DataFrame({"x": np.arange(60), "label": ["NA", other] * 30})
+        data = tmp_path / "data.csv"
+        table.to_csv(data, index=False)
+        options = ["--category", "label"] if other == "NA" else []
+        said = fit(data, *options, code=2)
+        assert "'NA' in " in said
+        assert "--keep-na 'label'" in said
+        assert ("'EU' in every row" in said) == (other == "EU")
+
     @pytest.mark.parametrize("name", ["NA", "null", "NaN", "N/A", "nan"])
     def test_models_of_parquet_files_know_such_names(self, name, tmp_path, fit, capsys):
         table = pd.DataFrame({"c": [name, "b"] * 30, "label": [1.0, 2.0] * 30})
@@ -482,3 +517,8 @@ class TestNames:
         done = call("evaluate", tmp_path / "model", data, "--json", capsys=capsys)
         assert json.loads(done.out)["rows_without_target"] == 10
         assert "column 'label': 'NA' in 10 rows stands for a missing value" in done.err
+
+
+def test_tables_in_odd_files():
+    """A sample of those that ``make fuzz-inputs`` tries."""
+    fuzz_tables.fuzz(300, derandomize=True)

@@ -17,6 +17,9 @@ import pyarrow.csv
 #: Spellings of a missing value.
 MISSING = tuple(pyarrow.csv.ConvertOptions().null_values)
 _TIME = pa.timestamp("us")
+#: Cells that are looked at first.
+_FEW = 64
+_ZONE = r":.*(Z|[+-]\d\d:?(\d\d)?)\s*$"
 _DIGITS, _PADDED = r"^\s*\d+\s*$", r"^\s*0\d+\s*$"
 
 
@@ -50,16 +53,33 @@ def without_missing(text: Any, names: bool = False) -> Any:
 
 def type_of(text: Any, decimal_point: str = ".", missing: tuple[str, ...] = MISSING) -> Any:
     """The type that Arrow takes a column of a CSV file for, by its cells."""
-    file = io.BytesIO()
-    pyarrow.csv.write_csv(pa.table({"x": pc.cast(text, pa.string())}), file)
+    file, text = io.BytesIO(), pc.cast(text, pa.string()).drop_null()
+    pyarrow.csv.write_csv(pa.table({"x": text}), file)
     file.seek(0)
-    return pyarrow.csv.read_csv(
+    type_ = pyarrow.csv.read_csv(
         file,
         parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=pyarrow.csv.ConvertOptions(
             decimal_point=decimal_point, null_values=list(missing), strings_can_be_null=True
         ),
     ).schema.types[0]
+    return refined(type_, text)
+
+
+def refined(type_: Any, text: Any) -> Any:
+    """The type of a column of text: that of times, if they are all that Arrow did not recognise.
+
+    It does not if they have fractions of seconds and are far from 1970.
+    """
+    text = without_missing(text).drop_null()
+    if not is_text(type_) or not len(text):
+        return type_
+    try:
+        for part in (text[:_FEW], text):  # most texts are no dates
+            dates_of(part)
+    except CellError:
+        return type_
+    return _TIME
 
 
 def has_padding(text: Any) -> bool:
@@ -106,6 +126,13 @@ def dates_of(text: Any, date_format: str = "") -> Any:
         f"invalid value {text[index].as_py()!r}, where a date as 2026-01-31 is expected, with a "
         "time or without one, and with a time zone in all rows or in none",
     )
+
+
+def has_zone(times: Any) -> bool:
+    """Whether times or text of times have a time zone; none of them is missing."""
+    if not is_text(times.type):
+        return getattr(times.type, "tz", None) is not None
+    return bool(pc.match_substring_regex(times[:1], _ZONE)[0].as_py())
 
 
 def check_date_format(date_format: str) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow
 import pyarrow.csv
 
+from trickless.cli.cells import is_text, refined
 from trickless.cli.opening import check_format, opened, source
 from trickless.cli.quotes import check_quotes
 
@@ -58,7 +59,16 @@ def csv_schema(file: str) -> Any:
     """Names of the columns of a file, and their types by its first block."""
     with source(file) as stream:
         options = _options(file, {}, strings_can_be_null=True)
-        return pyarrow.csv.open_csv(stream, **options).schema
+        schema = pyarrow.csv.open_csv(stream, **options).schema
+    texts = [field.name for field in schema if is_text(field.type)]
+    first = next(csv_batches(file, dict.fromkeys(texts, pyarrow.string())), None) if texts else None
+    types = [
+        refined(field.type, first.column(field.name))
+        if first and field.name in texts
+        else field.type
+        for field in schema
+    ]
+    return pyarrow.schema(list(zip(schema.names, types, strict=True)))
 
 
 def _options(file: str, types: Mapping[str, Any], **more: Any) -> dict[str, Any]:

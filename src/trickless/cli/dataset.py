@@ -22,6 +22,7 @@ from trickless.cli.cells import (
     CellError,
     all_digits,
     has_padding,
+    has_zone,
     is_spelled_missing,
     is_text,
     type_of,
@@ -96,6 +97,7 @@ class Dataset:
         self._fragments = {} if self.is_csv else dict(map(self._fragment, self.files))
         self.n_rows = None if self.is_csv else self._count()
         self.missing: dict[str, Counter[str]] = {}
+        self._zones: dict[str, bool] = {}
 
     def _fragment(self, file: str) -> tuple[str, Any]:
         """A file of another format than CSV, opened."""
@@ -228,6 +230,7 @@ class Dataset:
         :meth:`types_kept`.
         """
         self.missing = {name: Counter() for name, kind in kinds.items() if kind == "category"}
+        self._zones = {}
         types = self.types_kept(kept)
         for file in self.files:
             row = 0
@@ -331,7 +334,9 @@ class Dataset:
                     f"columns, or leave the column out with --drop {name!r} in fit."
                 )
         for name, kind in kinds.items():
-            if not self.has_text(name) and not fits(there[name], kind):
+            if not self.has_text(name) and not fits(
+                there[name], kind, bool(self._date_format(name))
+            ):
                 raise CommandError(
                     f"{place(file, name)}: it holds values of the type {there[name]}, where a "
                     f"{kind} is needed. Remedy: give the column one such type in all files, or "
@@ -348,6 +353,8 @@ class Dataset:
                 column = self._parsed(file, name, column, kind)
             with _explained(file, name, row, kind):
                 columns.append(read := in_kind(column, kind, self._date_format(name)))
+                if kind == "date" and not self._date_format(name):
+                    self._check_zone(name, column)
                 if in_file and name in self._folders[file]:
                     self._check_folder(file, name, kind, read)
         return pa.RecordBatch.from_arrays(columns, names=list(kinds))
@@ -366,6 +373,18 @@ class Dataset:
         if kind == "number" and decimal_point(file) == ",":
             text = pc.replace_substring(text, ",", ".")
         return text
+
+    def _check_zone(self, name: str, times: Any) -> None:
+        """Refuse times of which some have a time zone, and others have none."""
+        there = times.is_valid()
+        if times.null_count < len(times):
+            zone = has_zone(times.filter(there))
+            if self._zones.setdefault(name, zone) != zone:
+                raise CellError(
+                    pc.index(there, True).as_py(),
+                    f"the time {times[pc.index(there, True).as_py()]} has {'a' if zone else 'no'} "
+                    f"time zone, and those before it have {'none' if zone else 'one'}",
+                )
 
     def _check_folder(self, file: str, name: str, kind: str, read: Any) -> None:
         """Refuse a column of a file that says something else than the name of its folder."""

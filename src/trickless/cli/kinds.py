@@ -44,21 +44,20 @@ def kind_of(type_: Any) -> str | None:
     return "number" if types.is_null(type_) or any(is_(type_) for is_ in numbers) else None
 
 
-def fits(type_: Any, wanted: str) -> bool:
-    """Whether a column of a type may be read as one of a kind; each cell of text has to be one."""
+def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
+    """Whether a column of a type may be read as one of a kind; each cell of text has to be one.
+
+    Whole numbers may be dates if these have a format.
+    """
     if pa.types.is_null(type_):
         return True
+    plain = type_.value_type if pa.types.is_dictionary(type_) else type_
     if wanted == "truth":
-        return pa.types.is_boolean(type_)
-    return (
-        kind_of(type_) == wanted
-        or (wanted == "category" and bool(kind_of(type_)))
-        or (wanted in ("number", "date") and is_text(_plain(type_)))
-    )
-
-
-def _plain(type_: Any) -> Any:
-    return type_.value_type if pa.types.is_dictionary(type_) else type_
+        return pa.types.is_boolean(plain)
+    if wanted == "category":
+        return bool(kind_of(type_))
+    in_digits = wanted == "date" and has_format and pa.types.is_integer(plain)
+    return in_digits or is_text(plain) or kind_of(plain) == wanted
 
 
 def in_kind(column: Any, kind: str, date_format: str = "") -> Any:
@@ -75,6 +74,8 @@ def in_kind(column: Any, kind: str, date_format: str = "") -> Any:
     if kind == "category" and column.type != TYPES[kind]:
         return _texts(column)
     if kind == "date":
+        if pa.types.is_integer(column.type):
+            column = pc.cast(column, pa.string())
         if is_text(column.type):
             return dates_of(column, date_format)
         return pc.cast(column, options=pc.CastOptions(TYPES[kind], allow_time_truncate=True))

@@ -62,13 +62,13 @@ def learned(
     date_formats = request.reading.date_formats
     with progress("Reading", rows.expected_rows()) as advance:
         seen = profile(rows, kinds, request.target, request.seed, advance)
+    tell_missing(dataset.missing)
     columns = [c._replace(date_format=date_formats.get(c.name, "")) for c in seen.columns]
     seen = seen._replace(columns=columns)
     task, why = task_of(request.task, seen, kinds[request.target], request.target)
     _check_texts(dataset, request, seen)
     left_out = f"; {seen.n_without_target:,} without a target" if seen.n_without_target else ""
     say(f"{seen.n_rows:,} rows{left_out}. This is {task}: {why}.")
-    tell_missing(dataset.missing)
     model = _begun(request, seen, task)
     _check_categories(model, dataset.path)
     n_rows = seen.n_rows - seen.n_without_target

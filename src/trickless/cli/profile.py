@@ -82,6 +82,7 @@ def profile(
         n_rows += len(there)
         advance(len(there))
     if n_rows == n_missing:
+        tell_missing(dataset.missing)
         what = "there are no rows" if not n_rows else f"the target {target!r} is missing in all"
         raise CommandError(f"{dataset.path}: {what}. Remedy: pass a table with rows to learn from.")
     table, sampled = sample.taken()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -16,6 +17,11 @@ class Part:
     def __init__(self, dataset: Dataset, share: float, seed: int, others: bool) -> None:
         self.path = dataset.path
         self._dataset, self._share, self._seed, self._others = dataset, share, seed, others
+
+    @property
+    def missing(self) -> dict[str, Counter[str]]:
+        """The spellings of missing values, of all rows of the table."""
+        return self._dataset.missing
 
     def expected_rows(self) -> int | None:
         """About how many rows there are; None if all would have to be read."""
