@@ -336,6 +336,9 @@ def check_typed(case):
     if case.encoded:
         column = column.dictionary_encode()
     n = len(case.values)
+    is_far = max(abs(value or 0) for value in case.values) >= 2**53
+    if is_far and case.ending == ".parquet" and case.type_ == pa.timestamp("s"):
+        return  # Parquet has no seconds, and what writes it may wrap them
     table = pa.table({"x": range(n), "c": column, "y": [("a", "b")[i % 2] for i in range(n)]})
     with tempfile.TemporaryDirectory() as folder, patch.object(dataset, "_BATCH_ROWS", 3):
         path = Path(folder) / "data"

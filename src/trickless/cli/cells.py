@@ -48,7 +48,7 @@ def is_spelled_missing(text: Any) -> Any:
 def without_missing(text: Any, names: bool = False) -> Any:
     """Text with missing values for the spellings of one: for empty cells alone, if it has names."""
     missing = pc.equal(text, "") if names else is_spelled_missing(text)
-    return pc.if_else(missing, pa.scalar(None, text.type), text)
+    return pc.replace_with_mask(text, missing, pa.scalar(None, text.type))
 
 
 def type_of(text: Any, decimal_point: str = ".", missing: tuple[str, ...] = MISSING) -> Any:
@@ -148,7 +148,7 @@ def check_date_format(date_format: str) -> str | None:
 
 
 def _trimmed(text: Any) -> Any:
-    return without_missing(pc.utf8_trim_whitespace(text))
+    return without_missing(pc.utf8_trim_whitespace(pc.cast(text, pa.string())))
 
 
 def _zoned(text: Any) -> Any:
