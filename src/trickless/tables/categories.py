@@ -1,89 +1,235 @@
-"""Categories as text: one spelling for a value, whatever file or data frame it comes from."""
+"""Categories as text: one spelling and one reading, whatever file or data frame they come from.
+
+The spelling of a value is :func:`as_text`. What a text means is a number, a time or, if it is
+neither, itself. A value is the known category that is spelled like it, or else the one that means
+the same: 501 and the text 501 are the known 00501, and True is the known TRUE.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from datetime import date, datetime, time
+from collections.abc import Collection, Hashable
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-#: From this number on, double precision skips some whole numbers.
-_EXACT = 2**53
+from trickless.rules import shown, warn
+from trickless.tables.frames import Column
+
+#: Numbers as programs write them. An exponent has a sign, so that the code 1e5 is no number.
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]\d{1,4})?", re.ASCII)
+_TRUTH = {"true": Decimal(1), "false": Decimal(0)}
+_TIME_OF_DAY = r"(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)"
+_CLOCK = re.compile(_TIME_OF_DAY, re.ASCII)
+_TIME = re.compile(
+    rf"(\d{{4}}-\d\d-\d\d)(?:[T ]{_TIME_OF_DAY}(?: ?(Z|UTC|[+-]\d\d(?::?\d\d)?))?)?", re.ASCII
+)
+_DURATION = re.compile(r"(-?\d+) days?,? \+?(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)", re.ASCII)
+_INTERVAL = re.compile(r"([\[(])([^\[\](),]+), ([^\[\](),]+)([\])])")
+#: Digits of a second that Python's times have.
+_MICROSECONDS = 6
+#: From so many values on, a column in which all are new is worth a warning. So many in a row come
+#: by chance in one of 1,000 batches, where a tenth of the values are new.
+_FEW = 3
+#: The same for a column in which most are new.
+_MANY = 10
 
 
 def as_text(value: Any) -> str:
-    """The text of a category: 7 for 7.0, true for True, 2026-01-31 for that day's midnight."""
+    """The text of a category: 7 for 7.0, true for True, 2026-01-31 for that day's midnight.
+
+    A ValueError says that a value stands for several numbers, or is bytes that are no text.
+    """
+    if isinstance(value, str):
+        return str(value)
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
+    if isinstance(value, bytes):
+        return _of_bytes(value)
     if isinstance(value, Decimal):
-        whole = value.is_finite() and value == value.to_integral_value()
-        return str(int(value)) if whole else str(float(value))
+        return _of_decimal(value)
     if isinstance(value, float | np.floating):
-        number = float(value)
-        if not number.is_integer():
-            return str(number)
-        if abs(number) >= _EXACT:
-            raise ValueError(
-                f"the category {value!r} is a float of {_EXACT:,} or more, which stands for "
-                "several whole numbers. Remedy: keep such categories as integers or as text"
-            )
-        return str(int(number))
-    if isinstance(value, datetime) and value.tzinfo is None and not getattr(value, "nanosecond", 0):
-        return str(value.date() if value.time() == time() else value)
+        return _of_float(value)
+    if isinstance(value, np.datetime64):
+        short = value.astype("M8[us]")
+        return as_text(short.item()) if short == value else str(value)
+    if isinstance(value, datetime):
+        return _of_datetime(value)
+    if isinstance(value, timedelta):
+        rest = getattr(value, "nanoseconds", 0)
+        plain = timedelta(value.days, value.seconds, value.microseconds)
+        return f"{plain} and {rest} ns" if rest else str(plain)
+    if type(value).__name__ == "Interval":  # of pandas
+        begin, end = "[" if value.closed_left else "(", "]" if value.closed_right else ")"
+        return f"{begin}{as_text(value.left)}, {as_text(value.right)}{end}"
     return str(value)
 
 
-def spelled(column: Any, known: list[str]) -> Any:
-    """A column of a data frame as a column of categories that are text.
-
-    Text stays as it is. A number, a truth value or a time becomes the known text that means the
-    same, such as 007 for the number 7. If there is none, it becomes the text of :func:`as_text`. A
-    ValueError says that several known texts mean the same, or that a value cannot be a category.
-    """
+def _of_bytes(value: bytes) -> str:
     try:
-        categories = column.astype("category")
-        values = categories.cat.categories.tolist()
-        if all(type(value) is str for value in values):
-            return categories
-        texts = {value: as_text(value) for value in categories.cat.categories}
-        texts |= _known(texts, known)
-    except ValueError as error:
-        raise ValueError(f"TableModel: column {column.name!r}: {error}.") from error
-    except TypeError as error:
+        return value.decode()
+    except UnicodeDecodeError as error:
         raise ValueError(
-            f"TableModel: column {column.name!r} holds objects that cannot be categories: {error}. "
-            "Remedy: one text, number, truth value or time a cell."
+            f"the category {value[:40]!r} is bytes that are no text in UTF-8. Remedy: decode them"
         ) from error
-    return categories.map(texts.__getitem__, na_action="ignore").astype("category")
 
 
-def _known(texts: dict[Any, str], known: list[str]) -> dict[Any, str]:
-    """The known text that means the same as a value, for values that are not text and have one."""
-    readings = defaultdict(list)
+def _of_decimal(value: Decimal) -> str:
+    """The same text as for a float, if one has this value; else all digits but zeros at the end."""
+    if not value.is_finite():
+        return str(value)
+    if value == value.to_integral_value():
+        return str(int(value))
+    if Decimal(repr(float(value))) == value:
+        return repr(float(value))
+    return f"{value:f}".rstrip("0")
+
+
+def _of_float(value: Any) -> str:
+    number = float(value)
+    if not number.is_integer():
+        return str(value)
+    exact = 2 ** (np.finfo(type(value)).nmant + 1)
+    if abs(number) >= exact:
+        raise ValueError(
+            f"the category {value!r} is a float of {exact:,} or more, which stands for several "
+            "whole numbers. Remedy: keep such categories as integers or as text"
+        )
+    return str(int(number))
+
+
+def _of_datetime(value: datetime) -> str:
+    if value.tzinfo is not None:
+        return str(value.astimezone(UTC))
+    if value.time() == time() and not getattr(value, "nanosecond", 0):
+        return str(value.date())
+    return str(value)
+
+
+def known_as(values: Collection[Any], known: Collection[str]) -> list[str]:
+    """The categories that values are: those known, and for new values their own texts.
+
+    ``known`` is a set, or a dictionary of texts. Where two of the known mean the same, texts are
+    names, and mean nothing else than themselves. A ValueError says that a value that is no text may
+    be any of several, or that a value cannot be a category.
+    """
+    return [
+        value if type(value) is str and value in known else _known_as(value, known)
+        for value in values
+    ]
+
+
+def _known_as(value: Any, known: Collection[str]) -> str:
+    text = as_text(value)
+    meaning, is_text = _meaning(text), isinstance(value, str)
+    if isinstance(meaning, str) or (is_text and text in known):
+        return text
+    meant, unique = _meanings(tuple(known))
+    same = meant.get(meaning, ())
+    if is_text:
+        return same[0] if same and unique else text
+    if len(same) > 1:
+        raise ValueError(
+            f"the category {value!r} may be any of {same[:4]}, which the model was fitted to. "
+            "Remedy: pass the column as text, as it was then"
+        )
+    return same[0] if same else text
+
+
+@lru_cache(maxsize=256)
+def _meanings(known: tuple[str, ...]) -> tuple[dict[Hashable, list[str]], bool]:
+    """The texts that mean a number or a time, by what they mean; whether all mean another one."""
+    meant = defaultdict(list)
     for text in known:
-        readings[_reading(text)].append(text)
-    found = {}
-    for value, text in texts.items():
-        meant = [] if isinstance(value, str) else readings.get(text, [])
-        if len(meant) > 1:
-            raise ValueError(
-                f"the category {value!r} may be any of {meant[:4]}, which the model was fitted to. "
-                "Remedy: pass the column as text, as it was then"
-            )
-        if meant:
-            found[value] = meant[0]
-    return found
+        if not isinstance(meaning := _meaning(text), str):
+            meant[meaning].append(text)
+    return dict(meant), all(len(texts) == 1 for texts in meant.values())
 
 
-def _reading(text: str) -> str:
-    """What :func:`as_text` makes of the value that a text means; a name means itself."""
-    if text.strip().lower() in ("true", "false"):
-        return text.strip().lower()
-    for read in (int, float, datetime.fromisoformat, date.fromisoformat):
-        try:
-            return as_text(read(text))
-        except ValueError:
-            pass
+def _meaning(text: str) -> Hashable:
+    """The number or the time that a text means; a name means itself.
+
+    Truth values are the numbers 1 and 0, and a day is its midnight.
+    """
+    bare = text.strip()
+    if (truth := _TRUTH.get(bare.lower())) is not None:
+        return truth
+    if _NUMBER.fullmatch(bare):
+        return Decimal(bare)
+    if found := _DURATION.fullmatch(bare):
+        days, hours, minutes, seconds = map(Decimal, found.groups())
+        return "seconds", ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    if found := _INTERVAL.fullmatch(bare):
+        return found[1], _meaning(found[2]), _meaning(found[3]), found[4]
+    try:
+        if found := _TIME.fullmatch(bare):
+            return _time(*found.groups())
+        if found := _CLOCK.fullmatch(bare):
+            return time.fromisoformat(_short(bare))
+    except ValueError:  # no such day or hour
+        pass
     return text
+
+
+def _time(day: str, clock: str | None, zone: str | None) -> Hashable:
+    """A date, or a date with a time of day and a zone."""
+    if clock is None:
+        return datetime.combine(date.fromisoformat(day), time())
+    zone = "+00:00" if zone in ("Z", "UTC") else zone or ""
+    clock = _short(clock)
+    if len(clock.partition(".")[2]) > _MICROSECONDS:
+        return day, clock, zone
+    return datetime.fromisoformat(f"{day} {clock}{zone}")
+
+
+def _short(clock: str) -> str:
+    """A time of day without zeros at the end of its seconds."""
+    return clock.rstrip("0").rstrip(".") if "." in clock else clock
+
+
+def coded(column: Column, known: dict[str, int]) -> tuple[np.ndarray, dict[str, int]]:
+    """The code of each value, -1 if it is missing; and how often each category occurs.
+
+    New categories have the codes that follow those known, which are 0, 1, ...
+    """
+    if not column.holds:
+        raise TypeError(f"the type is {column.dtype}")
+    places, values, counts = column.occurring()
+    code_of, n = dict(known), dict[str, int]()
+    codes = []
+    for text, count in zip(known_as(values, known), counts.tolist(), strict=True):
+        codes.append(code_of.setdefault(text, len(code_of)))
+        n[text] = n.get(text, 0) + count
+    return np.array([*codes, -1])[places], n
+
+
+def warn_of_new(owner: str, name: Any, counts: dict[str, int], known: Collection[str]) -> None:
+    """Warn if all or most values of a column are categories that are not known.
+
+    ``counts`` says how often each category occurs. A few new values may well be right, unless they
+    mean something that no known category does: truth values in a column of names, for example.
+    """
+    new = [text for text in counts if text not in known]
+    n, n_new = sum(counts.values()), sum(counts[text] for text in new)
+    some = n_new == n and (n >= _FEW or (n and known and _is_of_another_kind(new, known)))
+    if not some and (n < _MANY or 2 * n_new <= n):
+        return
+    examples = ", ".join(shown(text) for text in list(known)[:3]) or "none"
+    all_or_most = "all" if n_new == n else f"{n_new:,} of {n:,}"
+    warn(
+        f"{owner}: {all_or_most} values in column {name!r} of X are new, such as "
+        f"{shown(new[0])}; those of the first batch are {examples}{', …' * (len(known) > 3)}. All "
+        "new values are treated alike, so the column tells no rows apart"
+        f"{' but the others' * (n_new < n)}. Remedy: spell them as in the first batch; or leave "
+        "the column out, if it names the rows."
+    )
+
+
+def _is_of_another_kind(new: list[str], known: Collection[str]) -> bool:
+    """Whether new categories are numbers or times, and no known one is of their kind."""
+    kinds = {type(meaning) for meaning in _meanings(tuple(known))[0]}
+    return {type(_meaning(text)) for text in new}.isdisjoint({*kinds, str})

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ import scipy.sparse
 from array_api_compat import device
 
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.rules import shown, warn
+from trickless.tables.categories import as_text, coded, warn_of_new
 from trickless.tables.frames import (
+    NUMBER_TYPES,
     NUMBERS,
     OBJECTS,
     TRUTH,
@@ -28,17 +29,13 @@ from trickless.tables.frames import (
     is_frame,
     numbers_of,
 )
-from trickless.tables.times import DATES, ZONED, kind_of_time
+from trickless.tables.times import DATES, ZONED
 
 CATEGORIES = "categories"
 _INFINITY = "contains infinity"
-_NUMBERS = Real, Decimal, np.bool_
 #: From this number on, double precision skips some whole numbers.
 _EXACT = 2**53
 _REMEDY = "one number, truth value, time, text or category a cell; or leave the column out"
-#: From so many values on, a column in which all categories are new is worth a warning. So many in
-#: a row come by chance in one of 1,000 batches, where half of the values are new.
-_MANY = 10
 
 
 class TableEncoder:
@@ -47,9 +44,10 @@ class TableEncoder:
     Columns of numbers and of truth values hold numbers, and so do columns of objects that are all
     numbers. Dates are days since 1970, durations and times of day are days, to the microsecond; a
     period is the day on which it begins. NaN stands for what is missing. A column of categories,
-    text or other objects holds categories. Those of the first batch (or all that the type declares)
-    are sorted, and have the codes from 0 on. The next code stands for a missing value, and the one
-    after it for a category that is new. A warning names a column in which all are new.
+    text or other objects holds categories, which are texts (:mod:`trickless.tables.categories`),
+    whatever type later batches have. Those of the first batch (or all that the type declares) are
+    sorted, and have the codes from 0 on. The next code stands for a missing value, and the one
+    after it for a category that is new. A warning names a column in which all or most are new.
 
     Attributes
     ----------
@@ -67,7 +65,7 @@ class TableEncoder:
     def __init__(self, owner: str, frame: Any) -> None:
         _check_names(owner, frame)
         columns, numbers = columns_of(frame), numbers_of(frame)
-        of_numbers: tuple[str, dict[Any, int] | None] = (NUMBERS, None)
+        of_numbers: tuple[str, dict[str, int] | None] = (NUMBERS, None)
         read = [of_numbers if numbers is not None else _read(owner, column) for column in columns]
         self.kinds = [kind for kind, _ in read]
         self.codes = [codes for _, codes in read]
@@ -100,8 +98,8 @@ class TableEncoder:
         matrix = np.empty(X.shape)
         read = zip(self.kinds, self.codes, columns_of(X), strict=True)
         for j, (kind, codes, column) in enumerate(read):
-            _check(owner, column, kind, codes)
             if codes is None:
+                _check(owner, column, kind)
                 matrix[:, j] = _numbers(owner, column, kind, self.whole.get(j, 0))
             else:
                 matrix[:, j] = _coded(owner, column, codes)
@@ -139,7 +137,7 @@ class TableEncoder:
         )
 
 
-def _read(owner: str, column: Column) -> tuple[str, dict[Any, int] | None]:
+def _read(owner: str, column: Column) -> tuple[str, dict[str, int] | None]:
     """What a column of the first batch holds, and the codes of its categories."""
     if column.holds != OBJECTS:
         if not column.holds:
@@ -148,18 +146,18 @@ def _read(owner: str, column: Column) -> tuple[str, dict[Any, int] | None]:
                 f"of numbers, truth values, times, text or categories. Remedy: {_REMEDY}."
             )
         return (NUMBERS if column.holds == TRUTH else column.holds), None
-    values = _distinct(owner, column)
-    if values and not column.categorical:
-        kinds = {_kind_of(value) for value in values}
-        if len(kinds) > 1 and kinds != {NUMBERS, OBJECTS}:
-            raise ValueError(
-                f"{owner}: column {column.name!r} of X holds {' and '.join(sorted(kinds))}. "
-                "Remedy: one kind in a column; pandas.to_datetime makes dates of them."
-            )
-        if OBJECTS not in kinds:
-            return kinds.pop(), None
-    values.sort(key=lambda value: (type(value).__name__, str(value)))
-    return CATEGORIES, {value: code for code, value in enumerate(values)}
+    with _as_categories(owner, column):
+        kinds = set() if column.categorical else column.kinds()
+    if len(kinds) > 1 and kinds != {NUMBERS, OBJECTS}:
+        raise ValueError(
+            f"{owner}: column {column.name!r} of X holds {' and '.join(sorted(kinds))}. "
+            "Remedy: one kind in a column; pandas.to_datetime makes dates of them."
+        )
+    if kinds and OBJECTS not in kinds:
+        return kinds.pop(), None
+    with _as_categories(owner, column):
+        texts = sorted({as_text(value) for value in column.distinct()})
+        return CATEGORIES, {text: code for code, text in enumerate(texts)}
 
 
 def _origin(owner: str, column: Column, numbers: np.ndarray | None) -> int:
@@ -184,17 +182,13 @@ def _check_names(owner: str, frame: Any) -> None:
         raise ValueError(f"{owner}: X has no columns. Remedy: pass at least one column.")
 
 
-def _distinct(owner: str, column: Column) -> list[Any]:
-    """The distinct values of a column of objects."""
-    with _as_categories(owner, column):
-        return column.distinct()
-
-
 @contextmanager
 def _as_categories(owner: str, column: Column) -> Iterator[None]:
     """Name the column in an error that says that its objects cannot be categories."""
     try:
         yield
+    except ValueError as error:
+        raise ValueError(f"{owner}: column {column.name!r} of X: {error}.") from error
     except (TypeError, NotImplementedError) as error:  # the latter of Arrow
         raise ValueError(
             f"{owner}: column {column.name!r} of X has the type {column.dtype}, and holds objects "
@@ -202,29 +196,26 @@ def _as_categories(owner: str, column: Column) -> Iterator[None]:
         ) from error
 
 
-def _check(owner: str, column: Column, kind: str, codes: dict[Any, int] | None) -> None:
-    """Refuse a column that holds something else than in the first batch."""
-    found = {NUMBERS if column.holds == TRUTH else column.holds}
-    if codes is not None:
-        numbers = any(isinstance(value, Real) for value in codes)
-        if column.holds == OBJECTS or not codes or (found == {NUMBERS} and numbers):
-            return
-    elif column.holds == OBJECTS:
-        found = {_kind_of(value) for value in _distinct(owner, column)}
-        if kind == NUMBERS:  # text may spell numbers
-            found = {NUMBERS} | found - {OBJECTS}
+def _check(owner: str, column: Column, kind: str) -> None:
+    """Refuse a column that held numbers or times in the first batch, and holds something else."""
+    with _as_categories(owner, column):
+        found = column.kinds()
+    if kind == NUMBERS and column.holds == OBJECTS:  # text may spell numbers
+        found = {NUMBERS} | found - {OBJECTS}
     if found != {kind} and not column.missing().all():
-        such = f" such as {shown(next(iter(codes)))}" if codes else ""
         raise ValueError(
-            f"{owner}: column {column.name!r} of X held {kind}{such} in the first batch, and now "
-            f"has the type {column.dtype}{_that_holds(found, column)}. Remedy: pass the same types "
-            "in every batch."
+            f"{owner}: column {column.name!r} of X held {kind} in the first batch, and now has the "
+            f"type {column.dtype}{_that_holds(found, column)}. Remedy: pass the same types in "
+            f"every batch{_converted(column, kind, found)}."
         )
 
 
-def _kind_of(value: Any) -> str:
-    """What an object is: a number, a kind of times, or another object."""
-    return kind_of_time(value) or (NUMBERS if isinstance(value, _NUMBERS) else OBJECTS)
+def _converted(column: Column, kind: str, found: set[str]) -> str:
+    """A line of code that makes times of text."""
+    if kind not in (DATES, ZONED) or found != {OBJECTS}:
+        return ""
+    zone = ", utc=True" if kind == ZONED else ""
+    return f", here X[{column.name!r}] = pandas.to_datetime(X[{column.name!r}]{zone})"
 
 
 def _that_holds(found: set[str], column: Column) -> str:
@@ -244,24 +235,13 @@ def _numbers(owner: str, column: Column, kind: str, origin: int = 0) -> np.ndarr
         ) from error
 
 
-def _coded(owner: str, column: Column, codes: dict[Any, int]) -> np.ndarray:
-    """The codes of a column of categories; warns if it has many values and all are new."""
+def _coded(owner: str, column: Column, codes: dict[str, int]) -> np.ndarray:
+    """The codes of a column of categories; warns if all or most of its values are new."""
     missing, new = len(codes), len(codes) + 1
     with _as_categories(owner, column):
-        places, values = column.places()
-        code_of = np.array([*(codes.get(value, new) for value in values), missing])
-    coded = code_of[places]
-    there = coded != missing
-    if there.sum() >= _MANY and (coded[there] == new).all():
-        example = values[places[there.argmax()]]
-        known = ", ".join(shown(value) for value in list(codes)[:3]) or "none"
-        warn(
-            f"{owner}: all values in column {column.name!r} of X are new, such as "
-            f"{shown(example)}; those of the first batch are {known}{', …' * (missing > 3)}. All "
-            "new values are treated alike, so the column tells no rows apart. Remedy: spell them "
-            "as in the first batch; or leave the column out, if it names the rows."
-        )
-    return coded
+        found, counts = coded(column, codes)
+    warn_of_new(owner, column.name, counts, codes)
+    return np.where(found < 0, missing, np.where(found < missing, found, new))
 
 
 def why_no_table(X: Any) -> str | None:
@@ -314,7 +294,7 @@ def _refused_of_frame(frame: Any, missing: bool = True) -> Iterator[tuple[Any, s
             yield column.name, "holds text"
         elif missing and column.missing().any():
             yield column.name, "holds missing values"
-        elif column.holds not in plain or not all(isinstance(v, _NUMBERS) for v in objects):
+        elif column.holds not in plain or not all(isinstance(v, NUMBER_TYPES) for v in objects):
             yield column.name, f"has the type {column.dtype}"
 
 

@@ -6,13 +6,25 @@ Neither library is imported: a data frame is recognised by its methods.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from trickless.tables.times import DATES, DURATIONS, TIMES_OF_DAY, ZONED, as_number, as_numbers
+from trickless.tables.times import (
+    DATES,
+    DURATIONS,
+    TIMES_OF_DAY,
+    ZONED,
+    as_number,
+    as_numbers,
+    kind_of_time,
+)
 
 NUMBERS, TRUTH, OBJECTS = "numbers", "truth values", "other objects"
+#: Objects that are numbers.
+NUMBER_TYPES = Real, Decimal, np.bool_
 #: Nanoseconds in a microsecond, and microseconds in a day.
 _NANOSECONDS, _MICROSECONDS = 1000, 86_400e6
 
@@ -42,11 +54,39 @@ def numbers_of(frame: Any) -> np.ndarray | None:
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
+def with_names_as_text(frame: Any) -> Any:
+    """A data frame whose columns are named by text, as they are in files."""
+    if all(type(name) is str for name in frame.columns):
+        return frame
+    frame = frame.copy(deep=False)
+    frame.columns = list(map(str, frame.columns))
+    return frame
+
+
+def is_numbered(frame: Any) -> bool:
+    """Whether the columns are named by their places, as those made of an array are."""
+    return list(map(str, frame.columns)) == [str(j) for j in range(frame.shape[1])]
+
+
+def unnamed(frame: Any) -> Any:
+    """A data frame whose columns are named by their places; an array, where names are text."""
+    if not hasattr(frame, "iloc"):
+        return frame.to_numpy()
+    frame = frame.copy(deep=False)
+    frame.columns = range(frame.shape[1])
+    return frame
+
+
 def frame_like(frame: Any, matrix: np.ndarray) -> Any:
     """A data frame of these numbers, with the names of columns of another data frame."""
     if hasattr(frame, "iloc"):
         return type(frame)(matrix, columns=frame.columns, index=frame.index)
     return type(frame)(matrix, schema=list(frame.columns))
+
+
+def kind_of(value: Any) -> str:
+    """What an object is: a number, a kind of times, or another object."""
+    return kind_of_time(value) or (NUMBERS if isinstance(value, NUMBER_TYPES) else OBJECTS)
 
 
 class Column(ABC):
@@ -80,6 +120,23 @@ class Column(ABC):
         """The values that occur, each once, or those that the type declares."""
         return self.places()[1]
 
+    def occurring(self) -> tuple[np.ndarray, list[Any], np.ndarray]:
+        """The same as :meth:`places`, of values that occur only; how often each does."""
+        places, values = self.places()
+        counts = np.bincount(places.astype(np.intp) + 1, minlength=len(values) + 1)[1:]
+        if counts.all():
+            return places, values, counts
+        used = np.flatnonzero(counts)
+        place_of = np.full(len(values) + 1, -1)
+        place_of[used] = np.arange(len(used))
+        return place_of[places], [values[place] for place in used], counts[used]
+
+    def kinds(self) -> set[str]:
+        """What the column holds; for objects, the kinds of those that occur or are declared."""
+        if self.holds != OBJECTS:
+            return {NUMBERS if self.holds == TRUTH else self.holds}
+        return set(map(kind_of, self.distinct()))
+
     def numbers(self, origin: int = 0) -> np.ndarray:
         """The values as float64, times in days; NaN where they are missing.
 
@@ -88,7 +145,10 @@ class Column(ABC):
         if self.holds != OBJECTS and not origin:
             return as_numbers(self.of_type())
         places, values = self.places()
-        numbers = (as_number(value - origin if origin else value) for value in values)
+        if origin:
+            doubles = (float(v) if isinstance(v, np.floating) else v for v in values)
+            values = [value - origin for value in doubles]
+        numbers = map(as_number, values)
         return np.array([*numbers, np.nan])[places]
 
 
@@ -118,12 +178,11 @@ class PandasColumn(Column):
 
     def places(self) -> tuple[np.ndarray, list[Any]]:
         if self.declared:
-            return self.column.cat.codes.to_numpy(), self.column.cat.categories.tolist()
+            return self.column.cat.codes.to_numpy(), _objects(self.column.cat.categories)
         if str(self._arrow) == "null":
             return np.full(len(self.column), -1), []
         places, values = self.column.array.factorize()
-        objects = values if self.holds == OBJECTS else values.to_numpy()
-        return places, objects.tolist()
+        return places, _objects(values.to_numpy() if self.holds in (NUMBERS, TRUTH) else values)
 
     def of_type(self) -> np.ndarray:
         if self.holds in (NUMBERS, TRUTH):
@@ -135,11 +194,20 @@ class PandasColumn(Column):
         return (self.column.dt.tz_convert(None) if self.holds == ZONED else self.column).to_numpy()
 
 
+def _objects(values: Any) -> list[Any]:
+    """Values as objects, times among them; those of few digits keep their type."""
+    kind = getattr(values.dtype, "kind", "O")
+    if kind == "f" and values.dtype.itemsize < np.dtype(float).itemsize:
+        return list(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    return list(values) if kind in "mM" else values.tolist()
+
+
 class PolarsColumn(Column):
     """A column of a data frame of polars."""
 
     _HOLDS = {"Boolean": TRUTH, "Date": DATES, "Duration": DURATIONS, "Time": TIMES_OF_DAY}
     _TEXT = "String", "Categorical", "Enum"
+    _SHORT = {"Float16": np.float16, "Float32": np.float32}
 
     def __init__(self, name: Any, column: Any) -> None:
         super().__init__(name, column.fill_nan(None) if column.dtype.is_float() else column)
@@ -168,8 +236,10 @@ class PolarsColumn(Column):
                 places = texts.replace_strict(values, list(range(len(values))), default=-1)
                 return places.to_numpy(), values.to_list()
         known: dict[Any, int] = {None: -1}
+        short = self._SHORT.get(self._kind)
         places = [known.setdefault(value, len(known) - 1) for value in self.column.to_list()]
-        return np.array(places, dtype=int), list(known)[1:]
+        values = list(known)[1:]
+        return np.array(places, dtype=int), values if short is None else list(map(short, values))
 
     def of_type(self) -> np.ndarray:
         if self.holds in (NUMBERS, TRUTH):

@@ -6,26 +6,34 @@ a model can predict a table as it comes from a file or a data frame.
 
 from __future__ import annotations
 
+import inspect
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 import sklearn
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 
 from trickless.arrays.states import Turn, snapshot
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
-from trickless.tables.categories import spelled
-from trickless.tables.frames import PandasColumn
-from trickless.tables.times import DATES, ZONED, kind_of_time
+from trickless.tables.categories import coded, warn_of_new
+from trickless.tables.frames import NUMBERS, OBJECTS, PandasColumn, kind_of, with_names_as_text
+from trickless.tables.times import DATES, ZONED
 
 #: Rows are sparse if at most this share of their numbers is not 0, as in scikit-learn.
 _SPARSE = 0.3
 #: Rows are predicted in parts of about so many numbers.
 _CELLS = 2**22
+#: The largest number that is accepted. Its square does not overflow.
+LARGEST = 1e150
 #: The largest number of single precision.
-_LARGEST = float(np.finfo(np.float32).max)
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
+#: What columns of each kind hold.
+_HOLDS = {"number": NUMBERS, "date": DATES, "zoned date": ZONED}
 
 
 class TableColumn(NamedTuple):
@@ -34,13 +42,16 @@ class TableColumn(NamedTuple):
     Attributes
     ----------
     name : str
-    kind : {"number", "date", "category"}
-        Truth values are numbers; dates and times are days since 1970.
+    kind : {"number", "date", "zoned date", "category"}
+        Truth values are numbers; dates and times are days since 1970. Those with a time zone are
+        of a kind of their own.
     mean : float, default=0.0
     scale : float, default=1.0
         Mean and standard deviation of the known values, which standardise them.
     categories : list of str, default=[]
-        The categories in training, as text, sorted; a number is written in digits.
+        The categories in training, as text, sorted; a number is written in digits. A value of a
+        table is the category that is spelled like it, or else the one that means the same number
+        or time, such as 00501 for 501, and TRUE for true.
     has_missing : bool, default=False
         Whether values were missing in training.
     median : float, default=0.0
@@ -59,12 +70,17 @@ class TableColumn(NamedTuple):
     date_format: str = ""
 
 
-class TableModel:
+def _has_probabilities(model: TableModel) -> bool:
+    return hasattr(model.learner, "predict_proba")
+
+
+class TableModel(BaseEstimator):
     """A learner of the rows of a table, which takes data frames with columns by name.
 
     The command ``trickless fit`` makes it and :func:`trickless.load` reads it. Data frames are
     those of pandas, and objects with a method ``to_pandas``, such as tables of Arrow. They may have
-    more columns than the model needs, in any order.
+    more columns than the model needs, in any order. Names are compared as text: 0 is '0'. It reads
+    a table as the commands read it, and refuses what they refuse.
 
     Families that take tables, such as "tabular", get missing values and categories as they are, and
     numbers and dates as differences from their median. For other families, numbers and dates are
@@ -130,19 +146,37 @@ class TableModel:
         )
         return least if neurons.accepts_sparse and least <= _SPARSE * width else width
 
-    def fit(self, X: Any) -> TableModel:
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels, in the order of the columns of :meth:`predict_proba`."""
+        labels: np.ndarray = self.learner.classes_
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags, of_learner = super().__sklearn_tags__(), get_tags(self.learner)
+        tags.estimator_type = of_learner.estimator_type
+        tags.classifier_tags = of_learner.classifier_tags
+        tags.regressor_tags = of_learner.regressor_tags
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(self.learner.__sklearn_is_fitted__())
+
+    def fit(self, X: Any, y: Any = None) -> TableModel:
         """Learn from all rows; the description of the columns stays as it is.
 
         Parameters
         ----------
         X : data frame
-            With the target; rows without one are left out.
+            With the target, unless ``y`` is given.
+        y : array of shape (n_rows,), default=None
+            The target, in the place of that in X. Rows without a target are left out.
 
         Returns
         -------
         self
         """
-        frame = _with_rows(self._with_target(X))
+        frame = _with_rows(self._with_target(X, y)[0])
         self.learner.fit(self._prepared(frame, declare=True), self.targets(frame))
         return self
 
@@ -161,19 +195,21 @@ class TableModel:
         learner = self.learner.compact(error_bars=error_bars)
         return TableModel(learner, self.columns, self.target, self.classes)
 
-    def partial_fit(self, X: Any) -> TableModel:
+    def partial_fit(self, X: Any, y: Any = None) -> TableModel:
         """Learn from a batch of rows.
 
         Parameters
         ----------
         X : data frame
-            With the target; rows without one are left out.
+            With the target, unless ``y`` is given.
+        y : array of shape (n_rows,), default=None
+            The target, in the place of that in X. Rows without a target are left out.
 
         Returns
         -------
         self
         """
-        frame = self._with_target(X)
+        frame, _ = self._with_target(X, y)
         if not len(frame):
             return self
         with Turn(self.learner):  # nobody makes the learner begin in the meantime
@@ -182,31 +218,36 @@ class TableModel:
             self.learner.partial_fit(rows, self.targets(frame), **labels)
         return self
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predict the target, with standard deviations if wanted and if the learner has them.
+    def predict(self, X: Any, return_std: bool = False, return_standard_error: bool = False) -> Any:
+        """Predict the target.
 
         Parameters
         ----------
         X : data frame
         return_std : bool, default=False
-            Whether to return standard deviations of new targets as well.
+            Whether to return standard deviations as well, where the learner has them.
+        return_standard_error : bool, default=False
+            Whether to return standard errors as well, where the learner has them.
 
         Returns
         -------
-        y : array of shape (n_rows,)
-            Labels or numbers.
-        std : array of shape (n_rows,), if ``return_std``
+        array of shape (n_rows,), or a tuple of it and another
+            Labels or numbers, and with an option their deviations or errors.
         """
-        learner, frame = snapshot(self.learner), _with_rows(_frame(X))
-        if not return_std:
-            return self._by_parts(learner.predict, frame)
+        asked = {"return_std": return_std, "return_standard_error": return_standard_error}
+        options = {name: True for name, wanted in asked.items() if wanted}
+        known = inspect.signature(self.learner.predict).parameters
+        for name in options:
+            if name not in known:
+                raise ValueError(
+                    f"TableModel: {name}=True, but a {type(self.learner).__name__} has no such "
+                    "answer. Remedy: KitchenSinksRegressor has return_std, and "
+                    "ShrinkingGradientRegressor return_standard_error."
+                )
+        predict = partial(snapshot(self.learner).predict, **options)
+        return self._by_parts(predict, _with_rows(_frame(X)))
 
-        def both(rows: Any) -> np.ndarray:
-            return np.stack(learner.predict(rows, return_std=True), axis=1)
-
-        answers = self._by_parts(both, frame)
-        return answers[:, 0], answers[:, 1]
-
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, where the learner has them.
 
@@ -219,24 +260,34 @@ class TableModel:
         array of shape (n_rows, n_classes)
             In the order of ``classes``.
         """
-        return self._by_parts(snapshot(self.learner).predict_proba, _with_rows(_frame(X)))
+        answers: np.ndarray = self._by_parts(
+            snapshot(self.learner).predict_proba, _with_rows(_frame(X))
+        )
+        return answers
 
-    def score(self, X: Any) -> float:
-        """Accuracy, or R² for regression, on rows with the target.
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy, or R² for regression, on rows with a target.
 
         Parameters
         ----------
         X : data frame
+            With the target, unless ``y`` is given.
+        y : array of shape (n_rows,), default=None
+            The target, in the place of that in X.
+        sample_weight : array of shape (n_rows,), default=None
+            Weights of the rows.
 
         Returns
         -------
         float
         """
-        frame = _with_rows(self._with_target(X))
+        rows, there = self._with_target(X, y)
+        frame = _with_rows(rows)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[there]
         targets, predicted = self.targets(frame), self.predict(frame)
         if is_classifier(self.learner):
-            return float(np.mean(targets == predicted))
-        return float(sklearn.metrics.r2_score(targets, predicted))
+            return float(np.average(targets == predicted, weights=weight))
+        return float(sklearn.metrics.r2_score(targets, predicted, sample_weight=weight))
 
     def targets(self, X: Any) -> np.ndarray:
         """The target of rows that have one, as labels or numbers.
@@ -253,14 +304,14 @@ class TableModel:
         if self.classes is None:
             return _numbers(column, "number")
         if self.classes.dtype.kind == "U":
-            labels = spelled(column, self.classes.tolist()).cat
-            return np.array(labels.categories, dtype=str)[labels.codes]
+            codes, counts = _coded(column, known := self.classes.tolist())
+            return np.array([*known, *_new(counts, known)], dtype=str)[codes]
         values = _numbers(column, "number")
         labels = values.astype(self.classes.dtype)
         return labels if (labels == values).all() else values  # some of them are no labels
 
-    def unknown_categories(self, X: Any) -> dict[str, int]:
-        """How many values of each column are categories that training did not have.
+    def unknown_categories(self, X: Any) -> dict[str, dict[str, int]]:
+        """How often categories occur that training did not have.
 
         Parameters
         ----------
@@ -269,28 +320,38 @@ class TableModel:
         Returns
         -------
         dict
-            Counts by the names of columns, without those that are 0.
+            Counts by the names of columns and the categories, without columns that have none.
         """
-        frame, counts = _frame(X), {}
+        frame, unknown = _frame(X), {}
         for about in self.columns:
             if about.kind == "category":
-                values = spelled(_column(frame, about.name), about.categories)
-                known = set(about.categories)
-                new = [value for value in values.cat.categories.tolist() if value not in known]
-                if new and (n_new := int(values.isin(new).sum())):
-                    counts[about.name] = n_new
-        return counts
+                _, counts = _coded(_column(frame, about.name), about.categories)
+                if new := _new(counts, about.categories):
+                    unknown[about.name] = {text: counts[text] for text in new}
+        return unknown
 
-    def _by_parts(self, answer: Any, frame: Any) -> np.ndarray:
+    def _by_parts(self, answer: Any, frame: Any) -> Any:
         """The answers for the rows of a data frame, some rows at a time."""
         most = max(1, _CELLS // self.width)
         starts = range(0, len(frame), most)
         parts = [answer(self._prepared(frame.iloc[i : i + most])) for i in starts]
+        if isinstance(parts[0], tuple):
+            return tuple(map(np.concatenate, zip(*parts, strict=True)))
         return np.concatenate(parts)
 
-    def _with_target(self, X: Any) -> Any:
+    def _with_target(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """The rows that have a target, with it as a column; which rows of X they are."""
         frame = _frame(X)
-        return frame[_column(frame, self.target).notna()]
+        if y is not None:
+            y = y.to_pandas() if hasattr(y, "to_pandas") else y
+            if np.ndim(y) != 1 or len(y) != len(frame):
+                raise ValueError(
+                    f"TableModel: y has the shape {np.shape(y)}, but X has {len(frame)} rows. "
+                    "Remedy: one target for each row of X."
+                )
+            frame = frame.assign(**{self.target: getattr(y, "array", y)})
+        there = _column(frame, self.target).notna().to_numpy()
+        return frame[there], there
 
     def _prepared(self, frame: Any, declare: bool = False) -> Any:
         """Rows as the learner takes them; the first batch has to declare all categories."""
@@ -302,7 +363,9 @@ class TableModel:
             column = _column(frame, about.name)
             missing = column.isna().to_numpy()
             if about.kind == "category":
-                parts.append(_zeros_and_ones(spelled(column, about.categories), about.categories))
+                codes, counts = _coded(column, about.categories)
+                warn_of_new("TableModel", about.name, counts, about.categories)
+                parts.append(_zeros_and_ones(codes, len(about.categories)))
             else:
                 values = np.where(missing, about.mean, _numbers(column, about.kind))
                 if not isinstance(neurons, Histograms):
@@ -317,29 +380,43 @@ class TableModel:
 
     def _table(self, frame: Any, declare: bool) -> Any:
         """A data frame of categories, and of numbers less their median, for single precision."""
+        import pandas
+
         columns = {}
         for about in self.columns:
             column = _column(frame, about.name)
             if about.kind == "category":
-                column = spelled(column, about.categories)
-                columns[about.name] = (
-                    column.cat.set_categories(about.categories) if declare else column
-                )
+                codes, counts = _coded(column, known := about.categories)
+                if declare:
+                    codes[codes >= len(known)] = -1
+                else:
+                    known = [*known, *_new(counts, known)]
+                texts = pandas.Index(known, dtype=object)
+                values: Any = pandas.Categorical.from_codes(codes, texts)
             else:
-                values = np.clip(_numbers(column, about.kind) - about.median, -_LARGEST, _LARGEST)
-                columns[about.name] = type(column)(values, index=column.index)
-        return type(frame)(columns, index=frame.index)
+                values = _numbers(column, about.kind) - about.median
+                values = np.clip(values, -_LARGEST_SINGLE, _LARGEST_SINGLE)
+            columns[about.name] = values
+        return pandas.DataFrame(columns, index=frame.index)
 
 
 def _frame(X: Any) -> Any:
+    """A data frame of pandas, whose columns are named by text; integers keep their digits."""
     if hasattr(X, "to_pandas"):
-        return X.to_pandas()
-    if not hasattr(X, "iloc"):
+        library, options = type(X).__module__.partition(".")[0], {}
+        if library == "pyarrow":
+            import pandas
+
+            options = {"types_mapper": pandas.ArrowDtype, "ignore_metadata": True}
+        elif library == "polars":
+            options = {"use_pyarrow_extension_array": True}
+        X = X.to_pandas(**options)
+    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         raise TypeError(
             f"TableModel: X is a {type(X).__name__}, but columns are found by their names. Remedy: "
             "pass a data frame of pandas, or what has a method to_pandas."
         )
-    return X
+    return with_names_as_text(X)
 
 
 def _with_rows(frame: Any) -> Any:
@@ -352,10 +429,13 @@ def _with_rows(frame: Any) -> Any:
 
 def _column(frame: Any, name: str) -> Any:
     if name not in frame.columns:
-        raise ValueError(
-            f"TableModel: there is no column {name!r}. Remedy: pass the columns of the table that "
-            f"the model was fitted to; here are {list(map(str, frame.columns))[:10]}."
+        remedy = (
+            "X.reset_index(), which makes columns of its index"
+            if name in frame.index.names
+            else "pass the columns of the table that the model was fitted to; here are "
+            f"{list(frame.columns)[:10]}"
         )
+        raise ValueError(f"TableModel: there is no column {name!r}. Remedy: {remedy}.")
     column = frame[name]
     if column.ndim > 1:
         raise ValueError(
@@ -364,36 +444,74 @@ def _column(frame: Any, name: str) -> Any:
     return column
 
 
+def _coded(column: Any, known: list[str]) -> tuple[np.ndarray, dict[str, int]]:
+    """Codes of categories, and how often each occurs; errors name the column."""
+    try:
+        about = PandasColumn(column.name, column)
+        return coded(about, {text: code for code, text in enumerate(known)})
+    except ValueError as error:
+        raise ValueError(f"TableModel: column {column.name!r}: {error}.") from error
+    except (TypeError, NotImplementedError) as error:  # the latter of Arrow
+        raise ValueError(
+            f"TableModel: column {column.name!r} holds objects that cannot be categories: {error}. "
+            "Remedy: one text, number, truth value or time a cell."
+        ) from error
+
+
+def _new(counts: dict[str, int], known: list[str]) -> list[str]:
+    """The categories that are not known, in the order of their codes."""
+    there = set(known)
+    return [text for text in counts if text not in there]
+
+
 def _numbers(column: Any, kind: str) -> np.ndarray:
     """Numbers, with NaN where they are missing; dates as days since 1970."""
-    first = next(iter(column.dropna()), None)
-    time, wanted = kind_of_time(first), (DATES, ZONED) if kind == "date" else ("",)
-    if first is not None and (isinstance(first, complex) or time not in wanted):
-        raise ValueError(_not_of_its_kind(column, kind, f"such as {first!r}"))
+    about = PandasColumn(column.name, column)
+    if about.missing().all():
+        return np.full(len(column), np.nan)
+    found = set[str]()
     try:
-        values = PandasColumn(column.name, column).numbers()
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(_not_of_its_kind(column, kind, str(error))) from error
-    if np.isinf(values).any():
-        row = int(np.flatnonzero(np.isinf(values))[0])
+        found = about.kinds()
+        if found != {_HOLDS[kind]}:
+            raise ValueError(f"such as {_first_other(about, _HOLDS[kind])!r}")
+        values = about.numbers()
+    except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
+        raise ValueError(
+            f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was "
+            f"fitted to {_HOLDS[kind]}: {error}. Remedy: {_remedy(column.name, kind, found)}."
+        ) from error
+    if len(wrong := np.flatnonzero(np.abs(values) > LARGEST)):
+        row = int(wrong[0])
         raise ValueError(
             f"TableModel: column {column.name!r} holds {values[row]} in row {row} of those passed, "
-            "but numbers have to be finite. Remedy: NaN stands for a missing value."
+            f"but numbers have to be finite, and none may be beyond {LARGEST:g}. Remedy: NaN "
+            "stands for a missing value."
         )
     return values
 
 
-def _not_of_its_kind(column: Any, kind: str, why: str) -> str:
-    remedies = {"date": "pass dates as pandas.to_datetime makes them", "number": "pass numbers"}
-    return (
-        f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was fitted "
-        f"to {kind}s: {why}. Remedy: {remedies[kind]}."
-    )
+def _first_other(column: PandasColumn, kind: str) -> Any:
+    """The first value that is not of a kind."""
+    values = column.column.dropna()
+    return next((v for v in values if kind_of(v) != kind), values.iloc[0])
 
 
-def _zeros_and_ones(column: Any, categories: list[str]) -> Any:
+def _remedy(name: str, kind: str, found: set[str]) -> str:
+    """A line of code that makes numbers or dates of text, and of dates those of another kind."""
+    column = f"X[{name!r}]"
+    if kind == "number":
+        return f"{column} = pandas.to_numeric({column})" if found == {OBJECTS} else "pass numbers"
+    if kind == "date" and found == {ZONED}:
+        made = f"pandas.to_datetime({column}, utc=True).dt.tz_localize(None), if those were of UTC"
+    elif kind == "date":
+        made = f"pandas.to_datetime({column})"
+    else:
+        made = f"pandas.to_datetime({column}, utc=True), if they are times of UTC"
+    return f"pass dates; {column} = {made}"
+
+
+def _zeros_and_ones(codes: np.ndarray, n_categories: int) -> Any:
     """A sparse column for each category, 1 where it is."""
-    codes = column.cat.set_categories(categories).cat.codes.to_numpy()
-    rows = np.flatnonzero(codes >= 0)
-    shape = len(codes), len(categories)
+    rows = np.flatnonzero((codes >= 0) & (codes < n_categories))
+    shape = len(codes), n_categories
     return scipy.sparse.coo_matrix((np.ones(len(rows)), (rows, codes[rows])), shape)
