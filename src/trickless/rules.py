@@ -39,8 +39,7 @@ _REMEDIES = {
     "inconsistent numbers|number of output": "targets and weights for exactly the rows of X",
     "requires y": "pass the targets y",
     "features, but|feature names|Feature names|column names": (
-        "the columns that the model was fitted to, once each and in that order; with names that "
-        "are all text, X.columns = X.columns.astype(str)"
+        "the columns that the model was fitted to, once each and in that order; under their names"
     ),
     "Complex data": "real and imaginary parts as columns of their own",
     "label|1d array|target|multi": (

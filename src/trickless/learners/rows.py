@@ -23,7 +23,7 @@ from trickless.learners.weights import check_weights
 from trickless.neurons import Inputs, Neurons
 from trickless.rules import with_remedies
 from trickless.tables.encoder import TableEncoder, why_no_numbers, why_no_table
-from trickless.tables.frames import is_frame
+from trickless.tables.frames import is_frame, is_numbered, unnamed, with_names_as_text
 from trickless.tables.times import as_numbers
 
 _FLOATS = (np.float64, np.float32)
@@ -185,8 +185,11 @@ class Rows:
 
     def _validated(self, learner: Any, X: Any, y: Any, reset: bool) -> Any:
         """Rows, and targets if there are any, as arrays of finite numbers."""
+        numbered = is_frame(X) and self._is_numbered(learner, X, reset)
+        if is_frame(X):
+            X = with_names_as_text(X)
         if self.kind.tables:
-            X = self._encoded(learner, X, reset)
+            X = self._encoded(learner, X, reset, numbered)
         has_targets = not (isinstance(y, str) and y == "no_validation")
         if has_targets or reset:
             warn_of_rounded_integers(self.owner, "X", X)
@@ -194,6 +197,8 @@ class Rows:
             y = exactly(y)
             if self.numeric:
                 warn_of_rounded_integers(self.owner, "y", y)
+        if numbered:
+            X = unnamed(X)
         if isinstance(X, np.ndarray):
             X = as_numbers(X)  # of times, whatever their unit
         check_readable(self.owner, X, self.kind.devices)
@@ -234,13 +239,34 @@ class Rows:
             )
         return True
 
-    def _encoded(self, learner: Any, X: Any, reset: bool) -> Any:
+    def _is_numbered(self, learner: Any, X: Any, reset: bool) -> bool:
+        """Whether the columns of a data frame are found by their places, as those of arrays are.
+
+        Names are compared as text. Numbers from 0 on name nothing but places, unless the first
+        batch had them as text.
+        """
+        names: list[str] = list(map(str, X.columns))
+        known: Any = getattr(learner, "feature_names_in_", None)
+        are_places, are_text = is_numbered(X), all(isinstance(name, str) for name in X.columns)
+        if reset or known is not None:
+            had_them = not reset and names == known.tolist()
+            return are_places and not are_text and not had_them
+        if not are_places and sorted(names) == sorted(map(str, range(len(names)))):
+            raise ValueError(
+                f"{self.owner}: X has the columns {names[:10]}, but the feature names should match "
+                "those that were passed during fit, which are numbers in order. Remedy: "
+                "X[sorted(X.columns, key=int)], or X.to_numpy() to take them by their places."
+            )
+        return are_places
+
+    def _encoded(self, learner: Any, X: Any, reset: bool, numbered: bool) -> Any:
         """A data frame as one of numbers, with codes for categories; other rows unchanged."""
         if reset:
             self.encoder = TableEncoder(self.owner, X) if is_frame(X) else None
         elif self.encoder is not None and is_frame(X):
-            with with_remedies(self.owner):
-                validate_data(learner, X, reset=False, skip_check_array=True)  # names before types
+            with with_remedies(self.owner):  # names before types
+                rows = unnamed(X) if numbered else X
+                validate_data(learner, rows, reset=False, skip_check_array=True)
         return X if self.encoder is None else self.encoder(self.owner, X)
 
     def _in_precision(self, X: Any, first: bool = False) -> Any:
