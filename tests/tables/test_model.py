@@ -1,16 +1,28 @@
 """Models that take tables by the names of their columns."""
 
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.inspection import permutation_importance
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.validation import check_is_fitted
 
 import trickless
 from tables import frame
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor, TableColumn, TableModel
+from trickless import (
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    ShrinkingGradientRegressor,
+    TableColumn,
+    TableModel,
+)
 
 COLUMNS = [
     TableColumn("age", "number", 48.0, 18.0),
@@ -165,6 +177,9 @@ def test_a_column_that_is_there_twice_is_refused():
             model.score(twice)
 
 
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+
 def prepared(values, kind="category", categories=()):
     """What a family of numbers sees of a column."""
     column = TableColumn("c", kind, categories=list(categories))
@@ -208,11 +223,30 @@ def test_a_value_that_may_be_several_categories_is_refused():
     ("values", "kind", "message"),
     [
         ([1, 2], "date", r"int64, but .* dates: such as .*1.*Remedy: pass dates"),
-        (["a", "b"], "date", r"fitted to dates: such as 'a'\. Remedy: pass dates"),
-        (pd.to_datetime(["2026-01-31"]), "number", r"fitted to numbers: such as Timestamp"),
-        (pd.to_timedelta([1], "D"), "number", r"fitted to numbers: such as Timedelta"),
+        (["a", "b"], "date", r"fitted to dates: such as 'a'\. .*X\['c'\] = pandas\.to_datetime\(X"),
+        (["31/01/2026"], "date", r"such as '31/01/2026'\. Remedy: .*format='%d/%m/%Y'"),
+        (["2026-02-30"], "date", r"such as '2026-02-30'\. Remedy"),
+        (pd.to_datetime(["2026-01-31"]), "number", r"fitted to numbers: such as .*Timestamp"),
+        (pd.to_timedelta([1], "D"), "number", r"fitted to numbers: such as .*Timedelta"),
+        ([timedelta(1)], "date", r"fitted to dates: such as Timedelta"),
+        ([date(2026, 1, 31), 5], "date", r"fitted to dates: such as 5\. Remedy: pass dates"),
+        ([date(2026, 1, 31), 5], "number", r"fitted to numbers: such as .*date.* Remedy: pass num"),
+        ([5, "five"], "number", r"fitted to numbers: such as 'five'\. Remedy: pass numbers"),
+        (["1_000", "2"], "number", r"fitted to numbers: such as '1_000'"),
+        (["True", "2"], "number", r"fitted to numbers: such as truth values and 2"),
+        ([1e200], "number", r"holds 1e\+200 in row 0 .* none may be beyond 1e\+150.*Remedy"),
         ([1 + 2j], "number", r"complex128, but the model was fitted to numbers"),
         ([0.0, np.inf], "number", r"column 'c' holds inf in row 1 .*Remedy: NaN stands"),
+        ([NOON], "date", r"fitted to dates: .*utc=True\)\.dt\.tz_localize\(None\), if"),
+        (["2026-01-31T12:00Z"], "date", r"fitted to dates: such as '2026-01-31T12:00Z'.*utc=True"),
+        (
+            [NOON.replace(tzinfo=None)],
+            "zoned date",
+            r"with a time zone: .*\.dt\.tz_localize\('UTC'\)",
+        ),
+        ([date(2026, 1, 31)], "zoned date", r"with a time zone: .*\.dt\.tz_localize\('UTC'\)"),
+        (["2026-01-31 12:00"], "zoned date", r"with a time zone: such as '2026-01-31 12:00'.*UTC"),
+        ([NOON, NOON.replace(tzinfo=None)], "date", r"fitted to dates: .*utc=True"),
     ],
 )
 def test_a_column_of_another_kind_is_refused(values, kind, message):
@@ -235,3 +269,120 @@ def test_a_table_without_rows_is_explained():
             answer(table[:0])
     before = model.predict_proba(table)
     np.testing.assert_array_equal(model.partial_fit(table[:0]).predict_proba(table), before)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "expected"),
+    [
+        (["1.5", " -2e3 ", "NA", None, ""], "number", [1.5, -2000, 0, 0, 0]),
+        (["True", "false", "TRUE", "1"], "number", [1, 0, 1, 1]),
+        ([True, "0.5", Decimal("0.25"), 2], "number", [1, 0.5, 0.25, 2]),
+        (["1970-01-02", "1970-01-03T12:00", "1970-01-02 12:00:00.5", "null"], "date", "days"),
+        (["1970-01-02T12:00Z", "1970-01-02T14:00:00+02:00"], "zoned date", [1.5, 1.5]),
+        ([NOON, pd.Timestamp(NOON).tz_convert("Asia/Tokyo")], "zoned date", [20_484.5] * 2),
+    ],
+)
+def test_text_is_read_as_the_cells_of_a_csv_file(values, kind, expected):
+    expected = [1, 2.5, 1.5 + 0.5 / 86_400, 0] if expected == "days" else expected
+    for type_ in (object, "string", "category"):
+        if type_ == "string" and not all(isinstance(v, str | None) for v in values):
+            continue
+        column = pd.Series(values, dtype=type_)
+        np.testing.assert_allclose(prepared(column, kind)[:, 0], expected)
+
+
+@pytest.mark.parametrize("known", [["NA", "B"], ["A", "B"]])
+def test_texts_for_missing_values_are_missing_unless_they_are_known(known):
+    values = ["NA", "", None, "B", "n/a"]
+    expected = np.array([[known[0] == "NA", 0], [0, 0], [0, 0], [0, 1], [0, 0]])
+    np.testing.assert_array_equal(prepared(values, categories=known), expected)
+
+
+def test_targets_that_stand_for_missing_values_are_left_out():
+    table = frame()
+    model = classifier().fit(table[:300])
+    gaps = table.assign(label=table.label.where(table.index < 300, "NA"))
+    np.testing.assert_array_equal(
+        classifier().fit(gaps).predict_proba(table), model.predict_proba(table)
+    )
+    assert model.score(gaps) == model.score(table[:300])
+    assert model.targets(gaps).tolist() == table.label[:300].tolist()
+    number = regressor(KitchenSinksRegressor("tabular", n_neurons=50, random_state=0))
+    prices = table.price.astype(object).where(table.index < 300, "n/a")
+    assert number.score(table.assign(price=prices)) == number.score(table[:300])
+
+
+def test_targets_may_be_passed_beside_the_rows():
+    table = frame()
+    model, rows, y = classifier().fit(table), table.drop(columns="label"), table["label"]
+    for target in (y, y.to_numpy(), y.tolist(), y.astype("category"), pa.array(y)):
+        again = classifier().fit(rows, target)
+        np.testing.assert_array_equal(again.predict_proba(rows), model.predict_proba(table))
+        assert again.score(rows, target) == model.score(table)
+    again = classifier().partial_fit(rows, y.sample(frac=1, random_state=0).sort_index())
+    np.testing.assert_array_equal(again.predict_proba(rows), model.predict_proba(table))
+    assert model.score(table, np.where(y == "yes", "no", "yes")) < 0.1
+    gaps = y.where(table.index < 300)
+    assert model.score(rows, gaps) == model.score(table[:300])
+    weight = np.where(table.index < 300, 2.0, 0.0)
+    assert model.score(rows, y, sample_weight=weight) == model.score(table[:300])
+    for wrong in (y[:5], y.to_frame(), 1):
+        with pytest.raises(ValueError, match=r"y has the shape .*X has 600 rows.*Remedy"):
+            model.score(rows, wrong)
+
+
+def regressor(learner):
+    return TableModel(learner, COLUMNS[:3], "price").fit(frame())
+
+
+def test_predictions_have_the_deviations_and_errors_of_the_learner(monkeypatch):
+    table = frame()
+    model = regressor(KitchenSinksRegressor("tabular", n_neurons=50, random_state=0))
+    mean, std = model.predict(table, return_std=True)
+    np.testing.assert_array_equal(mean, model.predict(table))
+    expected = model.learner.predict(model._prepared(table), return_std=True)
+    np.testing.assert_array_equal(std, expected[1])
+    monkeypatch.setattr(trickless.tables.model, "_CELLS", 100)  # by parts
+    np.testing.assert_allclose(model.predict(table, return_std=True), (mean, std))
+    with pytest.raises(ValueError, match=r"return_standard_error=True, but a KitchenSinksReg.*Rem"):
+        model.predict(table, return_standard_error=True)
+    with pytest.raises(ValueError, match=r"return_std=True, but a KitchenSinksClassifier.*Remedy"):
+        classifier().fit(table).predict(table, return_std=True)
+    shrinking = ShrinkingGradientRegressor("tabular", n_neurons=50, n_samples=20, random_state=0)
+    model = regressor(shrinking.set_params(y_range=(0, 20)))
+    mean, error = model.predict(table, return_standard_error=True)
+    assert mean.shape == error.shape == (600,) and (error > 0).any()
+
+
+def test_it_is_an_estimator_of_scikit_learn():
+    table = frame()
+    columns = ["age", "height", "town", "day", "member"]
+    rows, model = table[columns], classifier().fit(table)
+    for scoring in (None, "accuracy", "neg_log_loss", "roc_auc"):
+        found = permutation_importance(
+            model, rows, table["label"], scoring=scoring, n_repeats=2, random_state=0
+        )
+        means = dict(zip(columns, found.importances_mean, strict=True))
+        assert means["age"] > 0.05 and means["town"] > 0.05 and means["member"] == 0
+    number = regressor(KitchenSinksRegressor("tabular", n_neurons=50, random_state=0))
+    found = permutation_importance(number, rows, table["price"], n_repeats=2, random_state=0)
+    assert found.importances_mean.argmax() == 0 and found.importances_mean[4] == 0
+    assert is_classifier(model) and is_regressor(number)
+    assert not hasattr(number, "predict_proba") and not hasattr(number, "classes_")
+    scores = cross_val_score(model, rows, table["label"], cv=3)
+    assert scores.mean() > 0.8
+    check_is_fitted(model)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(clone(model))
+
+
+def test_integers_of_arrow_and_polars_keep_their_digits():
+    ids = [2**60, None, 2**60 + 1]
+    column = TableColumn("c", "category", categories=[str(2**60), str(2**60 + 1)])
+    learner = KitchenSinksRegressor("gaussian", n_neurons=10, random_state=0)
+    model = TableModel(learner, [column], "y").fit(pd.DataFrame({"c": column.categories}), [0, 1])
+    expected = model.predict(pd.DataFrame({"c": [str(2**60), None, str(2**60 + 1)]}))
+    assert expected[2] - expected[0] > 0.5
+    dictionary = pa.array(ids).dictionary_encode()
+    for table in (pa.table({"c": ids}), pl.DataFrame({"c": ids}), pa.table({"c": dictionary})):
+        np.testing.assert_array_equal(model.predict(table), expected)

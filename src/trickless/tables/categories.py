@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Hashable
-from datetime import UTC, date, datetime, time, timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -19,19 +20,14 @@ import numpy as np
 
 from trickless.rules import shown, warn
 from trickless.tables.frames import Column
+from trickless.tables.texts import MISSING, is_finer, time_of
 
 #: Numbers as programs write them. An exponent has a sign, so that the code 1e5 is no number.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]\d{1,4})?", re.ASCII)
 _TRUTH = {"true": Decimal(1), "false": Decimal(0)}
-_TIME_OF_DAY = r"(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)"
-_CLOCK = re.compile(_TIME_OF_DAY, re.ASCII)
-_TIME = re.compile(
-    rf"(\d{{4}}-\d\d-\d\d)(?:[T ]{_TIME_OF_DAY}(?: ?(Z|UTC|[+-]\d\d(?::?\d\d)?))?)?", re.ASCII
-)
+_CLOCK = re.compile(r"\d\d:\d\d(:\d\d(\.\d+)?)?", re.ASCII)
 _DURATION = re.compile(r"(-?\d+) days?,? \+?(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)", re.ASCII)
 _INTERVAL = re.compile(r"([\[(])([^\[\](),]+), ([^\[\](),]+)([\])])")
-#: Digits of a second that Python's times have.
-_MICROSECONDS = 6
 #: From so many values on, a column in which all are new is worth a warning. So many in a row come
 #: by chance in one of 1,000 batches, where a tenth of the values are new.
 _FEW = 3
@@ -165,36 +161,19 @@ def _meaning(text: str) -> Hashable:
         return "seconds", ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     if found := _INTERVAL.fullmatch(bare):
         return found[1], _meaning(found[2]), _meaning(found[3]), found[4]
-    try:
-        if found := _TIME.fullmatch(bare):
-            return _time(*found.groups())
-        if found := _CLOCK.fullmatch(bare):
-            return time.fromisoformat(_short(bare))
-    except ValueError:  # no such day or hour
-        pass
+    if (found_time := time_of(bare)) is not None:
+        return found_time if not is_finer(bare) else ("finer", bare.replace("T", " ").rstrip("0"))
+    if _CLOCK.fullmatch(bare):
+        with suppress(ValueError):  # no such hour
+            return time.fromisoformat(bare)
     return text
-
-
-def _time(day: str, clock: str | None, zone: str | None) -> Hashable:
-    """A date, or a date with a time of day and a zone."""
-    if clock is None:
-        return datetime.combine(date.fromisoformat(day), time())
-    zone = "+00:00" if zone in ("Z", "UTC") else zone or ""
-    clock = _short(clock)
-    if len(clock.partition(".")[2]) > _MICROSECONDS:
-        return day, clock, zone
-    return datetime.fromisoformat(f"{day} {clock}{zone}")
-
-
-def _short(clock: str) -> str:
-    """A time of day without zeros at the end of its seconds."""
-    return clock.rstrip("0").rstrip(".") if "." in clock else clock
 
 
 def coded(column: Column, known: dict[str, int]) -> tuple[np.ndarray, dict[str, int]]:
     """The code of each value, -1 if it is missing; and how often each category occurs.
 
-    New categories have the codes that follow those known, which are 0, 1, ...
+    New categories have the codes that follow those known, which are 0, 1, ... A text such as NA
+    stands for a missing value, unless it is known.
     """
     if not column.holds:
         raise TypeError(f"the type is {column.dtype}")
@@ -202,6 +181,9 @@ def coded(column: Column, known: dict[str, int]) -> tuple[np.ndarray, dict[str, 
     code_of, n = dict(known), dict[str, int]()
     codes = []
     for text, count in zip(known_as(values, known), counts.tolist(), strict=True):
+        if text in MISSING and text not in known:
+            codes.append(-1)
+            continue
         codes.append(code_of.setdefault(text, len(code_of)))
         n[text] = n.get(text, 0) + count
     return np.array([*codes, -1])[places], n

@@ -20,9 +20,11 @@ from sklearn.utils.metaestimators import available_if
 from trickless.arrays.states import Turn, snapshot
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
+from trickless.rules import shown
 from trickless.tables.categories import coded, warn_of_new
 from trickless.tables.frames import NUMBERS, OBJECTS, PandasColumn, kind_of, with_names_as_text
-from trickless.tables.times import DATES, ZONED
+from trickless.tables.texts import MISSING, number_of, time_of
+from trickless.tables.times import DATES, ZONED, as_number
 
 #: Rows are sparse if at most this share of their numbers is not 0, as in scikit-learn.
 _SPARSE = 0.3
@@ -300,7 +302,8 @@ class TableModel(BaseEstimator):
         -------
         array of shape (n_rows,)
         """
-        column = _column(_frame(X), self.target).dropna()
+        column = _column(_frame(X), self.target)
+        column = column[self._there(column)]
         if self.classes is None:
             return _numbers(column, "number")
         if self.classes.dtype.kind == "U":
@@ -350,8 +353,22 @@ class TableModel(BaseEstimator):
                     "Remedy: one target for each row of X."
                 )
             frame = frame.assign(**{self.target: getattr(y, "array", y)})
-        there = _column(frame, self.target).notna().to_numpy()
+        there = self._there(_column(frame, self.target))
         return frame[there], there
+
+    def _there(self, target: Any) -> np.ndarray:
+        """Where a target is known; a text such as NA is none, unless it is a class."""
+        about = PandasColumn(target.name, target)
+        if about.holds != OBJECTS:
+            return ~about.missing()
+        known = set() if self.classes is None else set(map(str, self.classes))
+        missing = MISSING - known
+        try:
+            places, values = about.places()
+        except (TypeError, NotImplementedError):  # objects that are refused as labels
+            return ~about.missing()
+        are_there = [not isinstance(v, str) or v.strip() not in missing for v in values]
+        return np.array([*are_there, False])[places]
 
     def _prepared(self, frame: Any, declare: bool = False) -> Any:
         """Rows as the learner takes them; the first batch has to declare all categories."""
@@ -361,13 +378,15 @@ class TableModel(BaseEstimator):
         parts: list[Any] = []
         for about in self.columns:
             column = _column(frame, about.name)
-            missing = column.isna().to_numpy()
             if about.kind == "category":
                 codes, counts = _coded(column, about.categories)
                 warn_of_new("TableModel", about.name, counts, about.categories)
+                missing = codes < 0
                 parts.append(_zeros_and_ones(codes, len(about.categories)))
             else:
-                values = np.where(missing, about.mean, _numbers(column, about.kind))
+                values = _numbers(column, about.kind)
+                missing = np.isnan(values)
+                values = np.where(missing, about.mean, values)
                 if not isinstance(neurons, Histograms):
                     values = (values - about.mean) / about.scale
                 parts.append(values[:, None])
@@ -466,48 +485,73 @@ def _new(counts: dict[str, int], known: list[str]) -> list[str]:
 
 def _numbers(column: Any, kind: str) -> np.ndarray:
     """Numbers, with NaN where they are missing; dates as days since 1970."""
-    about = PandasColumn(column.name, column)
+    about, wanted = PandasColumn(column.name, column), _HOLDS[kind]
     if about.missing().all():
         return np.full(len(column), np.nan)
-    found = set[str]()
     try:
-        found = about.kinds()
-        if found != {_HOLDS[kind]}:
-            raise ValueError(f"such as {_first_other(about, _HOLDS[kind])!r}")
-        values = about.numbers()
-    except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
-        raise ValueError(
-            f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was "
-            f"fitted to {_HOLDS[kind]}: {error}. Remedy: {_remedy(column.name, kind, found)}."
-        ) from error
-    if len(wrong := np.flatnonzero(np.abs(values) > LARGEST)):
+        if about.holds == OBJECTS:
+            numbers = _of_objects(about, kind)
+        elif about.kinds() != {wanted}:
+            raise _refused(about, kind, column.dropna().iloc[0], about.holds)
+        else:
+            numbers = about.numbers()
+    except (TypeError, OverflowError, NotImplementedError) as error:
+        raise _refused(about, kind, error, "") from error
+    if len(wrong := np.flatnonzero(np.abs(numbers) > LARGEST)):
         row = int(wrong[0])
         raise ValueError(
-            f"TableModel: column {column.name!r} holds {values[row]} in row {row} of those passed, "
-            f"but numbers have to be finite, and none may be beyond {LARGEST:g}. Remedy: NaN "
-            "stands for a missing value."
+            f"TableModel: column {column.name!r} holds {numbers[row]} in row {row} of those "
+            f"passed, but numbers have to be finite, and none may be beyond {LARGEST:g}. Remedy: "
+            "NaN stands for a missing value."
         )
-    return values
+    return numbers
 
 
-def _first_other(column: PandasColumn, kind: str) -> Any:
-    """The first value that is not of a kind."""
-    values = column.column.dropna()
-    return next((v for v in values if kind_of(v) != kind), values.iloc[0])
+def _of_objects(column: PandasColumn, kind: str) -> np.ndarray:
+    """Objects as numbers, texts among them as the cells of a CSV file."""
+    places, values, _ = column.occurring()
+    numbers, has_truth = [], False
+    for value in values:
+        found = value
+        if isinstance(value, str):
+            if value.strip() in MISSING:
+                numbers.append(np.nan)
+                continue
+            found = number_of(value) if kind == "number" else time_of(value)
+            has_truth |= type(found) is bool
+        if found is None or kind_of(found) != _HOLDS[kind]:
+            raise _refused(column, kind, value, OBJECTS if found is None else kind_of(found))
+        numbers.append(as_number(found))
+    if has_truth and (others := [n for n in numbers if n not in (0, 1) and n == n]):
+        raise _refused(column, kind, f"truth values and {others[0]}", "")
+    return np.array([*numbers, np.nan])[places]
 
 
-def _remedy(name: str, kind: str, found: set[str]) -> str:
-    """A line of code that makes numbers or dates of text, and of dates those of another kind."""
-    column = f"X[{name!r}]"
+def _refused(column: PandasColumn, kind: str, such: Any, found: str) -> ValueError:
+    """An error that a column holds something else, with a line of code that makes dates of it."""
+    x = f"X[{column.name!r}]"
     if kind == "number":
-        return f"{column} = pandas.to_numeric({column})" if found == {OBJECTS} else "pass numbers"
-    if kind == "date" and found == {ZONED}:
-        made = f"pandas.to_datetime({column}, utc=True).dt.tz_localize(None), if those were of UTC"
-    elif kind == "date":
-        made = f"pandas.to_datetime({column})"
+        remedy = "pass numbers"
+    elif found == OBJECTS:
+        remedy = (
+            f"write them as 2026-01-31, or {x} = pandas.to_datetime({x}, format='%d/%m/%Y'), with "
+            "the codes of how they are written"
+        )
+    elif kind == "date" and found == ZONED:
+        remedy = (
+            f"{x} = pandas.to_datetime({x}, utc=True).dt.tz_localize(None), if the times that the "
+            "model was fitted to are those of UTC"
+        )
+    elif kind == "zoned date" and found == DATES:
+        remedy = (
+            f"{x} = pandas.to_datetime({x}).dt.tz_localize('UTC'), or the zone that they are of"
+        )
     else:
-        made = f"pandas.to_datetime({column}, utc=True), if they are times of UTC"
-    return f"pass dates; {column} = {made}"
+        remedy = "pass dates as pandas.to_datetime makes them"
+    return ValueError(
+        f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was fitted "
+        f"to {_HOLDS[kind]}: such as {shown(such) if found else such}. Remedy: {remedy}."
+    )
 
 
 def _zeros_and_ones(codes: np.ndarray, n_categories: int) -> Any:
