@@ -90,7 +90,7 @@ class TestFolders:
         [
             (["2024-01-01", "2024-01-03"], "2024-01-02T00:00:00"),
             (["2024-01-01 06%3A00%3A00", "2024-01-01 18%3A00%3A00"], "2024-01-01T12:00:00"),
-            (["2024-01-01T06:00:00Z", "2024-01-01T18:00:00Z"], "2024-01-01T12:00:00"),
+            (["2024-01-01T06:00:00Z", "2024-01-01T18:00:00Z"], "2024-01-01T12:00:00Z"),
             (["9999-12-30", "9999-12-31"], "9999-12-30T12:00:00"),
             (["9999-12-31 00:00:00.000001", "9999-12-31"], "9999-12-31T00:00:00"),
         ],
@@ -98,7 +98,8 @@ class TestFolders:
     def test_days(self, values, mean, ending, tmp_path, fit, capsys):
         data = folders(tmp_path / "data", "dt", values, ending)
         _, columns = fit(data)
-        assert (columns["dt"]["kind"], columns["dt"]["mean"]) == ("date", mean)
+        kind = "zoned date" if mean.endswith("Z") else "date"
+        assert (columns["dt"]["kind"], columns["dt"]["mean"]) == (kind, mean)
         call("predict", tmp_path / "model", data, "--out", tmp_path / "out.csv", capsys=capsys)
 
     def test_days_that_are_written_in_another_way(self, ending, tmp_path, fit, capsys):
@@ -392,11 +393,18 @@ class TestOptions:
     def test_dates_with_and_without_a_time_zone(self, tmp_path, fit):
         texts = ["2024-01-01T01:00:00+01:00", "2024-01-02T00:00:00.123456789Z"] * 30
         table = pd.DataFrame({"d": texts, "label": ["a", "b"] * 30})
-        _, columns = fit(write(table, tmp_path / "data.csv"))
-        assert columns["d"]["mean"] == "2024-01-01T12:00:00"
+        for ending, options in (
+            (".csv", []),
+            (".csv", ["--date", "d"]),
+            (".parquet", ["--date", "d"]),
+        ):
+            _, columns = fit(write(table, tmp_path / f"data{ending}"), *options)
+            assert columns["d"]["kind"] == "zoned date"
+            assert columns["d"]["mean"] == "2024-01-01T12:00:00Z"
         table.loc[40, "d"] = "2024-01-01 01:00:00"
         said = fit(write(table, tmp_path / "data.csv"), "--date", "d", code=2)
         assert "column 'd', row 41: invalid value '2024-01-01 01:00:00'" in said
+        assert "where a date with a time zone is expected" in said
 
     @pytest.mark.parametrize("ending", [".csv", ".parquet"])
     def test_files_with_and_without_a_time_zone(self, ending, tmp_path, fit):
@@ -406,11 +414,12 @@ class TestOptions:
             table = pd.DataFrame({"d": times.tz_localize(zone), "label": ["a", "b"] * 30})
             write(table, tmp_path / f"data/{name}{ending}")
         said = fit(tmp_path / "data", code=2)
-        assert f"b{ending}, column 'd', row 1: the time 2024-01-01 00:00:00" in said
-        assert "has a time zone, and those before it have none" in said
+        row = ", row 1: invalid value '2024-01-01 00:00:00+00:00'" if ending == ".csv" else ": it"
+        assert f"b{ending}, column 'd'{row}" in said
+        assert "date without a time zone is" in said
         (tmp_path / f"data/a{ending}").unlink()
         _, columns = fit(tmp_path / "data")
-        assert columns["d"]["mean"] == "2024-01-02T05:00:00"
+        assert columns["d"]["mean"] == "2024-01-02T05:00:00Z"
 
 
 class TestPostcodes:

@@ -198,8 +198,12 @@ def test_values_that_python_cannot_hold(type_, value, ending, as_, tmp_path, cap
         assert f"{path}, column '{name}'" in said
         assert "Remedy" in said
         return
+    out = ["--out", str(tmp_path / "out.csv")]
+    assert cli.main(["predict", str(tmp_path / "model"), str(path), *out]) in (0, 2)
+    assert cli.main(["evaluate", str(tmp_path / "model"), str(path)]) in (0, 2)
+    assert "Traceback" not in capsys.readouterr().err
     read = Dataset(path)
-    kind = "date" if as_ == "date" else "category"
+    kind = read.kind(name) if as_ == "date" else "category"
     if as_ == "date" and read.types[name] == column.type and pa.types.is_timestamp(type_):
         (batch,) = read.batches({name: kind})
         assert batch.data[name][0].value == value

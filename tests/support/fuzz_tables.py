@@ -183,8 +183,19 @@ def is_zoned(text):
 
 
 def dates(cells):
+    """The kind of the dates and their values; REFUSED if some have a time zone and others none."""
     zoned = {is_zoned(cell) for cell in cells if cell is not None}
-    return REFUSED if len(zoned) > 1 else all_as(time_of, cells)
+    kind = "zoned date" if True in zoned else "date"
+    return kind, REFUSED if len(zoned) > 1 else all_as(time_of, cells)
+
+
+def are_padded(cells):
+    """Whether whole numbers, or digits alone, have leading zeros."""
+    digits = all(cell.isdecimal() for cell in cells)
+    whole = all(
+        cell.removeprefix("-").isdecimal() and -(2**63) <= int(cell) < 2**63 for cell in cells
+    )
+    return (digits or whole) and any(cell[0] == "0" and len(cell) > 1 for cell in cells)
 
 
 def expected(case):
@@ -195,20 +206,18 @@ def expected(case):
         return "category", cells
     if case.option in ("number", "date"):
         cells = [None if cell in MISSING else cell for cell in cells]
-        read = all_as(number_of, cells) if case.option == "number" else dates(cells)
-        return (REFUSED, None) if read is REFUSED else (case.option, read)
+        kind, read = dates(cells)
+        if case.option == "number":
+            kind, read = "number", all_as(number_of, cells)
+        return (REFUSED, None) if read is REFUSED else (kind, read)
     if not there:
         return LEFT_OUT, None
-    numbers, times = all_as(number_of, cells), dates(cells)
+    numbers, (kind, times) = all_as(number_of, cells), dates(cells)
     is_truth = {cell in ("true", "false") for cell in there}
-    if numbers is not REFUSED and (len(is_truth) == 1 or set(numbers) <= {0, 1, None}):
-        if all(cell.isdecimal() for cell in there) and any(
-            cell[0] == "0" and len(cell) > 1 for cell in there
-        ):
-            return "category", cells
-        return "number", numbers
+    if numbers is not REFUSED and (len(is_truth) == 1 or set(there) <= {"true", "false", "1", "0"}):
+        return ("category", cells) if are_padded(there) else ("number", numbers)
     if times is not REFUSED:
-        return "date", times
+        return kind, times
     return "category", cells
 
 
@@ -240,7 +249,7 @@ def _read(path, asked):
     for batch in data.batches(kinds):
         if "c" in kinds:
             column = batch.data["c"]
-            is_date = kinds["c"] == "date"
+            is_date = kinds["c"].endswith("date")
             values += (column.view(pa.int64()) if is_date else column).to_pylist()
     return kinds.get("c", LEFT_OUT), values
 
@@ -372,7 +381,8 @@ def check_typed(case):
         assert kind == REFUSED, (found, times)
         assert f"column 'c', row {inside.index(False) + 1}: " in found, found
         return
-    assert kind == ("category" if as_category else "date"), found
+    of_dates = "zoned date" if getattr(case.type_, "tz", None) else "date"
+    assert kind == ("category" if as_category else of_dates), found
     if as_category:
         zone = UTC if getattr(case.type_, "tz", None) else None
         is_day = pa.types.is_date(case.type_)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-#: Spellings of a missing value.
-MISSING = tuple(pyarrow.csv.ConvertOptions().null_values)
-_TIME = pa.timestamp("us")
+from trickless.tables.texts import MISSING, time_of
+
+_TIMES = pa.timestamp("us"), pa.timestamp("us", "UTC")
 #: Cells that are looked at first.
 _FEW = 64
-_ZONE = r":.*(Z|[+-]\d\d:?(\d\d)?)\s*$"
+_ZONE = r"\d[T ]\d\d.*(Z|UTC|[+-]\d\d(:?\d\d)?)\s*$"
 _DIGITS, _PADDED = r"^\s*\d+\s*$", r"^\s*0\d+\s*$"
 
 
@@ -42,7 +39,7 @@ def is_spelled_missing(text: Any) -> Any:
 
     An array of truth values, in which nothing is missing.
     """
-    return pc.is_in(text, value_set=pa.array(MISSING, text.type))
+    return pc.is_in(text, value_set=pa.array(sorted(MISSING), text.type))
 
 
 def without_missing(text: Any, names: bool = False) -> Any:
@@ -51,7 +48,7 @@ def without_missing(text: Any, names: bool = False) -> Any:
     return pc.replace_with_mask(text, missing, pa.scalar(None, text.type))
 
 
-def type_of(text: Any, decimal_point: str = ".", missing: tuple[str, ...] = MISSING) -> Any:
+def type_of(text: Any, decimal_point: str = ".", missing: Collection[str] = MISSING) -> Any:
     """The type that Arrow takes a column of a CSV file for, by its cells."""
     file, text = io.BytesIO(), pc.cast(text, pa.string()).drop_null()
     pyarrow.csv.write_csv(pa.table({"x": text}), file)
@@ -60,7 +57,7 @@ def type_of(text: Any, decimal_point: str = ".", missing: tuple[str, ...] = MISS
         file,
         parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=pyarrow.csv.ConvertOptions(
-            decimal_point=decimal_point, null_values=list(missing), strings_can_be_null=True
+            decimal_point=decimal_point, null_values=sorted(missing), strings_can_be_null=True
         ),
     ).schema.types[0]
     return refined(type_, text)
@@ -74,12 +71,13 @@ def refined(type_: Any, text: Any) -> Any:
     text = without_missing(text).drop_null()
     if not is_text(type_) or not len(text):
         return type_
+    time = _TIMES[are_zoned(text)]
     try:
         for part in (text[:_FEW], text):  # most texts are no dates
-            dates_of(part)
+            dates_of(part, time)
     except CellError:
         return type_
-    return _TIME
+    return time
 
 
 def has_padding(text: Any) -> bool:
@@ -104,68 +102,42 @@ def numbers_of(text: Any) -> Any:
     raise CellError(index, f"invalid value {text[index].as_py()!r}, where a number is expected")
 
 
-def dates_of(text: Any, date_format: str = "") -> Any:
-    """Text as times in microseconds, those with a time zone in UTC.
+def dates_of(text: Any, type_: Any, date_format: str = "") -> Any:
+    """Text as times of a type; either all have a time zone or none, as the type says.
 
     They are written as 2026-01-31, with a time or without one, or as ``date_format`` says, in the
     codes of ``datetime.strptime``.
     """
     text = _trimmed(text)
     if date_format:
-        return _formatted(text, date_format)
+        return _formatted(text, type_, date_format)
     try:
-        return pc.cast(text, _TIME)
+        return pc.cast(text, type_)
+    except pa.ArrowInvalid:  # of what it does not know
+        plain = pc.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")
+        plain = pc.replace_substring_regex(plain, r"(\d) ?(Z|UTC)$", r"\1Z")
+    try:
+        return pc.cast(plain, type_)
     except pa.ArrowInvalid:
-        text = pc.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")
-    try:
-        return _zoned(text)
-    except pa.ArrowInvalid:
-        index = _first_bad(text, _one_kind_of_times(text))
-    raise CellError(
-        index,
-        f"invalid value {text[index].as_py()!r}, where a date as 2026-01-31 is expected, with a "
-        "time or without one, and with a time zone in all rows or in none",
-    )
+        index = _first_bad(plain, partial(pc.cast, target_type=type_))
+    wanted = "without a time zone is expected, as 2026-01-31 or 2026-01-31 10:30"
+    if has_zone(type_):
+        wanted = "with a time zone is expected, as 2026-01-31 10:30Z"
+    raise CellError(index, f"invalid value {text[index].as_py()!r}, where a date {wanted}")
 
 
-def has_zone(times: Any) -> bool:
-    """Whether times or text of times have a time zone; none of them is missing."""
-    if not is_text(times.type):
-        return getattr(times.type, "tz", None) is not None
-    return bool(pc.match_substring_regex(times[:1], _ZONE)[0].as_py())
+def has_zone(type_: Any) -> bool:
+    """Whether a type of Arrow is one of times with a time zone."""
+    return getattr(type_, "tz", None) is not None
 
 
-def check_date_format(date_format: str) -> str | None:
-    """Why no dates can be read by a format; None if they can."""
-    if "%" not in date_format:
-        return "it has no code such as %d, %m or %Y"
-    try:
-        pd.to_datetime(["x"], format=date_format, errors="coerce", utc=True)
-        datetime.now(UTC).strftime(date_format).encode()
-    except ValueError as error:
-        return str(error)
-    return None
+def are_zoned(text: Any) -> bool:
+    """Whether the first of some texts of times has a time zone; none of them is missing."""
+    return bool(pc.match_substring_regex(text[:1], _ZONE)[0].as_py())
 
 
 def _trimmed(text: Any) -> Any:
     return without_missing(pc.utf8_trim_whitespace(pc.cast(text, pa.string())))
-
-
-def _zoned(text: Any) -> Any:
-    """Times without a time zone, or those with one in UTC."""
-    try:
-        return pc.cast(text, _TIME)
-    except pa.ArrowInvalid:
-        return pc.cast(pc.cast(text, pa.timestamp("us", "UTC")), _TIME)
-
-
-def _one_kind_of_times(text: Any) -> Callable[[Any], Any]:
-    """How the first of these times is read, so that another kind is the one that does not fit."""
-    try:
-        pc.cast(text.drop_null()[:1], _TIME)
-    except pa.ArrowInvalid:
-        return partial(pc.cast, target_type=pa.timestamp("us", "UTC"))
-    return partial(pc.cast, target_type=_TIME)
 
 
 def _first_bad(text: Any, read: Callable[[Any], Any]) -> int:
@@ -181,21 +153,13 @@ def _first_bad(text: Any, read: Callable[[Any], Any]) -> int:
     return low
 
 
-def _formatted(text: Any, date_format: str) -> Any:
-    encoded = text.dictionary_encode()
-    values = encoded.dictionary.to_pylist()
-    read = pd.to_datetime(
-        pd.Series(values, dtype=object), format=date_format, errors="coerce", utc=True
-    )
-    times = read.dt.tz_localize(None).to_numpy().astype("datetime64[us]")
-    for place in np.flatnonzero(np.isnat(times)):
-        try:  # pandas may hold nanoseconds only, and with them no years after 2262
-            time = datetime.strptime(values[place], date_format)
-        except ValueError as error:
-            index = pc.index(text, values[place]).as_py()
+def _formatted(text: Any, type_: Any, date_format: str) -> Any:
+    encoded, times = text.dictionary_encode(), []
+    for value in encoded.dictionary.to_pylist():
+        times.append(time := time_of(value, date_format))
+        if time is None:
             raise CellError(
-                index,
-                f"invalid value {values[place]!r}, where a date as {date_format!r} is expected",
-            ) from error
-        times[place] = time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
-    return pa.array(times, _TIME).take(encoded.indices)
+                pc.index(text, value).as_py(),
+                f"invalid value {value!r}, where a date as {date_format!r} is expected",
+            )
+    return pa.array(times, type_).take(encoded.indices)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from trickless.cli.cells import check_date_format
 from trickless.cli.dataset import Dataset, Reading
 from trickless.cli.errors import CommandError, place
 from trickless.cli.screen import say
+from trickless.tables.texts import why_no_date_format
 
 #: How the name of an index begins that pandas stores beside the columns.
 _INDEX = "__index_level_"
@@ -65,7 +65,7 @@ class Request(NamedTuple):
             raise CommandError(
                 "--date-format: no column is named that is written so. Remedy: --date COLUMN."
             )
-        if self.date_format and (why := check_date_format(self.date_format)) is not None:
+        if self.date_format and (why := why_no_date_format(self.date_format)) is not None:
             raise CommandError(
                 f"--date-format {self.date_format!r}: no dates can be read by it: {why}. Remedy: "
                 "codes of Python's strptime, such as %d.%m.%Y or '%Y-%m-%d %H:%M:%S'."
@@ -84,7 +84,7 @@ def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
     named, target = request.named, request.target
     padded = dataset.padded([name for name in names if name not in named])
     kinds = {name: "category" if name in padded else dataset.kind(name) for name in names}
-    kinds |= named
+    kinds |= named | {name: dataset.kind_of_dates(name) for name in request.date}
     kind = _kind_of_target(dataset, target, kinds.pop(target))
     found = {}
     for name in kinds:

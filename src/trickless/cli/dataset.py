@@ -1,13 +1,13 @@
 """Tables in files, batch by batch: CSV, Parquet, Arrow, or folders of them.
 
-A column is of one of three kinds: numbers, dates or categories. They are read as numbers in double
-precision, times and text, whatever type they have in a file.
+A column is read as one of a kind (:mod:`trickless.cli.kinds`): numbers in double precision, times
+or text, whatever type it has in a file.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -21,8 +21,8 @@ import pyarrow.dataset as ds
 from trickless.cli.cells import (
     CellError,
     all_digits,
+    are_zoned,
     has_padding,
-    has_zone,
     is_spelled_missing,
     is_text,
     type_of,
@@ -31,10 +31,11 @@ from trickless.cli.cells import (
 from trickless.cli.csv import check_text, csv_batches, csv_schema, decimal_point, delimiter_of
 from trickless.cli.errors import CommandError, place
 from trickless.cli.folder import ENDINGS, ending_of, files_at
-from trickless.cli.kinds import TYPES, fits, in_kind, kind_of
+from trickless.cli.kinds import NAMES, TYPES, fits, in_kind, kind_of, plain_type
 from trickless.cli.opening import OPENED, opened
 from trickless.cli.partitions import columns_of_folders
 from trickless.cli.reading import told
+from trickless.tables.texts import has_zone
 
 #: The most numbers, and the most rows, of a batch.
 _BATCH_CELLS, _BATCH_ROWS = 2**21, 2**16
@@ -43,9 +44,11 @@ _HEAD = 2**20
 #: Bytes of a column that are read at a time.
 _BUFFER = 2**16
 #: What may help where a value is not of its kind.
+_OF_DATES = " Dates that are all written in another way are read with --date-format in fit."
 _HINTS = {
     "number": " Fit with --category if the column holds names, and with --date if it holds dates.",
-    "date": " Dates that are all written in another way are read with --date-format in fit.",
+    "date": _OF_DATES,
+    "zoned date": _OF_DATES,
 }
 
 
@@ -97,7 +100,6 @@ class Dataset:
         self._fragments = {} if self.is_csv else dict(map(self._fragment, self.files))
         self.n_rows = None if self.is_csv else self._count()
         self.missing: dict[str, Counter[str]] = {}
-        self._zones: dict[str, bool] = {}
 
     def _fragment(self, file: str) -> tuple[str, Any]:
         """A file of another format than CSV, opened."""
@@ -218,10 +220,22 @@ class Dataset:
         return round(total)
 
     def kind(self, name: str) -> str | None:
-        """The kind of a column: "number", "date" or "category"; None if it has another type."""
+        """The kind of a column: that of its type; None if it has none."""
         type_ = self.types[name]
         not_text = self.is_csv and pa.types.is_binary(type_)  # refused when it is read as text
         return "category" if not_text else kind_of(type_)
+
+    def kind_of_dates(self, name: str) -> str:
+        """The kind of a column that holds dates, in whatever type: with a time zone or without."""
+        if date_format := self._date_format(name):
+            return "zoned date" if has_zone(date_format) else "date"
+        if (kind := kind_of(plain_type(self.types[name]))) in ("date", "zoned date"):
+            return kind
+        for batch in self.batches({name: "category"}):
+            text = without_missing(batch.data.column(name)).drop_null()
+            if len(text):
+                return "zoned date" if are_zoned(text) else "date"
+        return "date"
 
     def batches(self, kinds: Mapping[str, str], kept: Collection[str] = ()) -> Iterator[Batch]:
         """All rows in order. The columns asked for have the types of their kinds.
@@ -229,8 +243,7 @@ class Dataset:
         Those that are ``kept`` come as well as they are in the files, in the types of
         :meth:`types_kept`.
         """
-        self.missing = {name: Counter() for name, kind in kinds.items() if kind == "category"}
-        self._zones = {}
+        self.missing = defaultdict(Counter)
         types = self.types_kept(kept)
         for file in self.files:
             row = 0
@@ -339,8 +352,8 @@ class Dataset:
             ):
                 raise CommandError(
                     f"{place(file, name)}: it holds values of the type {there[name]}, where a "
-                    f"{kind} is needed. Remedy: give the column one such type in all files, or "
-                    f"leave it out with --drop {name!r} in fit."
+                    f"{NAMES[kind]} is needed. Remedy: give the column one such type in all "
+                    f"files, or leave it out with --drop {name!r} in fit."
                 )
 
     def _in_kinds(self, file: str, row: int, data: Any, kinds: Mapping[str, str]) -> Any:
@@ -351,10 +364,8 @@ class Dataset:
             in_file = name in self._types_in[file]
             if self.is_csv and in_file and is_text(column.type):
                 column = self._parsed(file, name, column, kind)
-            with _explained(file, name, row, kind):
+            with _explained(file, name, row, NAMES[kind], _HINTS.get(kind, "")):
                 columns.append(read := in_kind(column, kind, self._date_format(name)))
-                if kind == "date" and not self._date_format(name):
-                    self._check_zone(name, column)
                 if in_file and name in self._folders[file]:
                     self._check_folder(file, name, kind, read)
         return pa.RecordBatch.from_arrays(columns, names=list(kinds))
@@ -364,31 +375,22 @@ class Dataset:
 
     def _parsed(self, file: str, name: str, text: Any, kind: str) -> Any:
         """Cells of a CSV file that were read as text, with missing values."""
-        if kind == "category" and name not in self.reading.names:
+        is_category = kind.endswith("category")
+        if is_category and name not in self.reading.names:
             spelled = pc.filter(text, is_spelled_missing(text)).value_counts()
             for count in spelled.to_pylist():
                 if count["values"]:
                     self.missing[name][count["values"]] += count["counts"]
-        text = without_missing(text, names=kind == "category" and name in self.reading.names)
+        text = without_missing(text, names=is_category and name in self.reading.names)
         if kind == "number" and decimal_point(file) == ",":
             text = pc.replace_substring(text, ",", ".")
         return text
 
-    def _check_zone(self, name: str, times: Any) -> None:
-        """Refuse times of which some have a time zone, and others have none."""
-        there = times.is_valid()
-        if times.null_count < len(times):
-            zone = has_zone(times.filter(there))
-            if self._zones.setdefault(name, zone) != zone:
-                raise CellError(
-                    pc.index(there, True).as_py(),
-                    f"the time {times[pc.index(there, True).as_py()]} has {'a' if zone else 'no'} "
-                    f"time zone, and those before it have {'none' if zone else 'one'}",
-                )
-
     def _check_folder(self, file: str, name: str, kind: str, read: Any) -> None:
         """Refuse a column of a file that says something else than the name of its folder."""
         text = pa.repeat(pa.scalar(self._folders[file][name], pa.string()), 1)
+        if kind == "known category":  # whose numbers are not spelled yet
+            kind, read = "category", in_kind(read, "category")
         said = in_kind(text, kind, self._date_format(name))[0]
         same = pc.is_null(read) if not said.is_valid else pc.equal(read, said).fill_null(False)
         if not pc.all(same).as_py():
@@ -406,7 +408,7 @@ class Dataset:
 
 
 @contextmanager
-def _explained(file: str, name: str, row: int, kind: str) -> Iterator[None]:
+def _explained(file: str, name: str, row: int, what: str, hint: str = "") -> Iterator[None]:
     """Name the place of a value that cannot be read, in rows from this one on."""
     try:
         yield
@@ -416,8 +418,7 @@ def _explained(file: str, name: str, row: int, kind: str) -> Iterator[None]:
             where = place(file, name, row + index)
         raise CommandError(
             f"{where}: {_cause(error)}. Remedy: mend or empty such cells, give the column the type "
-            f"of a {kind} that can hold them, or leave it out with --drop {name!r} in fit."
-            f"{_HINTS.get(kind, '')}"
+            f"of a {what} that can hold them, or leave it out with --drop {name!r} in fit.{hint}"
         ) from error
 
 

@@ -63,10 +63,11 @@ def described(model: Any) -> dict[str, Any]:
 
 def _moments(column: TableColumn) -> dict[str, Any]:
     """Mean and standard deviation; of dates as a date, and in days."""
-    if column.kind != "date":
+    if not column.kind.endswith("date"):
         return {"mean": float(column.mean), "standard_deviation": float(column.scale)}
     mean = np.datetime64(round(column.mean * _SECONDS), "s")
-    return {"mean": str(mean), "standard_deviation_in_days": float(column.scale)}
+    zone = "Z" if column.kind == "zoned date" else ""
+    return {"mean": f"{mean}{zone}", "standard_deviation_in_days": float(column.scale)}
 
 
 def _chosen(neurons: Any) -> str:
@@ -99,7 +100,7 @@ def show(values: dict[str, Any]) -> None:
 def _row(column: dict[str, Any]) -> list[str]:
     if column["kind"] == "category":
         about = _few(column["categories"])
-    elif column["kind"] == "date":
+    elif column["kind"].endswith("date"):
         mean = column["mean"].replace("T", " ")
         about = f"{mean} ± {column['standard_deviation_in_days']:.4g} days"
     else:

@@ -9,10 +9,10 @@ import typer
 
 from trickless.cli.dataset import Dataset
 from trickless.cli.errors import CommandError
-from trickless.cli.models import kind_of_target, kinds_of, reading_of, table_model, tell_unknown
+from trickless.cli.models import reading_of, table_model
 from trickless.cli.profile import tell_missing
 from trickless.cli.scores import scores_of, show_scores
-from trickless.cli.screen import Json, progress, result
+from trickless.cli.screen import Json, result
 
 
 def evaluate(
@@ -26,15 +26,12 @@ def evaluate(
     """
     fitted = table_model(model)
     dataset = Dataset(data, reading_of(fitted))
-    kinds = kinds_of(fitted) | {fitted.target: kind_of_target(fitted)}
-    with progress("Predicting", dataset.expected_rows()) as advance:
-        scores = scores_of(fitted, model, dataset.batches(kinds), advance)
+    scores = scores_of(fitted, model, dataset)
     tell_missing(dataset.missing)
     if scores is None:
         raise CommandError(
             f"{data}: there is no row with the target {fitted.target!r}. Remedy: pass a table "
             "whose target is known."
         )
-    tell_unknown(scores["unknown_categories"])
     values: dict[str, Any] = {"target": fitted.target, "task": fitted.task, **scores}
     result(values, as_json, lambda: show_scores(values))

@@ -16,10 +16,9 @@ from trickless.cli.errors import CommandError
 from trickless.cli.learn import learned
 from trickless.cli.output import check_model_out, check_out
 from trickless.cli.scores import scores_of, show_scores
-from trickless.cli.screen import Json, line, progress, result, say
+from trickless.cli.screen import Json, line, result, say
 from trickless.cli.split import Part
 from trickless.neurons import make_neurons
-from trickless.tables.model import TableModel
 
 Task = Literal["classification", "regression"]
 Learner = Literal["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]
@@ -116,9 +115,12 @@ def fit(
         "rows_without_target": seen.n_without_target,
     }
     if validate is not None:
-        about["validation"] = _validated(
-            model, out, Part(dataset, validate, seed, others=False), kinds
-        )
+        about["validation"] = scores_of(model, out, Part(dataset, validate, seed, others=False))
+        if about["validation"] is None:
+            say(
+                "Warning: no row with a target was held out, so there is no score. Remedy: a "
+                "larger --validate."
+            )
     seconds = time.perf_counter() - start
     about["seconds"] = round(seconds, 3)
     say(f"Wrote {out} ({out.stat().st_size / 2**20:,.1f} MiB) after {seconds:,.1f} s.")
@@ -131,20 +133,6 @@ def _check_share(share: float | None) -> None:
             f"--validate {share}: it is a share of the rows. Remedy: a number between 0 and 1, "
             "such as 0.2."
         )
-
-
-def _validated(
-    model: TableModel, out: Path, rows: Part, kinds: dict[str, str]
-) -> dict[str, Any] | None:
-    """Scores of a model on the rows that it did not learn from."""
-    with progress("Validating", rows.expected_rows()) as advance:
-        scores = scores_of(model, out, rows.batches(kinds), advance)
-    if scores is None:
-        say(
-            "Warning: no row with a target was held out, so there is no score. Remedy: a larger "
-            "--validate."
-        )
-    return scores
 
 
 def _show(about: dict[str, Any]) -> None:

@@ -1,4 +1,8 @@
-"""Kinds of columns: numbers, dates and categories, whatever types they have in a file."""
+"""Kinds of columns: numbers, dates and categories, whatever types they have in a file.
+
+Dates with a time zone are a kind of their own. So are categories for a model that knows them: they
+are read as text unless they are numbers, which the model spells.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +13,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trickless.cli.cells import CellError, dates_of, is_text, numbers_of
+from trickless.cli.cells import CellError, dates_of, has_zone, is_text, numbers_of
 from trickless.tables.categories import as_text
+from trickless.tables.model import LARGEST
 
 #: The Arrow type that columns of each kind are read as; only a target is of the kind "truth".
 TYPES = {
     "number": pa.float64(),
     "date": pa.timestamp("us"),
+    "zoned date": pa.timestamp("us", "UTC"),
     "category": pa.string(),
+    "known category": pa.string(),
     "truth": pa.bool_(),
 }
-#: The largest number that is accepted. Its square does not overflow.
-_LARGEST = 1e150
+#: What a value of each kind is called.
+NAMES = {
+    "number": "number",
+    "date": "date without a time zone",
+    "zoned date": "date with a time zone",
+    "category": "category",
+    "known category": "category",
+    "truth": "truth value",
+}
 #: Microseconds in the units of times, and in a day; a nanosecond has less than one.
 _MICROSECONDS = {"s": 10**6, "ms": 1000, "us": 1}
 _DAY = 86_400 * 10**6
@@ -37,7 +51,7 @@ def kind_of(type_: Any) -> str | None:
     if types.is_dictionary(type_):
         return "category" if kind_of(type_.value_type) else None
     if types.is_date(type_) or types.is_timestamp(type_):
-        return "date"
+        return "zoned date" if has_zone(type_) else "date"
     if is_text(type_):
         return "category"
     numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
@@ -51,12 +65,12 @@ def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
     """
     if pa.types.is_null(type_):
         return True
-    plain = type_.value_type if pa.types.is_dictionary(type_) else type_
+    plain = plain_type(type_)
     if wanted == "truth":
         return pa.types.is_boolean(plain)
-    if wanted == "category":
+    if wanted.endswith("category"):
         return bool(kind_of(type_))
-    in_digits = wanted == "date" and has_format and pa.types.is_integer(plain)
+    in_digits = wanted.endswith("date") and has_format and pa.types.is_integer(plain)
     return in_digits or is_text(plain) or kind_of(plain) == wanted
 
 
@@ -67,27 +81,40 @@ def in_kind(column: Any, kind: str, date_format: str = "") -> Any:
     """
     column.validate(full=True)
     is_encoded = pa.types.is_dictionary(column.type)
-    if is_encoded and not (kind == "category" and is_text(column.type.value_type)):
+    if is_encoded and not (kind.endswith("category") and is_text(column.type.value_type)):
         column = column.dictionary_decode()  # of the values that occur
-    if kind in ("category", "date"):
-        _check_times(column, *(_YEARS if kind == "category" else _BITS))
-    if kind == "category" and column.type != TYPES[kind]:
-        return _texts(column)
-    if kind == "date":
+    if kind.endswith("category"):
+        return _categories(column, kind)
+    if kind.endswith("date"):
+        _check_times(column, *_BITS)
         if pa.types.is_integer(column.type):
             column = pc.cast(column, pa.string())
         if is_text(column.type):
-            return dates_of(column, date_format)
+            return dates_of(column, TYPES[kind], date_format)
         return pc.cast(column, options=pc.CastOptions(TYPES[kind], allow_time_truncate=True))
     if kind == "number" and is_text(column.type):
         column = numbers_of(column)
     column = pc.cast(column, TYPES[kind], safe=False)
-    if kind == "number" and pc.any(large := pc.greater(pc.abs(column), _LARGEST)).as_py():
+    if kind == "number" and pc.any(large := pc.greater(pc.abs(column), LARGEST)).as_py():
         index = pc.index(large, True).as_py()
         raise CellError(
-            index, f"the number {column[index]} is too large, and none may be beyond {_LARGEST:g}"
+            index, f"the number {column[index]} is too large, and none may be beyond {LARGEST:g}"
         )
     return column
+
+
+def plain_type(type_: Any) -> Any:
+    """The type of the values of a column."""
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
+
+
+def _categories(column: Any, kind: str) -> Any:
+    """Categories as text; numbers stay numbers for a model that knows the categories."""
+    _check_times(column, *_YEARS)
+    is_number = kind_of(column.type) == "number" and not pa.types.is_null(column.type)
+    if column.type == TYPES[kind] or (is_number and kind == "known category"):
+        return column
+    return _texts(column)
 
 
 def _check_times(column: Any, low: int, high: int) -> None:
@@ -119,5 +146,7 @@ def _texts(column: Any) -> Any:
     """Categories as text, spelled as those of data frames are."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = encoded.dictionary.to_pylist()
+    if pa.types.is_floating(encoded.dictionary.type):  # which keep their digits
+        values = list(encoded.dictionary.to_numpy(zero_copy_only=False))
     texts = [None if value is None or value != value else as_text(value) for value in values]
     return pa.array(texts, pa.string()).take(encoded.indices)

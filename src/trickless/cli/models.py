@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,6 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from trickless import load
-from trickless.cli.cells import MISSING, check_date_format
 from trickless.cli.dataset import Reading
 from trickless.cli.ending import report, short
 from trickless.cli.errors import CommandError
@@ -20,8 +20,10 @@ from trickless.cli.screen import say
 from trickless.learners.base import Learner
 from trickless.rules import is_real
 from trickless.tables.model import TableColumn, TableModel
+from trickless.tables.texts import MISSING, has_zone, why_no_date_format
 
-_SPELLINGS = frozenset(MISSING)
+#: Values of categories are spelled by the model that knows them.
+_KNOWN = {"category": "known category"}
 
 
 def any_model(path: Path) -> Any:
@@ -97,16 +99,23 @@ def _is_column(column: Any) -> bool:
         return False
     numbers, categories = (column.mean, column.scale, column.median), column.categories
     return (
-        column.kind in ("number", "date", "category")
+        column.kind in ("number", "date", "zoned date", "category")
         and all(is_real(number) and math.isfinite(number) for number in numbers)
         and column.scale > 0
         and type(column.has_missing) is bool
-        and type(column.date_format) is str
-        and (not column.date_format or check_date_format(column.date_format) is None)
+        and _is_date_format(column.date_format, column.kind)
         and type(categories) is list
         and all(type(category) is str for category in categories)
         and len(set(categories)) == len(categories)
     )
+
+
+def _is_date_format(date_format: Any, kind: str) -> bool:
+    """Whether this says how dates of a kind are written; nothing, if they are as 2026-01-31."""
+    if type(date_format) is not str or not date_format:
+        return type(date_format) is str
+    wanted = "zoned date" if has_zone(date_format) else "date"
+    return kind == wanted and why_no_date_format(date_format) is None
 
 
 def _why_no_classes(model: TableModel) -> str | None:
@@ -125,7 +134,7 @@ def _why_no_classes(model: TableModel) -> str | None:
 
 def kinds_of(model: TableModel) -> dict[str, str]:
     """The columns that a model reads, with their kinds."""
-    return {column.name: column.kind for column in model.columns}
+    return {column.name: _KNOWN.get(column.kind, column.kind) for column in model.columns}
 
 
 def reading_of(model: TableModel) -> Reading:
@@ -135,7 +144,7 @@ def reading_of(model: TableModel) -> Reading:
         names[model.target] = model.classes.tolist()
     formats = {column.name: column.date_format for column in model.columns if column.date_format}
     return Reading(
-        frozenset(name for name, known in names.items() if not _SPELLINGS.isdisjoint(known)),
+        frozenset(name for name, known in names.items() if not MISSING.isdisjoint(known)),
         formats,
     )
 
@@ -144,10 +153,30 @@ def kind_of_target(model: TableModel) -> str:
     """The kind of the target."""
     if model.classes is None:
         return "number"
-    return {"U": "category", "b": "truth"}.get(model.classes.dtype.kind, "number")
+    return {"U": "known category", "b": "truth"}.get(model.classes.dtype.kind, "number")
 
 
-def tell_unknown(counts: dict[str, int]) -> None:
-    """Say how many values of each column are categories that the model was not fitted to."""
-    for name, n in counts.items():
-        say(f"column {name!r}: {n:,} values are categories that the model was not fitted to")
+class Unknown:
+    """How many values of each column are categories that a model was not fitted to."""
+
+    def __init__(self, model: TableModel) -> None:
+        self.counts = Counter[str]()
+        self._model, self._n_rows, self._first = model, 0, dict[str, str]()
+
+    def count(self, frame: Any) -> None:
+        """Count those of some more rows."""
+        self._n_rows += len(frame)
+        for name, counts in self._model.unknown_categories(frame).items():
+            self.counts[name] += sum(counts.values())
+            self._first.setdefault(name, next(iter(counts)))
+
+    def tell(self) -> None:
+        """Say how many there are, with an example; warn of columns that are mostly unknown."""
+        known = {column.name: column.categories for column in self._model.columns}
+        for name, n in self.counts.items():
+            some = ", ".join(map(repr, known[name][:3])) or "none"
+            say(
+                f"{'Warning: ' if 2 * n > self._n_rows else ''}column {name!r}: {n:,} values are "
+                f"categories that the model was not fitted to, such as {self._first[name]!r}; it "
+                f"was fitted to {some}{', …' * (len(known[name]) > 3)}"
+            )

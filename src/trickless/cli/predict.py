@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections import Counter
 from pathlib import Path
 from statistics import NormalDist
 from typing import Annotated, Any
@@ -17,11 +16,11 @@ import typer
 from trickless.cli.cells import is_text
 from trickless.cli.dataset import Dataset
 from trickless.cli.errors import CommandError, check_name
-from trickless.cli.models import kinds_of, reading_of, table_model, tell_unknown, used
+from trickless.cli.models import Unknown, kinds_of, reading_of, table_model, used
 from trickless.cli.output import check_format, check_out, is_stdout, table_writer
 from trickless.cli.profile import tell_missing
 from trickless.cli.screen import Json, line, progress, result, say
-from trickless.tables.model import TableModel
+from trickless.tables.model import TableModel, frame_of
 
 #: How a cell begins that a spreadsheet takes for a formula; numbers are none.
 _FORMULA = r"^([=@\t\r]|[+-]($|[^\d.,]|[\d.,]+[^\d.,]))"
@@ -71,15 +70,15 @@ def predict(
     kept = list(dict.fromkeys(keep or []))
     schema = _schema(wanted, dataset, kept)
     formulas = _Formulas(out, fitted)
-    n_rows, unknown = 0, Counter[str]()
+    n_rows, unknown = 0, Unknown(fitted)
     with (
         table_writer(out, schema) as writer,
         progress("Predicting", dataset.expected_rows()) as advance,
     ):
         for batch in dataset.batches(kinds_of(fitted), kept):
-            frame = batch.data.to_pandas()
+            frame = frame_of(batch.data)
             with used(model):
-                unknown.update(fitted.unknown_categories(frame))
+                unknown.count(frame)
                 arrays = wanted.of(frame)
             beside = batch.kept.columns if kept else []
             formulas.look(kept, beside)
@@ -87,9 +86,9 @@ def predict(
             n_rows += len(frame)
             advance(len(frame))
     tell_missing(dataset.missing)
-    tell_unknown(unknown)
+    unknown.tell()
     if not is_stdout(out):
-        values = {"out": str(out), "rows": n_rows, "unknown_categories": dict(unknown)}
+        values = {"out": str(out), "rows": n_rows, "unknown_categories": dict(unknown.counts)}
         result(values, as_json, lambda: line(f"{n_rows:,} predictions in {out}"))
 
 

@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from trickless.cli.dataset import Batch
-from trickless.cli.models import used
+from trickless.cli.dataset import Dataset
+from trickless.cli.models import Unknown, kind_of_target, kinds_of, used
 from trickless.cli.moments import Moments
-from trickless.cli.screen import line, table
-from trickless.tables.model import TableModel
+from trickless.cli.screen import line, progress, table
+from trickless.cli.split import Part
+from trickless.tables.model import TableModel, frame_of
 
 
-def scores_of(
-    model: TableModel, path: Path, batches: Iterable[Batch], advance: Callable[[int], None]
-) -> dict[str, Any] | None:
-    """Scores of the model in a file on rows, without those that lack a target; None if all do."""
+def scores_of(model: TableModel, path: Path, rows: Dataset | Part) -> dict[str, Any] | None:
+    """Scores of the model in a file on rows, without those that lack a target; None if all do.
+
+    Says how many values are categories that the model was not fitted to.
+    """
+    kinds = kinds_of(model) | {model.target: kind_of_target(model)}
     scores: _Classes | _Numbers = _Numbers() if model.classes is None else _Classes(model.classes)
-    n_rows, unknown = 0, Counter[str]()
-    for batch in batches:
-        frame = batch.data.to_pandas()
-        advance(len(frame))
-        n_rows += len(frame)
-        frame = frame[frame[model.target].notna()]
-        if len(frame):
-            with used(path):
-                unknown.update(model.unknown_categories(frame))
-                scores.add(model.targets(frame), model.predict(frame))
+    n_rows, unknown = 0, Unknown(model)
+    with progress("Predicting", rows.expected_rows()) as advance:
+        for batch in rows.batches(kinds):
+            frame = frame_of(batch.data)
+            advance(len(frame))
+            n_rows += len(frame)
+            frame = frame[frame[model.target].notna()]
+            if len(frame):
+                with used(path):
+                    unknown.count(frame)
+                    scores.add(model.targets(frame), model.predict(frame))
     if not scores.n:
         return None
+    unknown.tell()
     return {
         "rows": n_rows,
         "rows_without_target": n_rows - scores.n,
         **scores.told(),
-        "unknown_categories": dict(unknown),
+        "unknown_categories": dict(unknown.counts),
     }
 
 

@@ -247,7 +247,7 @@ class TableModel(BaseEstimator):
                     "ShrinkingGradientRegressor return_standard_error."
                 )
         predict = partial(snapshot(self.learner).predict, **options)
-        return self._by_parts(predict, _with_rows(_frame(X)))
+        return self._by_parts(predict, _with_rows(frame_of(X)))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -263,7 +263,7 @@ class TableModel(BaseEstimator):
             In the order of ``classes``.
         """
         answers: np.ndarray = self._by_parts(
-            snapshot(self.learner).predict_proba, _with_rows(_frame(X))
+            snapshot(self.learner).predict_proba, _with_rows(frame_of(X))
         )
         return answers
 
@@ -302,7 +302,7 @@ class TableModel(BaseEstimator):
         -------
         array of shape (n_rows,)
         """
-        column = _column(_frame(X), self.target)
+        column = _column(frame_of(X), self.target)
         column = column[self._there(column)]
         if self.classes is None:
             return _numbers(column, "number")
@@ -325,7 +325,7 @@ class TableModel(BaseEstimator):
         dict
             Counts by the names of columns and the categories, without columns that have none.
         """
-        frame, unknown = _frame(X), {}
+        frame, unknown = frame_of(X), {}
         for about in self.columns:
             if about.kind == "category":
                 _, counts = _coded(_column(frame, about.name), about.categories)
@@ -344,7 +344,7 @@ class TableModel(BaseEstimator):
 
     def _with_target(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """The rows that have a target, with it as a column; which rows of X they are."""
-        frame = _frame(X)
+        frame = frame_of(X)
         if y is not None:
             y = y.to_pandas() if hasattr(y, "to_pandas") else y
             if np.ndim(y) != 1 or len(y) != len(frame):
@@ -419,17 +419,21 @@ class TableModel(BaseEstimator):
         return pandas.DataFrame(columns, index=frame.index)
 
 
-def _frame(X: Any) -> Any:
+def frame_of(X: Any) -> Any:
     """A data frame of pandas, whose columns are named by text; integers keep their digits."""
-    if hasattr(X, "to_pandas"):
-        library, options = type(X).__module__.partition(".")[0], {}
-        if library == "pyarrow":
-            import pandas
+    library = type(X).__module__.partition(".")[0]
+    if library == "polars" and "Object" not in map(str, X.dtypes):
+        X, library = X.to_arrow(), "pyarrow"
+    if library == "pyarrow" and hasattr(X, "schema"):
+        import pandas
+        import pyarrow
 
-            options = {"types_mapper": pandas.ArrowDtype, "ignore_metadata": True}
-        elif library == "polars":
-            options = {"use_pyarrow_extension_array": True}
-        X = X.to_pandas(**options)
+        def exact(type_: Any) -> Any:
+            return pandas.ArrowDtype(type_) if pyarrow.types.is_integer(type_) else None
+
+        X = X.to_pandas(types_mapper=exact, ignore_metadata=True)
+    elif hasattr(X, "to_pandas"):
+        X = X.to_pandas()
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         raise TypeError(
             f"TableModel: X is a {type(X).__name__}, but columns are found by their names. Remedy: "

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 
 #: Texts that stand for a missing value, as in Arrow.
 MISSING = frozenset(
     {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"}
     | {"N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"}
 )
+#: A time of which no two parts are the same.
+_SOME_TIME = datetime(1987, 10, 31, 14, 25, 36, 475869, UTC)
 _TRUTH = {"true": True, "false": False}
 _NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.ASCII | re.IGNORECASE)
 _CLOCK = r"(\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?)"
-_ZONE = r"(?: ?(Z|UTC|[+-]\d\d(?::?\d\d)?))?"
+_ZONE = r"(?: ?(Z|UTC|[+-]\d\d(?::?[0-5]\d)?))?"
 _TIME = re.compile(rf"(\d{{4}}-\d\d-\d\d)(?:[T ]{_CLOCK}{_ZONE})?", re.ASCII)
 
 
@@ -30,8 +32,17 @@ def number_of(text: str) -> float | bool | None:
     return float(bare) if _NUMBER.fullmatch(bare) else None
 
 
-def time_of(text: str) -> datetime | None:
-    """The time that a text such as 2026-01-31 10:30 is, to the microsecond; None if it is none."""
+def time_of(text: str, date_format: str = "") -> datetime | None:
+    """The time that a text is, to the microsecond; None if it is none.
+
+    It is written as 2026-01-31, with a time or without one, or as ``date_format`` says, in the
+    codes of ``datetime.strptime``.
+    """
+    if date_format:
+        try:
+            return datetime.strptime(text.strip(), date_format)
+        except ValueError:
+            return None
     found = _TIME.fullmatch(text.strip())
     if found is None:
         return None
@@ -43,3 +54,23 @@ def time_of(text: str) -> datetime | None:
         return datetime.fromisoformat(f"{day} {clock}{zone}")
     except ValueError:  # there is no such time
         return None
+
+
+def has_zone(date_format: str) -> bool:
+    """Whether dates that are written in a format have a time zone."""
+    return "%z" in date_format.replace("%%", "")
+
+
+def why_no_date_format(date_format: str) -> str | None:
+    """Why no dates can be read by a format; None if they can."""
+    if "%" not in date_format:
+        return "it has no code such as %d, %m or %Y"
+    if "%Z" in date_format.replace("%%", ""):
+        return "%Z stands for names of time zones, which several zones share, and %z for +01:00"
+    try:
+        written = _SOME_TIME.strftime(date_format)
+        read = datetime.strptime(written, date_format).strftime(date_format)
+        date_format.encode()
+    except ValueError as error:
+        return str(error)
+    return None if read == written else f"it reads {written!r} as {read!r}"

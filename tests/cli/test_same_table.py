@@ -1,0 +1,170 @@
+"""One table as CSV, as Parquet, as Arrow and as data frames: the shell and Python answer alike."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+import trickless
+from trickless import cli
+
+ROWS = 120
+#: Columns of two or more values, in all types that a table may have them in.
+TYPES = {
+    "postcodes": [["00501", "10001", "90210"], [501, 10001, 90210], [501.0, 10001.0, 90210.0]],
+    "truth": [[True, False], ["True", "False"], ["TRUE", "FALSE"], [1, 0]],
+    "decimals": [
+        [Decimal("1.10"), Decimal("2.00"), Decimal("0.50")], [1.1, 2.0, 0.5],
+        ["1.10", "2.00", "0.50"],
+    ],
+    "times": [
+        ["2026-01-31T10:30:00", "2026-02-01T00:00:00"], ["2026-01-31 10:30", "2026-02-01"],
+        pd.to_datetime(["2026-01-31T10:30:00", "2026-02-01T00:00:00"]).to_list(),
+    ],
+    "zoned": [
+        ["2026-01-31T10:30:00Z", "2026-02-01T00:00:00Z"],
+        pd.to_datetime(["2026-01-31T10:30:00Z", "2026-02-01T00:00:00Z"]).to_list(),
+    ],
+    "zeros": [
+        [-0.0, 1.5], [0, 1.5], ["-0", "1.5"], ["0.0", "1.50"], [Decimal("0.00"), Decimal("1.5")],
+    ],
+    "short": [np.array([0.1, 2.5], np.float32), [0.1, 2.5], ["0.1", "2.50"]],
+    "big": [[2**60, 2**60 + 1], [str(2**60), str(2**60 + 1)]],
+}  # fmt: skip
+ENDINGS = ".csv", ".parquet"
+PLACES = np.random.default_rng(0).integers(0, 6, ROWS)
+
+
+def table_of(values):
+    """A table of Arrow with a column of these values and gaps, and a target that follows it."""
+    places = PLACES % len(values)
+    has_gaps = not any(values is big for big in TYPES["big"])  # pandas makes floats of them
+    column = [values[p] if row % 9 or not has_gaps else None for row, p in enumerate(places)]
+    return pa.table({"x": column, "z": PLACES % 5, "label": np.where(places == 0, "yes", "no")})
+
+
+def write(table, path):
+    if path.suffix == ".csv":
+        pyarrow.csv.write_csv(table, path)
+    elif path.suffix == ".parquet":
+        pyarrow.parquet.write_table(table, path)
+    else:
+        pyarrow.feather.write_feather(table, path)
+    return path
+
+
+def shell(*arguments):
+    assert cli.main([str(argument) for argument in arguments]) == 0
+
+
+def frames(table, folder):
+    """A table in files, and in data frames that have it from files or from elsewhere."""
+    paths = [write(table, folder / f"asked{ending}") for ending in ENDINGS]
+    return paths, {
+        "arrow": table,
+        "pandas": table.to_pandas(),
+        "categories": table.to_pandas().astype({"x": "category"}),
+        "polars": pl.from_arrow(table),
+        "read_csv": pd.read_csv(paths[0]),
+        "read_parquet": pd.read_parquet(paths[1]),
+        "pyarrow": pd.read_parquet(paths[1], dtype_backend="pyarrow"),
+        "polars_csv": pl.read_csv(paths[0]),
+    }
+
+
+def check(asked, model, folder, expected=None):
+    """The answers of a model, which the shell and Python give for all forms of the tables."""
+    for paths, tables in asked:
+        found = {}
+        for path in paths:
+            out = folder / "out.parquet"
+            shell("predict", folder / "model", path, "--out", out, "--probabilities")
+            found[path] = pd.read_parquet(out)["probability_yes"].to_numpy()
+        for name, frame in tables.items():
+            found[name] = model.predict_proba(frame)[:, 1]
+        for name, answer in found.items():
+            expected = answer if expected is None else expected
+            np.testing.assert_array_equal(answer, expected, err_msg=f"{tables['arrow']} {name}")
+    assert np.ptp(expected) > 0.5
+
+
+def fitted(learned, folder, *options):
+    options = [*options, "--target", "label", "--n-neurons", 20, "--out", folder / "model"]
+    shell("fit", learned, *options)
+    return trickless.load(folder / "model")
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_categories_of_all_types_get_the_same_answer(name, tmp_path):
+    tables = list(map(table_of, TYPES[name]))
+    asked = []
+    for i, table in enumerate(tables):
+        (tmp_path / f"{i}").mkdir()
+        asked.append(frames(table, tmp_path / f"{i}"))
+    for i, table in enumerate(tables):
+        learned = write(table, tmp_path / f"learned{ENDINGS[i % 2]}")
+        check(asked, fitted(learned, tmp_path, "--category", "x"), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["truth", "decimals", "times", "zoned", "zeros"])
+def test_numbers_and_dates_of_all_types_get_the_same_answer(name, tmp_path):
+    tables = [table_of(values) for values in TYPES[name] if not isinstance(values[0], str)]
+    asked = [frames(table, tmp_path) for table in tables]
+    for table in tables:
+        model = fitted(write(table, tmp_path / "learned.parquet"), tmp_path)
+        assert model.columns[0].kind != "category"
+        check(asked, model, tmp_path)
+        expected = model.predict_proba(tables[0])
+        for values in TYPES[name]:
+            np.testing.assert_array_equal(model.predict_proba(table_of(values)), expected)
+
+
+def test_a_number_that_may_be_several_texts_is_refused_everywhere(tmp_path, capsys):
+    learned = table_of(["501", "00501", "7"])
+    model = fitted(write(learned, tmp_path / "learned.parquet"), tmp_path)
+    asked = table_of([501, 7])
+    arguments = ["predict", tmp_path / "model", write(asked, tmp_path / "asked.parquet")]
+    arguments += ["--out", tmp_path / "out.csv"]
+    assert cli.main(list(map(str, arguments))) == 2
+    assert "column 'x': the category 501 may be any of" in capsys.readouterr().err
+    with pytest.raises(ValueError, match=r"column 'x': the category 501 may be any of.*Remedy"):
+        model.predict(asked)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_times_with_a_zone_and_without_one_are_not_taken_for_each_other(ending, tmp_path, capsys):
+    plain, zoned = (table_of(TYPES[name][-1]) for name in ("times", "zoned"))
+    for learned, asked in ((plain, zoned), (zoned, plain)):
+        model = fitted(write(learned, tmp_path / "learned.csv"), tmp_path)
+        path = write(asked, tmp_path / f"asked{ending}")
+        arguments = ["predict", tmp_path / "model", path, "--out", tmp_path / "out.csv"]
+        capsys.readouterr()
+        assert cli.main(list(map(str, arguments))) == 2
+        wanted = f"date {'without' if learned is plain else 'with'} a time zone is"
+        where = ", row 2: invalid value" if ending == ".csv" else ": it holds values of the type"
+        said = capsys.readouterr().err
+        assert f"{path}, column 'x'{where}" in said
+        assert wanted in said
+        with pytest.raises(ValueError, match=r"column 'x' .* fitted to dates.*Remedy: X\['x'\] ="):
+            model.predict(asked)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_unknown_categories_are_told_with_examples(ending, tmp_path, capsys):
+    table = table_of(["Bonn", "Köln", "Ulm", "Aachen"])
+    model = fitted(write(table, tmp_path / "learned.csv"), tmp_path)
+    asked = table_of(["bonn", "köln", "Ulm"])
+    path = write(asked, tmp_path / f"asked{ending}")
+    capsys.readouterr()
+    shell("predict", tmp_path / "model", path, "--out", tmp_path / "out.csv")
+    n = sum(model.unknown_categories(asked)["x"].values())
+    assert capsys.readouterr().err == (
+        f"Warning: column 'x': {n} values are categories that the model was not fitted to, such as "
+        "'bonn'; it was fitted to 'Aachen', 'Bonn', 'Köln', …\n"
+    )
