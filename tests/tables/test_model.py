@@ -233,7 +233,7 @@ def test_a_value_that_may_be_several_categories_is_refused():
         ([date(2026, 1, 31), 5], "number", r"fitted to numbers: such as .*date.* Remedy: pass num"),
         ([5, "five"], "number", r"fitted to numbers: such as 'five'\. Remedy: pass numbers"),
         (["1_000", "2"], "number", r"fitted to numbers: such as '1_000'"),
-        (["True", "2"], "number", r"fitted to numbers: such as truth values and 2"),
+        (["True", "2"], "number", r"fitted to numbers: it holds truth values and 2"),
         ([1e200], "number", r"holds 1e\+200 in row 0 .* none may be beyond 1e\+150.*Remedy"),
         ([1 + 2j], "number", r"complex128, but the model was fitted to numbers"),
         ([0.0, np.inf], "number", r"column 'c' holds inf in row 1 .*Remedy: NaN stands"),

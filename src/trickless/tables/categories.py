@@ -130,8 +130,8 @@ def _known_as(value: Any, known: Collection[str]) -> str:
         return same[0] if same and unique else text
     if len(same) > 1:
         raise ValueError(
-            f"the category {value!r} may be any of {same[:4]}, which the model was fitted to. "
-            "Remedy: pass the column as text, as it was then"
+            f"the category {value!r} may be any of {same[:4]}, which are known. Remedy: pass the "
+            "whole column as text, as it was in training"
         )
     return same[0] if same else text
 

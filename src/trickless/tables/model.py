@@ -421,10 +421,9 @@ class TableModel(BaseEstimator):
 
 def frame_of(X: Any) -> Any:
     """A data frame of pandas, whose columns are named by text; integers keep their digits."""
-    library = type(X).__module__.partition(".")[0]
-    if library == "polars" and "Object" not in map(str, X.dtypes):
-        X, library = X.to_arrow(), "pyarrow"
-    if library == "pyarrow" and hasattr(X, "schema"):
+    if hasattr(X, "get_columns") and "Object" not in map(str, X.dtypes):
+        X = X.to_arrow()
+    if type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "schema"):
         import pandas
         import pyarrow
 
@@ -527,7 +526,7 @@ def _of_objects(column: PandasColumn, kind: str) -> np.ndarray:
             raise _refused(column, kind, value, OBJECTS if found is None else kind_of(found))
         numbers.append(as_number(found))
     if has_truth and (others := [n for n in numbers if n not in (0, 1) and n == n]):
-        raise _refused(column, kind, f"truth values and {others[0]}", "")
+        raise _refused(column, kind, f"it holds truth values and {others[0]}", "")
     return np.array([*numbers, np.nan])[places]
 
 
@@ -554,7 +553,7 @@ def _refused(column: PandasColumn, kind: str, such: Any, found: str) -> ValueErr
         remedy = "pass dates as pandas.to_datetime makes them"
     return ValueError(
         f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was fitted "
-        f"to {_HOLDS[kind]}: such as {shown(such) if found else such}. Remedy: {remedy}."
+        f"to {_HOLDS[kind]}: {f'such as {shown(such)}' if found else such}. Remedy: {remedy}."
     )
 
 
