@@ -303,3 +303,14 @@ def test_times_in_any_unit_are_days():
     assert as_numbers(np.array(["300000-01-01"], "M8[s]")) > 100e6  # beyond 64 bits of microseconds
     assert as_numbers(np.array(["1971"], "M8[Y]")) == 365
     assert as_numbers(np.array([2], "m8[W]")) == 14
+
+
+@pytest.mark.parametrize(("zone", "end"), [(None, r"\)"), ("UTC", r", utc=True\)")])
+def test_text_after_times_is_refused_with_the_line_that_converts_it(zone, end):
+    when = pd.date_range("2026-01-31", periods=3, tz=zone)
+    encoder = TableEncoder("me", pd.DataFrame({"when": when}))
+    text = pd.DataFrame({"when": when.astype(str)})
+    with pytest.raises(ValueError, match=rf"X\['when'\] = pandas\.to_datetime\(X\['when'\]{end}\."):
+        encoder("me", text)
+    text["when"] = pd.to_datetime(text["when"], utc=zone is not None)
+    np.testing.assert_array_equal(encoder("me", text)["when"], 20_484 + np.arange(3))

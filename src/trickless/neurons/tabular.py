@@ -46,7 +46,7 @@ class Tabular(Neurons):
     and of truth values hold numbers. Dates, durations and times of day become numbers of days.
     Columns of categories, of text and of other objects hold categories. Missing categories are one
     more category, and so are those that the first batch did not hold; a warning names a column in
-    which all of ten values or more are new. An array is a table of numbers, with NaN where a number
+    which all or most values are new. An array is a table of numbers, with NaN where a number
     is missing.
 
     Parameters
