@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from trickless import KitchenSinksRegressor, TableColumn, TableModel
-from trickless.tables.categories import as_text, known_as
+from trickless.tables.categories import _meanings, as_text, known_as
 from trickless.tables.encoder import TableEncoder
 
 DAY = date(2026, 1, 31)
@@ -201,3 +201,12 @@ def test_values_that_are_declared_and_do_not_occur_are_no_matter():
     assert encoder("me", pd.DataFrame({"a": codes}))["a"].tolist() == [1, 1]
     with pytest.raises(ValueError, match=r"me: column 'a' of X: the category 7 may be .*Remedy"):
         encoder("me", pd.DataFrame({"a": pd.Categorical([7, 12])}))
+
+
+def test_known_categories_are_read_once_for_a_column():
+    known = {str(i): i for i in range(2000)}
+    _meanings.cache_clear()
+    assert known_as(range(2000), known) == list(known)
+    assert known_as(map("{}.0".format, range(2000)), known) == list(known)
+    info = _meanings.cache_info()
+    assert (info.misses, info.hits) == (1, 1)

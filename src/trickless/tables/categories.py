@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
@@ -106,34 +106,29 @@ def _of_datetime(value: datetime) -> str:
     return str(value)
 
 
-def known_as(values: Collection[Any], known: Collection[str]) -> list[str]:
+def known_as(values: Iterable[Any], known: Collection[str]) -> list[str]:
     """The categories that values are: those known, and for new values their own texts.
 
     ``known`` is a set, or a dictionary of texts. Where two of the known mean the same, texts are
     names, and mean nothing else than themselves. A ValueError says that a value that is no text may
     be any of several, or that a value cannot be a category.
     """
-    return [
-        value if type(value) is str and value in known else _known_as(value, known)
-        for value in values
-    ]
-
-
-def _known_as(value: Any, known: Collection[str]) -> str:
-    text = as_text(value)
-    meaning, is_text = _meaning(text), isinstance(value, str)
-    if isinstance(meaning, str) or (is_text and text in known):
-        return text
-    meant, unique = _meanings(tuple(known))
-    same = meant.get(meaning, ())
-    if is_text:
-        return same[0] if same and unique else text
-    if len(same) > 1:
-        raise ValueError(
-            f"the category {value!r} may be any of {same[:4]}, which are known. Remedy: pass the "
-            "whole column as text, as it was in training"
-        )
-    return same[0] if same else text
+    meant: tuple[dict[Hashable, list[str]], bool] | None = None
+    found = []
+    for value in values:
+        text, is_text = as_text(value), isinstance(value, str)
+        if (is_text and text in known) or isinstance(meaning := _meaning(text), str):
+            found.append(text)
+            continue
+        meant = meant or _meanings(tuple(known))
+        same, unique = meant[0].get(meaning, ()), meant[1]
+        if len(same) > 1 and not is_text:
+            raise ValueError(
+                f"the category {value!r} may be any of {same[:4]}, which are known. Remedy: pass "
+                "the whole column as text, as it was in training"
+            )
+        found.append(same[0] if same and (unique or not is_text) else text)
+    return found
 
 
 @lru_cache(maxsize=256)
@@ -178,14 +173,14 @@ def coded(column: Column, known: dict[str, int]) -> tuple[np.ndarray, dict[str, 
     if not column.holds:
         raise TypeError(f"the type is {column.dtype}")
     places, values, counts = column.occurring()
-    code_of, n = dict(known), dict[str, int]()
-    codes = []
+    codes, new, n = [], dict[str, int](), dict[str, int]()
     for text, count in zip(known_as(values, known), counts.tolist(), strict=True):
-        if text in MISSING and text not in known:
-            codes.append(-1)
-            continue
-        codes.append(code_of.setdefault(text, len(code_of)))
-        n[text] = n.get(text, 0) + count
+        code = known.get(text, -1)
+        if code < 0 and text not in MISSING:
+            code = new.setdefault(text, len(known) + len(new))
+        codes.append(code)
+        if code >= 0:
+            n[text] = n.get(text, 0) + count
     return np.array([*codes, -1])[places], n
 
 
