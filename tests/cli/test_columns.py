@@ -344,7 +344,7 @@ class TestOptions:
         assert columns["d"]["mean"] == "2024-02-01T00:00:00"
         assert "column 'd': it holds values of the type int" in fit(data, "--date", "d", code=2)
 
-    @pytest.mark.parametrize("text", ["31.02.2024", "1.1.24", "01.01.2024x", "x"])
+    @pytest.mark.parametrize("text", ["31.02.2024", "1.1.24", "01.01.2024x", "x", "now"])
     def test_dates_that_are_none(self, text, tmp_path, fit):
         texts = ["01.02.2024"] * 59
         table = pd.DataFrame({"d": [*texts[:20], text, *texts[20:]], "label": ["a", "b"] * 30})
@@ -352,7 +352,7 @@ class TestOptions:
         said = fit(data, "--date", "d", "--date-format", "%d.%m.%Y", code=2)
         assert f"{data}, column 'd', row 21: invalid value {text!r}" in said
 
-    @pytest.mark.parametrize("date_format", ["d.m.Y", "%Q", "%d.%m.%", "mixed", "ISO8601"])
+    @pytest.mark.parametrize("date_format", ["d.m.Y", "%Q", "%d.%m.%", "mixed", "%Y %Z", "%Y %W"])
     def test_formats_that_are_none(self, date_format, tmp_path, fit):
         data = write(frame(60), tmp_path / "data.csv")
         said = fit(data, "--date", "day", "--date-format", date_format, code=2)

@@ -1,6 +1,8 @@
 """One table as CSV, as Parquet, as Arrow and as data frames: the shell and Python answer alike."""
 
+import tempfile
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -65,6 +67,7 @@ def shell(*arguments):
 
 def frames(table, folder):
     """A table in files, and in data frames that have it from files or from elsewhere."""
+    folder = Path(tempfile.mkdtemp(dir=folder))
     paths = [write(table, folder / f"asked{ending}") for ending in ENDINGS]
     return paths, {
         "arrow": table,
@@ -103,10 +106,7 @@ def fitted(learned, folder, *options):
 @pytest.mark.parametrize("name", TYPES)
 def test_categories_of_all_types_get_the_same_answer(name, tmp_path):
     tables = list(map(table_of, TYPES[name]))
-    asked = []
-    for i, table in enumerate(tables):
-        (tmp_path / f"{i}").mkdir()
-        asked.append(frames(table, tmp_path / f"{i}"))
+    asked = [frames(table, tmp_path) for table in tables]
     for i, table in enumerate(tables):
         learned = write(table, tmp_path / f"learned{ENDINGS[i % 2]}")
         check(asked, fitted(learned, tmp_path, "--category", "x"), tmp_path)
@@ -123,6 +123,27 @@ def test_numbers_and_dates_of_all_types_get_the_same_answer(name, tmp_path):
         expected = model.predict_proba(tables[0])
         for values in TYPES[name]:
             np.testing.assert_array_equal(model.predict_proba(table_of(values)), expected)
+
+
+@pytest.mark.parametrize(
+    ("date_format", "forms"),
+    [
+        ("%d.%m.%Y", [["31.01.2026", "01.02.2026"], [" 31.01.2026", "1.2.2026"]]),
+        ("%Y%m%d", [[20260131, 20260201], [20260131.0, 20260201.0], ["20260131", "20260201"]]),
+        ("%d/%m/%Y %H:%M%z", [["31/01/2026 01:00+0100", "01/02/2026 02:00+02:00"]]),
+    ],
+)
+def test_dates_in_a_format_get_the_same_answer(date_format, forms, tmp_path):
+    zone = "UTC" if "z" in date_format else None
+    forms = [*forms, list(pd.to_datetime(["2026-01-31", "2026-02-01"]).tz_localize(zone))]
+    tables = list(map(table_of, forms))
+    asked = [frames(table, tmp_path) for table in tables[:-1]]
+    for table in tables[:-1]:
+        learned = write(table, tmp_path / "learned.parquet")
+        model = fitted(learned, tmp_path, "--date", "x", "--date-format", date_format)
+        check(asked, model, tmp_path, expected=model.predict_proba(tables[-1])[:, 1])
+    with pytest.raises(ValueError, match=rf"column 'x' .* such as '2026-01-3'.*{date_format}"):
+        model.predict(table_of(["2026-01-3"]))
 
 
 def test_a_number_that_may_be_several_texts_is_refused_everywhere(tmp_path, capsys):

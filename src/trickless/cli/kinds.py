@@ -61,7 +61,7 @@ def kind_of(type_: Any) -> str | None:
 def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
     """Whether a column of a type may be read as one of a kind; each cell of text has to be one.
 
-    Whole numbers may be dates if these have a format.
+    Numbers may be the digits of dates if these have a format.
     """
     if pa.types.is_null(type_):
         return True
@@ -70,7 +70,7 @@ def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
         return pa.types.is_boolean(plain)
     if wanted.endswith("category"):
         return bool(kind_of(type_))
-    in_digits = wanted.endswith("date") and has_format and pa.types.is_integer(plain)
+    in_digits = wanted.endswith("date") and has_format and kind_of(plain) == "number"
     return in_digits or is_text(plain) or kind_of(plain) == wanted
 
 
@@ -87,8 +87,8 @@ def in_kind(column: Any, kind: str, date_format: str = "") -> Any:
         return _categories(column, kind)
     if kind.endswith("date"):
         _check_times(column, *_BITS)
-        if pa.types.is_integer(column.type):
-            column = pc.cast(column, pa.string())
+        if kind_of(column.type) == "number":
+            column = _texts(column)
         if is_text(column.type):
             return dates_of(column, TYPES[kind], date_format)
         return pc.cast(column, options=pc.CastOptions(TYPES[kind], allow_time_truncate=True))

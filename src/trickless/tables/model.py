@@ -7,6 +7,7 @@ a model can predict a table as it comes from a file or a data frame.
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from trickless.arrays.states import Turn, snapshot
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
 from trickless.rules import shown
-from trickless.tables.categories import coded, warn_of_new
+from trickless.tables.categories import as_text, coded, warn_of_new
 from trickless.tables.frames import NUMBERS, OBJECTS, PandasColumn, kind_of, with_names_as_text
 from trickless.tables.texts import MISSING, number_of, time_of
 from trickless.tables.times import DATES, ZONED, as_number
@@ -384,7 +385,7 @@ class TableModel(BaseEstimator):
                 missing = codes < 0
                 parts.append(_zeros_and_ones(codes, len(about.categories)))
             else:
-                values = _numbers(column, about.kind)
+                values = _numbers(column, about.kind, about.date_format)
                 missing = np.isnan(values)
                 values = np.where(missing, about.mean, values)
                 if not isinstance(neurons, Histograms):
@@ -413,7 +414,7 @@ class TableModel(BaseEstimator):
                 texts = pandas.Index(known, dtype=object)
                 values: Any = pandas.Categorical.from_codes(codes, texts)
             else:
-                values = _numbers(column, about.kind) - about.median
+                values = _numbers(column, about.kind, about.date_format) - about.median
                 values = np.clip(values, -_LARGEST_SINGLE, _LARGEST_SINGLE)
             columns[about.name] = values
         return pandas.DataFrame(columns, index=frame.index)
@@ -486,14 +487,14 @@ def _new(counts: dict[str, int], known: list[str]) -> list[str]:
     return [text for text in counts if text not in there]
 
 
-def _numbers(column: Any, kind: str) -> np.ndarray:
+def _numbers(column: Any, kind: str, date_format: str = "") -> np.ndarray:
     """Numbers, with NaN where they are missing; dates as days since 1970."""
     about, wanted = PandasColumn(column.name, column), _HOLDS[kind]
     if about.missing().all():
         return np.full(len(column), np.nan)
     try:
-        if about.holds == OBJECTS:
-            numbers = _of_objects(about, kind)
+        if about.holds == OBJECTS or (date_format and about.holds == NUMBERS):
+            numbers = _of_objects(about, kind, date_format)
         elif about.kinds() != {wanted}:
             raise _refused(about, kind, column.dropna().iloc[0], about.holds)
         else:
@@ -510,35 +511,44 @@ def _numbers(column: Any, kind: str) -> np.ndarray:
     return numbers
 
 
-def _of_objects(column: PandasColumn, kind: str) -> np.ndarray:
-    """Objects as numbers, texts among them as the cells of a CSV file."""
+def _of_objects(column: PandasColumn, kind: str, date_format: str) -> np.ndarray:
+    """Objects as numbers, texts among them as the cells of a CSV file.
+
+    Where dates are written in a format, numbers are their digits.
+    """
     places, values, _ = column.occurring()
     numbers, has_truth = [], False
     for value in values:
+        if date_format and kind_of(value) == NUMBERS:
+            with suppress(ValueError):  # of a float that stands for several numbers
+                value = as_text(value)
         found = value
         if isinstance(value, str):
             if value.strip() in MISSING:
                 numbers.append(np.nan)
                 continue
-            found = number_of(value) if kind == "number" else time_of(value)
+            found = number_of(value) if kind == "number" else time_of(value, date_format)
             has_truth |= type(found) is bool
         if found is None or kind_of(found) != _HOLDS[kind]:
-            raise _refused(column, kind, value, OBJECTS if found is None else kind_of(found))
+            what = OBJECTS if found is None else kind_of(found)
+            raise _refused(column, kind, value, what, date_format)
         numbers.append(as_number(found))
     if has_truth and (others := [n for n in numbers if n not in (0, 1) and n == n]):
         raise _refused(column, kind, f"it holds truth values and {others[0]}", "")
     return np.array([*numbers, np.nan])[places]
 
 
-def _refused(column: PandasColumn, kind: str, such: Any, found: str) -> ValueError:
+def _refused(
+    column: PandasColumn, kind: str, such: Any, found: str, date_format: str = ""
+) -> ValueError:
     """An error that a column holds something else, with a line of code that makes dates of it."""
     x = f"X[{column.name!r}]"
     if kind == "number":
         remedy = "pass numbers"
     elif found == OBJECTS:
         remedy = (
-            f"write them as 2026-01-31, or {x} = pandas.to_datetime({x}, format='%d/%m/%Y'), with "
-            "the codes of how they are written"
+            f"write them as {date_format or '2026-01-31'}, or {x} = pandas.to_datetime({x}, "
+            "format='%d/%m/%Y'), with the codes of how they are written"
         )
     elif kind == "date" and found == ZONED:
         remedy = (
