@@ -2,6 +2,7 @@
 
 import tempfile
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,9 @@ import pytest
 
 import trickless
 from trickless import cli
+from trickless.cli.kinds import in_kind
+from trickless.tables.texts import MISSING
+from trickless.tables.times import as_numbers
 
 ROWS = 120
 #: Columns of two or more values, in all types that a table may have them in.
@@ -189,3 +193,69 @@ def test_unknown_categories_are_told_with_examples(ending, tmp_path, capsys):
         f"Warning: column 'x': {n} values are categories that the model was not fitted to, such as "
         "'bonn'; it was fitted to 'Aachen', 'Bonn', 'Köln', …\n"
     )
+
+
+def cells():
+    """Texts that may be numbers, dates, or dates with a time zone."""
+    days = "2024-01-01", "0001-01-01", "9999-12-31", "0000-01-01", "2024-02-30", "2024-1-1"
+    clocks = (
+        "",
+        " 10",
+        "T10:30",
+        " 00:10:20.5",
+        "T23:50:20.123456789",
+        " 24:00",
+        " 1:30",
+        " 10:30:60",
+    )
+    zones = "", "Z", " UTC", "+01", " -0100", "+23:59", "+01:60", "z", " GMT", "+1:00"
+    yield from map("".join, product(days, clocks, zones))
+    yield from (
+        "1",
+        "1.",
+        "+.5",
+        "1e5",
+        "-1E-5",
+        "1e400",
+        "1e151",
+        "-Infinity",
+        "INF",
+        "nan",
+        "+NaN",
+    )
+    yield from (
+        "0x10",
+        "1_000",
+        "1,5",
+        " 1\t",
+        "1e",
+        "--1",
+        "TRUE",
+        "false",
+        "t",
+        "00012",
+        "1d",
+        "",
+    )
+    yield from ("NA", " NA ", "null", "None", "n/a", "\u00a01", "\uff11", "20240101", "2024/01/01")
+
+
+@pytest.mark.parametrize("kind", ["number", "date", "zoned date"])
+def test_a_cell_is_the_same_in_a_file_and_in_a_frame(kind):
+    model = trickless.TableModel(None, [trickless.TableColumn("x", kind)], "y")
+    n_read = 0
+    for cell in cells():
+        try:
+            in_file = as_numbers(in_kind(pa.array([cell]), kind).to_numpy(zero_copy_only=False))
+        except (ValueError, pa.ArrowInvalid):
+            with pytest.raises(ValueError, match="column 'x'"):
+                model._table(pd.DataFrame({"x": [cell]}), declare=False)
+        else:
+            in_frame = model._table(pd.DataFrame({"x": [cell]}), declare=False).x
+            np.testing.assert_array_equal(in_frame, in_file, err_msg=repr(cell))
+            n_read += 1
+    assert n_read > 15
+
+
+def test_missing_cells_are_those_of_arrow():
+    assert set(pyarrow.csv.ConvertOptions().null_values) == MISSING

@@ -17,6 +17,12 @@ _TIMES = pa.timestamp("us"), pa.timestamp("us", "UTC")
 #: Cells that are looked at first.
 _FEW = 64
 _ZONE = r"\d[T ]\d\d.*(Z|UTC|[+-]\d\d(:?\d\d)?)\s*$"
+#: What Arrow does not know in times, and what it knows instead.
+_UNKNOWN = {
+    r"(\.\d{6})\d+": r"\1",
+    r"(\d) ?UTC$": r"\1Z",
+    r"(:\d\d|:\d\d\.\d+|[T ]\d\d) (Z|[+-]\d\d(:?\d\d)?)$": r"\1\2",
+}
 _DIGITS, _PADDED = r"^\s*\d+\s*$", r"^\s*0\d+\s*$"
 
 
@@ -112,14 +118,15 @@ def dates_of(text: Any, type_: Any, date_format: str = "") -> Any:
     if date_format:
         return _formatted(text, type_, date_format)
     try:
-        return pc.cast(text, type_)
+        return _times(text, type_)
     except pa.ArrowInvalid:  # of what it does not know
-        plain = pc.replace_substring_regex(text, r"(\.\d{6})\d+", r"\1")
-        plain = pc.replace_substring_regex(plain, r"(\d) ?(Z|UTC)$", r"\1Z")
+        plain = text
+        for pattern, known in _UNKNOWN.items():
+            plain = pc.replace_substring_regex(plain, pattern, known)
     try:
-        return pc.cast(plain, type_)
+        return _times(plain, type_)
     except pa.ArrowInvalid:
-        index = _first_bad(plain, partial(pc.cast, target_type=type_))
+        index = _first_bad(plain, partial(_times, type_=type_))
     wanted = "without a time zone is expected, as 2026-01-31 or 2026-01-31 10:30"
     if has_zone(type_):
         wanted = "with a time zone is expected, as 2026-01-31 10:30Z"
@@ -138,6 +145,12 @@ def are_zoned(text: Any) -> bool:
 
 def _trimmed(text: Any) -> Any:
     return without_missing(pc.utf8_trim_whitespace(pc.cast(text, pa.string())))
+
+
+def _times(text: Any, type_: Any) -> Any:
+    if pc.any(pc.starts_with(text, "0000-")).as_py():
+        raise pa.ArrowInvalid("there is no year 0")
+    return pc.cast(text, type_)
 
 
 def _first_bad(text: Any, read: Callable[[Any], Any]) -> int:

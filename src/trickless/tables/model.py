@@ -362,14 +362,19 @@ class TableModel(BaseEstimator):
         about = PandasColumn(target.name, target)
         if about.holds != OBJECTS:
             return ~about.missing()
-        known = set() if self.classes is None else set(map(str, self.classes))
-        missing = MISSING - known
         try:
             places, values = about.places()
         except (TypeError, NotImplementedError):  # objects that are refused as labels
             return ~about.missing()
-        are_there = [not isinstance(v, str) or v.strip() not in missing for v in values]
-        return np.array([*are_there, False])[places]
+        return np.array([*map(self._is_there, values), False])[places]
+
+    def _is_there(self, value: Any) -> bool:
+        if not isinstance(value, str):
+            return True
+        if self.classes is not None and self.classes.dtype.kind == "U":
+            return value not in MISSING or value in self.classes
+        number = number_of(value)
+        return value.strip() not in MISSING and number == number
 
     def _prepared(self, frame: Any, declare: bool = False) -> Any:
         """Rows as the learner takes them; the first batch has to declare all categories."""

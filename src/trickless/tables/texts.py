@@ -13,7 +13,9 @@ MISSING = frozenset(
 #: A time of which no two parts are the same.
 _SOME_TIME = datetime(1987, 10, 31, 14, 25, 36, 475869, UTC)
 _TRUTH = {"true": True, "false": False}
-_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?)", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(
+    r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)", re.ASCII | re.IGNORECASE
+)
 _CLOCK = r"(\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?)"
 _ZONE = r"(?: ?(Z|UTC|[+-]\d\d(?::?[0-5]\d)?))?"
 _TIME = re.compile(rf"(\d{{4}}-\d\d-\d\d)(?:[T ]{_CLOCK}{_ZONE})?", re.ASCII)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -46,12 +46,13 @@ def as_number(value: Any) -> float:
         return float(value)
     if isinstance(value, time):
         value = timedelta(0, value.second, value.microsecond, 0, value.minute, value.hour)
-    elif isinstance(value, datetime) and value.tzinfo is not None:
-        value = value.astimezone(UTC).replace(tzinfo=None)
     elif _is_period(value):
         value = value.to_timestamp()
     if hasattr(value, "asm8"):  # of pandas, whose years may be beyond those of Python
         value = value.asm8
+    elif isinstance(value, datetime):
+        offset = np.timedelta64(value.utcoffset() or timedelta(), "us")
+        value = np.datetime64(value.replace(tzinfo=None), "us") - offset
     elif isinstance(value, date):
         value = np.datetime64(value, "us")
     elif isinstance(value, timedelta):
