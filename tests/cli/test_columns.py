@@ -116,7 +116,10 @@ class TestFolders:
     def test_names_with_signs_of_their_own_and_rows_without_one(self, ending, tmp_path, fit):
         values = ["a%2Fb", "NA", "null", "__HIVE_DEFAULT_PARTITION__", "Köln", "x=y"]
         data = folders(tmp_path / "data", "town%20name", values, ending)
-        _, columns = fit(data)
+        said, columns = fit(data)
+        assert columns["town name"]["categories"] == ["Köln", "a/b", "x=y"]
+        assert "'NA' in 30 rows, 'null' in 30 rows stands for a missing value" in said
+        _, columns = fit(data, "--keep-na", "town name")
         assert columns["town name"]["categories"] == ["Köln", "NA", "a/b", "null", "x=y"]
         assert columns["town name"]["has_missing"]
 
@@ -511,14 +514,42 @@ class TestNames:
         assert "--keep-na 'label'" in said
         assert ("'EU' in every row" in said) == (other == "EU")
 
-    @pytest.mark.parametrize("name", ["NA", "null", "NaN", "N/A", "nan"])
-    def test_models_of_parquet_files_know_such_names(self, name, tmp_path, fit, capsys):
-        table = pd.DataFrame({"c": [name, "b"] * 30, "label": [1.0, 2.0] * 30})
-        fit(write(table, tmp_path / "data.parquet"), "--n-neurons", 100)
-        data = write(table, tmp_path / "data.csv")
-        done = call("evaluate", tmp_path / "model", data, "--json", capsys=capsys)
-        scores = json.loads(done.out)
-        assert (scores["accuracy"], scores["unknown_categories"]) == (1.0, {})
+    @pytest.mark.parametrize("name", ["NA", "null", ""])
+    @pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow"])
+    def test_one_rule_for_all_formats(self, ending, name, tmp_path, fit, capsys):
+        table = pd.DataFrame({"c": [name, "b"] * 30, "label": ["x", "y"] * 29 + ["x", name]})
+        data = write(table, tmp_path / f"data{ending}")
+        said, columns = fit(data)
+        assert (columns["c"]["categories"], columns["c"]["has_missing"]) == (["b"], True)
+        assert ("column 'c': 'NA' in 30 rows stands for a missing" in said) == (name == "NA")
+        assert "60 rows; 1 without a target" in said
+        _, columns = fit(data, "--keep-na", "c")
+        assert columns["c"]["categories"] == sorted({name, "b"} - {""})
+        for other in (".csv", ".parquet"):
+            asked = write(table, tmp_path / f"asked{other}")
+            done = call("evaluate", tmp_path / "model", asked, "--json", capsys=capsys)
+            scores = json.loads(done.out)
+            assert (scores["accuracy"], scores["unknown_categories"]) == (1.0, {})
+            assert scores["rows_without_target"] == 1
+            assert model_of(tmp_path).score(table) == 1.0
+
+    @pytest.mark.parametrize("name", ["NA", "null", ""])
+    def test_models_that_know_such_names(self, name, tmp_path, capsys):
+        """As those that are made in Python; only a CSV file cannot tell an empty name."""
+        columns = [trickless.TableColumn("c", "category", categories=sorted([name, "b"]))]
+        learner = trickless.KitchenSinksClassifier("tabular", n_neurons=50, random_state=0)
+        classes = np.array(sorted([name, "y"]))
+        table = pd.DataFrame({"c": [name, "b"] * 30, "label": [name, "y"] * 30})
+        model = trickless.TableModel(learner, columns, "label", classes).fit(table)
+        trickless.save(model, tmp_path / "model")
+        for ending in (".csv", ".parquet"):
+            data = write(table, tmp_path / f"data{ending}")
+            done = call("evaluate", tmp_path / "model", data, "--json", capsys=capsys)
+            scores = json.loads(done.out)
+            assert (scores["accuracy"], scores["unknown_categories"]) == (1.0, {})
+            assert scores["rows"] == 60
+            is_lost = ending == ".csv" and name == ""
+            assert scores["rows_without_target"] == (30 if is_lost else 0)
 
     def test_evaluation_says_it_as_well(self, tmp_path, fit, capsys):
         table = pd.DataFrame({"x": [1.0, 2.0] * 30, "label": ["a", "b"] * 30})

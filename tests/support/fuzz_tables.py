@@ -144,8 +144,6 @@ REFUSED, LEFT_OUT = "refused", "left out"
 
 def known(case):
     """The cells of which none stands for a missing value."""
-    if case.where == "folders":
-        return [cell or None for cell in case.cells]
     missing = [""] if case.option == "keep_na" else MISSING
     return [None if cell is None or cell in missing else cell for cell in case.cells]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Set
 from functools import partial
 from typing import Any
 
@@ -40,21 +40,21 @@ def is_text(type_: Any) -> bool:
     return types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)
 
 
-def is_spelled_missing(text: Any) -> Any:
-    """Where cells have a spelling of a missing value, such as NA; nothing need be in an empty one.
+def is_spelled_missing(text: Any, names: Set[str] = frozenset()) -> Any:
+    """Where cells have a spelling of a missing value, such as NA, that is none of the names.
 
     An array of truth values, in which nothing is missing.
     """
-    return pc.is_in(text, value_set=pa.array(sorted(MISSING), text.type))
+    return pc.is_in(text, value_set=pa.array(sorted(MISSING - names), text.type))
 
 
-def without_missing(text: Any, names: bool = False) -> Any:
-    """Text with missing values for the spellings of one: for empty cells alone, if it has names."""
-    missing = pc.equal(text, "") if names else is_spelled_missing(text)
+def without_missing(text: Any, names: Set[str] = frozenset()) -> Any:
+    """Text with missing values for the spellings of one that are none of the names."""
+    missing = is_spelled_missing(text, names)
     return pc.replace_with_mask(text, missing, pa.scalar(None, text.type))
 
 
-def type_of(text: Any, decimal_point: str = ".", missing: Collection[str] = MISSING) -> Any:
+def type_of(text: Any, decimal_point: str = ".") -> Any:
     """The type that Arrow takes a column of a CSV file for, by its cells."""
     file, text = io.BytesIO(), pc.cast(text, pa.string()).drop_null()
     pyarrow.csv.write_csv(pa.table({"x": text}), file)
@@ -63,7 +63,7 @@ def type_of(text: Any, decimal_point: str = ".", missing: Collection[str] = MISS
         file,
         parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=pyarrow.csv.ConvertOptions(
-            decimal_point=decimal_point, null_values=sorted(missing), strings_can_be_null=True
+            decimal_point=decimal_point, null_values=sorted(MISSING), strings_can_be_null=True
         ),
     ).schema.types[0]
     return refined(type_, text)

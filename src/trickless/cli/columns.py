@@ -10,7 +10,7 @@ import pyarrow as pa
 from trickless.cli.dataset import Dataset, Reading
 from trickless.cli.errors import CommandError, place
 from trickless.cli.screen import say
-from trickless.tables.texts import why_no_date_format
+from trickless.tables.texts import MISSING, why_no_date_format
 
 #: How the name of an index begins that pandas stores beside the columns.
 _INDEX = "__index_level_"
@@ -36,7 +36,7 @@ class Request(NamedTuple):
     def reading(self) -> Reading:
         """How the text of the table is to be read."""
         formats = dict.fromkeys(self.date, self.date_format) if self.date_format else {}
-        return Reading(frozenset(self.keep_na), formats)
+        return Reading(dict.fromkeys(self.keep_na, MISSING - {""}), formats)
 
     @property
     def named(self) -> dict[str, str]:

@@ -14,6 +14,7 @@ import pyarrow.csv
 from trickless.cli.cells import is_text, refined
 from trickless.cli.opening import check_format, opened, source
 from trickless.cli.quotes import check_quotes
+from trickless.tables.texts import MISSING
 
 #: Bytes that are parsed at a time. The types of columns are those of the first of these blocks.
 _BLOCK = 2**22
@@ -83,6 +84,7 @@ def _options(file: str, types: Mapping[str, Any], **more: Any) -> dict[str, Any]
             column_types=types,
             include_columns=list(types),
             decimal_point=decimal_point(file),
+            null_values=sorted(MISSING),
             **more,
         ),
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -53,9 +53,9 @@ _HINTS = {
 
 
 class Reading(NamedTuple):
-    """How text is read: columns in which NA and the like are names, and how dates are written."""
+    """How text is read: which of NA and the like are names in a column; how dates are written."""
 
-    names: frozenset[str] = frozenset()
+    names: Mapping[str, Set[str]] = {}
     date_formats: Mapping[str, str] = {}
 
 
@@ -145,7 +145,7 @@ class Dataset:
         if self.is_csv:
             self._look_further(types)
         for name in set(self.of_folders) - set(types):
-            types[name] = type_of(self._texts_of_folders(name), missing=())
+            types[name] = type_of(self._texts_of_folders(name))
         return types
 
     @cached_property
@@ -232,8 +232,7 @@ class Dataset:
         if (kind := kind_of(plain_type(self.types[name]))) in ("date", "zoned date"):
             return kind
         for batch in self.batches({name: "category"}):
-            text = without_missing(batch.data.column(name)).drop_null()
-            if len(text):
+            if len(text := batch.data.column(name).drop_null()):
                 return "zoned date" if are_zoned(text) else "date"
         return "date"
 
@@ -362,10 +361,13 @@ class Dataset:
         for name, kind in kinds.items():
             column = data.column(name)
             in_file = name in self._types_in[file]
-            if self.is_csv and in_file and is_text(column.type):
-                column = self._parsed(file, name, column, kind)
+            if kind == "number" and self.is_csv and in_file and is_text(column.type):
+                column = self._with_points(file, column)
             with _explained(file, name, row, NAMES[kind], _HINTS.get(kind, "")):
-                columns.append(read := in_kind(column, kind, self._date_format(name)))
+                read = in_kind(column, kind, self._date_format(name))
+                if kind.endswith("category") and is_text(read.type):
+                    read = self._without_missing(name, read)
+                columns.append(read)
                 if in_file and name in self._folders[file]:
                     self._check_folder(file, name, kind, read)
         return pa.RecordBatch.from_arrays(columns, names=list(kinds))
@@ -373,25 +375,30 @@ class Dataset:
     def _date_format(self, name: str) -> str:
         return self.reading.date_formats.get(name, "")
 
-    def _parsed(self, file: str, name: str, text: Any, kind: str) -> Any:
-        """Cells of a CSV file that were read as text, with missing values."""
-        is_category = kind.endswith("category")
-        if is_category and name not in self.reading.names:
-            spelled = pc.filter(text, is_spelled_missing(text)).value_counts()
-            for count in spelled.to_pylist():
-                if count["values"]:
-                    self.missing[name][count["values"]] += count["counts"]
-        text = without_missing(text, names=is_category and name in self.reading.names)
-        if kind == "number" and decimal_point(file) == ",":
-            text = pc.replace_substring(text, ",", ".")
-        return text
+    def _names(self, name: str) -> Set[str]:
+        """The spellings of missing values that are names; an empty cell of a CSV file is none."""
+        return self.reading.names.get(name, frozenset()) - ({""} if self.is_csv else set())
+
+    def _without_missing(self, name: str, text: Any) -> Any:
+        """Categories with missing values for their spellings, which are counted."""
+        names = self._names(name)
+        spelled = pc.filter(text, is_spelled_missing(text, names)).value_counts()
+        for count in spelled.to_pylist():
+            if count["values"]:
+                self.missing[name][count["values"]] += count["counts"]
+        return without_missing(text, names)
+
+    def _with_points(self, file: str, text: Any) -> Any:
+        """Numbers in text with decimal points."""
+        return pc.replace_substring(text, ",", ".") if decimal_point(file) == "," else text
 
     def _check_folder(self, file: str, name: str, kind: str, read: Any) -> None:
         """Refuse a column of a file that says something else than the name of its folder."""
         text = pa.repeat(pa.scalar(self._folders[file][name], pa.string()), 1)
-        if kind == "known category":  # whose numbers are not spelled yet
-            kind, read = "category", in_kind(read, "category")
-        said = in_kind(text, kind, self._date_format(name))[0]
+        if kind.endswith("category"):  # a number that is known is not spelled yet
+            said, read = without_missing(text, self._names(name))[0], in_kind(read, "category")
+        else:
+            said = in_kind(text, kind, self._date_format(name))[0]
         same = pc.is_null(read) if not said.is_valid else pc.equal(read, said).fill_null(False)
         if not pc.all(same).as_py():
             index = pc.index(same, False).as_py()

@@ -143,10 +143,7 @@ def reading_of(model: TableModel) -> Reading:
     if model.classes is not None and model.classes.dtype.kind == "U":
         names[model.target] = model.classes.tolist()
     formats = {column.name: column.date_format for column in model.columns if column.date_format}
-    return Reading(
-        frozenset(name for name, known in names.items() if not MISSING.isdisjoint(known)),
-        formats,
-    )
+    return Reading({name: MISSING.intersection(known) for name, known in names.items()}, formats)
 
 
 def kind_of_target(model: TableModel) -> str:
