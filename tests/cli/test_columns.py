@@ -533,6 +533,11 @@ class TestNames:
             assert scores["rows_without_target"] == 1
             assert model_of(tmp_path).score(table) == 1.0
 
+    def test_none_is_a_name(self, tmp_path, fit):
+        (tmp_path / "data.csv").write_text("c,label\n" + "None,a\nb,c\n" * 30)
+        _, columns = fit(tmp_path / "data.csv")
+        assert columns["c"]["categories"] == ["None", "b"]
+
     @pytest.mark.parametrize("name", ["NA", "null", ""])
     def test_models_that_know_such_names(self, name, tmp_path, capsys):
         """As those that are made in Python; only a CSV file cannot tell an empty name."""
