@@ -1,6 +1,7 @@
 """One table as CSV, as Parquet, as Arrow and as data frames: the shell and Python answer alike."""
 
 import tempfile
+from datetime import time, timedelta
 from decimal import Decimal
 from itertools import product
 from pathlib import Path
@@ -41,6 +42,14 @@ TYPES = {
         [-0.0, 1.5], [0, 1.5], ["-0", "1.5"], ["0.0", "1.50"], [Decimal("0.00"), Decimal("1.5")],
     ],
     "short": [np.array([0.1, 2.5], np.float32), [0.1, 2.5], ["0.1", "2.50"]],
+    "clock": [
+        [time(10, 30), time(0, 0, 1)], ["10:30:00", "00:00:01"], ["10:30", "00:00:01.000000"],
+    ],
+    "duration": [
+        [timedelta(1, 5), timedelta(-2)], ["1 day, 0:00:05", "-2 days, 0:00:00"],
+        ["1 days 00:00:05", "-2 days +00:00:00"],
+    ],
+    "bytes": [[b"K\xc3\xb6ln", b"Ulm"], ["Köln", "Ulm"]],
     "big": [[2**60, 2**60 + 1], [str(2**60), str(2**60 + 1)]],
 }  # fmt: skip
 ENDINGS = ".csv", ".parquet"
@@ -57,6 +66,9 @@ def table_of(values):
 
 def write(table, path):
     if path.suffix == ".csv":
+        if pa.types.is_duration(table["x"].type):  # which Arrow writes as whole numbers
+            texts = [None if value is None else str(value) for value in table["x"].to_pylist()]
+            table = table.set_column(0, "x", pa.array(texts))
         pyarrow.csv.write_csv(table, path)
     elif path.suffix == ".parquet":
         pyarrow.parquet.write_table(table, path)
@@ -193,6 +205,36 @@ def test_unknown_categories_are_told_with_examples(ending, tmp_path, capsys):
         f"Warning: column 'x': {n} values are categories that the model was not fitted to, such as "
         "'bonn'; it was fitted to 'Aachen', 'Bonn', 'Köln', …\n"
     )
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+@pytest.mark.parametrize("name", ["clock", "duration", "bytes"])
+def test_other_types_are_categories_where_an_option_says_it(name, ending, tmp_path, capsys):
+    path = write(table_of(TYPES[name][0]), tmp_path / f"data{ending}")
+    options = ["--target", "label", "--n-neurons", "9", "--out", str(tmp_path / "model")]
+    assert cli.main(["fit", str(path), *options]) == 2
+    assert "--drop 'x', or fit with --category 'x' if they are names." in capsys.readouterr().err
+
+
+def test_nanoseconds_of_categories_are_kept_or_refused(tmp_path, capsys):
+    """Python has microseconds; two times that differ by less are not one category."""
+    times = np.array([0, 1], "m8[ns]")
+    for values, is_read in ((times + np.datetime64("2026-01-31"), True), (times, True),
+                            (pa.array([0, 1]).view(pa.time64("ns")), False)):  # fmt: skip
+        column = pa.array(values).take(pa.array(PLACES % 2))
+        table = pa.table({"x": column, "label": np.where(PLACES % 2, "yes", "no")})
+        path = write(table, tmp_path / "data.parquet")
+        options = ["--target", "label", "--n-neurons", "20", "--out", str(tmp_path / "model")]
+        assert cli.main(["fit", str(path), "--category", "x", *options]) == (0 if is_read else 2)
+        if is_read:
+            model = trickless.load(tmp_path / "model")
+            for frame in (table, table.to_pandas(), pl.from_arrow(table)):
+                assert model.score(frame) == 1
+            assert cli.main(["evaluate", str(tmp_path / "model"), str(path)]) == 0
+            continue
+        assert f"{path}, column 'x', from row 1: " in capsys.readouterr().err
+        with pytest.raises(ValueError, match=r"nanoseconds.*Remedy"):
+            model.predict(table)
 
 
 def cells():

@@ -169,6 +169,18 @@ def test_columns_may_change_their_type(name):
             )
 
 
+@pytest.mark.parametrize(
+    "type_", [pl.Datetime("ns"), pl.Datetime("ns", "UTC"), pl.Duration("ns"), pl.Time]
+)
+def test_nanoseconds_of_polars_are_not_cut(type_):
+    """Objects of Python have microseconds, and would make one category of two times."""
+    encoder = TableEncoder("me", pl.DataFrame({"a": ["x", "y"]}))
+    with pytest.warns(UserWarning, match="all values in column 'a' of X are new"):
+        encoder("me", pl.DataFrame({"a": pl.Series([1000, 2000, 3000]).cast(type_)}))
+    with pytest.raises(ValueError, match=r"column 'a' of X: times with nanoseconds.*Remedy: keep"):
+        encoder("me", pl.DataFrame({"a": pl.Series([1000, 1001]).cast(type_)}))
+
+
 @pytest.mark.parametrize("neurons", ["tabular", "gaussian"])
 @pytest.mark.parametrize("name", COLUMNS)
 def test_models_of_tables_read_them_alike(name, neurons):

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from trickless.cli.dataset import Dataset, Reading
 from trickless.cli.errors import CommandError, place
+from trickless.cli.kinds import may_be_category
 from trickless.cli.screen import say
 from trickless.tables.texts import MISSING, why_no_date_format
 
@@ -91,11 +92,13 @@ def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
         if name not in named and pa.types.is_null(dataset.types[name]):
             continue
         if (kind_ := kinds[name]) is None:
+            other = "make one of these of it"
+            if may_be_category(dataset.types[name]):
+                other = f"fit with --category {name!r} if they are names"
             raise CommandError(
                 f"{place(dataset.files[0], name)}: it holds values of the type "
                 f"{dataset.types[name]}, and numbers, truth values, dates and text can be learned "
-                f"from. Remedy: leave the column out with --drop {name!r}, or make one of these of "
-                "it."
+                f"from. Remedy: leave the column out with --drop {name!r}, or {other}."
             )
         found[name] = kind_
     if not found:

@@ -1,7 +1,7 @@
 """Kinds of columns: numbers, dates and categories, whatever types they have in a file.
 
-Dates with a time zone are a kind of their own. So are categories for a model that knows them: they
-are read as text unless they are numbers, which the model spells.
+Dates with a time zone are a kind of their own. So are categories for a model that knows them: what
+is no text is read as it is, and the model spells it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BITS = 1 - 2**63, 2**63 - 1
 
 
 def kind_of(type_: Any) -> str | None:
-    """The kind of an Arrow type; None for times of day, lists and the like."""
+    """The kind that an Arrow type has; None for times of day, lists and the like."""
     types = pa.types
     if types.is_dictionary(type_):
         return "category" if kind_of(type_.value_type) else None
@@ -56,6 +56,20 @@ def kind_of(type_: Any) -> str | None:
         return "category"
     numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
     return "number" if types.is_null(type_) or any(is_(type_) for is_ in numbers) else None
+
+
+def may_be_category(type_: Any) -> bool:
+    """Whether values of a type may be names: all but lists and the like."""
+    types, plain = pa.types, plain_type(type_)
+    others = (
+        types.is_time,
+        types.is_duration,
+        types.is_binary,
+        types.is_large_binary,
+        types.is_fixed_size_binary,
+        types.is_binary_view,
+    )
+    return bool(kind_of(plain)) or any(is_(plain) for is_ in others)
 
 
 def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
@@ -69,7 +83,7 @@ def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
     if wanted == "truth":
         return pa.types.is_boolean(plain)
     if wanted.endswith("category"):
-        return bool(kind_of(type_))
+        return may_be_category(type_)
     in_digits = wanted.endswith("date") and has_format and kind_of(plain) == "number"
     return in_digits or is_text(plain) or kind_of(plain) == wanted
 
@@ -109,10 +123,12 @@ def plain_type(type_: Any) -> Any:
 
 
 def _categories(column: Any, kind: str) -> Any:
-    """Categories as text; numbers stay numbers for a model that knows the categories."""
+    """Categories as text; for a model that knows them, what is no text stays as it is."""
     _check_times(column, *_YEARS)
-    is_number = kind_of(column.type) == "number" and not pa.types.is_null(column.type)
-    if column.type == TYPES[kind] or (is_number and kind == "known category"):
+    if column.type == pa.time64("ns"):  # Python has microseconds
+        column = pc.cast(column, pa.time64("us"))
+    is_text_or_null = kind_of(column.type) == "category" or pa.types.is_null(column.type)
+    if column.type == TYPES[kind] or (kind == "known category" and not is_text_or_null):
         return column
     return _texts(column)
 

@@ -229,6 +229,7 @@ class PolarsColumn(Column):
         return self.column.dtype.categories.to_list() if self.declared else super().distinct()
 
     def places(self) -> tuple[np.ndarray, list[Any]]:
+        self._check_nanoseconds()
         if self._kind in self._TEXT:
             texts = self.column.cast(str)
             values = texts.drop_nulls().unique(maintain_order=True)
@@ -240,6 +241,15 @@ class PolarsColumn(Column):
         places = [known.setdefault(value, len(known) - 1) for value in self.column.to_list()]
         values = list(known)[1:]
         return np.array(places, dtype=int), values if short is None else list(map(short, values))
+
+    def _check_nanoseconds(self) -> None:
+        """Refuse times as objects of Python, if these would lose their nanoseconds."""
+        has_some = self._kind == "Time" or getattr(self.dtype, "time_unit", "") == "ns"
+        if has_some and (self.column.cast(int) % _NANOSECONDS != 0).any():
+            raise ValueError(
+                "times with nanoseconds, which objects of Python do not have, are no categories. "
+                "Remedy: keep them as text or in microseconds"
+            )
 
     def of_type(self) -> np.ndarray:
         if self.holds in (NUMBERS, TRUTH):

@@ -436,7 +436,13 @@ def frame_of(X: Any) -> Any:
         def exact(type_: Any) -> Any:
             return pandas.ArrowDtype(type_) if pyarrow.types.is_integer(type_) else None
 
-        X = X.to_pandas(types_mapper=exact, ignore_metadata=True)
+        try:
+            X = X.to_pandas(types_mapper=exact, ignore_metadata=True)
+        except pyarrow.ArrowInvalid as error:
+            raise ValueError(
+                f"TableModel: X holds what pandas cannot hold: {error}. Remedy: times of day in "
+                "microseconds, or as text."
+            ) from error
     elif hasattr(X, "to_pandas"):
         X = X.to_pandas()
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
