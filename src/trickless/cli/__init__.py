@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         import pandas  # noqa: F401  needed as soon as a table is read
 
-        from trickless.cli.app import app
+        from trickless.cli.app import commands
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in _EXTRA:
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # of characters that the terminal lacks
     try:
-        app(arguments, prog_name="trickless")
+        commands(arguments, prog_name="trickless")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:  # a second one, while the first was told of

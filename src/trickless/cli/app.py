@@ -63,3 +63,5 @@ def trickless(
 
 for command in (fit, predict, evaluate, describe, demo):
     app.command()(command)
+
+commands = typer.main.get_command(app)
