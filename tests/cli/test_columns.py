@@ -30,10 +30,11 @@ def call(command, *arguments, code=0, capsys=None):
 @pytest.fixture
 def fit(tmp_path, capsys):
     """Fits a model; what is said and the kinds of its columns, or what is said of a refusal."""
+    fixed = "--learner", "kitchen-sinks", "--n-neurons", 9
 
     def fitted(data, *options, target="label", code=0):
         out = tmp_path / "model"
-        options = "--target", target, "--n-neurons", 9, "--out", out, *options, "--json"
+        options = "--target", target, *fixed, "--out", out, *options, "--json"
         done = call("fit", data, *options, code=code, capsys=capsys)
         if code:
             assert "Remedy" in done.err
@@ -145,10 +146,11 @@ class TestFolders:
 
 
 FAR = [
-    (pa.date32(), 2**31 - 1), (pa.date32(), -(2**31)), (pa.date64(), 86_400_000 * 10**11),
-    (pa.date64(), -86_400_000 * 10**11), (pa.timestamp("s"), 2**62), (pa.timestamp("s"), -(2**63)),
-    (pa.timestamp("ms"), 2**62), (pa.timestamp("ms"), -(2**63)), (pa.timestamp("us"), -(2**63)),
-    (pa.timestamp("s", "UTC"), 2**50), (pa.timestamp("us", "Europe/Berlin"), -(2**63)),
+    (pa.date32(), [2**31 - 1, -(2**31)]),
+    (pa.date64(), [86_400_000 * 10**11, -86_400_000 * 10**11]),
+    (pa.timestamp("s"), [2**62, -(2**63)]), (pa.timestamp("ms"), [2**62, -(2**63)]),
+    (pa.timestamp("us"), [-(2**63)]), (pa.timestamp("s", "UTC"), [2**50]),
+    (pa.timestamp("us", "Europe/Berlin"), [-(2**63)]),
 ]  # fmt: skip
 
 
@@ -165,30 +167,30 @@ def test_dates_that_cannot_be_held(
     day = 86_400_000 if type_ == pa.date64() else day
     days = [(19_000 + i) * day for i in range(60)]
     raw = pa.int32() if type_ == pa.date32() else pa.int64()
-    if ending == ".parquet" and getattr(type_, "unit", "") == "s" and abs(far) > 2**53:
-        pytest.skip("Parquet has no seconds, and what writes it may wrap them")
-    data, tables = tmp_path / f"data{ending}", {}
-    for name, values in (("good", days), ("bad", [*days[:41], far, *days[42:]])):
+    data = tmp_path / f"data{ending}"
+    options = ["--category", "when"] if as_category else []
+
+    def saved(values):
         column = pa.array(values, raw).view(type_)
         column = column.dictionary_encode() if encoded else column
-        labels = ["a", "b"] * 30
-        tables[name] = pa.table({"x": range(60), "when": column, "label": labels})
-    options = ["--category", "when"] if as_category else []
-    for name, table in tables.items():
+        save(pa.table({"x": range(60), "when": column, "label": ["a", "b"] * 30}), data)
+
+    saved(days)
+    _, columns = fit(data, *options)
+    if not options and encoded and ending == ".arrow":
+        assert len(columns["when"]["categories"]) == 60
+    elif not as_category:
+        assert columns["when"]["mean"].startswith("2022-02-")
+    for value in far:
+        if ending == ".parquet" and getattr(type_, "unit", "") == "s" and abs(value) > 2**53:
+            continue  # Parquet has no seconds, and what writes it may wrap them
         try:
-            save(table, data)
+            saved([*days[:41], value, *days[42:]])
         except (pa.ArrowException, NotImplementedError):
-            assert name == "bad"
-            pytest.skip("cannot be written")
-        if name == "good":
-            _, columns = fit(data, *options)
-            if not options and encoded and ending == ".arrow":
-                assert len(columns["when"]["categories"]) == 60
-            elif not as_category:
-                assert columns["when"]["mean"].startswith("2022-02-")
-    said = fit(data, *options, code=2)
-    assert f"{data}, column 'when', row 42: the date " in said
-    assert "is out of range" in said
+            continue
+        said = fit(data, *options, code=2)
+        assert f"{data}, column 'when', row 42: the date " in said
+        assert "is out of range" in said
 
 
 def save(table, path):
@@ -568,4 +570,4 @@ class TestNames:
 
 def test_tables_in_odd_files():
     """A sample of those that ``make fuzz-inputs`` tries."""
-    fuzz_tables.fuzz(300, derandomize=True)
+    fuzz_tables.fuzz(200, derandomize=True)

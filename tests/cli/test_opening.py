@@ -18,25 +18,32 @@ from trickless.cli import opening
 
 
 def fit(data, out, *options, code=0):
-    arguments = ["--target", "label", "--n-neurons", "9", "--out", str(out), "--json", *options]
-    assert cli.main(["fit", str(data), *arguments]) == code
+    fixed = "--target", "label", "--learner", "kitchen-sinks", "--n-neurons", "9"
+    assert cli.main(["fit", str(data), *fixed, "--out", str(out), "--json", *options]) == code
     return out
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """A table, and a model of it in UTF-8."""
+    folder = tmp_path_factory.mktemp("plain")
+    table = frame(150).rename(columns={"town": "Ört \U0001f600"})
+    return table, fit(write(table, folder / "plain.csv"), folder / "model")
 
 
 @pytest.mark.parametrize("chunk", [7, 2**16])
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize(("ending", "sign"), [(".tsv", "\t"), (".csv", "\t"), (".csv.gz", ";")])
-def test_the_encoding_changes_nothing(ending, sign, encoding, chunk, tmp_path, monkeypatch):
+def test_the_encoding_changes_nothing(ending, sign, encoding, chunk, plain, tmp_path, monkeypatch):
     """Spreadsheets write UTF-16 with tabs as 'Unicode text'."""
     monkeypatch.setattr(opening, "_CHUNK", chunk)
-    table = frame(150).rename(columns={"town": "Ört \U0001f600"})
+    table, model = plain
     text = table.to_csv(index=False, sep=sign, decimal=",", lineterminator="\r\n")
-    plain, other = tmp_path / "plain.csv", tmp_path / f"other{ending}"
-    plain.write_bytes(text.encode())
+    other = tmp_path / f"other{ending}"
     mark = "\ufeff" if encoding == "utf-16-be" else ""
     data = (mark + text).encode(encoding)
     other.write_bytes(gzip.compress(data) if ending.endswith("gz") else data)
-    models = [trickless.load(fit(path, tmp_path / "model")) for path in (plain, other)]
+    models = [trickless.load(path) for path in (model, fit(other, tmp_path / "model"))]
     assert models[0].columns == models[1].columns
     np.testing.assert_array_equal(*(model.predict(table) for model in models))
 
@@ -119,9 +126,8 @@ def test_latin_1(text, tmp_path, capsys):
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "descriptor"])
 @pytest.mark.parametrize("command", ["fit", "predict", "evaluate"])
-def test_pipes_are_refused_at_once(command, kind, tmp_path, capsys):
-    data, pipe = write(frame(60), tmp_path / "data.csv"), tmp_path / "pipe.csv"
-    model = fit(data, tmp_path / "model")
+def test_pipes_are_refused_at_once(command, kind, plain, tmp_path, capsys):
+    model, pipe = plain[1], tmp_path / "pipe.csv"
     if kind == "descriptor":
         reader, writer = os.pipe()
         pipe = f"/dev/fd/{reader}"
@@ -161,7 +167,8 @@ def test_names_beyond_ascii_in_every_locale(locale, tmp_path):
         assert done.returncode == 0, done.stderr
         return done
 
-    options = "--target", "Größe", "--category", "Ört", "--n-neurons", 9
+    options = "--target", "Größe", "--category", "Ört", "--learner", "kitchen-sinks"
+    options += "--n-neurons", 9
     done = run("fit", tmp_path, *options, "--out", model, "--json")
     about = json.loads(done.stdout)
     assert (about["target"], about["model"]) == ("Größe", str(model))
