@@ -20,7 +20,7 @@ from trickless.neurons import Ferns, Gaussian
 
 PREFIX = struct.Struct("<8sIQ")
 #: Bytes of memory that reading takes beside those of arrays and of a small header.
-SLACK = 300_000
+SLACK = 400_000
 
 
 def models():

@@ -30,6 +30,14 @@ from trickless.files.registry import classes
 
 #: The most objects of a file. Each takes some microseconds to make.
 MOST_OBJECTS = 2**17
+#: How deep values may be within each other in a model, and in the JSON of a record, which has up to
+#: three levels for two of the model. What an interpreter could follow depends on its version.
+_DEEPEST, _DEEPEST_JSON = 100, 200
+#: A text in JSON. It matches whatever follows a quote, and without backtracking: in linear time.
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"?')
+#: How many more brackets are open after each sign, and how many signs are looked at at a time.
+_STEP = np.zeros(256, dtype=np.int8)
+_STEP[list(b"[{")], _STEP[list(b"]}")], _BLOCK = 1, -1, 2**12
 #: Types that a parameter such as ``dtype`` may be.
 _TYPES: dict[str, type] = {
     cls.__name__: cls
@@ -57,6 +65,7 @@ class Recorder:
         self.foreign: dict[str, Any] = {}
         self._seen: dict[int, tuple[int, Any]] = {}
         self._path: list[tuple[str, Any]] = []
+        self._depth = 0
 
     def add(self, value: Any) -> int:
         """Record an object, unless it has a record; return the number of its record."""
@@ -79,6 +88,14 @@ class Recorder:
 
     def write(self, value: Any) -> Any:
         """What stands for a value in JSON."""
+        if self._depth == _DEEPEST:
+            raise self.refused(f"more than {_DEEPEST} values within each other")
+        self._depth += 1
+        written = self._write(value)
+        self._depth -= 1
+        return written
+
+    def _write(self, value: Any) -> Any:
         cls = type(value)
         if value is None or cls in (bool, int, str) or (cls is float and isfinite(value)):
             return value
@@ -309,10 +326,23 @@ _KINDS: dict[str, _Kind] = {
 
 
 def parse(line: bytes, hook: Callable[[list[tuple[str, Any]]], Any]) -> Any:
-    """A line of strict JSON: no NaN, no infinities, no number out of range."""
+    """A line of strict JSON: no NaN, no infinities, no number out of range, no deep nesting."""
+    if _nesting(line) > _DEEPEST_JSON:
+        raise ValueError(f"there are more than {_DEEPEST_JSON} lists within each other")
     return json.loads(
         line.decode("ascii"), object_pairs_hook=hook, parse_constant=_finite, parse_float=_finite
     )
+
+
+def _nesting(line: bytes) -> int:
+    """How many brackets are open at once in a line of JSON; those in text do not count."""
+    signs = np.frombuffer(_TEXT.sub(b"", line), dtype=np.uint8)
+    deepest = depth = 0
+    for start in range(0, len(signs), _BLOCK):
+        block = signs[start : start + _BLOCK]
+        depths = depth + np.cumsum(_STEP[block], dtype=np.int64)
+        deepest, depth = max(deepest, int(depths.max())), int(depths[-1])
+    return deepest
 
 
 def unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
