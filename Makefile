@@ -2,6 +2,7 @@
 # make test          run the whole test suite
 # make test-dask     test learning on a Dask cluster (installs Dask)
 # make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
+# make test-pythons  the same tests on the other versions of Python that are here, of 3.11 to 3.14
 # make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
 # make test-frameworks  test neurons made of torch modules and JAX functions, and torch tensors (installs both)
 # make fuzz-files    27,000 damaged or hostile files of models: refused, or loaded and used without harm
@@ -46,9 +47,9 @@
 #
 # Each target makes the virtual environment it needs. PYTHON and VENV may be set, and PROCESSES, in which tests run.
 
-# What depends on the versions of NumPy, SciPy, scikit-learn and pandas: the laws, scikit-learn's checks,
-# golden files, streams, data frames and threads, and the command line.
-MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/arrays/test_threads.py \
+# What depends on the versions of Python, NumPy, SciPy, scikit-learn and pandas: the laws, scikit-learn's checks,
+# golden files, streams, data frames and threads, imports, and the command line.
+MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_imports.py tests/arrays/test_threads.py \
 	tests/arrays/test_concurrency.py tests/arrays/test_growing.py tests/files/test_format.py \
 	tests/functions/test_stream.py tests/neurons/test_families.py tests/neurons/test_tabular.py \
 	tests/learners/test_validation.py tests/tables tests/cli/test_commands.py tests/cli/test_errors.py
@@ -60,6 +61,8 @@ CLUSTERS = tests/dask src/trickless/dask
 PYTHON ?= python3
 VENV ?= .venv
 OLDEST_VENV ?= $(VENV)-oldest
+# The versions of Python that are supported. Those above 3.11 know newer versions of NumPy and SciPy.
+PYTHONS ?= 3.11 3.12 3.13 3.14
 BIN = $(VENV)/bin
 PROCESSES ?= 2
 
@@ -83,6 +86,18 @@ test-oldest: export PIP_CONSTRAINT = $(CURDIR)/requirements/oldest.txt
 test-oldest:
 	$(MAKE) --no-print-directory $(OLDEST_VENV)/.test VENV=$(OLDEST_VENV)
 	$(OLDEST_VENV)/bin/python -m pytest -n $(PROCESSES) $(MOVED_BY_VERSIONS)
+
+test-pythons:
+	@for version in $(filter-out $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])'),$(PYTHONS)); do \
+		$(MAKE) --no-print-directory test-python-$$version || exit; done
+
+# A virtual environment of its own, with the newest versions that requirements/ci.txt knows for that Python.
+test-python-%:
+	@if python=$$(.ci/find-python $*); then \
+		$(MAKE) --no-print-directory locked VENV=$(VENV)-$* PYTHON=$$python && \
+		$(MAKE) --no-print-directory $(VENV)-$*/.test VENV=$(VENV)-$* && \
+		$(VENV)-$*/bin/python -m pytest -n $(PROCESSES) $(MOVED_BY_VERSIONS); \
+	else echo "There is no Python $* here: nothing is tested on it. Remedy: uv python install $*, or pyenv install $*."; fi
 
 test-dask: $(VENV)/.test-dask
 	$(BIN)/python -m pytest $(CLUSTERS)
@@ -236,4 +251,4 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) $(OLDEST_VENV) build dist .mypy_cache .pytest_cache .ruff_cache site docs/generated
+	rm -rf $(VENV) $(OLDEST_VENV) $(PYTHONS:%=$(VENV)-%) build dist .mypy_cache .pytest_cache .ruff_cache site docs/generated
