@@ -1,0 +1,207 @@
+"""What docs/coming-from-scikit-learn.md says is equal is equal, and its code runs."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomTreesEmbedding
+from sklearn.gaussian_process import GaussianProcessRegressor, kernels
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import (
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+    RidgeCV,
+    SGDRegressor,
+)
+from sklearn.metrics import pairwise
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC, LinearSVR
+
+from cases import inputs
+from trickless import (
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    NORMARegressor,
+    RandomFeatures,
+    SDCAClassifier,
+    SDCARegressor,
+)
+from trickless.neurons import (
+    Chi2,
+    Gaussian,
+    Laplace1,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+    Trees,
+)
+
+PAGE = Path(__file__).parents[1] / "docs" / "coming-from-scikit-learn.md"
+X = inputs(90, 3)
+N, ALPHA, GAMMA = len(X), 1e-2, 0.7
+Y = np.sin(2 * X[:, 0]) + X[:, 1] + 5.0
+LABELS = (X[:, 0] * X[:, 1] + 0.3 * X[:, 2] > 0).astype(int)
+SAME = {"n_neurons": 40, "random_state": 0, "dtype": "float64"}
+GAUSSIAN = Gaussian(1 / np.sqrt(2 * GAMMA))
+FEATURES = RandomFeatures(GAUSSIAN, **SAME).fit(X)
+Z, NEW = FEATURES.transform(X), inputs(20, 3, seed=1)
+Z_NEW = FEATURES.transform(NEW)
+
+
+def normalised(K):
+    return K / np.sqrt(np.outer(np.diag(K), np.diag(K)))
+
+
+@pytest.mark.parametrize(
+    ("family", "kernel"),
+    [
+        (GAUSSIAN, lambda X: pairwise.rbf_kernel(X, gamma=GAMMA)),
+        (Gaussian(0.8), kernels.RBF(0.8)),
+        (Gaussian([0.5, 1.0, 2.0]), kernels.RBF([0.5, 1.0, 2.0])),
+        (Laplace1(1 / GAMMA), lambda X: pairwise.laplacian_kernel(X, gamma=GAMMA)),
+        (Matern(2.5, 0.8), kernels.Matern(0.8, nu=2.5)),
+        (RationalQuadratic(1.5, 0.8), kernels.RationalQuadratic(0.8, alpha=1.5)),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_families_have_the_kernels_of_scikit_learn(family, kernel):
+    got = family.fit(X, np.random.default_rng(0)).kernel(X)
+    np.testing.assert_allclose(got, kernel(X), atol=1e-12)
+
+
+def test_kernels_that_are_scaled():
+    family = Polynomial(degree=2, gamma=0.5, coef0=2.0).fit(X, np.random.default_rng(0))
+    K = pairwise.polynomial_kernel(X, degree=2, gamma=0.5, coef0=2.0)
+    np.testing.assert_allclose(4**2 * family.kernel(X), normalised(K), atol=1e-12)
+    bins = np.abs(X)
+    family = Chi2().fit(bins, np.random.default_rng(0))
+    K = sum(2 * np.outer(b, b) / np.add.outer(b, b) for b in bins.T)
+    np.testing.assert_allclose(family.largest_.sum() * family.kernel(bins), K, atol=1e-12)
+
+
+def test_a_neuron_of_rbf_is_two_components():
+    sampler = RBFSampler(gamma=GAMMA, n_components=80, random_state=0).fit(X)
+    assert Z.shape == sampler.transform(X).shape
+    exact = pairwise.rbf_kernel(X, gamma=GAMMA)
+    ours, theirs = (
+        np.mean(
+            [
+                np.square(
+                    m.set_params(random_state=seed).fit_transform(X) @ m.transform(X).T - exact
+                )
+                for seed in range(20)
+            ]
+        )
+        for m in (RandomFeatures(GAUSSIAN, **SAME), sampler)
+    )
+    assert ours < theirs  # both without bias
+
+
+def test_alpha_of_ridge():
+    ours = KitchenSinksRegressor(GAUSSIAN, alpha=ALPHA, **SAME).fit(X, Y)
+    ridge = Ridge(alpha=N * ALPHA).fit(Z, Y)
+    np.testing.assert_allclose(ours.predict(NEW), ridge.predict(Z_NEW), atol=1e-9)
+    np.testing.assert_allclose(ours.neuron_coef_.ravel(), ridge.coef_ / np.sqrt(40), atol=1e-9)
+    labels = KitchenSinksClassifier(GAUSSIAN, alpha=ALPHA, **SAME).fit(X, LABELS)
+    ridge = RidgeClassifier(alpha=N * ALPHA).fit(Z, LABELS)
+    expected = ridge.decision_function(Z_NEW)
+    np.testing.assert_allclose(labels.decision_function(NEW), expected, atol=1e-9)
+
+
+def test_weights_of_rows_of_ridge():
+    weight = np.random.default_rng(0).uniform(0.1, 3, N)
+    ours = KitchenSinksRegressor(GAUSSIAN, alpha=ALPHA, **SAME).fit(X, Y, weight)
+    ridge = Ridge(alpha=weight.sum() * ALPHA).fit(Z, Y, weight)
+    np.testing.assert_allclose(ours.predict(NEW), ridge.predict(Z_NEW), atol=1e-9)
+
+
+def test_alpha_of_ridge_cv():
+    ours = KitchenSinksRegressor(GAUSSIAN, alpha="loo", **SAME).fit(X, Y)
+    ridge = RidgeCV(alphas=N * ours.cv_alphas_).fit(Z, Y)
+    assert ours.alpha_ == pytest.approx(ridge.alpha_ / N)
+
+
+@pytest.mark.parametrize(
+    ("loss", "theirs", "atol"),
+    [
+        ("log_loss", LogisticRegression(C=1 / (N * ALPHA), tol=1e-10, max_iter=10_000), 2e-5),
+        ("hinge", SVC(C=1 / (N * ALPHA), kernel="linear", tol=1e-8), 5e-3),
+    ],
+    ids=["log_loss", "hinge"],
+)
+def test_c_of_linear_classifiers(loss, theirs, atol):
+    ours = KitchenSinksClassifier(
+        GAUSSIAN, loss=loss, alpha=ALPHA, tol=1e-10, max_iter=50_000, **SAME
+    )
+    got = ours.fit(X, LABELS).decision_function(NEW)
+    expected = theirs.fit(Z, LABELS).decision_function(Z_NEW)
+    np.testing.assert_allclose(got, expected, atol=atol)
+
+
+def test_alpha_of_kernel_ridge():
+    options = {"kernel_params": {"gamma": GAMMA}, "tol": 1e-12, "random_state": 0}
+    ours = SDCARegressor("rbf", alpha=ALPHA, max_iter=2000, **options).fit(X, Y)
+    ridge = KernelRidge(alpha=N * ALPHA, kernel="rbf", gamma=GAMMA).fit(X, Y - Y.mean())
+    np.testing.assert_allclose(ours.predict(NEW), ridge.predict(NEW) + Y.mean(), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (SDCAClassifier(loss="hinge"), LinearSVC(loss="hinge")),
+        (SDCAClassifier(loss="squared_hinge"), LinearSVC()),
+        (SDCAClassifier(loss="log_loss"), LogisticRegression()),
+        (SDCARegressor(loss="epsilon_insensitive", epsilon=0.2), LinearSVR(epsilon=0.2)),
+    ],
+    ids=lambda learner: str(learner.loss) if hasattr(learner, "loss") else "",
+)
+def test_c_and_gamma_of_kernel_machines_without_an_offset(ours, theirs):
+    """Nystroem with all rows as landmarks makes columns whose inner products are the kernel."""
+    y = LABELS if isinstance(ours, SDCAClassifier) else Y - Y.mean()
+    decide = "decision_function" if y is LABELS else "predict"
+    options = {"tol": 1e-9, "max_iter": 100_000, "random_state": 0}
+    ours = clone(ours).set_params(kernel_params={"gamma": GAMMA}, alpha=ALPHA, **options)
+    theirs = clone(theirs).set_params(C=1 / (N * ALPHA), fit_intercept=False, **options)
+    theirs = make_pipeline(Nystroem(gamma=GAMMA, n_components=N), theirs)
+    got, expected = (getattr(model.fit(X, y), decide)(NEW) for model in (ours, theirs))
+    np.testing.assert_allclose(got, expected, atol=1e-4)
+
+
+def test_noise_and_standard_deviations_of_a_gaussian_process():
+    ours = KitchenSinksRegressor(GAUSSIAN, alpha=ALPHA, fit_intercept=False, **SAME).fit(X, Y)
+    noise = ours.noise_variance_
+    kernel = noise / (N * ALPHA) * kernels.DotProduct(0.0, "fixed") + kernels.WhiteKernel(noise)
+    process = GaussianProcessRegressor(kernel, optimizer=None, alpha=0).fit(Z, Y)
+    got, expected = ours.predict(NEW, return_std=True), process.predict(Z_NEW, return_std=True)
+    np.testing.assert_allclose(got[0], expected[0], atol=1e-8)
+    np.testing.assert_allclose(got[1], expected[1], rtol=1e-6)
+
+
+def test_steps_of_sgd_in_a_stream():
+    eta, y = 0.05, Y - Y.mean()
+    theirs = SGDRegressor(
+        alpha=ALPHA, learning_rate="constant", eta0=eta, fit_intercept=False, shuffle=False
+    )
+    ours = NORMARegressor("linear", alpha=ALPHA, step_size=eta, schedule="constant")
+    expected = theirs.partial_fit(X, y).predict(NEW)
+    np.testing.assert_allclose(ours.partial_fit(X, y).predict(NEW), expected, atol=1e-10)
+
+
+def test_an_embedding_by_trees_has_a_leaf_for_each_tree():
+    ours = RandomFeatures(Trees(3), 20, random_state=0).fit_transform(X)
+    theirs = RandomTreesEmbedding(20, max_depth=3, random_state=0).fit_transform(X)
+    for columns in (ours, theirs):
+        np.testing.assert_array_equal(np.diff(columns.tocsr().indptr), 20)
+    np.testing.assert_allclose((ours @ ours.T).diagonal(), 1)
+    np.testing.assert_allclose((theirs @ theirs.T).diagonal(), 20)
+
+
+def test_the_code_of_the_page_runs():
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
+    assert len(blocks) == 6
+    for block in blocks:
+        exec(compile(block, PAGE.name, "exec"), {})
