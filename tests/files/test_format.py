@@ -729,7 +729,7 @@ def test_keys_whose_hashes_can_be_chosen_are_refused(keys, path):
 
 def test_what_is_verified_is_what_is_used(path, monkeypatch):
     """Somebody who changes the file after its checksum was compared changes nothing."""
-    trickless.save(Gaussian(length_scale=np.ones(1000)), path)
+    trickless.save(Gaussian(length_scale=np.ones(100_000)), path)  # more than is read ahead
     content = path.read_bytes()
 
     def parse(line, hook, plain=trickless.files.format.parse):
