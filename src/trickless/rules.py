@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -293,6 +294,23 @@ def _remedy(message: str) -> str:
     return next(found, _REMEDY)
 
 
+#: What is done to the text of a warning.
+_WORDING: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
+
+
+@contextmanager
+def reworded(change: Callable[[str], str]) -> Iterator[None]:
+    """Change the text of errors and warnings, for a caller whose parameters have other names."""
+    token = _WORDING.set(change)
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise kind(change(str(error))) from error
+    finally:
+        _WORDING.reset(token)
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn, and show the line outside the package whose call led here."""
     level, outside, frame = 1, 1, sys._getframe()
@@ -300,4 +318,4 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
         if frame.f_globals.get("__name__", "").startswith("trickless."):
             outside = level + 1
         frame, level = frame.f_back, level + 1  # type: ignore[assignment]
-    warnings.warn(message, category, stacklevel=outside)
+    warnings.warn(_WORDING.get()(message), category, stacklevel=outside)
