@@ -92,6 +92,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     See Also
     --------
     KitchenSinksRegressor : Ridge regression on these columns, in one pass without keeping them.
+    mmd_test, hsic_test : Tests by these features of whether samples differ or are dependent.
     estimate_kernel : The estimate of the kernel, with its standard error.
 
     References
@@ -240,7 +241,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
                 f"RandomFeatures: n_candidates={self.n_candidates!r} chooses neurons by y, and "
                 "there is none. Remedy: fit(X, y), or n_candidates=1."
             )
-        if _is_chosen_by_targets(make_neurons(self.neurons)):
+        if is_chosen_by_targets(make_neurons(self.neurons)):
             raise ValueError(
                 f"RandomFeatures: neurons={self.neurons!r} is chosen by y, and there is none. "
                 "Remedy: fit(X, y), or a family that goes by X alone, such as 'gaussian'."
@@ -259,7 +260,10 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         array or CSR matrix of shape (n_rows, n_neurons * width)
             In the library and on the device of X. Neuron j has the columns from ``j * width`` on.
         """
-        X = self._rows_to_predict(X)
+        return self._of_rows(self._rows_to_predict(X))
+
+    def _of_rows(self, X: Any) -> Any:
+        """The random features of validated rows."""
         family, scale = self.neurons_, self.n_neurons**-0.5
         with linear_algebra(self.n_jobs):
             if family.one_hot and self.sparse_output and on_host(X):
@@ -322,12 +326,12 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         neurons = self.neurons
         known = isinstance(neurons, str | Neurons)
-        by_targets = known and _is_chosen_by_targets(make_neurons(neurons))
+        by_targets = known and is_chosen_by_targets(make_neurons(neurons))
         tags.target_tags.required = by_targets or self.n_candidates != 1
         return tags
 
 
-def _is_chosen_by_targets(family: Neurons) -> bool:
+def is_chosen_by_targets(family: Neurons) -> bool:
     """Whether a family, or a part of it, can only be chosen by targets."""
     return isinstance(family, Auto) or "relevance" in map(str, family.get_params().values())
 

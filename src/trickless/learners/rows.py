@@ -202,7 +202,7 @@ class Rows:
         if isinstance(X, np.ndarray):
             X = as_numbers(X)  # of times, whatever their unit
         check_readable(self.owner, X, self.kind.devices)
-        _check_parts(self.owner, X)
+        check_parts(self.owner, X)
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
         if self.kind.tables:
             options["ensure_all_finite"] = "allow-nan"
@@ -295,7 +295,7 @@ class Rows:
         return self.__dict__ | {"place": None}
 
 
-def _check_parts(owner: str, X: Any) -> None:
+def check_parts(owner: str, X: Any) -> None:
     """Refuse sparse rows with column numbers or ends that would lead outside of memory."""
     if not scipy.sparse.issparse(X) or X.format not in ("csr", "csc"):
         return

@@ -246,7 +246,7 @@ def _coded(owner: str, column: Column, codes: dict[str, int]) -> np.ndarray:
 
 def why_no_table(X: Any) -> str | None:
     """Why X is not a table of numbers, with a remedy; None if it is one."""
-    if (why := _why_no_frame(X)) is not None:
+    if (why := why_no_frame(X)) is not None:
         return why
     if is_frame(X):
         for column, why in _refused_of_frame(X, missing=False):
@@ -264,7 +264,7 @@ def why_no_table(X: Any) -> str | None:
 
 def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
     """Which column of X is not one of finite numbers, with a remedy; None if all are."""
-    if (found := _why_no_frame(X, name)) is not None:
+    if (found := why_no_frame(X, name)) is not None:
         return found
     for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
         if why == _INFINITY:  # which no family takes
@@ -273,7 +273,7 @@ def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
     return None
 
 
-def _why_no_frame(X: Any, name: str = "X") -> str | None:
+def why_no_frame(X: Any, name: str = "X") -> str | None:
     """How to convert the table of another library; None if X is no such table."""
     if not is_frame(X):
         for method in ("collect", "to_pandas"):  # of lazy frames; of Arrow and others

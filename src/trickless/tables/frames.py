@@ -89,6 +89,34 @@ def kind_of(value: Any) -> str:
     return kind_of_time(value) or (NUMBERS if isinstance(value, NUMBER_TYPES) else OBJECTS)
 
 
+def picked(frame: Any, rows: np.ndarray) -> Any:
+    """The rows of a data frame with these numbers, in this order."""
+    return frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
+
+
+def stacked(frames: list[Any]) -> Any:
+    """Data frames of one library with the same columns, one below the other.
+
+    Categories are those of all, whatever each of the types declares.
+    """
+    columns = list(zip(*map(columns_of, frames), strict=True))
+    if not hasattr(frames[0], "iloc"):
+        import polars
+
+        texts = [parts[0].name for parts in columns if parts[0].categorical]
+        frames = [frame.with_columns(polars.col(texts).cast(polars.String)) for frame in frames]
+        return polars.concat(frames, how="vertical_relaxed")
+    import pandas
+
+    series = []
+    for parts in columns:
+        categorical = any(part.categorical for part in parts)
+        values = [part.column.astype(object) if categorical else part.column for part in parts]
+        whole = pandas.concat(values, ignore_index=True)
+        series.append(whole.astype("category") if categorical else whole)
+    return pandas.concat(series, axis=1)
+
+
 class Column(ABC):
     """A column of a data frame.
 
