@@ -28,7 +28,8 @@ print(*sorted(name for name in sys.modules if name in ("sklearn.metrics", "sklea
 ROOT = Path(trickless.__file__).parent
 #: Each imports those before it only.
 LAYERS = (
-    "rules theory arrays neurons tables functions solvers selection files learners public dask cli"
+    "rules theory arrays neurons tables functions solvers selection files learners inference "
+    "public dask cli"
 )
 LAYERS = LAYERS.split()
 

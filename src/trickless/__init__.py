@@ -9,6 +9,7 @@ functions   what neurons are made into: networks, expansions, and estimates of w
 solvers     how coefficients are found: sums, steps on rows and neurons, online rounds
 selection   how a family is chosen by the data
 learners    what users call: a paper a file, a regressor and a classifier in each
+inference   tests of hypotheses: do two samples differ, are two parts of rows dependent
 
 Beside them, ``arrays`` has threads and devices, ``tables`` data frames, ``files`` saved models and
 checkpoints, ``theory`` the bounds of the papers, and ``rules`` what parameters must be. ``cli`` is

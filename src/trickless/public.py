@@ -5,6 +5,9 @@ from trickless.functions.expansion import Expansion
 from trickless.functions.kernel import KernelDisplay, estimate_kernel
 from trickless.functions.network import Network
 from trickless.functions.stream import NeuronStream
+from trickless.inference.independence import hsic_test
+from trickless.inference.result import KernelTestResult
+from trickless.inference.two_samples import mmd_test
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -32,6 +35,7 @@ __all__ = [
     "KernelDisplay",
     "KernelGradientClassifier",
     "KernelGradientRegressor",
+    "KernelTestResult",
     "KitchenSinksClassifier",
     "KitchenSinksRegressor",
     "NORMAClassifier",
@@ -50,6 +54,8 @@ __all__ = [
     "TableColumn",
     "TableModel",
     "estimate_kernel",
+    "hsic_test",
     "load",
+    "mmd_test",
     "save",
 ]

@@ -3,6 +3,8 @@
 ``psi(x, w)`` stands for the activations of one row by one neuron, an array of ``width`` numbers.
 """
 
+from itertools import permutations
+
 import numpy as np
 
 
@@ -197,4 +199,31 @@ def variances(psi, points, neurons, rows, chosen):
         noise[0, 0] + points_noise,
         noise[1, 1],
         noise[0, 1],
+    )
+
+
+def mmd(K, first):
+    """MMD² of the rows that are ``first`` and the others: means over pairs of different rows."""
+    m, n = first.sum(), (~first).sum()
+    K = K - np.diag(np.diag(K))
+    within = K[np.ix_(first, first)].sum() / (m * (m - 1))
+    within += K[np.ix_(~first, ~first)].sum() / (n * (n - 1))
+    return within - 2 * K[np.ix_(first, ~first)].mean()
+
+
+def hsic(K, L):
+    """HSIC as a U-statistic (Song et al. 2012, equation 4)."""
+    n = len(K)
+    K, L = K - np.diag(np.diag(K)), L - np.diag(np.diag(L))
+    whole = np.trace(K @ L) + K.sum() * L.sum() / ((n - 1) * (n - 2))
+    return (whole - 2 / (n - 2) * (K @ L).sum()) / (n * (n - 3))
+
+
+def hsic_by_quadruples(K, L):
+    """The mean over all quadruples of different rows."""
+    return np.mean(
+        [
+            K[i, j] * L[i, j] + K[i, j] * L[k, m] - 2 * K[i, j] * L[i, k]
+            for i, j, k, m in permutations(range(len(K)), 4)
+        ]
     )

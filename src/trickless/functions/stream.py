@@ -44,6 +44,8 @@ class Purpose(IntEnum):
     PRECONDITIONER = 11
     RELEVANCE = 12
     CANDIDATES = 13
+    PERMUTATIONS = 14
+    SKETCH = 15
 
 
 def as_seed(random_state: Any) -> int:

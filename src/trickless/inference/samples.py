@@ -1,0 +1,275 @@
+"""Samples as they are passed, and their random features, a panel of rows at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from trickless.arrays.devices import dispatches, is_foreign, join, place, take, to_host
+from trickless.arrays.namespaces import on_host
+from trickless.arrays.threads import row_blocks
+from trickless.functions.stream import Purpose, generator
+from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
+from trickless.learners.rows import check_parts
+from trickless.neurons import Neurons, make_neurons
+from trickless.rules import (
+    N_JOBS,
+    check_value,
+    choice,
+    count,
+    integer,
+    reworded,
+    with_remedies,
+)
+from trickless.tables.encoder import TableEncoder, why_no_frame
+from trickless.tables.frames import columns_of, is_frame, picked, stacked
+
+#: Values of the features of a panel of rows, and the bytes that features may take to be kept.
+_PANEL_VALUES, _KEPT_BYTES = 2**22, 2**28
+#: Features vary if their variance is above this share of the square of their mean.
+_ROUNDING = 1e-28
+
+_RULES = {
+    "n_neurons": count("it counts draws of w; n_neurons=500 is a good start"),
+    "method": choice(
+        "permutation",
+        "asymptotic",
+        remedy="method='permutation' has an exact level; 'asymptotic' is faster",
+    ),
+    "n_permutations": integer(1, "n_permutations=999 gives p-values from 0.001 on", 2**31),
+    "n_jobs": N_JOBS,
+}
+
+
+def check_options(owner: str, **options: Any) -> None:
+    """Check the parameters that the tests share."""
+    for name, value in options.items():
+        check_value(owner, name, value, _RULES[name])
+
+
+def check_neurons(owner: str, parameter: str, neurons: Any) -> Neurons:
+    """The family of a parameter, which must go by the rows alone."""
+    with reworded(lambda text: f"{owner}: {_in_words('X', parameter)(text)}"):
+        family = make_neurons(neurons)
+    if is_chosen_by_targets(family):
+        raise ValueError(
+            f"{owner}: {parameter}={neurons!r} is chosen by targets, and a test has none. Remedy: "
+            "a family that goes by the rows alone, such as 'gaussian', or 'tabular' for data "
+            "frames."
+        )
+    return family
+
+
+class Sample:
+    """The random features of rows less their mean, a panel of rows at a time.
+
+    They are kept in memory if they are few, and computed again for each pass otherwise.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+    panels : list of slice
+        Which rows a panel has.
+    mean : array of shape (n_columns,)
+        The mean of the features.
+    n_first : int
+        How many of the rows are of a first sample.
+    first : array of shape (n_columns,)
+        Sum of the features less their mean over these. Over the others it is the opposite.
+    """
+
+    def __init__(self, reader: Reader, rows: Any, n_together: int, n_first: int = 0) -> None:
+        self._reader, self._rows = reader, rows
+        self.n_rows, self.n_columns = rows.shape[0], reader.n_columns
+        self.panels = row_blocks(self.n_rows, max(1, _PANEL_VALUES // n_together))
+        self.n_first = n_first
+        first, total = np.zeros(self.n_columns), np.zeros(self.n_columns)
+        self._kept: list[np.ndarray] = []
+        keep = 8 * self.n_rows * self.n_columns <= _KEPT_BYTES
+        for where in self.panels:
+            Z = self._reader.features(take(rows, where))
+            first += Z[: max(0, n_first - where.start)].sum(axis=0)
+            total += Z.sum(axis=0)
+            if keep:
+                self._kept.append(Z)
+        self.mean = total / self.n_rows
+        self.first = first - n_first * self.mean
+        for Z in self._kept:
+            Z -= self.mean
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Features less their mean, of each of the ``panels``."""
+        if self._kept:
+            yield from self._kept
+            return
+        for where in self.panels:
+            yield self._reader.features(take(self._rows, where)) - self.mean
+
+    def varies(self, squares: np.ndarray) -> bool:
+        """Whether features, of such squared norms, differ by more than rounding."""
+        return bool(squares.mean() > _ROUNDING * (self.mean @ self.mean))
+
+
+class Reader:
+    """Fits a family to samples, and makes their random features.
+
+    Errors and warnings name the test and its parameters.
+    """
+
+    def __init__(
+        self, owner: str, parameter: str, family: Neurons, n_neurons: int, seed: int, n_jobs: Any
+    ) -> None:
+        self._owner, self._parameter, self._seed = owner, parameter, seed
+        self._model = _named(owner)(
+            family,
+            n_neurons,
+            sparse_output=False,
+            random_state=seed,
+            n_jobs=n_jobs,
+            dtype="float64",
+        )
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the features."""
+        return self._model._n_features_out
+
+    def __call__(self, name: str, X: Any) -> Any:
+        """Validated rows of a table of this name, to which the family is fitted."""
+        with reworded(_in_words(name, self._parameter)):
+            # In random order, so that no choice of a family goes by the order of the rows.
+            order = generator(self._seed, Purpose.SHUFFLE).permutation(X.shape[0])
+            self._model.fit(picked(X, order) if is_frame(X) else take(X, order))
+            return self._model._rows_to_predict(X)
+
+    def pooled(self, X: Any, Y: Any) -> tuple[Any, int]:
+        """Validated rows of two samples one below the other, and how many are of the first."""
+        X, Y = table(self._owner, "X", X), table(self._owner, "Y", Y)
+        rows = _below(self._owner, X, Y)
+        try:
+            return self("X and Y", rows), X.shape[0]
+        except (TypeError, ValueError):
+            for name, sample in (("X", X), ("Y", Y)):
+                self(name, sample)  # tells which of them is at fault
+            raise
+
+    def features(self, rows: Any) -> np.ndarray:
+        """Random features of validated rows."""
+        return to_host(self._model._of_rows(rows))
+
+
+@cache
+def _named(owner: str) -> type[RandomFeatures]:
+    """Random features whose errors and warnings have the name of a test."""
+    return type(owner, (RandomFeatures,), {})
+
+
+def check_finite_statistic(owner: str, *values: float) -> None:
+    """Check that the squares of activations did not overflow."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"{owner}: squares of the activations are too large for double precision. Remedy: "
+            "scale X and Y (StandardScaler), or bounded neurons, such as 'gaussian'."
+        )
+
+
+def check_rows(owner: str, name: str, n: int, least: int) -> None:
+    """Check that there are enough rows for an unbiased statistic."""
+    if n < least:
+        raise ValueError(
+            f"{owner}: {name} has {n} row{'s' * (n != 1)}, but an unbiased statistic needs "
+            f"{least} or more. Remedy: pass more rows."
+        )
+
+
+def table(owner: str, name: str, X: Any) -> Any:
+    """A sample as a data frame, a CSR matrix or an array of two dimensions."""
+    if is_frame(X):
+        return X
+    with reworded(_in_words(name, "neurons")), with_remedies(owner):
+        if (why := why_no_frame(X)) is not None:
+            raise TypeError(f"{owner}: {why}")
+        if scipy.sparse.issparse(X):
+            check_parts(owner, X)
+            return X.tocsr()
+        X = X if dispatches() and is_foreign(X) else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"{owner}: {name} has the shape {tuple(X.shape)}, but a table of rows and columns is "
+            f"needed. Remedy: {name}.reshape(-1, 1) if it is one feature; for images "
+            f"{name}.reshape(len({name}), -1), and Patches({name}.shape[1:]) as neurons."
+        )
+    return X
+
+
+def _below(owner: str, X: Any, Y: Any) -> Any:
+    """Two samples as one table, the second below the first."""
+    kinds = _kind(X), _kind(Y)
+    if kinds[0] != kinds[1]:
+        raise TypeError(
+            f"{owner}: X is {kinds[0]}, but Y is {kinds[1]}. Remedy: pass both as the same kind of "
+            "table."
+        )
+    if is_frame(X):
+        _check_columns(owner, X, Y)
+    elif X.shape[1] != Y.shape[1]:
+        raise ValueError(
+            f"{owner}: X has {X.shape[1]} columns, but Y has {Y.shape[1]}. Remedy: the same "
+            "columns in both, in the same order."
+        )
+    for name, sample in (("X", X), ("Y", Y)):
+        check_rows(owner, name, sample.shape[0], 2)
+    with with_remedies(owner):
+        if is_frame(X):
+            return stacked([X, Y])
+        if scipy.sparse.issparse(X):
+            return scipy.sparse.vstack([X, Y], format="csr")
+        return join([X, Y])
+
+
+def _kind(X: Any) -> str:
+    """What kind of table it is, in words."""
+    if is_frame(X):
+        return f"a data frame of {type(X).__module__.partition('.')[0]}"
+    if scipy.sparse.issparse(X):
+        return "a sparse matrix"
+    return "a NumPy array" if on_host(X) else f"an array of {place(X)}"
+
+
+def _check_columns(owner: str, X: Any, Y: Any) -> None:
+    """Check that two data frames have the same columns, which hold the same in both."""
+    names, others = list(X.columns), list(Y.columns)
+    if names != others:
+        alone = [name for name in names if name not in others] or [
+            name for name in others if name not in names
+        ]
+        what = f"column {alone[0]!r} is in one of them only" if alone else "their order differs"
+        raise ValueError(
+            f"{owner}: X and Y have different columns: {what}. Remedy: the same columns in the "
+            "same order, as Y[X.columns] has."
+        )
+    kinds = []
+    for name, sample in (("X", X), ("Y", Y)):
+        with reworded(_in_words(name, "neurons")):
+            kinds.append(TableEncoder(owner, sample).kinds)
+    columns = zip(names, *kinds, columns_of(X), columns_of(Y), strict=True)
+    for name, kind, other, of_x, of_y in columns:
+        if kind != other and not (of_x.missing().all() or of_y.missing().all()):
+            raise ValueError(
+                f"{owner}: column {name!r} holds {kind} in X, but {other} in Y. Remedy: the same "
+                "type in both."
+            )
+
+
+def _in_words(sample: str, parameter: str) -> Callable[[str], str]:
+    """Changes messages about X and ``neurons`` to those about another sample and parameter."""
+
+    def change(text: str) -> str:
+        return re.sub(r"\bX\b", sample, re.sub(r"\bneurons=", f"{parameter}=", text))
+
+    return change

@@ -1,0 +1,221 @@
+"""The two-sample test: its statistic is that of the kernel, its level holds, and it has power."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kstest
+
+import naive
+from cases import FAMILIES, inputs, suited
+from trickless import RandomFeatures, mmd_test
+from trickless.inference import samples, two_samples
+from trickless.neurons import Gaussian
+
+SMOOTH = Gaussian(1.0)
+
+
+def features(neurons, n_neurons, fitted_to, rows):
+    model = RandomFeatures(neurons, n_neurons, sparse_output=False, random_state=0, dtype="float64")
+    return model.fit(fitted_to).transform(rows)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("m", [12, 35])
+def test_the_statistic_is_that_of_the_estimated_kernel(family, m, monkeypatch):
+    """The family is fitted once, to the rows of both in random order."""
+    rows = suited(family, inputs(50, 4))
+    fits = []
+    fit = RandomFeatures.fit
+    monkeypatch.setattr(RandomFeatures, "fit", lambda self, X: (fits.append(X), fit(self, X))[1])
+    result = mmd_test(rows[:m], rows[m:], FAMILIES[family], 30, n_permutations=1, random_state=0)
+    (pooled,) = fits
+    np.testing.assert_array_equal(np.sort(pooled, axis=0), np.sort(rows, axis=0))
+    monkeypatch.undo()
+    Z = features(FAMILIES[family], 30, pooled, rows)
+    expected = naive.mmd(Z @ Z.T, np.arange(50) < m)
+    np.testing.assert_allclose(result.statistic, expected, rtol=1e-10, atol=1e-10 * (Z**2).mean())
+    assert result.n_rows == (m, 50 - m)
+
+
+def test_with_more_neurons_it_becomes_that_of_the_exact_kernel():
+    X = inputs(80, 2)
+    X[50:] += 0.5
+    exact = naive.mmd(Gaussian(1.0).fit(X, np.random.default_rng(0)).kernel(X), np.arange(80) < 50)
+    spread = []
+    for n_neurons in (100, 6400):
+        found = [
+            mmd_test(
+                X[:50], X[50:], SMOOTH, n_neurons, random_state=seed, n_permutations=1
+            ).statistic
+            for seed in range(20)
+        ]
+        assert abs(np.mean(found) - exact) < 4 * np.std(found, ddof=1) / np.sqrt(20)
+        spread.append(np.std(found, ddof=1))
+    assert spread[1] == pytest.approx(spread[0] / 8, rel=0.6)
+
+
+def test_it_is_unbiased_and_its_error_is_told():
+    """The means of waves of normal numbers are known."""
+    model = RandomFeatures(SMOOTH, 20, random_state=0, dtype="float64").fit(inputs(5, 2))
+    w = model.source_.between(0, 20)[0]
+    found = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        X, Y = rng.standard_normal((40, 2)), 1.5 * rng.standard_normal((30, 2)) + 0.5
+        found.append(mmd_test(X, Y, SMOOTH, 20, method="asymptotic", random_state=0))
+    length, shift = np.einsum("ij,ij->i", w, w), 0.5 * w.sum(axis=1)
+    mean_x, mean_y = np.exp(-0.5 * length), np.exp(-0.5 * 1.5**2 * length + 1j * shift)
+    expected = (abs(mean_x - mean_y) ** 2).mean()
+    statistic = np.array([result.statistic for result in found])
+    assert abs(statistic.mean() - expected) < 3 * statistic.std(ddof=1) / np.sqrt(400)
+    error = np.array([result.standard_error for result in found])
+    assert (error**2).mean() == pytest.approx(statistic.var(ddof=1), rel=0.2)
+
+
+def test_the_variance_is_that_of_all_permutations():
+    """Of all 126 ways to choose the first four of nine rows."""
+    Z = inputs(9, 3) + 5
+    K, m = Z @ Z.T, 4
+    chosen = [np.isin(np.arange(9), some) for some in combinations(range(9), m)]
+    every = np.array([naive.mmd(K, first) for first in chosen])
+    assert abs(every.mean()) < 1e-13
+    Z = Z - Z.mean(axis=0)
+    squares = (Z**2).sum(axis=1)
+    of_sums = [
+        two_samples._unbiased((Z[first].sum(axis=0) ** 2).sum(), squares[first].sum(), squares, m)
+        for first in chosen
+    ]
+    np.testing.assert_allclose(of_sums, every, atol=1e-13)
+    assert two_samples._variance(Z.T @ Z, squares, m) == pytest.approx((every**2).mean())
+
+
+@pytest.mark.parametrize(
+    ("method", "family", "n_nulls"),
+    [
+        ("permutation", "gaussian", 1000),
+        ("asymptotic", "gaussian", 1000),
+        ("permutation", "tabular", 200),
+    ],
+)
+def test_the_level_holds(method, family, n_nulls):
+    """Within two standard errors, on few rows of samples of different sizes."""
+    found = []
+    for seed in range(n_nulls):
+        rng = np.random.default_rng(seed)
+        rows = rng.exponential(size=(35, 2))
+        if family == "tabular":
+            town = rng.choice(["Paris", "Rome", "Oslo"], 35, p=[0.6, 0.3, 0.1])
+            rows = pd.DataFrame({"income": rows[:, 0], "town": town})
+        options = {"method": method, "n_permutations": 19, "random_state": seed}
+        found.append(mmd_test(rows[:20], rows[20:], family, 10, **options))
+    p = np.array([result.pvalue for result in found])
+    for level in (0.05, 0.1):
+        assert abs((p <= level).mean() - level) < 2 * np.sqrt(level * (1 - level) / n_nulls)
+    if method == "asymptotic":
+        assert kstest(p, "uniform").pvalue > 0.01
+    statistic = np.array([result.statistic for result in found])
+    assert abs(statistic.mean()) < 3 * statistic.std() / np.sqrt(n_nulls)
+    error = np.mean([result.standard_error**2 for result in found])
+    assert 1 < error / statistic.var() < 2  # it is too large if distributions are equal
+
+
+@pytest.mark.parametrize("change", ["mean", "variance"])
+def test_its_power_is_that_of_the_quadratic_test(change):
+    rejected = {"neurons": 0, "asymptotic": 0, "exact": 0}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X, Y = rng.standard_normal((2, 60, 2))
+        Y = Y + 0.45 if change == "mean" else 1.7 * Y
+        options = {"random_state": seed, "n_permutations": 199}
+        rejected["neurons"] += mmd_test(X, Y, SMOOTH, 100, **options).pvalue <= 0.05
+        asymptotic = mmd_test(X, Y, SMOOTH, 100, method="asymptotic", random_state=seed)
+        rejected["asymptotic"] += asymptotic.pvalue <= 0.05
+        rows, first = np.vstack([X, Y]), np.arange(120) < 60
+        K = SMOOTH.fit(rows, rng).kernel(rows)
+        permuted = [naive.mmd(K, rng.permutation(first)) for _ in range(199)]
+        rejected["exact"] += (1 + (permuted >= naive.mmd(K, first)).sum()) / 200 <= 0.05
+    assert rejected["exact"] > 20
+    assert min(rejected.values()) >= rejected["exact"] - 4
+
+
+def test_swapping_the_samples_changes_nothing_but_the_draws():
+    X, Y = inputs(60, 3), inputs(40, 3, seed=1) + 0.2
+    options = {"n_permutations": 1999, "random_state": 0}
+    one, other = mmd_test(X, Y, **options), mmd_test(Y, X, **options)
+    assert one.statistic == pytest.approx(other.statistic, rel=1e-10)
+    assert one.pvalue == pytest.approx(other.pvalue, abs=4 * np.sqrt(0.5 / 1999))
+    options["method"] = "asymptotic"
+    one, other = mmd_test(X, Y, **options), mmd_test(Y, X, **options)
+    for name in ("statistic", "standard_error", "pvalue"):
+        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-8)
+
+
+def test_both_methods_agree():
+    X, Y = inputs(300, 3), inputs(200, 3, seed=1) + 0.05
+    permuted = mmd_test(X, Y, n_neurons=50, n_permutations=4999, random_state=0)
+    asymptotic = mmd_test(X, Y, n_neurons=50, method="asymptotic", random_state=0)
+    assert 0.01 < permuted.pvalue < 0.5
+    assert asymptotic.pvalue == pytest.approx(permuted.pvalue, rel=0.2)
+    assert asymptotic.standard_error == pytest.approx(permuted.standard_error, rel=0.05)
+
+
+def test_equal_statistics_count_whatever_their_rounding():
+    """Six labellings of four rows, two of which give the same statistic."""
+    X, Y = np.array([[0.0], [0.1]]), np.array([[5.0], [5.1]])
+    result = mmd_test(X, Y, n_permutations=9999, random_state=0)
+    assert result.pvalue == pytest.approx(1 / 3, abs=4 * np.sqrt(2 / 9 / 9999))
+
+
+@pytest.mark.parametrize("method", ["permutation", "asymptotic"])
+def test_panels_threads_and_memory_change_nothing(method, monkeypatch):
+    X, Y = inputs(700, 3), inputs(500, 3, seed=1) + 0.1
+    options = {"method": method, "n_permutations": 299, "random_state": 0, "n_neurons": 300}
+    whole = mmd_test(X, Y, n_jobs=1, **options)
+    assert mmd_test(X, Y, n_jobs=2, **options) == whole
+    monkeypatch.setattr(samples, "_PANEL_VALUES", 600 * 150)
+    in_panels = mmd_test(X, Y, n_jobs=1, **options)
+    assert in_panels.statistic == pytest.approx(whole.statistic, rel=1e-10)
+    assert in_panels.pvalue == pytest.approx(whole.pvalue, abs=4 * np.sqrt(0.5 / 299))
+    monkeypatch.setattr(samples, "_KEPT_BYTES", 0)
+    monkeypatch.setattr(two_samples, "_SUMS", 128 * 600)
+    again = mmd_test(X, Y, n_jobs=2, **options)
+    for name in ("statistic", "standard_error", "pvalue"):
+        assert getattr(again, name) == pytest.approx(getattr(in_panels, name), rel=1e-9)
+
+
+def test_labels_that_are_drawn_by_panels_are_those_of_permutations():
+    """Each pair of rows is as often together with the first label as in a permutation."""
+
+    class Rows:
+        n_first, n_columns = 7, 20
+        panels = [slice(0, 8), slice(8, 11), slice(11, 20)]
+
+    n = 20_000
+    labels = two_samples._Labels(Rows, np.random.default_rng(0), n)
+    for panel, where in enumerate(Rows.panels):
+        labels.add(panel, np.eye(20)[where], np.ones(where.stop - where.start))
+    drawn = labels._sums
+    np.testing.assert_array_equal(drawn.sum(axis=1), 7)
+    np.testing.assert_array_equal(labels._own, 7)
+    both = drawn.T @ drawn / n
+    expected = np.full((20, 20), 7 * 6 / (20 * 19))
+    np.fill_diagonal(expected, 7 / 20)
+    assert abs(both - expected).max() < 4.5 * np.sqrt(0.25 / n)
+
+
+@pytest.mark.parametrize("method", ["permutation", "asymptotic"])
+def test_rows_that_are_all_equal_do_not_differ(method):
+    for value in (1.0, 1e9 / 3):
+        rows = np.full((9, 2), value)
+        result = mmd_test(rows[:4], rows[4:], method=method, random_state=0)
+        assert (result.statistic, result.standard_error, result.pvalue) == (0, 0, 1)
+
+
+def test_what_it_returns_reads_well():
+    result = mmd_test(inputs(1500, 1), inputs(40, 1, seed=1) + 1, random_state=0)
+    assert repr(result).startswith("<mmd_test: statistic 0.2369 ± 0.066")
+    assert repr(result).endswith("pvalue 0.001 (999 permutations); 1,500 and 40 rows, 500 neurons>")
+    with pytest.raises(AttributeError):
+        result.pvalue = 0.5
