@@ -10,8 +10,8 @@ import naive
 from cases import FAMILIES, inputs, suited
 from trickless import RandomFeatures, hsic_test
 from trickless.inference import independence, samples, sketch
-from trickless.inference.covariances import unbiased
-from trickless.neurons import Gaussian
+from trickless.inference.covariances import principal, unbiased
+from trickless.neurons import Gaussian, Neurons
 
 SMOOTH = Gaussian(1.0)
 
@@ -176,12 +176,27 @@ def test_few_columns_stay_as_they_are():
     np.testing.assert_array_equal(sketch.directions(Z.T @ Z, np.random.default_rng(0)), np.eye(100))
 
 
-def test_dependence_that_principal_directions_miss_is_found():
+class Columns(Neurons):
+    """Columns drawn at random, as they are."""
+
+    def draw(self, rng, n):
+        return rng.integers(self.n_features_in_, size=n)
+
+    def activate(self, X, weights):
+        return X[:, weights[0]]
+
+
+def test_dependence_that_principal_directions_miss_is_found(monkeypatch):
+    """Y depends on the weak columns of X, and not on the strong ones."""
     rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, (1500, 1))
-    Y = np.sin(60 * X) + 0.1 * rng.standard_normal((1500, 1))
-    small = Gaussian(0.02)
-    assert hsic_test(X, Y, small, SMOOTH, 300, n_permutations=199, random_state=0).pvalue == 0.005
+    X = rng.standard_normal((2000, 200)) * np.where(np.arange(200) < 64, 4, 1)
+    Y = X[:, 64:] @ np.ones((136, 1))
+    options = {"n_permutations": 199, "random_state": 0}
+    assert hsic_test(X, Y, Columns(), n_neurons=600, **options).pvalue == 0.005
+    monkeypatch.setattr(
+        independence, "directions", lambda covariance, _: principal(covariance, 64)[1]
+    )
+    assert hsic_test(X, Y, Columns(), n_neurons=600, **options).pvalue > 0.05
 
 
 def test_both_methods_agree():

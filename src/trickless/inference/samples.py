@@ -39,7 +39,7 @@ _RULES = {
     "method": choice(
         "permutation",
         "asymptotic",
-        remedy="method='permutation' has an exact level; 'asymptotic' is faster",
+        remedy="method='permutation' has an exact level; 'asymptotic' draws no permutations",
     ),
     "n_permutations": integer(1, "n_permutations=999 gives p-values from 0.001 on", 2**31),
     "n_jobs": N_JOBS,
