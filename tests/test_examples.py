@@ -11,6 +11,7 @@ import novelty_detection
 import quantum_kernel
 import spectral_embedding
 import stream
+import two_sample_test
 
 
 def test_the_simulated_states_are_those_of_the_circuit(monkeypatch):
@@ -121,3 +122,13 @@ def test_linear_models_are_better_on_features():
     assert on_features < plain
     plain, on_features = found["deviance of counts explained"]
     assert on_features > 0.6 > plain
+
+
+def test_pages_and_customers_differ_where_they_do(monkeypatch, capsys):
+    monkeypatch.setattr(two_sample_test, "PERMUTATIONS", 199)
+    p = two_sample_test.main()
+    same = {name: value for name, value in p.items() if name.endswith("the same")}
+    assert len(same) == 2
+    assert min(same.values()) > 0.05
+    assert all(value == 0.005 for name, value in p.items() if name not in same)
+    assert capsys.readouterr().out.count("(199 permutations)") == 6
