@@ -37,6 +37,7 @@
 # make bench-relevance    length scales of features by how much they matter
 # make bench-solvers      the direct and the iterative solver of Kitchen Sinks, and what choosing costs
 # make bench-stream       a million rounds with a bounded support
+# make bench-two-samples  tests of hypotheses beside those with the exact kernel
 # make bench-tables       Adult as a data frame, against trees
 # make locked        install what requirements/ci.txt says, by version and hash
 # make lock          renew requirements/ci.txt with today's versions
@@ -202,6 +203,9 @@ bench-online-images: $(VENV)/.plot
 
 bench-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/tables.py
+
+bench-two-samples: $(VENV)/.plot
+	$(BIN)/python benchmarks/two_samples.py
 
 bench-solvers: $(VENV)/.plot
 	$(BIN)/python benchmarks/solvers.py
