@@ -73,7 +73,11 @@ def test_data_frames_are_read_by_one_fit_to_both(family, monkeypatch):
     ]
     assert found[0].pvalue < 0.05
     towns = dict(zip(["Bonn", "Oslo", "Paris", "Rome"], range(4), strict=True))
-    assert [of_column for of_column in codes[0] if of_column] == [towns, towns, {3: 0, 5: 1, 7: 2}]
+    assert [of_column for of_column in codes[0] if of_column] == [
+        towns,
+        towns,
+        {"3": 0, "5": 1, "7": 2},
+    ]
     assert [of_column for of_column in codes[1] if of_column][:2] == [towns, towns]
     assert hsic_test(A[["town"]], A[["size"]], family, family, 20, random_state=0).pvalue > 0.01
     assert hsic_test(A, A[["town"]], family, family, 20, random_state=0).pvalue == 0.001
