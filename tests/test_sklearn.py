@@ -1,5 +1,7 @@
 """scikit-learn's own checks, and its tools on our estimators."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,9 +13,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import trickless
+import trickless.neurons
 from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem, shots
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
-from trickless.neurons import Gaussian, Stumps
+from trickless import (
+    DoublyStochasticRegressor,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    RandomFeatures,
+)
+from trickless.learners.base import Learner
+from trickless.neurons import Gaussian, Mixture, Stumps, Tabular, Trees
 
 
 class Shots:
@@ -117,3 +127,49 @@ def test_data_frames_keep_their_names(learner):
         np.testing.assert_array_equal(answer, expected)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[list("dcba")])
+
+
+def every_subclass(cls):
+    """The classes of the package that derive from a class and can be made."""
+    for derived in cls.__subclasses__():
+        yield from every_subclass(derived)
+        if derived.__module__.startswith("trickless.") and not inspect.isabstract(derived):
+            yield derived
+
+
+@pytest.mark.parametrize(
+    ("module", "base"), [(trickless, Learner), (trickless.neurons, trickless.neurons.Neurons)]
+)
+def test_pictures_link_to_the_page_of_the_reference(module, base):
+    """The reference has a page for each public class: tests/test_docs.py."""
+    classes = [cls for cls in set(every_subclass(base)) if cls.__name__ in module.__all__]
+    assert len(classes) > 15
+    for cls in classes:
+        link = object.__new__(cls)._get_doc_link()
+        page = f"generated/{module.__name__}.{cls.__name__}.html"
+        assert link == f"https://trickless.readthedocs.io/en/latest/{page}"
+
+
+def test_what_has_no_page_links_to_none():
+    class Own(KitchenSinksRegressor):
+        pass
+
+    class OwnNeurons(Gaussian):
+        pass
+
+    X, y = problem(LEARNERS[0])
+    mixture = DoublyStochasticRegressor(Mixture([Gaussian(1.0), Trees(2)]), 400, random_state=0)
+    turns = mixture.fit(X, y).neurons_
+    (tabular,) = [
+        part
+        for part in vars(Tabular().fit(X, np.random.default_rng(0))).values()
+        if isinstance(part, Mixture)
+    ]
+    for thing in (Own(), OwnNeurons(), turns, *turns.parts_[:1], *tabular.neurons):
+        assert thing._get_doc_link() == "", thing
+
+
+def test_the_picture_of_a_pipeline_has_the_links():
+    picture = make_pipeline(StandardScaler(), KitchenSinksRegressor(Gaussian()))._repr_html_()
+    assert "/generated/trickless.KitchenSinksRegressor.html" in picture
+    assert "/generated/trickless.neurons.Gaussian.html" in picture

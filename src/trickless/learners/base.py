@@ -57,6 +57,11 @@ class Learner(CallbackSupportMixin, BaseEstimator):
     fixed_: dict[str, Any]
     seed_: int
 
+    #: The page of the class in the reference, to which scikit-learn's picture of it links.
+    _doc_link_module = "trickless"
+    _doc_link_template = (
+        "https://trickless.readthedocs.io/en/latest/generated/trickless.{estimator_name}.html"
+    )
     #: Parameters that may not change between the batches of one model.
     _fixed: ClassVar[tuple[str, ...]] = ("dtype",)
     #: Remedy if memory is too small.

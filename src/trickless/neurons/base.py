@@ -137,6 +137,10 @@ class Neurons(BaseEstimator, ABC):
     True
     """
 
+    #: The page of the class in the reference, to which scikit-learn's picture of it links.
+    _doc_link_module = "trickless"
+    _doc_link_template = "https://trickless.readthedocs.io/en/latest/generated/trickless.neurons.{estimator_name}.html"
+
     def __setattr__(self, name: str, value: Any) -> None:
         # Parameters are numbers of Python, since products of those of NumPy may overflow.
         super().__setattr__(name, value if name.endswith("_") else plain(value))

@@ -39,6 +39,7 @@ class Block(Composed):
         The fitted family.
     """
 
+    _doc_link_module = ""  # it has no page
     _rules = {"neurons": FAMILY, "n_draws": count("n_draws=16 has 16 draws a neuron")}
 
     def __init__(self, neurons: Neurons, n_draws: int = 16) -> None:

@@ -149,6 +149,8 @@ class _Terms(Neurons):
     of t are uniform, and independent for any two categories.
     """
 
+    _doc_link_module = ""  # it has no page
+
     def __init__(self, depth: int) -> None:
         self.depth = depth
 

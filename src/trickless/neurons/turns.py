@@ -32,6 +32,8 @@ class Turns(Mixture):
     mixture does.
     """
 
+    _doc_link_module = ""  # it has no page
+
     @classmethod
     def of(cls, mixture: Mixture, parts: list[Neurons], n_rows: int) -> Turns:
         """Turns of the fitted families of a mixture, for so many rows.
