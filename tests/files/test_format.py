@@ -9,7 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+import sklearn
 from sklearn.base import clone, is_regressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import mutated_files
 import trickless
@@ -358,6 +361,31 @@ def test_a_family_of_the_users_is_loaded_if_it_is_trusted(again, path):
     replaced(path, b'"foreign": [', b'"foreign": [], "were": [')
     with pytest.raises(ValueError, match=r"test_format:Halfspaces' is not a name that may stand"):
         trickless.load(path, [Halfspaces, Helper])
+
+
+def test_what_an_estimator_asks_for_comes_back(path, again):
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = KitchenSinksRegressor().set_fit_request(sample_weight="importance")
+        model.set_score_request(sample_weight=False)
+        scaler = StandardScaler().set_fit_request(sample_weight=True)
+    copy = again(model)
+    assert str(copy.get_metadata_routing()) == str(model.get_metadata_routing())
+    X, y = problem(model)
+    assert str(again(model.fit(X, y)).get_metadata_routing()) == str(model.get_metadata_routing())
+    again(make_pipeline(scaler, model), [Pipeline, StandardScaler])
+    copy = trickless.load(path, [Pipeline, StandardScaler])[0]
+    assert str(copy.get_metadata_routing()) == str(scaler.get_metadata_routing())
+    for old, new in (
+        (b'"fit": {"sample', b'"owner": {"sample'),
+        (b'"fit": {"sample', b'"params": {"sample'),
+        (b'"fit": {"sample_weight"', b'"fit": {"n_neurons"'),
+        (b'"importance"', b"3"),
+        (b'"_metadata_request": {', b'"_metadata_request": 3, "a": {'),
+    ):
+        again(model)
+        replaced(path, old, new)
+        with pytest.raises(ValueError, match=r"model\.trickless.*Remedy"):
+            trickless.load(path)
 
 
 def test_a_class_of_a_script_may_have_moved_to_a_module(again, path):

@@ -22,9 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from trickless.arrays.growing import Growing, GrowingSparse
 from trickless.arrays.sparse import checked_csr, parts_of
+from trickless.files import routing
 from trickless.files.random_states import from_state, state_of
 from trickless.files.registry import classes
 
@@ -76,6 +78,8 @@ class Recorder:
             raise self.refused(f"a {cls.__name__} that holds itself")
         attributes = {}
         for name, part in self._state(value).items():
+            if name == routing.ATTRIBUTE and isinstance(part, MetadataRequest):
+                part = routing.requests_of(part)
             self._path.append((f"{cls.__name__}.{name}", value))
             attributes[name] = self.write(part)
             self._path.pop()
@@ -207,12 +211,14 @@ class Reader:
         for attribute in attributes:
             _check_attribute(cls, attribute)
         value = cls.__new__(cls)
+        requests = attributes.pop(routing.ATTRIBUTE, {})
         if isinstance(value, BaseEstimator):
             attributes = _with_parameters(cls, attributes)
         if hasattr(value, "__setstate__"):
             value.__setstate__(attributes)
         else:
             value.__dict__.update(attributes)
+        routing.set_requests(value, requests)
         return value
 
 
