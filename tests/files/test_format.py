@@ -11,6 +11,8 @@ import pytest
 import scipy.sparse
 import sklearn
 from sklearn.base import clone, is_regressor
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -37,6 +39,8 @@ from trickless import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     NORMARegressor,
+    RandomFeatures,
+    SDCARegressor,
     ShrinkingGradientRegressor,
 )
 from trickless.files.registry import classes
@@ -361,6 +365,33 @@ def test_a_family_of_the_users_is_loaded_if_it_is_trusted(again, path):
     replaced(path, b'"foreign": [', b'"foreign": [], "were": [')
     with pytest.raises(ValueError, match=r"test_format:Halfspaces' is not a name that may stand"):
         trickless.load(path, [Halfspaces, Helper])
+
+
+@pytest.mark.parametrize(
+    ("model", "trusted"),
+    [
+        (KitchenSinksRegressor(n_neurons=20), []),
+        (
+            make_pipeline(StandardScaler(), KitchenSinksRegressor(n_neurons=20)),
+            [Pipeline, StandardScaler],
+        ),
+        (make_pipeline(RandomFeatures(n_neurons=20), Ridge()), [Ridge, Pipeline]),
+        (KitchenSinksRegressor(FromFunction(waves, soft_waves, 2), 20), [soft_waves, waves]),
+        (TransformedTargetRegressor(SDCARegressor(), transformer=StandardScaler()), None),
+    ],
+    ids=["learner", "pipeline", "features", "functions", "targets"],
+)
+def test_what_is_saved_says_what_has_to_be_trusted(model, trusted, path):
+    X, y = problem(KitchenSinksRegressor())
+    model = clone(model).fit(X, y)
+    returned = trickless.save(model, path)
+    assert trusted is None or returned == trusted
+    np.testing.assert_array_equal(trickless.load(path, returned).predict(X), model.predict(X))
+    for i in range(len(returned)):  # no more than is needed
+        with pytest.raises(ValueError, match="not in trusted"):
+            trickless.load(path, returned[:i] + returned[i + 1 :])
+    unfitted = clone(model)
+    assert repr(trickless.load(path, trickless.save(unfitted, path))) == repr(unfitted)
 
 
 def test_what_an_estimator_asks_for_comes_back(path, again):

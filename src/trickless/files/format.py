@@ -39,7 +39,7 @@ DEFECTS = (
 )
 
 
-def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = False) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = False) -> list[Any]:
     """Save a model, fitted or not, to a file that :func:`load` reads without running code from it.
 
     The file is written beside ``path`` under a temporary name, and takes its place once it is
@@ -49,13 +49,20 @@ def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = Fal
     Parameters
     ----------
     model : estimator, Neurons, Network or Expansion
-        An object of this package. Families and functions of your own are saved by where they can
-        be imported from, and have to be passed to :func:`load`.
+        An object of this package, or one that holds such objects and others of plain data and
+        arrays, such as a pipeline of scikit-learn. Families and functions of your own, and classes
+        of other libraries, are saved by where they can be imported from.
     path : str or path
         Where to write the file; ``.trickless`` is a good ending.
     for_prediction : bool, default=False
         Whether to save ``model.compact()``: a smaller file, whose model predicts but cannot learn
         on.
+
+    Returns
+    -------
+    list of classes and functions
+        What is not of this package, and has to be passed to :func:`load`: ``load(path, trusted)``.
+        Empty for most models.
 
     Raises
     ------
@@ -78,10 +85,12 @@ def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = Fal
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = trickless.KitchenSinksRegressor(n_neurons=50, random_state=0).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     trickless.save(model, Path(folder, "diabetes.trickless"))
+    ...     trusted = trickless.save(model, Path(folder, "diabetes.trickless"))
     ...     again = trickless.load(Path(folder, "diabetes.trickless"))
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
+    >>> trusted
+    []
     """
     if for_prediction:
         if not callable(getattr(model, "compact", None)):
@@ -91,7 +100,7 @@ def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = Fal
             )
         model = model.compact()
     with written_whole("save", path) as file:
-        write(model, file)
+        return write(model, file)
 
 
 @cache
@@ -100,30 +109,30 @@ def library_version() -> str:
     return version("trickless")
 
 
-def write(model: Any, file: BinaryIO) -> None:
-    """Write a model with its checksum."""
-    sha = hashlib.sha256()
-    for part in _parts(model):
+def write(model: Any, file: BinaryIO) -> list[Any]:
+    """Write a model with its checksum; return the classes and functions that it needs trusted."""
+    recorder, sha = Recorder(), hashlib.sha256()
+    for part in _parts(model, recorder):
         sha.update(part)
         file.write(part)
     file.write(sha.digest())
+    return [thing for _, thing in sorted(recorder.foreign.items())]
 
 
 def digest(model: Any) -> str:
     """The checksum of the file that a model would be saved to."""
     sha = hashlib.sha256()
-    for part in _parts(model):
+    for part in _parts(model, Recorder()):
         sha.update(part)
     return sha.hexdigest()
 
 
-def _parts(model: Any) -> Iterator[bytes]:
+def _parts(model: Any, recorder: Recorder) -> Iterator[bytes]:
     """The parts of a file in order, without its checksum.
 
     They are copies: what another thread changes meanwhile cannot come between a part's checksum and
     its writing.
     """
-    recorder = Recorder()
     recorder.add(model)
     table = [[_little(a.dtype).str, _order(a), list(a.shape)] for a in recorder.arrays]
     about = {
@@ -171,8 +180,9 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
     ----------
     path : str or path
     trusted : list of classes and functions, default=()
-        The families and functions of your own that the model is made of. One that was saved from
-        a script or notebook (``__main__``) may be in any module by now. Their code is run.
+        The families and functions of your own that the model is made of, and the classes of other
+        libraries: what :func:`save` returned. One that was saved from a script or notebook
+        (``__main__``) may be in any module by now. Their code is run.
 
     Returns
     -------
@@ -202,10 +212,12 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
     >>> def psi(X, w):
     ...     return np.sign(X @ w.T)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     trickless.save(FromFunction(sample, psi), Path(folder, "signs.trickless"))
+    ...     trusted = trickless.save(FromFunction(sample, psi), Path(folder, "signs.trickless"))
     ...     neurons = trickless.load(Path(folder, "signs.trickless"), trusted=[sample, psi])
     >>> neurons.psi is psi
     True
+    >>> sorted(thing.__name__ for thing in trusted)
+    ['psi', 'sample']
     """
     known = _by_name(trusted)
     check_is_file("load", Path(path))
