@@ -115,6 +115,13 @@ def test_integers_that_float64_holds_or_that_differ_by_much_are_not_warned_of():
         model.fit(whole[:, None], y)  # a warning would be an error
 
 
+def test_integers_of_which_there_are_none_are_not_looked_at():
+    rows = scipy.sparse.csr_matrix((20, 2), dtype=int)
+    assert KitchenSinksRegressor(n_neurons=4).fit(rows, np.ones(20)).score(rows, np.ones(20)) == 1
+    with pytest.raises(ValueError, match=r"0 sample.*Remedy"):
+        KitchenSinksRegressor(n_neurons=4).fit(np.zeros((0, 2), dtype=int), np.ones(0))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_targets_that_float64_rounds_too_far_are_warned_of(kind):
     rows = np.arange(100.0)[:, None] / 30

@@ -104,7 +104,7 @@ def _columns(values: Any) -> list[tuple[str, np.ndarray]]:
         array = np.asarray(to_host(values))
     except ValueError:  # of lists of several lengths, which are refused later
         return []
-    if array.ndim not in (1, 2) or array.dtype.kind not in "iuO":
+    if array.ndim not in (1, 2) or array.dtype.kind not in "iuO" or not array.size:
         return []
     columns = array.reshape(len(array), -1).T
     return [(f"column {j} of " if len(columns) > 1 else "", each) for j, each in enumerate(columns)]
