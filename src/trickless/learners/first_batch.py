@@ -59,7 +59,8 @@ class FirstBatch:
             for best, sign in ((xp.min, 1), (xp.max, -1))
         )
         known = rows.shape[0] - to_host(xp.count_nonzero(missing, axis=0))
-        total = to_host(xp.sum(xp.where(missing, xp.zeros_like(rows), rows), axis=0))
+        with np.errstate(over="ignore"):
+            total = to_host(xp.sum(xp.where(missing, xp.zeros_like(rows), rows), axis=0))
         empty = known == 0
         self.low, self.high = (np.where(empty, np.nan, end.astype(float)) for end in (low, high))
         self.mean = np.where(empty, np.nan, total.astype(float) / np.maximum(known, 1))
