@@ -436,6 +436,11 @@ def frame_of(X: Any) -> Any:
         def exact(type_: Any) -> Any:
             return pandas.ArrowDtype(type_) if pyarrow.types.is_integer(type_) else None
 
+        for i, field in enumerate(X.schema):
+            kind = field.type
+            if pyarrow.types.is_dictionary(kind) and str(kind.index_type).startswith("u"):
+                texts = X.column(i).cast(kind.value_type)  # pandas takes signed indices only
+                X = X.set_column(i, field.name, texts)
         try:
             X = X.to_pandas(types_mapper=exact, ignore_metadata=True)
         except pyarrow.ArrowInvalid as error:
