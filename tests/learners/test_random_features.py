@@ -149,6 +149,14 @@ def test_a_stream_keeps_the_neurons_of_its_first_batch():
         model.set_params(n_neurons=7).partial_fit(X)
 
 
+def test_the_number_of_neurons_is_that_of_the_fit():
+    model = features("gaussian", 30).fit(X)
+    Z = model.transform(X)
+    model.set_params(n_neurons=7)
+    np.testing.assert_array_equal(model.transform(X), Z)
+    assert len(model.get_feature_names_out()) == Z.shape[1]
+
+
 def test_weights_count_as_rows():
     weight = np.where(X[:, 0] > 0, 2.0, 0.0)
     some = X[X[:, 0] > 0]

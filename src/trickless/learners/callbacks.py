@@ -1,7 +1,7 @@
 """What a fit tells scikit-learn's callbacks, and the bars of ``verbose``.
 
-A fit is a task, each of its phases a subtask, and each hundredth of a phase a subtask of that. See
-https://scikit-learn.org/stable/developers/ for the protocol; versions before 1.9 have none.
+A fit is a task, each of its phases a subtask, and each hundredth of a phase a subtask of that. A
+callback cannot end a fit early. Versions of scikit-learn before 1.9 have no callbacks.
 """
 
 from __future__ import annotations

@@ -369,7 +369,9 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         quadratic. The default suits targets with a standard deviation of about 1.
     alpha : float or "auto", default="auto"
         Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
-        which ``damping`` regularises.
+        which ``damping`` regularises. For "epsilon_insensitive", whose slope is ±1 in any unit of
+        y, alpha has the unit 1 / y, and "auto" is 1e-6 / (mean distance of an output from its
+        intercept).
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
         largest step that is stable in mean square, for the largest eigenvalue of the kernel

@@ -43,8 +43,8 @@ class FirstBatch:
     n_later : int
         Rows in later batches.
     other, beyond : arrays of shape (n_features,)
-        How many of them differ from both ends of the range, or from a column's one value; and how
-        many are beyond the range.
+        How many of them differ from the low end of the range, which is a constant column's value;
+        and how many are beyond the range.
     far : array of shape (n_features,)
         Sum over later rows of the square of the distance to the mean, along each column.
     warned : bool
@@ -71,7 +71,9 @@ class FirstBatch:
         self.far: Any = 0.0
 
     def after(self, X: Any) -> FirstBatch:
-        """The same after a later batch."""
+        """The same after a later batch; once there was a warning, nothing is counted."""
+        if self.warned:
+            return self
         rows, new = _some(X), copy(self)
         xp, times = namespace(rows), X.shape[0] / max(1, rows.shape[0])
         low, high = (beside(rows, end) for end in (self.low, self.high))
@@ -85,7 +87,7 @@ class FirstBatch:
 
     def doubt(self, family: Neurons, inputs: Inputs) -> str | None:
         """Why a family that was fitted to this batch does not suit later rows; None if it does."""
-        if self.warned or self.n_later < _ENOUGH or not _takes_from_data(family):
+        if self.warned or self.n_later < _ENOUGH:
             return None
         by_column = family.by_order or learned_relevance(family) is not None
         far = self.far / self.n_later
@@ -154,7 +156,7 @@ def _name(inputs: Inputs, column: int) -> str:
     return repr(inputs.names[column] if inputs.names else column)
 
 
-def _takes_from_data(family: Neurons) -> bool:
+def takes_from_data(family: Neurons) -> bool:
     """Whether a fitted family, or a part of it, has taken anything but columns from the data."""
     parameters = family.get_params(deep=False)
     for name, value in vars(family).items():
@@ -162,4 +164,4 @@ def _takes_from_data(family: Neurons) -> bool:
             parameter = parameters.get(name[:-1])
             if parameter is None or isinstance(parameter, str):
                 return True
-    return any(map(_takes_from_data, getattr(family, "parts_", None) or []))
+    return any(map(takes_from_data, getattr(family, "parts_", None) or []))

@@ -616,9 +616,10 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     tol : float, default=1e-5
         The iterative solver stops when the risk is this close to its minimum, relative to the
         decrease of the risk by the solution. Losses other than "squared_error" are solved when no
-        entry of the preconditioned gradient is larger, or when the risk no longer decreases. Within
-        a ``weight_bound`` they are solved when the risk is proved to be this close to its minimum,
-        relative to the risk of the function 0.
+        entry of the preconditioned gradient is larger than this times the root of the risk of the
+        best constant, or when the risk no longer decreases. Within a ``weight_bound`` they are
+        solved when the risk is proved to be this close to its minimum, relative to the risk of the
+        best constant.
     search : dict or None, default=None
         Parameters of the neurons to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``; see :class:`KitchenSinksRegressor`.

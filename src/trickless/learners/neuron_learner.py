@@ -13,7 +13,7 @@ from trickless.arrays.devices import take
 from trickless.arrays.namespaces import on_host
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.learners.base import Learner
-from trickless.learners.first_batch import FirstBatch, warn_of_later_rows
+from trickless.learners.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
 from trickless.learners.importances import learned_relevance
 from trickless.learners.intake import receive
 from trickless.learners.rows import Batch, Matrix, RowsOfNeurons
@@ -61,7 +61,7 @@ class NeuronLearner(Learner):
     neurons: Neurons | str
     n_neurons: int
     neurons_: Neurons
-    first_batch_: FirstBatch
+    first_batch_: FirstBatch | None
     stream_: NeuronStream
 
     @property
@@ -184,7 +184,7 @@ def _take_neurons(learner: NeuronLearner, X: Any) -> None:
     kind = learner.rows_.kind
     if kind.tables and not learner.neurons_.accepts_tables:
         kind.without_gaps = type(learner.neurons_).__name__
-    learner.first_batch_ = FirstBatch(X)
+    learner.first_batch_ = FirstBatch(X) if takes_from_data(learner.neurons_) else None
     try_neurons(learner, X, first=True)
 
 
@@ -212,6 +212,8 @@ def receive_rows(
 def see_later_rows(learner: NeuronLearner, X: Any) -> None:
     """Check that the neurons suit the rows of a later batch."""
     try_neurons(learner, X)
+    if learner.first_batch_ is None:
+        return
     owner, inputs = type(learner).__name__, learner.rows_.inputs(learner, X.shape[1])
     later = learner.first_batch_.after(X)
     learner.first_batch_ = warn_of_later_rows(owner, later, learner.neurons_, inputs)

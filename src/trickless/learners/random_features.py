@@ -264,16 +264,17 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
     def _of_rows(self, X: Any) -> Any:
         """The random features of validated rows."""
-        family, scale = self.neurons_, self.n_neurons**-0.5
+        family, n_neurons = self.neurons_, self._n_drawn
+        scale = n_neurons**-0.5
         with linear_algebra(self.n_jobs):
             if family.one_hot and self.sparse_output and on_host(X):
                 return self._indicators(X, scale)
-            n_columns = self.n_neurons * family.width
+            n_columns = n_neurons * family.width
             out = empty((X.shape[0], n_columns), X, self.rows_.dtype)
 
             def fill(rows: slice, some: Any) -> None:
                 n_rows = min(rows.stop, X.shape[0]) - rows.start
-                for where, weights in self.source_.pieces(0, self.n_neurons, some):
+                for where, weights in self.source_.pieces(0, n_neurons, some):
                     Z, xp = family(some, weights)[:n_rows, ...], namespace(some)
                     Z = xp.reshape(Z, (n_rows, family.width, -1))
                     Z = xp.reshape(xp.permute_dims(Z, (0, 2, 1)), (n_rows, -1))
@@ -286,7 +287,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
     def _indicators(self, X: np.ndarray, scale: float) -> scipy.sparse.csr_matrix:
         """The features of neurons one of whose numbers is 1, as a CSR matrix."""
-        family, n = self.neurons_, self.n_neurons
+        family, n = self.neurons_, self._n_drawn
         index = np.int32 if len(X) * n < 2**31 and n * family.width < 2**31 else np.int64
         columns, read = np.empty((len(X), n), dtype=index), family.read(X, self.n_jobs)
         for where, weights in self.source_.pieces(0, n):
@@ -312,14 +313,19 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         """
         check_is_fitted(self)
         family, width = type(self.neurons_).__name__.lower(), self.neurons_.width
-        numbers = np.arange(self.n_neurons * width)
+        numbers = np.arange(self._n_drawn * width)
         parts = [f"_{number % width}" if width > 1 else "" for number in numbers]
         names = [f"{family}{i // width}{part}" for i, part in zip(numbers, parts, strict=True)]
         return np.array(names, dtype=object)
 
     @property
+    def _n_drawn(self) -> int:
+        """The number of neurons at ``fit``, whatever the parameter is set to later."""
+        return int(self.fixed_["n_neurons"])
+
+    @property
     def _n_features_out(self) -> int:
-        return self.n_neurons * self.neurons_.width
+        return self._n_drawn * self.neurons_.width
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
