@@ -461,15 +461,20 @@ def check_type_change(question):
     np.testing.assert_array_equal(said, expected)
 
 
-def fuzz(n, derandomize=False):
-    """Check so many cases, most of them learners; derandomized, the same ones every time."""
-    every = settings(
+def search_settings(derandomize):
+    """How hypothesis searches; derandomized, the same cases every time."""
+    return settings(
         deadline=None,
         database=None,
         derandomize=derandomize,
         suppress_health_check=list(HealthCheck),
         phases=[Phase.generate, Phase.shrink],
     )
+
+
+def fuzz(n, derandomize=False):
+    """Check so many cases, most of them learners; derandomized, the same ones every time."""
+    every = search_settings(derandomize)
     searches = (
         (cases(), check, 0.8),
         (questions(), check_function, 0.1),

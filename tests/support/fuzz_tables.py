@@ -21,9 +21,10 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuzz_inputs import search_settings
 from trickless.cli import csv, dataset
 from trickless.cli.cells import MISSING
 from trickless.cli.columns import Request, kinds_to_read
@@ -407,13 +408,7 @@ def save(table, path):
 
 def fuzz(n, derandomize=False):
     """Check so many cases; derandomized, the same ones every time."""
-    every = settings(
-        deadline=None,
-        database=None,
-        derandomize=derandomize,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate, Phase.shrink],
-    )
+    every = search_settings(derandomize)
     for strategy, checked in ((text_cases(), check_text), (typed_cases(), check_typed)):
         settings(every, max_examples=n // 2)(given(strategy)(checked))()
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from trickless.cli.cells import CellError, dates_of, has_zone, is_text, numbers_of
 from trickless.tables.categories import as_text
-from trickless.tables.model import LARGEST
+from trickless.tables.columns import LARGEST
 
 #: The Arrow type that columns of each kind are read as; only a target is of the kind "truth".
 TYPES = {

@@ -20,7 +20,8 @@ from trickless.cli.models import Unknown, kinds_of, reading_of, table_model, use
 from trickless.cli.output import check_format, check_out, is_stdout, table_writer
 from trickless.cli.profile import tell_missing
 from trickless.cli.screen import Json, line, progress, result, say
-from trickless.tables.model import TableModel, frame_of
+from trickless.tables.columns import frame_of
+from trickless.tables.model import TableModel
 
 #: How a cell begins that a spreadsheet takes for a formula; numbers are none.
 _FORMULA = r"^([=@\t\r]|[+-]($|[^\d.,]|[\d.,]+[^\d.,]))"

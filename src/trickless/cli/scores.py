@@ -12,7 +12,8 @@ from trickless.cli.models import Unknown, kind_of_target, kinds_of, used
 from trickless.cli.moments import Moments
 from trickless.cli.screen import line, progress, table
 from trickless.cli.split import Part
-from trickless.tables.model import TableModel, frame_of
+from trickless.tables.columns import frame_of
+from trickless.tables.model import TableModel
 
 
 def scores_of(model: TableModel, path: Path, rows: Dataset | Part) -> dict[str, Any] | None:

@@ -7,7 +7,6 @@ a model can predict a table as it comes from a file or a data frame.
 from __future__ import annotations
 
 import inspect
-from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,22 +20,17 @@ from sklearn.utils.metaestimators import available_if
 from trickless.arrays.states import Turn, snapshot
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
-from trickless.rules import shown
-from trickless.tables.categories import as_text, coded, warn_of_new
-from trickless.tables.frames import NUMBERS, OBJECTS, PandasColumn, kind_of, with_names_as_text
-from trickless.tables.texts import MISSING, number_of, time_of
-from trickless.tables.times import DATES, ZONED, as_number
+from trickless.tables.categories import warn_of_new
+from trickless.tables.columns import codes_of, column_of, frame_of, new_texts, values_of
+from trickless.tables.frames import OBJECTS, PandasColumn
+from trickless.tables.texts import MISSING, number_of
 
 #: Rows are sparse if at most this share of their numbers is not 0, as in scikit-learn.
 _SPARSE = 0.3
 #: Rows are predicted in parts of about so many numbers.
 _CELLS = 2**22
-#: The largest number that is accepted. Its square does not overflow.
-LARGEST = 1e150
 #: The largest number of single precision.
 _LARGEST_SINGLE = float(np.finfo(np.float32).max)
-#: What columns of each kind hold.
-_HOLDS = {"number": NUMBERS, "date": DATES, "zoned date": ZONED}
 
 
 class TableColumn(NamedTuple):
@@ -303,14 +297,14 @@ class TableModel(BaseEstimator):
         -------
         array of shape (n_rows,)
         """
-        column = _column(frame_of(X), self.target)
+        column = column_of(frame_of(X), self.target)
         column = column[self._there(column)]
         if self.classes is None:
-            return _numbers(column, "number")
+            return values_of(column, "number")
         if self.classes.dtype.kind == "U":
-            codes, counts = _coded(column, known := self.classes.tolist())
-            return np.array([*known, *_new(counts, known)], dtype=str)[codes]
-        values = _numbers(column, "number")
+            codes, counts = codes_of(column, known := self.classes.tolist())
+            return np.array([*known, *new_texts(counts, known)], dtype=str)[codes]
+        values = values_of(column, "number")
         labels = values.astype(self.classes.dtype)
         return labels if (labels == values).all() else values  # some of them are no labels
 
@@ -329,8 +323,8 @@ class TableModel(BaseEstimator):
         frame, unknown = frame_of(X), {}
         for about in self.columns:
             if about.kind == "category":
-                _, counts = _coded(_column(frame, about.name), about.categories)
-                if new := _new(counts, about.categories):
+                _, counts = codes_of(column_of(frame, about.name), about.categories)
+                if new := new_texts(counts, about.categories):
                     unknown[about.name] = {text: counts[text] for text in new}
         return unknown
 
@@ -354,7 +348,7 @@ class TableModel(BaseEstimator):
                     "Remedy: one target for each row of X."
                 )
             frame = frame.assign(**{self.target: getattr(y, "array", y)})
-        there = self._there(_column(frame, self.target))
+        there = self._there(column_of(frame, self.target))
         return frame[there], there
 
     def _there(self, target: Any) -> np.ndarray:
@@ -383,14 +377,14 @@ class TableModel(BaseEstimator):
             return self._table(frame, declare)
         parts: list[Any] = []
         for about in self.columns:
-            column = _column(frame, about.name)
+            column = column_of(frame, about.name)
             if about.kind == "category":
-                codes, counts = _coded(column, about.categories)
+                codes, counts = codes_of(column, about.categories)
                 warn_of_new("TableModel", about.name, counts, about.categories)
                 missing = codes < 0
                 parts.append(_zeros_and_ones(codes, len(about.categories)))
             else:
-                values = _numbers(column, about.kind, about.date_format)
+                values = values_of(column, about.kind, about.date_format)
                 missing = np.isnan(values)
                 values = np.where(missing, about.mean, values)
                 if not isinstance(neurons, Histograms):
@@ -409,53 +403,20 @@ class TableModel(BaseEstimator):
 
         columns = {}
         for about in self.columns:
-            column = _column(frame, about.name)
+            column = column_of(frame, about.name)
             if about.kind == "category":
-                codes, counts = _coded(column, known := about.categories)
+                codes, counts = codes_of(column, known := about.categories)
                 if declare:
                     codes[codes >= len(known)] = -1
                 else:
-                    known = [*known, *_new(counts, known)]
+                    known = [*known, *new_texts(counts, known)]
                 texts = pandas.Index(known, dtype=object)
                 values: Any = pandas.Categorical.from_codes(codes, texts)
             else:
-                values = _numbers(column, about.kind, about.date_format) - about.median
+                values = values_of(column, about.kind, about.date_format) - about.median
                 values = np.clip(values, -_LARGEST_SINGLE, _LARGEST_SINGLE)
             columns[about.name] = values
         return pandas.DataFrame(columns, index=frame.index)
-
-
-def frame_of(X: Any) -> Any:
-    """A data frame of pandas, whose columns are named by text; integers keep their digits."""
-    if hasattr(X, "get_columns") and "Object" not in map(str, X.dtypes):
-        X = X.to_arrow()
-    if type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "schema"):
-        import pandas
-        import pyarrow
-
-        def exact(type_: Any) -> Any:
-            return pandas.ArrowDtype(type_) if pyarrow.types.is_integer(type_) else None
-
-        for i, field in enumerate(X.schema):
-            kind = field.type
-            if pyarrow.types.is_dictionary(kind) and str(kind.index_type).startswith("u"):
-                texts = X.column(i).cast(kind.value_type)  # pandas takes signed indices only
-                X = X.set_column(i, field.name, texts)
-        try:
-            X = X.to_pandas(types_mapper=exact, ignore_metadata=True)
-        except pyarrow.ArrowInvalid as error:
-            raise ValueError(
-                f"TableModel: X holds what pandas cannot hold: {error}. Remedy: times of day in "
-                "microseconds, or as text."
-            ) from error
-    elif hasattr(X, "to_pandas"):
-        X = X.to_pandas()
-    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
-        raise TypeError(
-            f"TableModel: X is a {type(X).__name__}, but columns are found by their names. Remedy: "
-            "pass a data frame of pandas, or what has a method to_pandas."
-        )
-    return with_names_as_text(X)
 
 
 def _with_rows(frame: Any) -> Any:
@@ -464,123 +425,6 @@ def _with_rows(frame: Any) -> Any:
             "TableModel: X has no rows, or none that has a target. Remedy: pass at least one row."
         )
     return frame
-
-
-def _column(frame: Any, name: str) -> Any:
-    if name not in frame.columns:
-        remedy = (
-            "X.reset_index(), which makes columns of its index"
-            if name in frame.index.names
-            else "pass the columns of the table that the model was fitted to; here are "
-            f"{list(frame.columns)[:10]}"
-        )
-        raise ValueError(f"TableModel: there is no column {name!r}. Remedy: {remedy}.")
-    column = frame[name]
-    if column.ndim > 1:
-        raise ValueError(
-            f"TableModel: there are {column.shape[1]} columns {name!r}. Remedy: leave one of them."
-        )
-    return column
-
-
-def _coded(column: Any, known: list[str]) -> tuple[np.ndarray, dict[str, int]]:
-    """Codes of categories, and how often each occurs; errors name the column."""
-    try:
-        about = PandasColumn(column.name, column)
-        return coded(about, {text: code for code, text in enumerate(known)})
-    except ValueError as error:
-        raise ValueError(f"TableModel: column {column.name!r}: {error}.") from error
-    except (TypeError, NotImplementedError) as error:  # the latter of Arrow
-        raise ValueError(
-            f"TableModel: column {column.name!r} holds objects that cannot be categories: {error}. "
-            "Remedy: one text, number, truth value or time a cell."
-        ) from error
-
-
-def _new(counts: dict[str, int], known: list[str]) -> list[str]:
-    """The categories that are not known, in the order of their codes."""
-    there = set(known)
-    return [text for text in counts if text not in there]
-
-
-def _numbers(column: Any, kind: str, date_format: str = "") -> np.ndarray:
-    """Numbers, with NaN where they are missing; dates as days since 1970."""
-    about, wanted = PandasColumn(column.name, column), _HOLDS[kind]
-    if about.missing().all():
-        return np.full(len(column), np.nan)
-    try:
-        if about.holds == OBJECTS or (date_format and about.holds == NUMBERS):
-            numbers = _of_objects(about, kind, date_format)
-        elif about.kinds() != {wanted}:
-            raise _refused(about, kind, column.dropna().iloc[0], about.holds)
-        else:
-            numbers = about.numbers()
-    except (TypeError, OverflowError, NotImplementedError) as error:
-        raise _refused(about, kind, error, "") from error
-    if len(wrong := np.flatnonzero(np.abs(numbers) > LARGEST)):
-        row = int(wrong[0])
-        raise ValueError(
-            f"TableModel: column {column.name!r} holds {numbers[row]} in row {row} of those "
-            f"passed, but numbers have to be finite, and none may be beyond {LARGEST:g}. Remedy: "
-            "NaN stands for a missing value."
-        )
-    return numbers
-
-
-def _of_objects(column: PandasColumn, kind: str, date_format: str) -> np.ndarray:
-    """Objects as numbers, texts among them as the cells of a CSV file.
-
-    Where dates are written in a format, numbers are their digits.
-    """
-    places, values, _ = column.occurring()
-    numbers, has_truth = [], False
-    for value in values:
-        if date_format and kind_of(value) == NUMBERS:
-            with suppress(ValueError):  # of a float that stands for several numbers
-                value = as_text(value)
-        found = value
-        if isinstance(value, str):
-            if value.strip() in MISSING:
-                numbers.append(np.nan)
-                continue
-            found = number_of(value) if kind == "number" else time_of(value, date_format)
-            has_truth |= type(found) is bool
-        if found is None or kind_of(found) != _HOLDS[kind]:
-            what = OBJECTS if found is None else kind_of(found)
-            raise _refused(column, kind, value, what, date_format)
-        numbers.append(as_number(found))
-    if has_truth and (others := [n for n in numbers if n not in (0, 1) and n == n]):
-        raise _refused(column, kind, f"it holds truth values and {others[0]}", "")
-    return np.array([*numbers, np.nan])[places]
-
-
-def _refused(
-    column: PandasColumn, kind: str, such: Any, found: str, date_format: str = ""
-) -> ValueError:
-    """An error that a column holds something else, with a line of code that makes dates of it."""
-    x = f"X[{column.name!r}]"
-    if kind == "number":
-        remedy = "pass numbers"
-    elif found == OBJECTS:
-        remedy = (
-            f"write them as {date_format or '2026-01-31'}, or {x} = pandas.to_datetime({x}, "
-            "format='%d/%m/%Y'), with the codes of how they are written"
-        )
-    elif kind == "date" and found == ZONED:
-        remedy = (
-            f"{x} = pandas.to_datetime({x}, utc=True).dt.tz_localize(None), if the times that the "
-            "model was fitted to are those of UTC"
-        )
-    elif kind == "zoned date" and found == DATES:
-        remedy = (
-            f"{x} = pandas.to_datetime({x}).dt.tz_localize('UTC'), or the zone that they are of"
-        )
-    else:
-        remedy = "pass dates as pandas.to_datetime makes them"
-    return ValueError(
-        f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was fitted "
-        f"to {_HOLDS[kind]}: {f'such as {shown(such)}' if found else such}. Remedy: {remedy}."
-    )
 
 
 def _zeros_and_ones(codes: np.ndarray, n_categories: int) -> Any:
