@@ -43,7 +43,7 @@ from trickless import RandomFeatures
 from trickless.neurons import Chi2, Gaussian, Landmarks, Polynomial, Trees
 
 PATH = Path(__file__).parent / "results" / "features.json"
-SEEDS, COLUMNS, ROWS = 3, 1000, 20_000
+SEEDS, COLUMNS, ROWS = 3, 1000, 10_000
 SIZES, TEST_ROWS = (5000, 500_000), 10_000
 
 
