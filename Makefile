@@ -190,7 +190,7 @@ bench-auto: $(VENV)/.plot
 	$(BIN)/python benchmarks/auto.py
 
 bench-features: $(VENV)/.plot
-	PYTHONPATH=examples $(BIN)/python benchmarks/features.py
+	PYTHONPATH=examples/gallery $(BIN)/python benchmarks/features.py
 
 bench-relevance: $(VENV)/.plot
 	$(BIN)/python benchmarks/relevance.py
