@@ -29,7 +29,7 @@ from trickless.neurons import Gaussian
 
 PATH = Path(__file__).parent / "results" / "two_samples.json"
 #: Rows of a sample, and how often the tests are run on them.
-BESIDE, ALONE = {500: 100, 2_000: 40, 5_000: 15}, {100_000: 3, 500_000: 1}
+BESIDE, ALONE = {500: 100, 2_000: 40, 5_000: 5}, {100_000: 3, 500_000: 1}
 QUICK_BESIDE, QUICK_ALONE = {200: 6, 400: 3}, {1_000: 1}
 FEATURES, PERMUTATIONS, LEVEL, MEDIAN_ROWS = 5, 199, 0.05, 1000
 
