@@ -52,24 +52,25 @@ SIZES, TEST_ROWS = (5000, 500_000), 10_000
 def transformers(scale, seed):
     """Pairs of scikit-learn's and ours; "chi" and "trees" have their own numbers of columns."""
     gamma, state = 1 / (2 * scale**2), {"random_state": seed}
+    ours = state | {"scale": "unit"}
     trees = {"n_estimators": 100, "max_depth": 4}
     return {
         "RBFSampler": RBFSampler(gamma=gamma, n_components=COLUMNS, **state),
-        "Gaussian": RandomFeatures(Gaussian(scale), COLUMNS // 2, **state),
-        "Gaussian, relevance": RandomFeatures(Gaussian("relevance"), COLUMNS // 2, **state),
+        "Gaussian": RandomFeatures(Gaussian(scale), COLUMNS // 2, **ours),
+        "Gaussian, relevance": RandomFeatures(Gaussian("relevance"), COLUMNS // 2, **ours),
         "Nystroem": Nystroem(gamma=gamma, n_components=COLUMNS, **state),
-        "Landmarks": RandomFeatures(Landmarks(Gaussian(scale)), COLUMNS, **state),
+        "Landmarks": RandomFeatures(Landmarks(Gaussian(scale)), COLUMNS, **ours),
         "PolynomialCountSketch": PolynomialCountSketch(
             degree=3, gamma=1 / scale**2, coef0=1, n_components=COLUMNS, **state
         ),
-        "Polynomial": RandomFeatures(Polynomial(degree=3), COLUMNS, **state),
+        "Polynomial": RandomFeatures(Polynomial(3, 1 / scale**2), COLUMNS, **ours),
         "AdditiveChi2Sampler": make_pipeline(MinMaxScaler(clip=True), AdditiveChi2Sampler()),
         "Chi2": make_pipeline(
-            MinMaxScaler(clip=True), RandomFeatures(Chi2(), COLUMNS // 2, **state)
+            MinMaxScaler(clip=True), RandomFeatures(Chi2(), COLUMNS // 2, **ours)
         ),
         "RandomTreesEmbedding": RandomTreesEmbedding(**trees, **state),
-        "Trees": RandomFeatures(Trees(4), 100, **state),
-        "Trees, best of 8": RandomFeatures(Trees(4), 100, n_candidates=8, **state),
+        "Trees": RandomFeatures(Trees(4), 100, **ours),
+        "Trees, best of 8": RandomFeatures(Trees(4), 100, n_candidates=8, **ours),
     }
 
 

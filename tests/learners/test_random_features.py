@@ -18,6 +18,7 @@ from trickless.neurons import Gaussian, Neurons, Patches, Trees
 X = inputs(120, 4)
 Y = np.sin(2 * X[:, 0]) + X[:, 1]
 every_family = pytest.mark.parametrize("family", FAMILIES)
+small_or_not = pytest.mark.filterwarnings("ignore:RandomFeatures. neurons=.* has small act")
 
 
 def features(family, n_neurons=100, **options):
@@ -29,6 +30,7 @@ def dense(Z):
 
 
 @every_family
+@small_or_not
 def test_inner_products_estimate_the_kernel(family):
     """The mean over seeds is within its standard errors, wherever a closed form is known."""
     rows = suited(family, X)[:6]
@@ -45,6 +47,7 @@ def test_inner_products_estimate_the_kernel(family):
 
 
 @every_family
+@small_or_not
 def test_ridge_on_the_features_is_kitchen_sinks(family):
     rows, neurons = suited(family, X), clone(FAMILIES[family])
     scales = [name for name in neurons.get_params() if name.endswith("length_scale")]
@@ -57,6 +60,7 @@ def test_ridge_on_the_features_is_kitchen_sinks(family):
 
 
 @every_family
+@small_or_not
 def test_rows_alone_threads_and_files_change_nothing(family, tmp_path):
     rows = suited(family, X)
     model = features(family).fit(rows)
@@ -68,6 +72,34 @@ def test_rows_alone_threads_and_files_change_nothing(family, tmp_path):
     save(model, tmp_path / "features")
     if family != "function":
         np.testing.assert_array_equal(dense(load(tmp_path / "features").transform(rows)), Z)
+
+
+@every_family
+@small_or_not
+def test_a_row_of_unit_scale_has_a_norm_of_one(family, tmp_path):
+    rows = suited(family, X)
+    kernel, unit = features(family).fit(rows), features(family, scale="unit").fit(rows)
+    Z = dense(unit.transform(rows))
+    assert (Z.astype(float) ** 2).sum(axis=1).mean() == pytest.approx(1.0, rel=1e-4)
+    expected = dense(kernel.transform(rows)) * unit.scale_
+    np.testing.assert_allclose(Z, expected, atol=1e-12 if Z.dtype == float else 1e-6)
+    np.testing.assert_allclose(
+        dense(unit.transform(3 * rows[:1])), dense(unit.transform(3 * rows))[:1]
+    )
+    if family != "function":
+        save(unit, tmp_path / "unit")
+        np.testing.assert_array_equal(dense(load(tmp_path / "unit").transform(rows)), Z)
+
+
+def test_small_features_warn_and_the_remedy_helps():
+    """A logistic regression learns a constant from products of many inputs, but not at unit scale."""
+    rows, learner = inputs(300, 30), LogisticRegression()
+    label = rows[:, 0] > 0
+    pipeline = make_pipeline(RandomFeatures("polynomial", random_state=0), learner)
+    with pytest.warns(UserWarning, match=r"'polynomial' has small activations .* scale='unit'"):
+        blind = pipeline.fit(rows, label).score(rows, label)
+    pipeline.set_params(randomfeatures__scale="unit")
+    assert blind < 0.6 < 0.85 < pipeline.fit(rows, label).score(rows, label)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -172,7 +204,10 @@ def test_tables_images_and_a_neuron_of_ones_own():
         Z = RandomFeatures(family, 50, random_state=0).fit_transform(frame)
         assert np.isfinite(dense(Z)).all()
     images = np.random.default_rng(0).random((30, 64))
-    assert RandomFeatures(Patches((8, 8), patch=3), 40).fit_transform(images).shape[0] == 30
+    assert (
+        RandomFeatures(Patches((8, 8), patch=3), 40, scale="unit").fit_transform(images).shape[0]
+        == 30
+    )
 
     class Signs(Neurons):
         def draw(self, rng, n):

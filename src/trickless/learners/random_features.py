@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.devices import empty
+from trickless.arrays.devices import empty, to_host
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
@@ -38,7 +38,21 @@ from trickless.learners.targets import Numbers
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.auto import Auto
 from trickless.neurons.checks import check_finite_activations
-from trickless.rules import DTYPE, anything, boolean, check_parameters, either, integer, is_none
+from trickless.rules import (
+    DTYPE,
+    anything,
+    boolean,
+    check_parameters,
+    choice,
+    either,
+    integer,
+    is_none,
+    warn,
+)
+
+#: Rows whose columns are looked at in a fit, and the mean of their squares below which there is a
+#: warning.
+_JUDGED, _SMALL = 512, 0.1
 
 
 class RandomFeatures(TransformerMixin, NeuronLearner):
@@ -71,6 +85,11 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     sparse_output : bool, default=True
         Whether the columns of indicators, as of "trees", are a CSR matrix. Other families have
         dense columns.
+    scale : {"kernel", "unit"}, default="kernel"
+        The scale of the columns. With "kernel", inner products estimate the kernel. With "unit",
+        all columns are multiplied by ``scale_``, so that the squares of a row sum to 1 on average
+        over the rows of ``fit``. Most families have this norm anyway. ``Polynomial``,
+        ``Landmarks`` and ``Patches`` have a far smaller one, and linear models need "unit" then.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. It and the fitted family are all that is stored.
     n_jobs : int or None, default=None
@@ -86,6 +105,8 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         The fitted family.
     feature_importances_ : array of shape (n_features,)
         How much each feature matters, if the family learned that.
+    scale_ : float
+        The factor of all columns. It is 1 with ``scale="kernel"``.
     n_features_in_ : int
         Number of features.
 
@@ -99,6 +120,12 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     ----------
     .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
        Algorithm 1, for any neuron in the place of a cosine.
+
+    Warns
+    -----
+    UserWarning
+        If ``scale="kernel"`` and the squares of a row of columns sum to less than 0.1 on average.
+        Linear models with default parameters may learn only a constant from such columns.
 
     Examples
     --------
@@ -114,7 +141,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     (200, 2)
     """
 
-    _fixed = ("neurons", "n_neurons", "n_candidates", "dtype")
+    _fixed = ("neurons", "n_neurons", "n_candidates", "scale", "dtype")
     _bounded = False
     _on_devices = True
     _numeric = False
@@ -122,10 +149,13 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     _rules = NeuronLearner._rules | {
         "n_candidates": integer(1, "n_candidates=1 takes neurons as they are drawn", 1000),
         "sparse_output": boolean("sparse_output=False gives dense columns of trees"),
+        "scale": choice("kernel", "unit", remedy="scale='unit' suits linear models"),
         "dtype": either(DTYPE, anything("None", "", is_none)),
     }
 
     sparse_output: bool
+    scale: str
+    scale_: float
     n_candidates: int
     source_: NeuronStream | StoredNeurons
 
@@ -136,6 +166,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         *,
         n_candidates: int = 1,
         sparse_output: bool = True,
+        scale: str = "kernel",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -198,6 +229,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         numeric = y is not None and type_of_target(y).startswith("continuous")
         if self.n_candidates > 1:
             self._learn_neurons(X, y, sample_weight, numeric)
+            self._set_scale(self._rows_to_predict(X))
             return
         dtype = precision_of(X) if self.dtype is None else self.dtype
         self.rows_ = Rows(owner, dtype, self._kind_of_rows(), numeric)
@@ -209,6 +241,24 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
             targets = Numbers(owner, y, dtype) if numeric else Labels(owner, y)
             choose_neurons(self, X, targets.matrix(y), weight)
         self.source_ = NeuronStream(self.neurons_, self.seed_, self.rows_.dtype)
+        self._set_scale(X)
+
+    def _set_scale(self, X: Any) -> None:
+        """Find the factor of the columns, from some validated rows of the fit."""
+        self.scale_ = 1.0
+        if self.neurons_.one_hot:  # the activations of a neuron have a norm of 1
+            return
+        some = X[:: -(-X.shape[0] // _JUDGED)]
+        squares = float(np.mean(np.sum(to_host(self._of_rows(some)).astype(float) ** 2, axis=1)))
+        if self.scale == "unit" and squares > 0:
+            self.scale_ = squares**-0.5
+        elif self.scale == "kernel" and 0 < squares < _SMALL:
+            warn(
+                f"RandomFeatures: neurons={self.neurons!r} has small activations on these rows: "
+                f"the squares of a row of features sum to {squares:.2g} on average. A linear model "
+                "with a default alpha, C or tol may learn only a constant from them. Remedy: "
+                "scale='unit', and an alpha or C chosen by cross-validation."
+            )
 
     def _learn_neurons(self, X: Any, y: Any, sample_weight: Any, numeric: bool) -> None:
         """Take the neurons that Doubly Stochastic Gradients chose among candidates."""
@@ -265,7 +315,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     def _of_rows(self, X: Any) -> Any:
         """The random features of validated rows."""
         family, n_neurons = self.neurons_, self._n_drawn
-        scale = n_neurons**-0.5
+        scale = self.scale_ * n_neurons**-0.5
         with linear_algebra(self.n_jobs):
             if family.one_hot and self.sparse_output and on_host(X):
                 return self._indicators(X, scale)
