@@ -4,15 +4,17 @@
 # make test-oldest   tests that versions of other libraries may break, on the oldest ones supported
 # make test-pythons  the same tests on the other versions of Python that are here, of 3.11 to 3.14
 # make fuzz-kills    fits that are killed at random moments and go on from their checkpoint
-# make test-frameworks  test neurons made of torch modules and JAX functions, and torch tensors (installs both)
+# make test-frameworks  test neurons of torch and JAX, torch tensors, River, skops and MLflow (installs them)
 # make fuzz-files    27,000 damaged or hostile files of models: refused, or loaded and used without harm
 # make fuzz-inputs   eight thousand odd inputs and tables, which must be answered rightly or refused with a remedy
 # make coverage      lines and branches that the tests run, of all suites together (installs their needs)
 # make mutants       small errors in the core, and how many of them the tests notice
-# make lint          check style and format
+# make lint          check style, format and prose
 # make types         check types
 # make format        rewrite style and format
-# make docs          make a site of docs/ and the docstrings in site/
+# make docs          make a site of docs/, the examples and the docstrings in site/; runs every example
+# make docs-serve    open the site in a browser
+# make test-site     check the built site: links, formulas, and pages in a browser
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
 # make bench-dask    two Dask workers against one, and the bytes between them
@@ -44,6 +46,7 @@
 # make dist          build wheel and sdist of the last commit into dist/
 # make check-dist    check that they build the same twice, and install and work offline
 # make tables        write the tables of README and docs from the stored results
+# make pictures      draw the pictures of the benchmarks from the stored results
 # make clean         remove what the other targets made
 #
 # Each target makes the virtual environment it needs. PYTHON and VENV may be set, and PROCESSES, in which tests run.
@@ -55,7 +58,7 @@ MOVED_BY_VERSIONS = tests/test_laws.py tests/test_sklearn.py tests/test_imports.
 	tests/functions/test_stream.py tests/neurons/test_families.py tests/neurons/test_tabular.py \
 	tests/learners/test_validation.py tests/tables tests/cli/test_commands.py tests/cli/test_errors.py
 
-# What needs torch, JAX and River, and what needs Dask.
+# What needs torch, JAX, River, skops and MLflow, and what needs Dask.
 FRAMEWORKS = tests/frameworks src/trickless/neurons/from_torch.py src/trickless/neurons/from_jax.py
 CLUSTERS = tests/dask src/trickless/dask
 
@@ -129,6 +132,7 @@ mutants: $(VENV)/.mutants
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python .ci/lint-prose
 
 types: $(VENV)/.lint
 	$(BIN)/mypy
@@ -139,6 +143,14 @@ format: $(VENV)/.lint
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs site
+
+docs-serve:
+	@test -f site/index.html || $(MAKE) --no-print-directory docs
+	$(PYTHON) -c 'import webbrowser; webbrowser.open("http://127.0.0.1:8000")'
+	$(PYTHON) -m http.server --bind 127.0.0.1 --directory site 8000
+
+test-site: $(VENV)/.test
+	$(BIN)/python -m pytest tests/site
 
 bench-demo: $(VENV)/.demo
 	$(BIN)/python benchmarks/demo.py
@@ -190,7 +202,7 @@ bench-auto: $(VENV)/.plot
 	$(BIN)/python benchmarks/auto.py
 
 bench-features: $(VENV)/.plot
-	PYTHONPATH=examples/gallery $(BIN)/python benchmarks/features.py
+	$(BIN)/python benchmarks/features.py
 
 bench-relevance: $(VENV)/.plot
 	$(BIN)/python benchmarks/relevance.py
@@ -241,6 +253,9 @@ check-dist: $(VENV)/.locked
 tables: $(VENV)/.plot
 	$(BIN)/python benchmarks/render.py
 
+pictures: $(VENV)/.plot
+	$(BIN)/python benchmarks/redraw.py
+
 # One stamp an extra of pyproject.toml: $(VENV)/.test has the package and its extra "test".
 $(VENV)/.%: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
@@ -255,4 +270,4 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) $(OLDEST_VENV) $(PYTHONS:%=$(VENV)-%) build dist .mypy_cache .pytest_cache .ruff_cache site docs/generated
+	rm -rf $(VENV) $(OLDEST_VENV) $(PYTHONS:%=$(VENV)-%) build dist .mypy_cache .pytest_cache .ruff_cache site docs/reference/generated docs/reference/backreferences docs/tutorial docs/gallery

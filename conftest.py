@@ -1,4 +1,7 @@
-"""What needs torch, JAX or Dask is collected only where it is named, as some targets of make do."""
+"""Tests that need more are collected only where they are named, as some targets of make do.
+
+More is torch, JAX, River, skops, MLflow, Dask, or the built site.
+"""
 
 from pathlib import Path
 
@@ -8,6 +11,7 @@ NEEDS_MORE = {
     ROOT / "src/trickless/neurons/from_torch.py",
     ROOT / "src/trickless/neurons/from_jax.py",
     ROOT / "tests/dask",
+    ROOT / "tests/site",
     ROOT / "src/trickless/dask",
 }
 

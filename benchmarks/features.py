@@ -39,7 +39,6 @@ from sklearn.svm import SVC, OneClassSVM
 import data
 from circumstances import circumstances
 from peers.tasks import prepare
-from spectral_embedding import by_degree, by_first
 from trickless import RandomFeatures
 from trickless.neurons import Chi2, Gaussian, Landmarks, Polynomial, Trees
 
@@ -197,6 +196,17 @@ def clusters(n, exact, seed):
     Z, label = judge.fit_transform(X_test), method.predict(X_test)
     within = sum(((Z[label == k] - Z[label == k].mean(axis=0)) ** 2).sum() for k in set(label))
     return 1 - within / ((Z - Z.mean(axis=0)) ** 2).sum(), spent
+
+
+def by_degree(Z):
+    """Features divided by the roots of the row sums of the kernel, which are kept away from 0."""
+    degree = Z @ Z.sum(axis=0)
+    return Z / np.sqrt(np.maximum(degree, 0.01 * np.median(degree)))[:, None]
+
+
+def by_first(U):
+    """Coordinates relative to the first, which is about the root of the degree."""
+    return U[:, 1:] / U[:, :1]
 
 
 def embedding(n, exact, seed):

@@ -11,8 +11,10 @@ from pages import (
     clusters,
     command_line,
     contributing,
+    demo,
     design,
     doubly_stochastic,
+    features,
     gpu,
     hypotheses,
     kitchen_sinks,
@@ -24,22 +26,24 @@ from pages import (
 )
 from pages.common import ROOT
 
-PAGES = {
-    "README.md": readme.TABLES,
-    "CONTRIBUTING.md": contributing.TABLES,
-    "docs/design.md": design.TABLES,
-    "docs/doubly-stochastic.md": doubly_stochastic.TABLES,
-    "docs/trees.md": candidates.TABLES,
-    "docs/gpu.md": gpu.TABLES,
-    "docs/hypotheses.md": hypotheses.TABLES,
-    "docs/kitchen-sinks.md": kitchen_sinks.TABLES,
-    "docs/neurons.md": neurons.TABLES,
-    "docs/shrinking-gradient.md": shrinking_gradient.TABLES,
-    "docs/speed.md": speed.TABLES,
-    "docs/peers.md": peers.TABLES | boosted.TABLES,
-    "docs/clusters.md": clusters.TABLES,
-    "docs/command-line.md": command_line.TABLES,
+BENCHMARKS = {
+    "boosted": boosted.TABLES,
+    "command-line": command_line.TABLES,
+    "dask": clusters.TABLES,
+    "index": demo.TABLES,
+    "doubly-stochastic": doubly_stochastic.TABLES,
+    "features": features.TABLES,
+    "gpu": gpu.TABLES,
+    "hypotheses": hypotheses.TABLES,
+    "kitchen-sinks": kitchen_sinks.TABLES,
+    "neurons": neurons.TABLES,
+    "peers": peers.TABLES,
+    "shrinking-gradient": shrinking_gradient.TABLES,
+    "speed": speed.TABLES | design.TABLES,
+    "trees": candidates.TABLES,
 }
+PAGES = {"README.md": readme.TABLES, "CONTRIBUTING.md": contributing.TABLES}
+PAGES |= {f"docs/benchmarks/{page}.md": tables for page, tables in BENCHMARKS.items()}
 
 
 def rendered(page):

@@ -1,28 +1,111 @@
-"""How Sphinx makes a site of these pages and of the docstrings: ``make docs``."""
+"""How Sphinx makes a site of these pages, the examples and the docstrings: ``make docs``."""
 
+import os
+import re
+import sys
 from importlib import metadata
+from pathlib import Path
+
+import matplotlib as mpl
+
+ROOT = Path(__file__).parents[1]
+# Examples on real data take it from where the benchmarks do.
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 project = "trickless"
+copyright = "trickless developers"
 release = metadata.version(project)
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinxcontrib.katex",
+    "sphinx_gallery.gen_gallery",
     "numpydoc",
     "myst_parser",
 ]
 html_theme = "furo"
+html_title = "trickless"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+templates_path = []
+exclude_patterns = ["**/README.txt", "**/GALLERY_HEADER.rst"]
+
+# Formulas are MathML, which browsers draw by themselves: no address outside the site is asked.
+katex_css_path = "katex-math.css"
+katex_options = 'output: "mathml"'
+
 myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+# Labels of scikit-learn's pages, in what its classes say of themselves.
+suppress_warnings = ["ref.ref", "config.cache"]
+
 numpydoc_show_class_members = False  # autodoc does
 autodoc_typehints = "none"  # numpydoc has them
 autodoc_default_options = {
     "members": True,
     "inherited-members": "BaseEstimator,ClassifierMixin,RegressorMixin,tuple",
 }
-# Labels of scikit-learn's pages in what its classes say, and links to files that are no pages,
-# which tests/test_docs.py follows.
-suppress_warnings = ["ref.ref", "myst.xref_missing"]
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples/tutorial", "../examples/gallery"],
+    "gallery_dirs": ["tutorial", "gallery"],
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "reference/backreferences",
+    "doc_module": ("trickless",),
+    "reference_url": {"trickless": None},
+    "image_srcset": ["2x"],
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+    "matplotlib_animations": False,
+    "reset_modules": ("matplotlib",),
+}
+# Examples show what they compute, and no bar that moves.
+os.environ["TQDM_DISABLE"] = "1"
+mpl.use("agg")
+
+#: Pages of the site that are files at the top of the project.
+COPIES = {
+    "project/changelog": "CHANGELOG.md",
+    "project/contributing": "CONTRIBUTING.md",
+    "project/security": "SECURITY.md",
+    "project/code-of-conduct": "CODE_OF_CONDUCT.md",
+}
+SOURCE = metadata.metadata(project).get_all("Project-URL")
+SOURCE = next(url.partition(", ")[2] for url in SOURCE if url.startswith("Source"))
+
+
+def read(app, docname, source):
+    """Take a page from the top of the project, and let links lead to pages of the site."""
+    page = ROOT / "docs" / f"{docname}.md"
+    if docname in COPIES:
+        page = ROOT / COPIES[docname]
+        source[0] = page.read_text()
+    if page.exists() or docname in COPIES:
+        link = re.compile(r"(!?)(\[[^\]]*\])\((?!\w+:|#|/)([^)#\s]+)(#[^)]*)?\)")
+        source[0] = link.sub(lambda match: of_site(match, page.parent), source[0])
+
+
+def of_site(match, folder):
+    """A link with the target that it has in the site."""
+    picture, text, target, anchor = match[1], match[2], match[3], match[4] or ""
+    path = (folder / target).resolve()
+    pages = {(ROOT / file).resolve(): f"/{name}.md" for name, file in COPIES.items()}
+    pages[ROOT / "README.md"] = "/index.md"
+    if path in pages:
+        return f"{text}({pages[path]}{anchor})"
+    if path.parent.parent == ROOT / "examples" and path.suffix == ".py":
+        return f"{text}(/{path.parent.name}/{path.stem}.rst)"
+    if path.is_relative_to(ROOT / "docs"):
+        return f"{picture}{text}(/{path.relative_to(ROOT / 'docs')}{anchor})"
+    if picture:
+        return f"{picture}{text}(/../{path.relative_to(ROOT)})"
+    kind = "tree" if path.is_dir() else "blob"
+    return f"{text}({SOURCE}/{kind}/main/{path.relative_to(ROOT)}{anchor})"
 
 
 def is_left_out(app, what, name, obj, skip, options):
@@ -33,3 +116,4 @@ def is_left_out(app, what, name, obj, skip, options):
 def setup(app):
     """Add what Sphinx is to ask."""
     app.connect("autodoc-skip-member", is_left_out)
+    app.connect("source-read", read)

@@ -1,4 +1,4 @@
-"""What docs/coming-from-scikit-learn.md says is equal is equal, and its code runs."""
+"""What docs/guides/from-*.md say is equal is equal, and their code prints what they say."""
 
 import re
 from pathlib import Path
@@ -40,7 +40,7 @@ from trickless.neurons import (
     Trees,
 )
 
-PAGE = Path(__file__).parents[1] / "docs" / "coming-from-scikit-learn.md"
+GUIDES = Path(__file__).parents[1] / "docs" / "guides"
 X = inputs(90, 3)
 N, ALPHA, GAMMA = len(X), 1e-2, 0.7
 Y = np.sin(2 * X[:, 0]) + X[:, 1] + 5.0
@@ -200,8 +200,31 @@ def test_an_embedding_by_trees_has_a_leaf_for_each_tree():
     np.testing.assert_allclose((theirs @ theirs.T).diagonal(), 20)
 
 
-def test_the_code_of_the_page_runs():
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.S)
-    assert len(blocks) == 6
+def test_answers_tend_to_those_of_a_gaussian_process():
+    """With the same kernel and noise, and many neurons."""
+    ours = KitchenSinksRegressor(Gaussian(1.0), n_neurons=2000, alpha=ALPHA, random_state=0)
+    ours.set_params(fit_intercept=False).fit(X, Y)
+    noise = ours.noise_variance_
+    kernel = kernels.ConstantKernel(noise / (N * ours.alpha_)) * kernels.RBF(1.0)
+    process = GaussianProcessRegressor(kernel + kernels.WhiteKernel(noise), optimizer=None, alpha=0)
+    got, expected = (model.predict(NEW, return_std=True) for model in (ours, process.fit(X, Y)))
+    np.testing.assert_allclose(got[0], expected[0], atol=0.1)
+    np.testing.assert_allclose(got[1], expected[1], rtol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("page", "n_printed"),
+    [("from-scikit-learn", 4), ("from-gaussian-processes", 4), ("from-river", 1)],
+)
+def test_the_code_of_the_pages_prints_that_it_is_so(page, n_printed, capsys):
+    text, scope = (GUIDES / f"{page}.md").read_text(), {}
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.S)
     for block in blocks:
-        exec(compile(block, PAGE.name, "exec"), {})
+        exec(compile(block, page, "exec"), scope)
+    assert capsys.readouterr().out.split() == ["True"] * n_printed
+
+
+def test_blocks_of_the_page_run_by_themselves():
+    text = (GUIDES / "from-scikit-learn.md").read_text()
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.S):
+        exec(compile(block, "from-scikit-learn", "exec"), {})

@@ -1,4 +1,4 @@
-"""Tables of docs/peers.md about trees as neurons beside boosted trees."""
+"""Tables of docs/benchmarks/boosted.md."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def where_boosted():
 def boosted_picture():
     """The picture, if there is one."""
     text = "Test error along seconds of fit, a panel for each table"
-    return f"![{text}](../benchmarks/results/boosted.png)" if boosted() else "Not measured yet."
+    return f"![{text}](../../benchmarks/results/boosted.png)" if boosted() else "Not measured yet."
 
 
 def boosted_equal_table():

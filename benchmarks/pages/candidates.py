@@ -1,4 +1,4 @@
-"""Table of docs/doubly-stochastic.md about the best of M draws."""
+"""Table of docs/benchmarks/trees.md about the best of M draws."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def candidates_table():
     head = ["table", "cuts", "columns", *(f"M = {m}" for m in numbers)]
     trees = result["tables"][0]["trees"]
     text = f"{trees:,} trees, means of {len(result['seeds'])} seeds. {where(result)}."
-    picture = "![Test error along candidates](../benchmarks/results/candidates.png)"
+    picture = "![Test error along candidates](../../benchmarks/results/candidates.png)"
     return "\n".join([picture, "", *grid(head, rows), "", text])
 
 

@@ -1,4 +1,4 @@
-"""Tables of docs/clusters.md."""
+"""Tables of docs/benchmarks/dask.md."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def clusters_table():
     small = "**Sizes too small to say much (`--small`).** " if result["small"] else ""
     said = (
         f"{small}Medians of {result['repeats']} interleaved fits. Without Dask, two processes "
-        f"together do the bare arithmetic {bare} times as fast as one; this machine allows no "
+        f"together do the bare arithmetic {bare} times as fast as one. This machine allows no "
         "more. Between two workers and the client, "
         f"Kitchen Sinks sent {kilobytes(sinks['medians']['2']['others_sent'])}: statistics of "
         f"{kilobytes(sinks['statistics_bytes'])} from one worker to the other, and to the client. "
@@ -95,10 +95,10 @@ def machines_table():
     )
     said = ", ".join(f"{told:.1f} s where {took:.1f} s were measured" for told, took in checks)
     text = (
-        f"Kitchen Sinks take {1e6 * a_row:.1f} µs a row of {sinks['columns']:,} columns, "
+        f"Kitchen Sinks takes {1e6 * a_row:.1f} µs a row of {sinks['columns']:,} columns, "
         f"{rest:.1f} s that are not shared, and up to three sums of statistics on each level of a "
         f"tree of fours, {hop:.3f} s each at 10 Gbit/s. Doubly Stochastic, here in 128 steps of "
-        f"2²⁰ rows, take {1e9 * a_pair:.1f} ns a row and neuron, {begin:.1f} s to begin, and "
+        f"2²⁰ rows, takes {1e9 * a_pair:.1f} ns a row and neuron, {begin:.1f} s to begin, and "
         f"{1e3 * start:.1f} + {1e3 * slope:.1f} w ms a step on w workers, whatever it does (w "
         "workers in one process, which is rather too much). By the model the fits above take two "
         f"workers {said}."

@@ -1,4 +1,4 @@
-"""Tables of docs/command-line.md."""
+"""Tables of docs/benchmarks/command-line.md."""
 
 from __future__ import annotations
 

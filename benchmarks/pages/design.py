@@ -1,4 +1,4 @@
-"""Tables of docs/design.md."""
+"""Tables of docs/benchmarks/speed.md that support decisions of the design."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/doubly-stochastic.md."""
+"""Tables of docs/benchmarks/doubly-stochastic.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/gpu.md."""
+"""Tables of docs/benchmarks/gpu.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/hypotheses.md."""
+"""Tables of docs/benchmarks/hypotheses.md."""
 
 from __future__ import annotations
 

@@ -1,8 +1,13 @@
-"""Tables of docs/kitchen-sinks.md."""
+"""Tables of docs/benchmarks/kitchen-sinks.md."""
 
 from __future__ import annotations
 
 from pages.common import grid, results, where
+
+
+def times(ratio):
+    """How many times as much, in two digits."""
+    return f"{float(f'{ratio:.2g}'):,g}"
 
 
 def points_of(method, one):
@@ -20,18 +25,18 @@ def best_error_table():
     for one in result["data"]:
         for method in (*one["neurons"], "AdaBoost"):
             best = min(points_of(method, one), key=lambda point: point["error"])
-            times = f"{best['seconds']:.3g}", f"{best['predict_seconds']:.2g}"
-            rows.append([one["name"], method, f"{best['size']:,}", f"{best['error']:.2%}", *times])
+            took = f"{best['seconds']:.3g}", f"{best['predict_seconds']:.2g}"
+            rows.append([one["name"], method, f"{best['size']:,}", f"{best['error']:.2%}", *took])
     for aim in result["aims"]:
         met = "met" if aim["met"] else "not met"
         if aim["best"]:
             met += f" with {aim['best']['error']:.2%} in {total(aim['best']):.3g} s"
             components = aim["best"].get("components")
-            met += f", {components} principal components of the pixels" if components else ""
-        aims.append(f"{aim['what']}, at most {aim['error']:.1%} {aim['when']}: {met}")
+            met += f", on {components} principal components of the pixels" if components else ""
+        aims.append(f"- {aim['what']}, at most {aim['error']:.1%} {aim['when']}: {met}.")
     head = ["data", "method", "neurons or rounds", "test error", "seconds", "seconds to predict"]
     runs = f"{where(result)}; MNIST up to commit {result['mnist']['circumstances']['commit']}"
-    return "\n".join([*grid(head, rows), "", f"Aims: {'; '.join(aims)}. {runs}."])
+    return "\n".join([*grid(head, rows), "", "Aims set beforehand:", "", *aims, "", f"{runs}."])
 
 
 def mnist_table():
@@ -56,14 +61,15 @@ def time_to_error_table():
             row.append(f"{point['seconds']:.3g}")
             for reached in map(point["reached"].get, names):
                 how = reached and f"{reached['neurons']:,} in {reached['seconds']:.2g} s"
-                row.append(f"{how}, ×{reached['ratio']:.2g}" if reached else "not reached")
+                row.append(f"{how}, ×{times(reached['ratio'])}" if reached else "not reached")
             rows.append(row)
             ratios.append(max((r["ratio"] for r in point["reached"].values()), default=0))
         tenfold = sum(ratio >= 10 for ratio in ratios)
-        least = f"less time than AdaBoost for {sum(ratio > 1 for ratio in ratios)}"
-        said.append(f"{one['name']}: {least} of {len(ratios)} errors, ten times less for {tenfold}")
+        less = f"{sum(ratio > 1 for ratio in ratios)} of {len(ratios)} errors"
+        less = f"less time than AdaBoost for {less}, at most a tenth for {tenfold}"
+        said.append(f"{one['name']}: {less}")
     head = ["data", "rounds", "error", "seconds", *names]
-    return "\n".join([*grid(head, rows), "", f"By the best neurons, on {'; on '.join(said)}."])
+    return "\n".join([*grid(head, rows), "", f"With the best neurons, on {'; on '.join(said)}."])
 
 
 def equal_size_table():
@@ -80,12 +86,13 @@ def equal_size_table():
             for name in names:
                 same = at[name, size]
                 ratios[name].append(seconds / total(same))
-                row.append(f"{same['error']:.2%}, ×{ratios[name][-1]:.2g}")
+                row.append(f"{same['error']:.2%}, ×{times(ratios[name][-1])}")
             rows.append(row)
         some = [ratio for of_name in ratios.values() for ratio in of_name]
-        said.append(f"between {min(some):.2g} and {max(some):.2g} times longer on {one['name']}")
+        least, most = times(min(some)), times(max(some))
+        said.append(f"{least} to {most} times as long on {one['name']}")
     head = ["data", "K", "AdaBoost's error", "its seconds", *names]
-    text = f"At equal K AdaBoost takes {', '.join(said)}."
+    text = f"At equal K, AdaBoost takes {', and '.join(said)}."
     return "\n".join([*grid(head, rows), "", text])
 
 
@@ -99,7 +106,7 @@ def hinge_table():
         squared, hinge = pair["squared_error"], pair["hinge"]
         row = [name, f"{size:,}", f"{squared['error']:.2%}", f"{hinge['error']:.2%}"]
         row += [f"{squared['seconds']:.2g}", f"{hinge['seconds']:.2g}"]
-        rows.append([*row, f"×{hinge['seconds'] / squared['seconds']:.2g}"])
+        rows.append([*row, f"×{times(hinge['seconds'] / squared['seconds'])}"])
     head = ["data", "K", "error, squared", "error, hinge", "seconds, squared", "seconds, hinge"]
     made = where({"circumstances": result["made"]["hinge"]})
     return "\n".join([*grid([*head, "hinge / squared"], rows), "", f"{made}."])
@@ -126,22 +133,23 @@ def solvers_table():
         rows.append([f"{one['columns']:,}", one["solver"], seconds, memory, *found])
     last = {one["solver"]: one for one in result["solvers"][-2:]}
     ratio = last["direct"]["seconds"] / last["iterative"]["seconds"]
-    text = (
-        f"At the most columns the iterative solver takes {ratio:.1f} times less. {where(result)}."
-    )
+    most = f"With {last['direct']['columns']:,} columns, the direct solver takes {ratio:.1f} times"
+    text = f"{most} as long. {where(result)}."
     head = ["columns", "solver", "seconds", "peak memory", "test error", "mean alpha", "passes"]
     return "\n".join([*grid(head, rows), "", text])
 
 
-def selection_text():
+def selection_table():
     result = results("solvers")["selection"]
-    ratio = {name: f"{100 * (value - 1):+.0f} %" for name, value in result["ratio"].items()}
-    where_ = f"{result['rows']:,} rows of MNIST and {result['columns']:,} columns"
-    return (
-        f'Next to a fit with alpha given, on {where_}: `alpha="auto"` {ratio["auto"]} of the time, '
-        f"`search` among {result['candidates']} length scales {ratio['search']}, "
-        f'`alpha="loo"` {ratio["loo"]}.'
-    )
+    more = {name: f"{100 * (value - 1):+.0f} %" for name, value in result["ratio"].items()}
+    rows = [
+        ['`alpha="auto"`', more["auto"]],
+        [f"`search` among {result['candidates']} length scales", more["search"]],
+        ['`alpha="loo"`', more["loo"]],
+    ]
+    text = f"On {result['rows']:,} rows of MNIST, with {result['columns']:,} columns."
+    head = ["choice", "time of the fit, beside a given alpha"]
+    return "\n".join([*grid(head, rows), "", text])
 
 
 def kitchen_sinks_stream_table():
@@ -153,8 +161,9 @@ def kitchen_sinks_stream_table():
     ]
     solved = result["solved"]
     text = (
-        f"The solve took {solved['solve_seconds']:.2f} s; the mean squared error without noise is "
-        f"{solved['mean_squared_error']:.3f} of a variance of {solved['variance']:.3f}."
+        f"The solve took {solved['solve_seconds']:.2f} s. On new rows without noise, the mean "
+        f"squared error is {solved['mean_squared_error']:.3f}, of a variance of "
+        f"{solved['variance']:.3f}."
     )
     head = ["rows", "resident memory", "rows a second so far"]
     return "\n".join([*grid(head, rows), "", f"{text} {where(result)}."])
@@ -177,7 +186,7 @@ def kitchen_sinks_bound_table():
         for line in result["lines"]
     ]
     head = ["case", "n", "K", "mean excess", "1 − 2δ quantile", "largest", "bound"]
-    head += ["bound / largest", f"above it, of {result['seeds']}"]
+    head += ["bound / largest", f"runs above it, of {result['seeds']}"]
     return "\n".join([*grid(head, rows), "", f"{where(result)}."])
 
 
@@ -191,5 +200,5 @@ TABLES = {
     "largest-weight": largest_weight_table,
     "kitchen-sinks-stream": kitchen_sinks_stream_table,
     "solvers": solvers_table,
-    "selection": selection_text,
+    "selection": selection_table,
 }

@@ -1,4 +1,4 @@
-"""Tables of docs/neurons.md."""
+"""Tables of docs/benchmarks/neurons.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/peers.md."""
+"""Tables of docs/benchmarks/peers.md."""
 
 from __future__ import annotations
 
@@ -27,11 +27,26 @@ def where_peers(result):
     return "; ".join(dict.fromkeys(where(one) for one in result["data"]))
 
 
+def peers_table():
+    """The least error of each group on each data set, and what it takes."""
+    rows = []
+    for one in peers()["data"]:
+        cells = []
+        for kind in KINDS:
+            point = one["summary"]["best"][kind]
+            error = f"{point['error']:.1%}" if one["classes"] else f"{point['error']:.3f}"
+            cells.append(
+                f"**{error}** {point['method']}, {point['size']:,} {point['unit']}, "
+                f"{point['seconds']:.2g} s, {point['peak_mib']:,.0f} MiB"
+            )
+        rows.append([one["name"], *cells])
+    return "\n".join(grid(["data", *KINDS.values()], rows))
+
+
 def peers_winners_table():
     """The fastest of each group to each error, and which group is first."""
-    result, rows, said = peers(), [], []
+    result, rows = peers(), []
     for one in result["data"]:
-        first = dict.fromkeys(KINDS, 0)
         for line in one["summary"]["winners"]:
             cells = []
             for kind in KINDS:
@@ -41,17 +56,26 @@ def peers_winners_table():
                     if point
                     else "not reached"
                 )
-            reached = {kind: line[kind]["seconds"] for kind in KINDS if line[kind]}
-            winner = min(reached, key=reached.get, default=None)
-            if winner:
-                first[winner] += 1
-            rows.append([one["name"], f"{line['error']:g}", *cells, KINDS.get(winner, "–")])
-        n = len(one["summary"]["winners"])
-        counts = ", ".join(f"{KINDS[kind]} {count}" for kind, count in first.items())
-        said.append(f"{one['name']}, of {n} errors: {counts}")
+            first = KINDS.get(first_of(line), "–")
+            rows.append([one["name"], f"{line['error']:g}", *cells, first])
     head = ["data", "error", *KINDS.values(), "first"]
-    text = f"First to an error: {'; '.join(said)}. {where_peers(result)}."
-    return "\n".join([*grid(head, rows), "", text])
+    return "\n".join([*grid(head, rows), "", f"{where_peers(result)}."])
+
+
+def first_of(line):
+    """The group that is first to an error; None if none reaches it."""
+    reached = {kind: line[kind]["seconds"] for kind in KINDS if line[kind]}
+    return min(reached, key=reached.get, default=None)
+
+
+def peers_first_table():
+    """To how many errors each group is first."""
+    rows = []
+    for one in peers()["data"]:
+        lines = one["summary"]["winners"]
+        firsts = [first_of(line) for line in lines]
+        rows.append([one["name"], f"{len(lines)}", *(f"{firsts.count(kind)}" for kind in KINDS)])
+    return "\n".join(grid(["data", "errors to reach", *KINDS.values()], rows))
 
 
 def peers_best_table():
@@ -101,7 +125,7 @@ BESIDE = {"the same kernel": "ratios_alike", "any of ours": "ratios"}
 
 
 def worthwhile(data, rival, which):
-    """Lines of a rival's fits on data sets, but for those that another of its own beats in both."""
+    """Lines of a rival's fits on data sets, except those that another of its own beats in both."""
     of_all = [one["summary"][which][rival] for one in data]
     return [
         line
@@ -124,7 +148,7 @@ def mean_ratio(values):
 
 def peers_ratio_table():
     """What the same least squares on the same features take in scikit-learn, over ours."""
-    result, rows, said = peers(), [], []
+    result, rows = peers(), []
     for rival in result["data"][0]["summary"]["ratios"]:
         for one in result["data"]:
             of_all = [one["summary"][which][rival] for which in BESIDE.values()]
@@ -138,20 +162,25 @@ def peers_ratio_table():
                         more = [times(found[key]) for key in AIMS]
                     cells += [ours, *more]
                 rows.append([one["name"], rival, *at, *cells])
-        for name, which in BESIDE.items():
-            n = len(worthwhile(result["data"], rival, which))
-            for key, values in ratios(result["data"], rival, which).items():
-                if len(values):
-                    least, most, mean = map(times, (min(values), max(values), mean_ratio(values)))
-                    said.append(
-                        f"{rival} and {name}, {key}: geometric mean {mean}, {least} "
-                        f"to {most} times, at least {AIMS[key]} times for "
-                        f"{np.sum(values >= AIMS[key])} of {n} points "
-                        f"({n - len(values)} not reached)"
-                    )
     head = ["data", "peer", "columns", "error", "fit"]
     head += [cell for name in BESIDE for cell in (name, "time", "memory")]
-    return "\n".join([*grid(head, rows), "", f"{'; '.join(said)}. {where_peers(result)}."])
+    return "\n".join([*grid(head, rows), "", f"{where_peers(result)}."])
+
+
+def peers_means_table():
+    """Geometric means and ranges of a rival's seconds and memory over ours, on all data sets."""
+    data, rows = peers()["data"], []
+    for rival in data[0]["summary"]["ratios"]:
+        for name, which in BESIDE.items():
+            n = len(worthwhile(data, rival, which))
+            for key, values in ratios(data, rival, which).items():
+                if len(values):
+                    mean, least, most = map(times, (mean_ratio(values), min(values), max(values)))
+                    row = [rival, name, key, mean, f"{least} to {most}"]
+                    row += [f"{AIMS[key]} for {np.sum(values >= AIMS[key])} of {n}"]
+                    rows.append([*row, f"{n - len(values)}"])
+    head = ["peer", "beside", "ratio of", "geometric mean", "range", "at least", "not reached"]
+    return "\n".join(grid(head, rows))
 
 
 def peers_front_table():
@@ -192,9 +221,12 @@ def peers_edges_table():
 
 
 TABLES = {
+    "peers": peers_table,
     "peers-edges": peers_edges_table,
+    "peers-first": peers_first_table,
     "peers-winners": peers_winners_table,
     "peers-best": peers_best_table,
+    "peers-means": peers_means_table,
     "peers-ratio": peers_ratio_table,
     "peers-front": peers_front_table,
     "peers-reached": peers_reached_tables,

@@ -1,4 +1,4 @@
-"""Tables of docs/shrinking-gradient.md."""
+"""Tables of docs/benchmarks/shrinking-gradient.md."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def estimators_table():
     ]
     within = {key: np.mean([c[key] <= 1.3 for c in cells]) for key in (*RATIOS, "activation_ratio")}
     text = (
-        f"Of {len(cells)} cells, auto is within 1.3 of the best time in "
-        f"{within['auto_ratio']:.0%}, in the rounds of a learner in {within['rounds_ratio']:.0%}, "
-        f"in the first estimate of an expansion, which pays for the pilot, in "
-        f"{within['first_ratio']:.0%}; and within 1.3 of the fewest activations in "
-        f"{within['activation_ratio']:.0%}. {where(result)}."
+        f"`auto` takes at most 1.3 times the best time in {within['auto_ratio']:.0%} of "
+        f"{len(cells)} cells, and in {within['rounds_ratio']:.0%} for the rounds of a learner. For "
+        f"a first estimate, which pays for the pilot, it does in {within['first_ratio']:.0%}. It "
+        f"takes at most 1.3 times the fewest activations in {within['activation_ratio']:.0%}. "
+        f"{where(result)}."
     )
     return "\n".join([*grid(head, rows), "", text])
 
@@ -78,8 +78,8 @@ def regret_table():
     head = ["targets", "neurons", "B", "T", "draws a round", "fixed draws", "shrinks"]
     head += ["regret / (B √T)", "bound / (B √T)"]
     text = (
-        f"Means over {result['seeds']} seeds, each with rows, targets and draws of its own, ± "
-        f"standard error; one seed for 10,000 rounds. {where(result)}."
+        f"Means over {result['seeds']} seeds ± standard error, and one seed for 10,000 rounds. "
+        f"Each seed has other rows, targets and draws. {where(result)}."
     )
     return "\n".join([*grid(head, rows), "", text])
 
@@ -135,10 +135,10 @@ def prediction_table():
     paper = [run["algorithm_2"]["counted"] for run in result["runs"]]
     errors = listed(f"{one['standard_error']:.2f}" for one in paper)
     text = (
-        f"Algorithm 2 was run for {paper[0]['rows']} of the rows with {paper[0]['draws']:,} draws "
-        f"each, which gave standard errors of {errors}; its draws for 0.01 follow from the law "
-        "1/√draws, and activations for all rows from those counted. Errors were measured at these "
-        f"{paper[0]['rows']} rows. {where(result)}."
+        f"Algorithm 2 was run at {paper[0]['rows']} of the rows with {paper[0]['draws']:,} draws "
+        f"each. This gave standard errors of {errors}. Its draws for 0.01 follow from the law "
+        "1/√draws, and its activations for all rows from the counted ones. Errors were measured at "
+        f"these {paper[0]['rows']} rows. {where(result)}."
     )
     return "\n".join([*grid(head, rows), "", text])
 
@@ -167,8 +167,8 @@ def stream_table():
     head = ["", "rows", "support", "resident memory", "rows a second so far", "test error"]
     late = [report["error"] for report in result["projection"] if report["rows"] >= 100_000]
     text = (
-        f"At the {len(late)} looks from 100,000 rows on, the error with projections is between "
-        f"{min(late):.1%} and {max(late):.1%}. {where(result)}."
+        f"From 100,000 rows on, the error with projections is between {min(late):.1%} and "
+        f"{max(late):.1%}, at {len(late)} looks. {where(result)}."
     )
     return "\n".join([*grid(head, rows), "", text])
 
@@ -183,7 +183,7 @@ def round_table():
         drawn = seconds["round"] / (bare + seconds["draw"])
         rows.append([*sizes, *in_ms, f"{run['ratio']:.2f}", f"{drawn:.2f}"])
     head = ["support", "rows", "neurons", "round", "drawing alone", "bare arithmetic", "ratio"]
-    head.append("where both draw")
+    head.append("ratio, both draw")
     return "\n".join([*grid(head, rows), "", where(result) + "."])
 
 
@@ -222,9 +222,10 @@ def livni_paper_table():
         for name in ("exact kernel", "Fixed-Random", "Doubly Stochastic")
     }
     far = (
-        f"the exact kernel is better by {min(-x for x in paired['exact kernel']):.1f} or more of "
-        f"its standard errors at every D, Fixed-Random worse by {min(paired['Fixed-Random']):.1f} "
-        f"or more, Doubly Stochastic by {min(paired['Doubly Stochastic']):.1f} or more"
+        f"the exact kernel is better by at least {min(-x for x in paired['exact kernel']):.1f} "
+        "standard errors at every D. Fixed-Random is worse by at least "
+        f"{min(paired['Fixed-Random']):.1f}, and Doubly Stochastic by at least "
+        f"{min(paired['Doubly Stochastic']):.1f}"
     )
     budgets = "; ".join(
         f"K = {p['budget']} at D = {p['dimension']}: index "
@@ -234,8 +235,8 @@ def livni_paper_table():
         for p in more
     )
     text = (
-        f"Means of {result['repetitions']['reported']} repetitions ± standard error. Next to index "
-        f"sampling, repetition by repetition, {far}. With larger budgets: {budgets}. "
+        f"Means of {result['repetitions']['reported']} repetitions ± standard error. Compared with "
+        f"index sampling in the same repetition, {far}. With larger budgets: {budgets}. "
         f"{where(result)}."
     )
     table = livni_table("the paper's", {"best constant": "best_constant", "0": "zero"})
@@ -263,8 +264,8 @@ def online_images_table():
     head = ["", *(f"online, {stop:,}" for stop in stops), *(f"test, {stop:,}" for stop in stops)]
     head += [f"seconds, {stop:,}" for stop in stops[2:]]
     text = (
-        f"{result['draws']} draws a round; tests by {result['frozen']:,} frozen neurons. Online "
-        f"errors are of the rows since the stop before. {where(result)}."
+        f"{result['draws']} draws a round. {result['frozen']:,} frozen neurons predict the test "
+        f"rows. Online errors are of the rows since the last stop. {where(result)}."
     )
     return "\n".join([*grid(head, rows), "", text])
 

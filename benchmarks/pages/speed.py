@@ -1,4 +1,4 @@
-"""Tables of docs/speed.md."""
+"""Tables of docs/benchmarks/speed.md."""
 
 from __future__ import annotations
 

@@ -1,61 +1,113 @@
-"""A live loop: batches arrive, a model predicts each with error bars and then learns from it.
+"""
+A stream that goes on from a file
+=================================
 
-The model is kept in a file after every few batches, written whole or not at all. Stop the loop
-with Ctrl-C, or end its process, and start it again: it goes on from the file. Kitchen Sinks sum up
-what they have seen, so memory stays the same however long the stream is, and the model is that of
-one fit to all rows. Their error bars (``return_std=True``) are those of a Bayesian linear model of
-the activations, for where the next target will fall: wide where there were few rows.
-
-Run as ``python examples/stream.py [FILE]``; it ends after ``BATCHES`` batches in all.
+Batches arrive, and the model predicts each one with error bars before it learns it. Then the
+process ends. A new process loads the model from its file and goes on, as if nothing had happened.
 """
 
-import sys
+# %%
+# A stream of batches
+# -------------------
+#
+# Batch number ``i`` always has the same 100 rows, as if a sensor had sent them.
+
+import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import trickless
 from trickless import KitchenSinksRegressor
 from trickless.neurons import Gaussian
 
-BATCHES, ROWS, SAVE_EVERY, SHOW_EVERY = 60, 200, 10, 5
-INPUTS, NOISE = 4, 0.1
-FILE = "stream.trickless"
+plt.style.use("trickless.style")
+N_BATCHES, N_ROWS, NOISE = 40, 100, 0.1
+folder = tempfile.TemporaryDirectory()
+path = Path(folder.name) / "stream.trickless"
 
 
-def batches(start):
-    """Rows and targets of batch ``start`` and those after it, as a sensor would send them."""
-    for number in range(start, BATCHES):
-        rng = np.random.default_rng(number)
-        X = rng.uniform(-2, 2, (ROWS, INPUTS))
-        y = np.sin(2 * X[:, 0]) * X[:, 1] + np.cos(X[:, 2] + X[:, 3])
-        yield number, X, y + NOISE * rng.standard_normal(ROWS)
+def batch(i):
+    rng = np.random.default_rng(i)
+    X = rng.uniform(-2, 2, (N_ROWS, 4))
+    y = np.sin(2 * X[:, 0]) * X[:, 1] + np.cos(X[:, 2] + X[:, 3])
+    return X, y + NOISE * rng.standard_normal(N_ROWS)
 
 
-def main(path=FILE):
-    """Run the loop, and print how good predictions and error bars were before learning."""
-    path = Path(path)
+# %%
+# Predict, then learn
+# -------------------
+#
+# ``return_std=True`` returns the standard deviation of a new observation. We count how often the
+# truth lies within two of them. ``partial_fit`` adds the batch to sums, so memory stays the same
+# however long the stream is. After every tenth batch the model is saved. The file is written whole
+# or not at all, so a crash cannot spoil it.
+#
+# The inner loop ends after batch 24, as if the process had been killed. Batches 20 to 24 were not
+# saved, so the second run learns them again.
+
+log = {}
+for killed_after in (24, N_BATCHES - 1):
     if path.exists():
         model = trickless.load(path)
     else:
-        model = KitchenSinksRegressor(Gaussian(length_scale=1.5), n_neurons=300, random_state=0)
-    start = getattr(model, "batches_learned_", 0)
-    print(f"{'batch':>6}{'rows so far':>13}{'error':>9}{'error bar':>11}{'inside 2 bars':>15}")
-    for number, X, y in batches(start):
-        if number:
+        model = KitchenSinksRegressor(Gaussian(length_scale=1.5), n_neurons=200, random_state=0)
+        model.n_batches_ = 0  # an attribute of our own, which the file keeps
+    print(f"start with batch {model.n_batches_}")
+    for i in range(model.n_batches_, killed_after + 1):
+        X, y = batch(i)
+        if i:
             mean, std = model.predict(X, return_std=True)
-            distance = np.abs(y - mean)
-            if number % SHOW_EVERY == 0:
-                error, inside = np.sqrt(np.mean(distance**2)), np.mean(distance < 2 * std)
-                shown = f"{number:>6}{number * ROWS:>13,}{error:>9.3f}{std.mean():>11.3f}"
-                print(f"{shown}{inside:>14.0%}", flush=True)
+            log[i] = np.sqrt(np.mean((y - mean) ** 2)), std.mean(), np.mean(abs(y - mean) < 2 * std)
         model.partial_fit(X, y)
-        model.batches_learned_ = number + 1
-        if (number + 1) % SAVE_EVERY == 0:
+        model.n_batches_ += 1
+        if model.n_batches_ % 10 == 0:
             trickless.save(model, path)
-    print(f"{BATCHES} batches are learned, and the model is in {path}; delete it to begin again.")
-    return model
 
+# %%
+# Error and coverage
+# ------------------
+#
+# The error falls towards the noise, and the error bars fall with it. They are honest from the first
+# batches on: about 95 % of the truth lies within two of them.
 
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+i = np.array(list(log))
+error, bar, inside = np.array(list(log.values())).T
+fig, (ax, below) = plt.subplots(2, 1, figsize=(6.4, 5), sharex=True, height_ratios=(2, 1))
+ax.plot(i * N_ROWS, error, "o", label="error of the batch, before it is learned")
+ax.plot(i * N_ROWS, bar, label="mean error bar")
+ax.axhline(NOISE, color="black", linestyle="--", linewidth=1, label="noise")
+ax.set(title="A live loop with error bars", ylabel="root mean squared error", yscale="log")
+ax.set_yticks([0.1, 0.2, 0.5, 1.0], labels=["0.1", "0.2", "0.5", "1"])
+ax.set_yticks([], minor=True)
+spread = 2 * np.sqrt(0.954 * 0.046 / N_ROWS)
+below.axhspan(0.954 - spread, 1, color="0.9", label="expected of 100 rows")
+below.plot(i * N_ROWS, inside, "o", color="C2", label="within two error bars")
+below.set(xlabel="rows learned", ylabel="share of rows", ylim=(0.8, 1.01))
+for axis in (ax, below):
+    axis.axvline(2000, color="C3", linestyle=":")
+    axis.legend(loc="best")
+ax.annotate("goes on from the file", (2000, 0.8), xytext=(5, 0), textcoords="offset points")
+plt.show()
+
+# %%
+# The interruption changed nothing
+# --------------------------------
+#
+# A model that learned all batches without a break has the same predictions, bit for bit.
+
+whole = KitchenSinksRegressor(Gaussian(length_scale=1.5), n_neurons=200, random_state=0)
+for i in range(N_BATCHES):
+    whole.partial_fit(*batch(i))
+X, _ = batch(N_BATCHES)
+folder.cleanup()
+print("equal:", np.array_equal(whole.predict(X), model.predict(X)))
+
+# %%
+# What to try next
+# ----------------
+#
+# - Streams that change: :doc:`/guides/streams`.
+# - Learn a stream row by row, in a pipeline of River: :ref:`sphx_glr_gallery_river_stream.py`.
+# - Add models of several streams: :ref:`sphx_glr_gallery_parts_that_merge.py`.

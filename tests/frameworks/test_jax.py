@@ -114,8 +114,8 @@ def outside(key, x):
         ({"apply": None}, "apply=None, but it must be a function"),
         ({"apply": lambda w, x: (x, w)}, r"gives arrays of sizes \[64, 64\]"),
         ({"init": outside}, "gave the same weights 16 times"),
-        ({"apply": lambda w, x: jnp.exp(1j * (w @ x))}, "numbers of the type complex64"),
-        ({"init": lambda key, x: {}, "apply": lambda w, x: x}, "has nothing to draw"),
+        ({"apply": lambda w, x: jnp.exp(1j * (w @ x))}, "numbers of type complex64"),
+        ({"init": lambda key, x: {}, "apply": lambda w, x: x}, "draws nothing"),
     ],
 )
 def test_wrong_functions_are_refused(wrong, message):

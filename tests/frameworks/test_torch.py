@@ -147,10 +147,10 @@ SHARED = nn.Linear(64, 2)
         (nn.Linear(64, 2), "module_factory is a module itself"),
         (lambda: 3, "module_factory returned a int"),
         (lambda: Two(64, 2), r"gives arrays of sizes \[2, 64\]"),
-        (lambda: Mean(64, 2), r"for 16 row\(s\)|for 64 row\(s\) a neuron gave .*\(1, 2\)"),
-        (Numpy, "gave other weights from the same seed"),
+        (lambda: Mean(64, 2), r"for 16 row\(s\)|for 64 row\(s\) a neuron returned .*\(1, 2\)"),
+        (Numpy, "gave different weights from the same seed"),
         (lambda: SHARED, "gave the same weights 16 times"),
-        (nn.Tanh, "has nothing to draw"),
+        (nn.Tanh, "draws nothing"),
         (lambda: nn.Sequential(nn.Linear(64, 1), nn.Flatten(0)), None),
     ],
 )

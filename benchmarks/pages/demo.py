@@ -1,0 +1,16 @@
+"""The table of the demo, in docs/benchmarks/index.md."""
+
+from __future__ import annotations
+
+from pages.common import results, where
+from trickless.cli.demo.comparison import Row, table
+
+
+def demo_table():
+    """The table as the demo prints it."""
+    result = results("trickless-demo")
+    text = table([Row(**row) for row in result["table"]]).strip()
+    return f"```\n{text}\n```\n\nMedians of {result['repeats']} runs in turn. {where(result)}."
+
+
+TABLES = {"demo": demo_table}

@@ -1,0 +1,99 @@
+"""Tables of docs/benchmarks/features.md."""
+
+from __future__ import annotations
+
+from pages.common import grid, listed, results, where
+
+#: Ours, and the transformers of scikit-learn that do the same.
+COUNTERPARTS = {
+    "Gaussian": "RBFSampler",
+    "Landmarks": "Nystroem",
+    "Polynomial": "PolynomialCountSketch",
+    "Chi2": "AdditiveChi2Sampler",
+    "Trees": "RandomTreesEmbedding",
+}
+NAMES = {"adult": "Adult", "covertype": "Covertype", "mnist": "MNIST"}
+#: Qualities that differ by less count as the same.
+CLOSE = 0.01
+
+
+def transformers_table():
+    result = results("features")
+    sets = {
+        NAMES[one["data"]]: {cell["method"]: cell for cell in one["cells"]}
+        for one in result["transformers"]
+    }
+    rows = []
+    for method in next(iter(sets.values())):
+        cells = [of[method] for of in sets.values()]
+        counts = dict.fromkeys(f"{cell['columns']:,}" for cell in cells)
+        owner = f"scikit-learn {method}" if method in COUNTERPARTS.values() else f"**{method}**"
+        rows.append([owner, "; ".join(counts), *map(shown, cells)])
+    (n_rows,) = {one["rows"] for one in result["transformers"]}
+    text = (
+        f"{n_rows:,} rows. Test error of a logistic regression on the columns: mean of "
+        f"{result['seeds']} seeds ± the deviation between them. Then seconds of `fit_transform`, "
+        f"and the C that was chosen (medians). Ours are bold. {compared(sets, result['seeds'])} "
+        f"{where(result)}."
+    )
+    return "\n".join([*grid(["transformer", "columns", *sets], rows), "", text])
+
+
+def shown(cell):
+    """Error, seconds and C."""
+    error = f"{cell['error']:.1%} ± {cell['deviation']:.1%}"
+    return f"{error}, {cell['seconds']:.2g} s, C = {cell['C']:,.0f}"
+
+
+def compared(sets, seeds):
+    """Where ours have a higher or lower error than their counterparts, by two standard errors."""
+    higher, lower = [], []
+    for ours, theirs in COUNTERPARTS.items():
+        for name, of in sets.items():
+            a, b = of[ours], of[theirs]
+            noise = ((a["deviation"] ** 2 + b["deviation"] ** 2) / seeds) ** 0.5
+            if abs(a["error"] - b["error"]) > 2 * noise:
+                (higher if a["error"] > b["error"] else lower).append(f"{ours} on {name}")
+    parts = [
+        f"by more than two standard errors, the error of ours is {word} in {len(found)} of "
+        f"{len(COUNTERPARTS) * len(sets)} pairs: {listed(found)}."
+        for word, found in (("higher", higher), ("lower", lower))
+        if found
+    ]
+    return " ".join(part[0].upper() + part[1:] for part in parts)
+
+
+def on_top_table():
+    result = results("features")
+    few, many = result["on_top"]["sizes"]
+    cells = result["on_top"]["cells"]
+    kinds = f"features {few}", f"exact {few}", f"features {many}"
+    rows, below, above = [], [], []
+    for cell in cells:
+        ours, exact = cell[kinds[0]], cell[kinds[1]]
+        each = [f"{cell[k]['quality']:.3f}, {cell[k]['seconds']:.2g} s" for k in kinds]
+        rows.append([cell["task"], *each, f"{exact['seconds'] / ours['seconds']:.2g}"])
+        task, difference = cell["task"].partition(",")[0], ours["quality"] - exact["quality"]
+        if abs(difference) > CLOSE:
+            (below if difference < 0 else above).append(task)
+    parts = [
+        f"Features are {word} the exact method by more than {CLOSE} in {listed(found)}."
+        for word, found in (("below", below), ("above", above))
+        if found
+    ]
+    head = [
+        "method, and what counts",
+        f"features, {few:,} rows",
+        f"exact, {few:,} rows",
+        f"features, {many:,} rows",
+        "exact seconds / features seconds",
+    ]
+    text = (
+        f"Quality on new rows (1 is best) and seconds of the fit. Means of {result['seeds']} seeds "
+        f"at {few:,} rows and medians of seconds, and one run at {many:,} rows. {' '.join(parts)} "
+        f"{where(result)}."
+    )
+    return "\n".join([*grid(head, rows), "", text])
+
+
+TABLES = {"transformers": transformers_table, "on-top": on_top_table}

@@ -1,0 +1,128 @@
+"""Draw the pictures of ``docs/explanation/idea.md``: ``.venv/bin/python docs/pictures.py``.
+
+They are written to ``docs/_static``, and are the same from run to run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from trickless import (
+    DoublyStochasticRegressor,
+    KitchenSinksRegressor,
+    ShrinkingGradientRegressor,
+    estimate_kernel,
+)
+from trickless.neurons import Gaussian, Stumps
+
+FOLDER = Path(__file__).parent / "_static"
+POINTS = np.linspace(-3, 3, 241)[:, None]
+#: Colours of three stages, from early to late.
+STAGES = "#9ecae1", "#4292c6", "#08306b"
+
+
+def target(x):
+    """The curve to learn."""
+    return np.sin(3 * x) + 0.4 * x
+
+
+def toy_data(n_rows, seed=0):
+    """Rows in random order, and noisy values of the curve."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, (n_rows, 1))
+    return X, target(X[:, 0]) + 0.2 * rng.standard_normal(n_rows)
+
+
+def neurons():
+    """Weighted neurons of two families on the left, their sums on the right."""
+    X, y = toy_data(120)
+    figure, axes = plt.subplots(2, 2, figsize=(7.2, 4.8), sharex=True)
+    rows = (("cosines", Gaussian(length_scale=0.5), 1e-3), ("stumps", Stumps(), 1e-4))
+    for (name, family, alpha), (left, right) in zip(rows, axes, strict=True):
+        right.plot(X, y, ".", color="0.7", markersize=3)
+        for n_neurons, colour in zip((4, 16, 400), STAGES, strict=True):
+            model = KitchenSinksRegressor(family, n_neurons, alpha=alpha, random_state=5)
+            model.fit(X, y)
+            right.plot(POINTS, model.predict(POINTS), color=colour, label=f"{n_neurons}")
+            if n_neurons == 4:
+                left.plot(POINTS, terms(model), linewidth=1.3)
+        left.set_title(f"4 weighted {name}")
+        right.set_title(f"sums of {name}")
+        right.set_ylim(-3, 3)
+        right.legend(title="neurons", loc="upper left", ncols=3, fontsize=8)
+    for axis in axes[1]:
+        axis.set_xlabel("x")
+    return figure
+
+
+def terms(model):
+    """What each neuron adds to the predictions at ``POINTS``: (n_points, n_neurons)."""
+    network = model.network_
+    weights = network.source.between(0, model.n_neurons, POINTS)
+    activations = model.neurons_(POINTS, weights).reshape(len(POINTS), model.neurons_.width, -1)
+    return np.einsum("xwj,jw->xj", activations, model.neuron_coef_[:, :, 0])
+
+
+def kernel():
+    """The kernel estimated by more and more neurons, with its error band, beside the exact one."""
+    figure, axes = plt.subplots(1, 3, figsize=(7.2, 2.6), sharey=True)
+    origin, family = np.zeros((1, 1)), Gaussian(length_scale=1.0).fit(POINTS, None)
+    exact = family.kernel(origin, POINTS)[0]
+    for axis, n_neurons in zip(axes, (10, 100, 1000), strict=True):
+        mean, error = estimate_kernel(family, origin, POINTS, n_neurons, random_state=1)
+        low, high = mean[0] - 2 * error[0], mean[0] + 2 * error[0]
+        axis.fill_between(POINTS[:, 0], low, high, alpha=0.25, linewidth=0)
+        axis.plot(POINTS, mean[0], label="estimate")
+        axis.plot(POINTS, exact, "k--", linewidth=1.2, label="exact")
+        axis.set(title=f"{n_neurons:,} neurons", xlabel="x′")
+    axes[0].set(ylabel="k(0, x′)", ylim=(-0.6, 1.6))
+    axes[0].legend(loc="upper right", ncols=2, fontsize=8)
+    return figure
+
+
+def learners():
+    """Three stages of three learners on the same rows."""
+    X, y = toy_data(1000)
+    family, once = Gaussian(length_scale=0.5), {"random_state": 0, "n_jobs": 1}
+    figure, axes = plt.subplots(1, 3, figsize=(7.2, 2.8), sharey=True)
+    sinks, doubly, shrinking = axes
+    for n_neurons, colour in zip((3, 10, 100), STAGES, strict=True):
+        model = KitchenSinksRegressor(family, n_neurons, **once).fit(X, y)
+        sinks.plot(POINTS, model.predict(POINTS), color=colour, label=f"{n_neurons} neurons")
+    model = DoublyStochasticRegressor(family, 500, batch_size=20, neurons_per_step=10, **once)
+    rounds = ShrinkingGradientRegressor(family, norm_bound=3, y_range=(-4, 4), **once)
+    panels = (doubly, model, (1, 5, 50), "steps"), (shrinking, rounds, (1, 5, 50), "rows")
+    for axis, model, stops, unit in panels:
+        for start, stop, colour in zip((0, *stops), stops, STAGES, strict=False):
+            for first in range(20 * start, 20 * stop, 20):
+                model.partial_fit(X[first : first + 20], y[first : first + 20])
+            count = stop if unit == "steps" else 20 * stop
+            label = f"{count:,} {unit if count > 1 else unit[:-1]}"
+            axis.plot(POINTS, model.predict(POINTS), color=colour, label=label)
+    names = "Kitchen Sinks", "Doubly Stochastic", "Shrinking Gradient"
+    for axis, name in zip(axes, names, strict=True):
+        axis.plot(X[:150], y[:150], ".", color="0.8", markersize=3, zorder=0)
+        axis.set(title=name, xlabel="x", ylim=(-2.8, 4.2))
+        axis.legend(loc="upper left", fontsize=8)
+    return figure
+
+
+def main():
+    """Write the pictures."""
+    plt.style.use("trickless.style")
+    plt.rcParams["svg.hashsalt"] = "trickless"
+    for name, draw in (("neurons", neurons), ("kernel", kernel), ("learners", learners)):
+        figure = draw()
+        figure.savefig(FOLDER / f"idea-{name}.svg", metadata={"Date": None})
+        plt.close(figure)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""
+2. Error bars
+=============
+
+A prediction is more useful if you know how far it can be off. Kitchen Sinks returns a standard
+deviation with each prediction. You plot it along one feature, and then check it on patients whom
+the model has not seen.
+"""
+
+# %%
+# Predict along one feature
+# -------------------------
+#
+# The data are 442 patients with diabetes. The target says how far the disease has progressed
+# after a year. At first we use a single feature, the body mass index, so that a picture can show
+# everything.
+#
+# ``return_std=True`` is all that you add. It returns two arrays: the predictions, and the standard
+# deviation of a new target around each prediction.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_diabetes
+
+from trickless import KitchenSinksRegressor
+
+plt.style.use("trickless.style")
+
+X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+bmi = X[["bmi"]].to_numpy()
+
+model = KitchenSinksRegressor(random_state=0).fit(bmi, y)
+grid = np.linspace(10, 55, 300)[:, None]
+mean, std = model.predict(grid, return_std=True)
+
+fig, ax = plt.subplots()
+ax.plot(bmi, y, ".", color="0.6", label="patients")
+low, high = mean - 2 * std, mean + 2 * std
+ax.fill_between(grid[:, 0], low, high, alpha=0.25, linewidth=0, label="mean ± 2 std")
+ax.plot(grid, mean, label="mean")
+ax.set(xlabel="body mass index", ylabel="progression of the disease", xlim=(10, 55))
+ax.legend(loc="upper left")
+plt.show()
+
+# %%
+# Read the band
+# -------------
+#
+# The standard deviation has two parts. The first part is noise: patients with the same index
+# differ from each other. The model estimates it from the residuals. The second part is what the
+# model does not know. It is small where there are many patients, and it grows where there are
+# none. So the band is widest at both ends of the picture.
+
+print(f"standard deviation of the noise: {np.sqrt(model.noise_variance_):.0f}")
+for index in (25, 50):
+    _, (deviation,) = model.predict([[index]], return_std=True)
+    print(f"standard deviation of a new patient with an index of {index}: {deviation:.0f}")
+
+# %%
+# Check it on new patients
+# ------------------------
+#
+# Now use all ten features. The default neurons compare rows by their distance, so the features
+# need one scale. A ``StandardScaler`` in a pipeline does this. ``predict`` of the pipeline
+# passes ``return_std`` on to the model.
+#
+# If errors are normal, 95 % of new targets are within 1.96 standard deviations. We count them, for
+# patients that the model has not seen.
+
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+model = make_pipeline(StandardScaler(), KitchenSinksRegressor(random_state=0)).fit(X, y)
+mean, std = model.predict(X_test, return_std=True)
+inside = np.abs(y_test - mean) <= 1.96 * std
+print(f"R² = {model.score(X_test, y_test):.2f}")
+print(f"{inside.mean():.0%} of {len(y_test)} new patients are inside their 95 % interval")
+
+# %%
+# What to try next
+# ----------------
+#
+# - The next part learns from a data frame: :ref:`sphx_glr_tutorial_3_a_table_with_categories.py`.
+# - Classifiers have ``predict_proba``. Intervals can have a guarantee. Both are in
+#   :doc:`/guides/error-bars`.
+# - A gap in the data makes the band wide: :ref:`sphx_glr_gallery_error_bars_of_a_chirp.py`.
