@@ -27,7 +27,7 @@ from matplotlib.figure import Figure
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
 from circumstances import circumstances
-from panels import BLUE, ORANGE, RED, finish, panels
+from pictures import BLUE, ORANGE, RED, along_seconds, panels, redraw
 from raw_tables import Table, prepare
 from table_methods import load_loops
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
@@ -86,9 +86,10 @@ def measure(name: str, quick: bool) -> dict[str, Any]:
     return {"name": name, "trees": n_trees, **sizes, "cells": rows}
 
 
-def draw(tables: list[dict[str, Any]]) -> Figure:
+def draw(result: dict[str, Any]) -> Figure:
     """Error along candidates: a color for each depth, dashed where columns are drawn uniformly."""
-    figure, all_ = panels(len(tables), 4.4)
+    tables = result["tables"]
+    figure, all_ = panels(len(tables), 3, 3.2)
     for axes, one in zip(all_, tables, strict=True):
         errors = [cell["error"] for cell in one["cells"]]
         for depth, learned in product(DEPTHS, (False, True)):
@@ -97,31 +98,30 @@ def draw(tables: list[dict[str, Any]]) -> Figure:
             x, y = ([cell[key] for cell in line] for key in ("candidates", "error"))
             name = f"{depth} cuts, columns {'learned' if learned else 'uniform'}"
             style = {"color": COLORS[depth], "ls": "-" if learned else (0, (3, 1.5))}
-            axes.plot(x, y, marker="o", ms=5, lw=2.4 if learned else 1.4, label=name, **style)
+            axes.plot(x, y, marker="o", lw=1.8 if learned else 1.2, label=name, **style)
             dots = [(cell["candidates"], error) for cell in line for error in cell["errors"]]
             axes.plot(*zip(*dots, strict=True), ".", ms=3, color=COLORS[depth], alpha=0.4)
         least = min(one["cells"], key=lambda cell: cell["error"])
-        axes.plot(least["candidates"], least["error"], "*", ms=16, color="k", mec="white", zorder=5)
-        title = f"{one['name']}, {one['rows']:,} rows, {one['trees']:,} trees"
-        finish(axes, title, one["classes"], (min(errors), max(errors)))
+        axes.plot(least["candidates"], least["error"], "*", ms=12, color="k", mec="white", zorder=5)
+        note = f"{one['rows']:,} rows, {one['trees']:,} trees"
+        along_seconds(axes, one["name"], note, one["classes"], (min(errors), max(errors)))
         axes.set(xlabel="candidates for each cut", xticks=CANDIDATES)
+        axes.set_xticks([], minor=True)
     handles, names = all_[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(DEPTHS), frameon=False)
+    figure.legend(handles, names, loc="outside lower center", ncols=len(DEPTHS))
     return figure
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a trial on few rows and trees")
-    parser.add_argument("--redraw", action="store_true", help="draw the picture anew, fit nothing")
     args = parser.parse_args()
     trial = Path(tempfile.gettempdir()) / "trickless-candidates-quick.json"
     path = trial if args.quick else PATH
-    if not args.redraw:
-        tables = [measure(name, args.quick) for name in TABLES]
-        result = {"circumstances": circumstances(), "seeds": list(SEEDS), "tables": tables}
-        path.write_text(json.dumps(result, indent=1) + "\n")
-    draw(json.loads(path.read_text())["tables"]).savefig(path.with_suffix(".png"), dpi=80)
+    tables = [measure(name, args.quick) for name in TABLES]
+    result = {"circumstances": circumstances(), "seeds": list(SEEDS), "tables": tables}
+    path.write_text(json.dumps(result, indent=1) + "\n")
+    redraw(draw, path)
     print(f"wrote {path}")
 
 

@@ -11,19 +11,18 @@ Run as ``make bench-convergence``; writes ``benchmarks/results/convergence.json`
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from circumstances import circumstances
+from pictures import RESULTS, band, redraw
 from trickless import DoublyStochasticRegressor
 from trickless.neurons import Gaussian, Stumps
 
 ROWS, COLUMNS, RUNS = 100, 2, 24
 STEPS = (100, 178, 316, 562, 1_000, 1_778, 3_162, 5_623, 10_000)
 PROBLEMS = {"gaussian": (Gaussian(1.0), 1.0), "stumps": (Stumps(), 1.0)}
-RESULTS = Path(__file__).parent / "results"
 
 
 def problem():
@@ -79,22 +78,25 @@ def measure(family):
     }
 
 
-def plot(lines, path):
-    figure = Figure(figsize=(6, 4), layout="constrained")
+def draw(result):
+    """Distance from the minimiser along steps; bands are two standard errors on each side."""
+    figure = Figure()
     axes = figure.subplots()
-    for line in lines:
+    steps, lines = np.array(result["steps"]), result["lines"]
+    for line, marker in zip(lines, "os", strict=True):
         label = f"{line['family']}: slope {line['slope']:.2f} ± {line['slope_standard_error']:.2f}"
-        axes.errorbar(STEPS, line["distance"], line["standard_error"], marker="o", label=label)
-    reference = lines[0]["distance"][0] * STEPS[0] / np.array(STEPS)
-    axes.plot(STEPS, reference, "k--", label="1/t")
+        mean, error = np.array(line["distance"]), 2 * np.array(line["standard_error"])
+        band(axes, steps, mean, mean - error, mean + error, marker=marker, label=label)
+    axes.plot(steps, lines[0]["distance"][0] * steps[0] / steps, "k--", lw=1, label="1/t")
     axes.set(
         xscale="log",
         yscale="log",
+        title="Doubly Stochastic converges at the rate 1/t",
         xlabel="steps t",
         ylabel="mean square distance from the minimiser",
     )
     axes.legend()
-    figure.savefig(path, dpi=120)
+    return figure
 
 
 def main():
@@ -104,7 +106,7 @@ def main():
         print(json.dumps(lines[-1]), flush=True)
     result = {"circumstances": circumstances(), "runs": RUNS, "steps": STEPS, "lines": lines}
     (RESULTS / "convergence.json").write_text(json.dumps(result, indent=1) + "\n")
-    plot(lines, RESULTS / "convergence.png")
+    redraw(draw, RESULTS / "convergence.json")
     print(f"wrote {RESULTS / 'convergence.json'}")
 
 

@@ -37,6 +37,7 @@ from matplotlib.figure import Figure
 
 import data
 from circumstances import circumstances
+from pictures import WIDTH, plain_numbers, redraw
 from trickless import KitchenSinksClassifier, ShrinkingGradientClassifier
 from trickless.neurons import Patches, Weights
 
@@ -151,18 +152,19 @@ def learn(name: str, split: data.Split) -> list[dict[str, Any]]:
     return reports
 
 
-def draw(runs: dict[str, list[dict[str, Any]]]) -> Figure:
+def draw(result: dict[str, Any]) -> Figure:
     """Online error and test error along the stream."""
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
-    for axes, key in zip(figure.subplots(1, 2), ("online_error", "test_error"), strict=True):
-        for i, (name, reports) in enumerate(runs.items()):
+    figure = Figure(figsize=(WIDTH, 3.8))
+    titles = {"online_error": "Online error", "test_error": "Test error"}
+    for axes, (key, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
+        for marker, (name, reports) in zip("os^D", result["runs"].items(), strict=True):
             some = [report for report in reports if report.get(key) is not None]
             x, y = [report["rows"] for report in some], [100 * report[key] for report in some]
-            axes.loglog(x, y, "o-", ms=4, color=f"C{i}", label=name)
-        axes.set(xlabel="rows learned", ylabel=f"{key.replace('_', ' ')}, per cent")
-        axes.yaxis.set(major_formatter="{x:g}", minor_formatter="{x:g}")
-        axes.grid(which="both", alpha=0.2)
-    axes.legend(fontsize="small")
+            axes.loglog(x, y, marker=marker, label=name)
+        axes.set(xlabel="rows learned", ylabel="misclassified (%)", title=title)
+        plain_numbers(axes.yaxis)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -176,7 +178,7 @@ def main() -> None:
         result["runs"][name] = learn(name, split)
         result |= {"draws": DRAWS, "frozen": FROZEN, "circumstances": circumstances()}
         PATH.write_text(json.dumps(result, indent=1) + "\n")
-    draw(result["runs"]).savefig(PATH.with_suffix(".png"), dpi=100)
+    redraw(draw, PATH)
     print(f"wrote {PATH}")
 
 

@@ -24,12 +24,13 @@ about half an hour, most of it for eigenvectors of kernel matrices of 10,000 row
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from itertools import product
 
-import matplotlib as mpl
 import numpy as np
+from matplotlib.figure import Figure
 
 from circumstances import circumstances
+from pictures import RESULTS, WIDTH, band, redraw
 from trickless import ShrinkingGradientRegressor
 from trickless.neurons import Gaussian, Stumps
 from trickless.solvers.regret import played_losses, smallest_loss
@@ -45,7 +46,6 @@ FEW, FEW_BOUND = 16, 0.5
 FAMILIES = {"gaussian": Gaussian(1.0), "stumps": Stumps()}
 #: Columns of the inputs without a signal. Stumps see one at a time, so it takes more of them.
 COLUMNS = {"gaussian": 20, "stumps": 200}
-RESULTS = Path(__file__).parent / "results"
 
 
 def inputs(kind, family, seed):
@@ -130,32 +130,35 @@ def summary(runs):
     }
 
 
-def plot(points, path):
-    """Plot regret / (B √T) against T."""
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, len(TARGETS), figsize=(12, 3.6), layout="constrained")
-    for ax, kind in zip(axes, TARGETS, strict=True):
-        for family, line in zip(FAMILIES, ("-", ":"), strict=True):
-            for i, B in enumerate(BOUNDS):
-                some = [
-                    p
-                    for p in points
-                    if (p["targets"], p["family"], p["norm_bound"]) == (kind, family, B)
-                    and p["mode"] == "theorem"
-                ]
-                T = np.array([p["rounds"] for p in some])
-                values = np.array([[p["regret"], p["standard_error"] or 0.0] for p in some])
-                regret, error = (values / (B * np.sqrt(T))[:, None]).T
-                label = f"{family}, B = {B:g}"
-                ax.errorbar(T, regret, error, color=f"C{i}", ls=line, marker="o", label=label)
-        bound = [shrinking_gradient_guarantee(t, 1.0) / np.sqrt(t) for t in ROUNDS]
-        ax.plot(ROUNDS, bound, "k--", label="bound, B = 1")
-        ax.set(xscale="log", xlabel="rounds T", title=kind)
-    axes[0].set_ylabel("regret / (B √T)")
-    axes[-1].legend(fontsize="x-small")
-    figure.savefig(path, dpi=120)
+def draw(result):
+    """Regret / (B √T) along T; bands are two standard errors on each side."""
+    figure = Figure(figsize=(WIDTH, 3.6))
+    bound = [shrinking_gradient_guarantee(t, 1.0) / np.sqrt(t) for t in ROUNDS]
+    for axes, kind in zip(figure.subplots(1, len(TARGETS)), TARGETS, strict=True):
+        axes.plot(ROUNDS, bound, "k--", lw=1)
+        styles = zip(FAMILIES, ("o-", "s:"), strict=True)
+        for (i, B), (family, style) in product(enumerate(BOUNDS), styles):
+            some = [
+                p
+                for p in result["points"]
+                if (p["targets"], p["family"], p["norm_bound"]) == (kind, family, B)
+                and p["mode"] == "theorem"
+            ]
+            T = np.array([p["rounds"] for p in some])
+            values = np.array([[p["regret"], 2 * (p["standard_error"] or 0.0)] for p in some])
+            regret, error = (values / (B * np.sqrt(T))[:, None]).T
+            look = {"color": f"C{i}", "ls": style[1], "marker": style[0]}
+            label = f"{family}, B = {B:g}"
+            band(axes, T, regret, regret - error, regret + error, label=label, **look)
+        axes.set(xscale="log", xlabel="rounds T", title=kind.capitalize(), xticks=ROUNDS[::2])
+        axes.set_xticks([], minor=True)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+    below = {"textcoords": "offset points", "xytext": (0, -14), "ha": "right"}
+    figure.axes[0].annotate("bound for B = 1", (ROUNDS[-1], bound[-1]), **below)
+    figure.axes[0].set_ylabel("regret / (B √T)")
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=3)
+    return figure
 
 
 def main():
@@ -179,7 +182,7 @@ def main():
                 )
             result = {"circumstances": circumstances(), "seeds": SEEDS, "points": points}
             (RESULTS / "regret.json").write_text(json.dumps(result, indent=1) + "\n")
-    plot(points, RESULTS / "regret.png")
+    redraw(draw, RESULTS / "regret.json")
     print(f"wrote {RESULTS / 'regret.json'}")
 
 

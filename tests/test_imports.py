@@ -28,8 +28,8 @@ print(*sorted(name for name in sys.modules if name in ("sklearn.metrics", "sklea
 ROOT = Path(trickless.__file__).parent
 #: Each imports those before it only.
 LAYERS = (
-    "rules theory arrays neurons tables functions solvers selection files learners inference "
-    "public dask cli"
+    "rules pictures theory arrays neurons tables functions solvers selection files learners "
+    "inference public dask cli"
 )
 LAYERS = LAYERS.split()
 
@@ -94,4 +94,4 @@ def test_no_module_imports_itself_by_way_of_others():
 
 def test_every_folder_is_a_layer():
     folders = {path.name.removesuffix(".py") for path in ROOT.iterdir()}
-    assert folders - {"__init__", "__pycache__", "py.typed"} == set(LAYERS)
+    assert folders - {"__init__", "__pycache__", "py.typed", "style.mplstyle"} == set(LAYERS)

@@ -65,9 +65,23 @@ from trickless.solvers.losses import make_loss
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import data
 from circumstances import circumstances
+from pictures import BLACK, BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY, WIDTH, plain_numbers, redraw
 
 RESULTS = Path(__file__).parents[1] / "results"
 PLAIN, DEFAULT = "Doubly Stochastic, as in the paper", "Doubly Stochastic, nothing set"
+#: Lines of the picture, by how the name of a method begins: the first that fits.
+LOOKS = {
+    DEFAULT: {"color": RED, "marker": "o", "lw": 2.2},
+    PLAIN: {"color": ORANGE, "marker": "o"},
+    "Doubly Stochastic, stumps": {"color": PINK, "marker": "D"},
+    "Doubly Stochastic": {"color": RED, "marker": "s", "ls": "--", "lw": 1.2},
+    "Fixed features, solved": {"color": BLUE, "marker": "v"},
+    "Fixed features, SGD, as many": {"color": SKY, "marker": "s", "ls": "--"},
+    "Fixed features": {"color": SKY, "marker": "o"},
+    "NORMA": {"color": GREEN, "marker": "^"},
+    "Pegasos": {"color": GREY, "marker": "P"},
+    "SDCA": {"color": BLACK, "marker": "x"},
+}
 SECONDS, FEW = 15, 4096
 ALPHAS = [1e-3, 1e-4, 1e-5, 1e-6]
 GRIDS = {"NORMA": {"alpha": ALPHAS, "average": [False, True]}}
@@ -337,24 +351,25 @@ def compared(methods: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return lines
 
 
-def draw(results: list[dict[str, Any]]) -> Figure:
-    """Error against seconds, above, and passes, below."""
-    panels = [(result, i) for result in results for i in range(len(result["outputs"]))]
-    figure = Figure(figsize=(4 * len(panels), 8), layout="constrained")
-    colors, lines = {}, {}
-    columns = figure.subplots(2, len(panels), squeeze=False).T
-    for column, (result, i) in zip(columns, panels, strict=True):
-        for axes, along in zip(column, ("seconds", "passes"), strict=True):
-            for method in result["methods"]:
+def draw(result: dict[str, Any]) -> Figure:
+    """Error against seconds, on the left, and passes, on the right."""
+    results = result["data"]
+    outputs = [(one, i) for one in results for i in range(len(one["outputs"]))]
+    figure = Figure(figsize=(WIDTH, 2.3 * len(outputs) + 1))
+    rows = figure.subplots(len(outputs), 2, squeeze=False, sharey="row")
+    lines = {}
+    for row, (one, i) in zip(rows, outputs, strict=True):
+        for axes, along in zip(row, ("seconds", "passes"), strict=True):
+            for method in one["methods"]:
                 name, points = method["name"], method["snapshots"]
-                color = colors.setdefault(name, f"C{len(colors)}")
                 x, y = [p[along] for p in points], [p["errors"][i] for p in points]
-                lines[name] = axes.loglog(x, y, "o-", ms=3, color=color, label=name)[0]
-            axes.set(xlabel=along, ylabel=result["outputs"][i])
-            axes.yaxis.set(major_formatter="{x:.2g}", minor_formatter="{x:.2g}")
-            axes.grid(which="both", alpha=0.2)
-        column[0].set_title(result["name"])
-    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=4)
+                look = next(look for start, look in LOOKS.items() if name.startswith(start))
+                lines[name] = axes.loglog(x, y, label=name, **look)[0]
+            axes.set(xlabel=along)
+            axes.xaxis.set_major_formatter("{x:g}")
+        row[0].set(title=one["name"], ylabel=one["outputs"][i])
+        plain_numbers(row[0].yaxis)
+    figure.legend(lines.values(), lines.keys(), loc="outside upper center", ncols=3)
     return figure
 
 
@@ -376,7 +391,7 @@ def main() -> None:
         path.write_text(json.dumps(stored, indent=1) + "\n")
     if sys.argv[1:]:
         return
-    draw(results).savefig(path.with_suffix(".png"), dpi=90)
+    redraw(draw, path)
     print(f"\nwrote {path} and {path.with_suffix('.png').name}")
 
 

@@ -59,7 +59,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 
 from trickless import DoublyStochasticRegressor, ShrinkingGradientRegressor
@@ -68,6 +67,19 @@ from trickless.solvers.estimates import Drawn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from circumstances import circumstances
+from pictures import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PINK,
+    RED,
+    band,
+    panels,
+    plain_numbers,
+    redraw,
+)
 
 ROUNDS, TEST_ROWS, NONZERO = 200, 500, 10
 PAPER = "the paper's"
@@ -239,15 +251,17 @@ def doubly_stochastic(data, schedule, first, budget, seed):
 
 
 INDEX, FULL, AUTO = (f"Shrinking Gradient, {how}" for how in ("index", "full", "auto"))
+FROZEN = f"{INDEX}, K predict"
 LEARNERS = {
     "exact kernel": exact_kernel,
     FULL: partial(shrinking_gradient, estimator="full"),
     AUTO: partial(shrinking_gradient, estimator="auto"),
     INDEX: shrinking_gradient,
-    f"{INDEX}, K predict": partial(shrinking_gradient, frozen=True),
+    FROZEN: partial(shrinking_gradient, frozen=True),
     "Fixed-Random": fixed_random,
     "Doubly Stochastic": doubly_stochastic,
 }
+COLORS = dict(zip(LEARNERS, (BLUE, GREEN, ORANGE, RED, RED, GREY, PINK), strict=True))
 
 
 def coordinates_a_round(name, dimension, budget):
@@ -338,26 +352,31 @@ def show(point):
         )
 
 
-def draw(points):
-    """Error along D and along the budget, by the paper's recipe and for sums of coordinates."""
-    figure = Figure(figsize=(14, 9), layout="constrained")
-    *panels, rest = figure.subplots(2, 3).flat
-    for axes, (title, cells) in zip(panels, PANELS.items(), strict=True):
+def draw(result):
+    """Error along D and along the budget, by the paper's recipe and for sums of coordinates.
+
+    Bands are a standard error on each side.
+    """
+    points = {(p["inputs"], p["dimension"], p["budget"]): p for p in result["points"]}
+    figure, (*all_, rest) = panels(len(PANELS) + 1, 2, 2.7)
+    for axes, (title, cells) in zip(all_, PANELS.items(), strict=True):
         some = [points[cell] for cell in cells]
         along = "dimension" if cells[0][1] != cells[1][1] else "budget"
         at = [point[along] for point in some]
-        for i, name in enumerate(LEARNERS):
+        for (name, color), marker in zip(COLORS.items(), "osx^vDP", strict=True):
             rows = [point["learners"][name] for point in some]
-            error, bar = ([row[key] for row in rows] for key in ("error", "standard_error"))
-            style = "x:" if name == AUTO else "o-"
-            axes.errorbar(at, error, bar, fmt=style, ms=4, capsize=2, color=f"C{i}", label=name)
+            mean, error = (np.array([r[key] for r in rows]) for key in ("error", "standard_error"))
+            style = ":" if name in (AUTO, FROZEN) else "-"
+            look = {"color": color, "marker": marker, "ls": style, "label": name}
+            band(axes, at, mean, mean - error, mean + error, **look)
         constant = [point["best_constant"][0] for point in some]
-        axes.plot(at, constant, color="grey", ls="--", lw=1, label="best constant")
-        axes.set(title=title, xlabel="coordinates D" if along == "dimension" else "budget K")
+        axes.plot(at, constant, color=BLACK, ls="--", lw=1, label="best constant")
+        axes.set(title=title[:1].upper() + title[1:], xticks=at)
+        axes.set_xlabel("coordinates D" if along == "dimension" else "budget K")
+        axes.set_ylabel("mean squared test error")
         if cells[0][0] == PAPER:
-            axes.set(yscale="log", ylabel="test error over variance", xticks=at)
-        else:
-            axes.set(ylabel="mean squared test error", xticks=at)
+            axes.set(yscale="log", ylabel="test error over variance")
+            plain_numbers(axes.yaxis)
     rest.axis("off")
     rest.legend(*axes.get_legend_handles_labels(), loc="center")
     return figure
@@ -383,7 +402,7 @@ def main():
     }
     path = RESULTS / "livni2017.json"
     path.write_text(json.dumps(result, indent=1) + "\n")
-    draw(points).savefig(path.with_suffix(".png"), dpi=110)
+    redraw(draw, path)
     print(f"\nwrote {path} and {path.with_suffix('.png').name}")
 
 

@@ -62,6 +62,7 @@ from trickless.neurons import Dense, Gaussian, Neurons, Stumps
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import data
 from circumstances import circumstances
+from pictures import BLACK, WIDTH, band, plain_numbers, redraw
 
 PATH = Path(__file__).parents[1] / "results" / "rahimi2008.json"
 #: Rounds of AdaBoost, which are numbers of neurons as well, and those of pairs: two columns each.
@@ -304,30 +305,38 @@ def store(result: dict[str, Any]) -> None:
 
 def draw(result: dict[str, Any]) -> Figure:
     """Error along time for each data set, and the largest weight along K."""
-    figure = Figure(figsize=(15, 5), layout="constrained")
-    *panels, last = figure.subplots(1, len(result["data"]) + 1)
-    for axes, one in zip(panels, result["data"], strict=True):
+    figure = Figure(figsize=(WIDTH, 7.2))
+    *all_, last = figure.subplot_mosaic("AB;CC", height_ratios=(1, 1.1)).values()
+    names: dict[str, str] = {}
+    for axes, one in zip(all_, result["data"], strict=True):
         for method in (*one["neurons"], ADABOOST):
             points = [point for point in one["points"] if point["method"] == method]
             x, y = [total(point) for point in points], [point["error"] for point in points]
-            axes.loglog(x, y, "ks--" if method == ADABOOST else "o-", ms=4, label=method)
+            color = names.setdefault(method, f"C{len(names)}")
+            look = {"ls": "--", "marker": "s", "color": BLACK} if method == ADABOOST else {}
+            axes.loglog(x, y, **{"marker": "o", "color": color} | look, label=method)
         axes.set(title=one["name"], xlabel="seconds of training and testing", ylabel="test error")
-        axes.yaxis.set(major_formatter="{x:.2g}", minor_formatter="{x:.2g}")
+        plain_numbers(axes.yaxis)
+        axes.xaxis.set_major_formatter("{x:g}")
+    handles, labels = all_[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(names))
     few = min(line["rows"] for line in result["largest_weight"])
     for line in result["largest_weight"]:
         K, means = ([point[key] for point in line["points"]] for key in ("neurons", "mean"))
-        style, color = "o-" if line["rows"] == few else "x:", f"C{ALPHAS.index(line['alpha'])}"
+        color = f"C{ALPHAS.index(line['alpha'])}"
         label = f"alpha = {line['alpha']}, {line['rows']:,} rows"
-        last.loglog(K, means, style, ms=4, color=color, label=label)
         if line["rows"] == few:
             low, _, high = np.transpose([point["percentiles"] for point in line["points"]])
-            last.fill_between(K, low, high, color=color, alpha=0.1)
-    last.loglog(K, 5 / np.array(K), color="grey", ls="--", lw=1, label="slope of 1/K")
-    last.set(title="adult, stumps with normal thresholds", xlabel="neurons K")
-    last.set(ylabel="largest weight: mean, 5 to 95 %")
-    for axes, place in zip((*panels, last), ("best", "best", "lower left"), strict=True):
-        axes.grid(which="both", alpha=0.2)
-        axes.legend(fontsize="small", loc=place)
+            band(last, K, means, low, high, marker="o", color=color, label=label)
+        else:
+            last.plot(K, means, marker="x", ls=":", color=color, label=label)
+    last.plot(K, 5 / np.array(K), color=BLACK, ls="--", lw=1, label="slope of 1/K")
+    last.set(xscale="log", yscale="log", xlabel="neurons K", ylabel="largest weight")
+    last.set_title("adult, stumps with normal thresholds: mean, and 5 to 95 %")
+    plain_numbers(last.xaxis)
+    plain_numbers(last.yaxis)
+    handles, labels = last.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
     return figure
 
 
@@ -351,7 +360,7 @@ def run(parts: list[str]) -> None:
         result.setdefault("made", {})[part] = circumstances()
         store(result)
     if {"data", "largest_weight"} <= set(result):
-        draw(result).savefig(PATH.with_suffix(".png"), dpi=100)
+        redraw(draw, PATH)
 
 
 def main() -> None:

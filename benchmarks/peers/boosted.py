@@ -55,6 +55,7 @@ from boosted_figure import draw
 from boosted_runs import SEEDS, Plan, conditions, described, measure
 from equal_seconds import summarise
 from isolated import isolated
+from pictures import redraw
 from raw_tables import ALL_ROWS, TABLES, prepare
 from table_methods import CORES, METHODS
 
@@ -139,7 +140,7 @@ def main() -> None:
         new = path.with_suffix(".new")
         new.write_text(in_short(result))
         new.replace(path)
-        draw(ordered).savefig(path.with_suffix(".png"), dpi=80)
+        redraw(draw, path)
     print(f"\nwrote {path} in {(time.perf_counter() - start) / 60:.1f} minutes")
 
 

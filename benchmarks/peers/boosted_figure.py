@@ -1,22 +1,31 @@
 """The picture of the comparison with boosted trees: test error along seconds, a panel a table.
 
-A line is the least error so far, a mean over the seeds; faint lines are what each seed gave. Run as
-``python benchmarks/peers/boosted_figure.py`` to draw it anew from the stored file.
+A line is the least error so far, a mean over the seeds; faint dots are what each seed gave.
+``make pictures`` draws it anew from the stored file.
 """
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from equal_seconds import BOOSTED, DEFAULTS, SLOW, TREES, points
-from panels import BLUE, GREY, ORANGE, RED, End, finish, name_lines, panels
+from pictures import (
+    BLUE,
+    GREY,
+    ORANGE,
+    RED,
+    End,
+    Point,
+    along_seconds,
+    draw_envelope,
+    name_lines,
+    panels,
+)
 
-PATH = Path(__file__).parents[1] / "results" / "boosted.json"
 #: Dashes tell lines of one color from each other.
 DASHES = {
     "LightGBM": (0, (6, 1.5)),
@@ -28,69 +37,71 @@ DASHES = {
 SHORT = {"HistGradientBoosting": "HistGB", SLOW: "ours, no numba"}
 #: Shares of the longest and multiples of the middling last error that are in sight.
 FIRST_SECONDS, IN_SIGHT = 3e-3, 4.0
+HEIGHT = 2.7
+STAR = {"marker": "*", "ms": 11, "color": RED, "mec": "white", "ls": "none", "zorder": 5}
 
 
 def look(method: dict[str, Any]) -> tuple[str, float]:
     """Color and width of a line."""
     if method["group"] == BOOSTED:
-        return BLUE, 1.2
+        return BLUE, 1.1
     if method["name"] == "Kitchen Sinks":
-        return ORANGE, 1.6
+        return ORANGE, 1.5
     if method["name"] in (TREES, DEFAULTS):
-        return RED, 3.0
-    return (RED, 1.2) if method["name"] == SLOW else (GREY, 1.2)
+        return RED, 2.6
+    return (RED, 1.1) if method["name"] == SLOW else (GREY, 1.1)
 
 
-def draw(data: list[dict[str, Any]]) -> Figure:
+def draw(result: dict[str, Any]) -> Figure:
     """Error along the seconds of a fit on logarithmic axes."""
-    figure, all_ = panels(len(data), 4.4)
-    for axes, one in zip(all_, data, strict=True):
+    figure, all_ = panels(len(result["data"]), 2, HEIGHT)
+    for axes, one in zip(all_, result["data"], strict=True):
         draw_panel(axes, one)
+    star = Line2D([], [], **STAR)
+    figure.legend([star], ["ours, nothing set"], loc="outside upper center")
     return figure
 
 
 def draw_panel(axes: Any, one: dict[str, Any]) -> None:
     """A table."""
     ends: list[End] = []
-    falling = []
-    least = 0.5 / one["test_rows"] if one["classes"] else 0.0  # in the place of no error at all
+    falling: list[list[Point]] = []
+    least = 0.5 / one["test_rows"] if one["classes"] else 0.0  # instead of no error at all
     for method in sorted(one["methods"], key=lambda method: look(method)[1]):
-        means, (color, width) = points(method), look(method)
+        means, (color, width), name = points(method), look(method), method["name"]
         if not means:
             continue
-        for curve in method["curves"]:
-            for run in curve["runs"]:
-                error = np.maximum(run["error"], least)
-                axes.plot(run["seconds"], error, color=color, lw=0.6, alpha=0.25)
-        x = np.array([point["seconds"] for point in means])
-        y = np.maximum(np.minimum.accumulate([point["error"] for point in means]), least)
-        falling.append((x, y))
-        name = method["name"]
         if name == DEFAULTS:
-            axes.plot(x, y, "*", ms=15, color=RED, mec="white", zorder=5)
+            falling.append(means[:1])
+            axes.plot(means[0]["seconds"], max(means[0]["error"], least), **STAR)
             continue
         style = {"color": color, "lw": width, "ls": DASHES.get(name, "-")}
-        axes.plot(x, y, marker="o", ms=width + 2, markevery=[-1], **style)
-        ends.append((x[-1], y[-1], SHORT.get(name, name), color))
-    name = one["name"].removesuffix(", all rows")
-    finish(axes, f"{name}, {one['rows']:,} rows", one["classes"], in_sight(falling))
-    seconds = [x for x, _ in falling]
+        best = draw_envelope(axes, means, fits(method), least, **style)
+        falling.append(best)
+        end = best[-1]["seconds"], max(best[-1]["error"], least)
+        ends.append((*end, SHORT.get(name, name), color))
+    name, note = one["name"].removesuffix(", all rows"), f"{one['rows']:,} rows"
+    along_seconds(axes, name, note, one["classes"], in_sight(falling, least))
+    seconds = [[point["seconds"] for point in best] for best in falling]
     if seconds:
         axes.set_xlim(left=max(min(map(min, seconds)), FIRST_SECONDS * max(map(max, seconds))))
-    name_lines(axes, ends)
+    name_lines(axes, ends, HEIGHT * 0.6, max(map(max, seconds), default=0.0))
 
 
-def in_sight(falling: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
+def fits(method: dict[str, Any]) -> list[Point]:
+    """What each seed gave."""
+    runs = [run for curve in method["curves"] for run in curve["runs"]]
+    return [
+        {"seconds": seconds, "error": error}
+        for run in runs
+        for seconds, error in zip(run["seconds"], run["error"], strict=True)
+    ]
+
+
+def in_sight(falling: list[list[Point]], least: float) -> tuple[float, float]:
     """From the least error to that of the worst first point, or of the middling end some times."""
     if not falling:
         return 0.1, 1.0
-    first, last = (np.array([y[i] for _, y in falling]) for i in (0, -1))
+    ends = [[best[i]["error"] for best in falling] for i in (0, -1)]
+    first, last = np.maximum(ends, least)
     return last.min(), min(first.max(), IN_SIGHT * np.median(last))
-
-
-def main() -> None:
-    draw(json.loads(PATH.read_text())["data"]).savefig(PATH.with_suffix(".png"), dpi=80)
-
-
-if __name__ == "__main__":
-    main()

@@ -70,6 +70,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from compare import REPEATED, REPEATS, TUNING_SECONDS, compare, conditions
 from figure import draw
+from pictures import redraw
 from summary import ALL_ROWS, ERRORS, summarise
 
 PATH = Path(__file__).parents[1] / "results" / "peers.json"
@@ -129,7 +130,7 @@ def main() -> None:
         new = path.with_suffix(".new")
         new.write_text(json.dumps(result, indent=1) + "\n")
         new.replace(path)
-        draw(ordered).savefig(path.with_suffix(".png"), dpi=80)
+        redraw(draw, path)
     print(f"\nwrote {path} in {(time.perf_counter() - start) / 60:.1f} minutes")
 
 

@@ -1,4 +1,4 @@
-"""The public names of the package, each from where it is defined."""
+"""The public names of the package."""
 
 from trickless.files.format import load, save
 from trickless.functions.expansion import Expansion
@@ -8,6 +8,7 @@ from trickless.functions.stream import NeuronStream
 from trickless.inference.independence import hsic_test
 from trickless.inference.result import KernelTestResult
 from trickless.inference.two_samples import mmd_test
+from trickless.learners.candidates_curve import CandidatesDisplay
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -28,6 +29,7 @@ from trickless.solvers.regret import RegretDisplay
 from trickless.tables.model import TableColumn, TableModel
 
 __all__ = [
+    "CandidatesDisplay",
     "DoublyStochasticClassifier",
     "DoublyStochasticRegressor",
     "Expansion",

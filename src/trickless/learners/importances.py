@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.pictures import axes_for
 from trickless.rules import check_value, integer
 
 
@@ -67,7 +68,7 @@ class FeatureImportancesDisplay:
         n_features : int, default=20
             The most features shown: those that matter most.
         ax : matplotlib Axes, optional
-            Default: a new figure.
+            Default: a new figure, in the style ``trickless.style``.
         **kwargs
             Passed to matplotlib's ``barh``.
 
@@ -97,7 +98,7 @@ class FeatureImportancesDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Default: a new figure.
+            Default: a new figure, in the style ``trickless.style``.
         n_features : int, default=20
             The most features shown.
         **kwargs
@@ -107,13 +108,13 @@ class FeatureImportancesDisplay:
         -------
         FeatureImportancesDisplay
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots()
         first = np.argsort(-self.importances, kind="stable")[:n_features]
-        self.bars_ = ax.barh([self.names[i] for i in first], self.importances[first], **kwargs)
-        ax.invert_yaxis()
-        ax.set(xlabel="share")
+        is_new = ax is None
+        with axes_for(ax) as ax:
+            self.bars_ = ax.barh([self.names[i] for i in first], self.importances[first], **kwargs)
+            ax.invert_yaxis()
+            ax.set(xlabel="share of the importance")
+            if is_new:
+                ax.grid(visible=False, axis="y")
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -16,20 +16,20 @@ def demo(
         Path, typer.Option(help="Folder for trickless-demo.png and trickless-demo.json.")
     ] = Path(),
     repeats: Annotated[
-        int, typer.Option(help="Fit every model so often, in turn, and report medians.")
+        int, typer.Option(help="How often to fit every model. The table has medians.")
     ] = 1,
 ) -> None:
-    """Train the three learners and two references on real data: a table and a picture."""
+    """Compare learners on real data, in a table and a picture."""
     if repeats < 1:
-        raise CommandError(f"--repeats {repeats}: must be at least 1. Remedy: --repeats 1.")
+        raise CommandError(f"--repeats {repeats}: it must be at least 1. Remedy: use --repeats 1.")
     if not out.is_dir():
-        raise CommandError(f"--out {out}: there is no such folder. Remedy: make it first.")
+        raise CommandError(f"--out {out}: there is no such folder. Remedy: create it first.")
     for name in ("trickless-demo.png", "trickless-demo.json"):
         check_out(out / name, [])
     try:
         from trickless.cli.demo.comparison import run
     except ModuleNotFoundError as error:
         raise CommandError(
-            f"{error.name} is missing. Remedy: pip install 'trickless[demo]'"
+            f"{error.name} is not installed. Remedy: pip install 'trickless[demo]'"
         ) from error
     run(out, repeats)

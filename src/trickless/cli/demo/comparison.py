@@ -1,6 +1,6 @@
 """The comparison of ``trickless demo``: three learners and two references on real data.
 
-It prints a table and writes a picture, and stores the numbers of both as JSON beside the picture.
+It prints a table, writes a picture, and stores the numbers of both as JSON.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_digits
 from sklearn.ensemble import AdaBoostClassifier
@@ -27,6 +25,7 @@ from tqdm.auto import tqdm
 
 from trickless.cli.demo.download import ADULT_NUMBERS, FetchError, load_adult
 from trickless.cli.demo.measurement import measured
+from trickless.cli.demo.picture import draw
 from trickless.cli.screen import line
 from trickless.learners.base import Learner
 from trickless.learners.doubly_stochastic import DoublyStochasticClassifier
@@ -35,7 +34,6 @@ from trickless.learners.shrinking_gradient import ShrinkingGradientClassifier
 from trickless.neurons import Ferns
 
 SEEDS = (0, 1, 2)
-FIRST_ROWS = 100
 SIZES = {"stumps": (25, 50, 100, 200, 500, 1000, 2000), "gaussian": (25, 50, 100, 200, 500, 1000)}
 
 
@@ -63,7 +61,7 @@ class Row(NamedTuple):
 def run(folder: Path, repeats: int = 1) -> list[Row]:
     """Run the demo and write ``trickless-demo.png`` and ``trickless-demo.json`` to a folder.
 
-    Every model is fitted ``repeats`` times, the models in turn; the table has medians.
+    The models take turns, until each was fitted ``repeats`` times. The table has medians.
     """
     data = load()
     sizes = f"{len(data.y):,} rows to learn from, {len(data.y_test):,} to test on"
@@ -80,13 +78,13 @@ def run(folder: Path, repeats: int = 1) -> list[Row]:
     }
     (folder / "trickless-demo.json").write_text(json.dumps(results, indent=1) + "\n")
     picture = folder / "trickless-demo.png"
-    draw(sweep, rows, online, data.name, len(data.y)).savefig(picture, dpi=110)
+    draw(results).savefig(picture, dpi=150)
     line(f"wrote {picture} and {picture.with_suffix('.json').name}")
     return rows
 
 
 def load() -> Data:
-    """The Adult data, one-hot and standardised, split 80/20; digits if no registry answers."""
+    """The Adult data, one-hot and standardised, split 80/20. Digits, if no registry answers."""
     try:
         X, y = load_adult()
         name = "Adult census data"
@@ -100,7 +98,7 @@ def load() -> Data:
         )
     except FetchError as error:
         line(f"The Adult data could not be fetched ({error}).")
-        line("Going on with the digits that come with scikit-learn: even against odd.")
+        line("Using scikit-learn's digits instead: even against odd.")
         X, digit = load_digits(return_X_y=True)
         y = digit % 2 == 0
         name, encode = "scikit-learn's digits", StandardScaler()
@@ -110,7 +108,7 @@ def load() -> Data:
 
 
 def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
-    """Fit and time every model; the rows of the table, and the learners' online error."""
+    """Fit and time every model. Returns the rows of the table and the online errors."""
     models = {
         "Kitchen Sinks, stumps": KitchenSinksClassifier("stumps", 2000, random_state=0),
         "Kitchen Sinks, Gaussian": KitchenSinksClassifier("gaussian", 1000, random_state=0),
@@ -129,7 +127,7 @@ def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
     }
     runs: dict[str, list[Row]] = {name: [] for name in models}
     online = {}
-    spawn = get_context("spawn")  # a process for each model, so that none finds memory of another
+    spawn = get_context("spawn")  # a fresh process for each model, so none reuses memory
     with (
         ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as process,
         progress(repeats * len(models), "models", "model") as bar,
@@ -145,12 +143,12 @@ def compare(data: Data, repeats: int) -> tuple[list[Row], dict[str, Any]]:
 
 
 def progress(total: int, what: str, unit: str) -> tqdm:
-    """A progress bar, which is shown if standard error is a terminal."""
+    """A progress bar. It is shown if standard error is a terminal."""
     return tqdm(total=total, desc=what, unit=unit, disable=None)
 
 
 def median(rows: list[Row]) -> Row:
-    """One row for several runs of a model, with the medians of what was measured."""
+    """One row for several runs of a model, with the medians of the measurements."""
     fit, predict, peak = (
         float(np.median([getattr(row, field) for row in rows]))
         for field in ("fit_seconds", "predict_seconds", "fit_peak_mib")
@@ -159,7 +157,7 @@ def median(rows: list[Row]) -> Row:
 
 
 def fit_and_predict(name: str, model: Any, data: Data) -> tuple[Row, dict[str, Any] | None]:
-    """Fit and measure a model: its row of the table and, if it learns online, its error so far."""
+    """Fit and measure a model. Returns its row and, if it learns online, its error so far."""
     ours = isinstance(model, Learner)
     if ours:
         model.set_params(verbose=sys.stderr.isatty())
@@ -170,7 +168,7 @@ def fit_and_predict(name: str, model: Any, data: Data) -> tuple[Row, dict[str, A
     neurons = model.network_.n_neurons if ours else None
     error = float(wrong.mean())
     row = Row(name, error, fit.seconds, predict.seconds, neurons, fit.peak_mib)
-    if not hasattr(model, "online_error_") or model.neurons == "trees":  # which make many passes
+    if not hasattr(model, "online_error_") or model.neurons == "trees":  # trees make many passes
         return row, None
     n, error_of_step = model.online_error_.T
     so_far = np.cumsum(n * error_of_step) / np.cumsum(n)
@@ -178,7 +176,7 @@ def fit_and_predict(name: str, model: Any, data: Data) -> tuple[Row, dict[str, A
 
 
 def sweep_sizes(data: Data) -> dict[str, Any]:
-    """Test error of Kitchen Sinks along the number of neurons, for several seeds."""
+    """Test error of Kitchen Sinks for several numbers of neurons and seeds."""
     sweep: dict[str, Any] = {}
     with progress(len(SEEDS) * sum(map(len, SIZES.values())), "sizes", "fit") as bar:
         for family, sizes in SIZES.items():
@@ -209,50 +207,3 @@ def table(rows: list[Row]) -> str:
             f" {row.predict_seconds:>8.2f}s{neurons:>9}{row.fit_peak_mib:>9.0f} MiB"
         )
     return "\n".join([*lines, ""])
-
-
-def draw(
-    sweep: dict[str, Any], rows: list[Row], online: dict[str, Any], name: str, n_rows: int
-) -> Figure:
-    """The picture: error against number of neurons, and online error against rows seen."""
-    colours = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
-    figure = Figure(figsize=(11, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for colour, (family, curve) in zip(colours, sweep.items(), strict=False):
-        errors = 100 * np.array(curve["error"])
-        left.plot(curve["neurons"], errors.mean(axis=1), "o-", color=colour, label=family)
-        left.fill_between(
-            curve["neurons"], errors.min(axis=1), errors.max(axis=1), color=colour, alpha=0.2, lw=0
-        )
-    for style, row in zip((":", "--"), (row for row in rows if row.neurons is None), strict=True):
-        left.axhline(100 * row.error, color="grey", ls=style, lw=1, label=row.model)
-    for row in rows:
-        if row.model.endswith("trees"):
-            left.axhline(100 * row.error, color=colours[4], lw=2, label=row.model)
-    left.set(
-        xscale="log",
-        xlabel="neurons drawn",
-        ylabel="test error (%)",
-        title=f"Kitchen Sinks (band: {len(SEEDS)} seeds)",
-    )
-    left.legend(frameon=False)
-    for colour, (model, curve) in zip(colours[2:], online.items(), strict=False):
-        right.plot(curve["rows"], 100 * np.array(curve["error"]), color=colour, label=model)
-    right.axvline(n_rows, color="grey", ls=":", lw=1, label="one pass over the rows")
-    settled = [
-        100 * error
-        for curve in online.values()
-        for rows_seen, error in zip(curve["rows"], curve["error"], strict=True)
-        if rows_seen >= FIRST_ROWS
-    ]
-    right.set(
-        xscale="log",
-        xlim=(FIRST_ROWS, None),
-        ylim=(min(settled) - 1, max(settled) + 1),
-        xlabel="rows learned from",
-        ylabel="mean error before each step, so far (%)",
-        title="Online error",
-    )
-    right.legend(frameon=False)
-    figure.suptitle(f"trickless on {name}")
-    return figure

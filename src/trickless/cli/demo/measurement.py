@@ -15,7 +15,7 @@ _STATM = Path("/proc/self/statm")
 
 
 class Measurement:
-    """Seconds, and how far resident memory rose at its peak (NaN if it cannot be measured)."""
+    """Seconds, and the peak rise of resident memory. NaN if it cannot be measured."""
 
     seconds = float("nan")
     peak_mib = float("nan")

@@ -1,0 +1,35 @@
+"""The style that pictures share, and the axes that displays draw on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+#: A style file of matplotlib, beside this module.
+STYLE = "trickless.style"
+
+
+def styled() -> AbstractContextManager[None]:
+    """Draw in the style of the package; that of the user is back at the end."""
+    import matplotlib.style
+
+    return matplotlib.style.context(STYLE)
+
+
+@contextmanager
+def axes_for(ax: Any = None) -> Iterator[Any]:
+    """Axes to draw on: given ones keep their style, and a new figure has that of the package."""
+    if ax is not None:
+        yield ax
+        return
+    import matplotlib.pyplot as plt
+
+    with styled():
+        _, ax = plt.subplots()
+        yield ax
+
+
+def ink(ax: Any) -> Any:
+    """The colour of text on axes, for lines that are compared with."""
+    return ax.xaxis.label.get_color()

@@ -1,0 +1,69 @@
+"""Displays draw new figures in the package's style, and leave the user's style alone."""
+
+import subprocess
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from trickless import CandidatesDisplay, FeatureImportancesDisplay, KernelDisplay, RegretDisplay
+
+mpl.use("Agg")
+ROOT = Path(__file__).parents[1]
+CURVE = np.array([0.5, 0.7, 0.6])
+DISPLAYS = {
+    "candidates": CandidatesDisplay(
+        n_candidates=np.array([1, 3, 9]),
+        scores=np.column_stack([CURVE, CURVE / 2]),
+        reference=CURVE,
+    ),
+    "importances": FeatureImportancesDisplay(importances=CURVE / CURVE.sum(), names=list("abc")),
+    "kernel": KernelDisplay(values=CURVE, mean=CURVE, standard_error=CURVE / 9, exact=CURVE),
+    "regret": RegretDisplay(rounds=np.array([1, 3, 9]), regret=CURVE, bound=2 * CURVE),
+}
+FIRST = "#0072B2"
+
+
+def colour_of(display):
+    artist = display.bars_[0] if hasattr(display, "bars_") else display.line_
+    colour = artist.get_facecolor() if hasattr(display, "bars_") else artist.get_color()
+    return mpl.colors.to_hex(colour).upper()
+
+
+@pytest.fixture(params=DISPLAYS)
+def display(request):
+    yield DISPLAYS[request.param]
+    plt.close("all")
+
+
+def test_a_new_figure_has_the_style_of_the_package(display):
+    before = dict(mpl.rcParams)
+    display.plot()
+    assert colour_of(display) == FIRST
+    assert not display.ax_.spines["top"].get_visible()
+    assert dict(mpl.rcParams) == before
+    assert display.ax_.get_xlabel()
+    display.figure_.savefig(BytesIO())
+
+
+def test_given_axes_keep_the_style_of_the_user(display):
+    with plt.style.context("dark_background"):
+        _, ax = plt.subplots()
+        display.plot(ax)
+    assert display.ax_ is ax
+    assert colour_of(display) != FIRST
+    assert ax.spines["top"].get_visible()
+    for line in ("reference_", "exact_", "bound_"):
+        assert getattr(display, line, None) is None or getattr(display, line).get_color() == "white"
+
+
+def test_pictures_of_benchmarks_are_drawn_from_their_stored_results(tmp_path):
+    command = [sys.executable, ROOT / "benchmarks" / "redraw.py", "--out", tmp_path]
+    subprocess.run(command, check=True, capture_output=True)
+    drawn = {path.name: plt.imread(path) for path in tmp_path.glob("*.png")}
+    assert set(drawn) == {path.name for path in (ROOT / "benchmarks" / "results").glob("*.png")}
+    assert all(picture.shape[1] >= 900 for picture in drawn.values())
