@@ -150,7 +150,7 @@ def test_pictures_link_to_the_page_of_the_reference(module, base):
     assert len(classes) > 15
     for cls in classes:
         link = object.__new__(cls)._get_doc_link()
-        page = f"generated/{module.__name__}.{cls.__name__}.html"
+        page = f"reference/generated/{module.__name__}.{cls.__name__}.html"
         assert link == f"https://trickless.readthedocs.io/en/latest/{page}"
 
 

@@ -127,7 +127,7 @@ def test_too_few_rows_for_any_number_of_neurons():
         kitchen_sinks_neurons(0.005, 10**6, **options)
     rows = int(str(caught.value).split("more than ")[1].split()[0])
     assert kitchen_sinks_neurons(0.005, 2 * rows, **options) > 0
-    with pytest.raises(ValueError, match="cannot be promised"):
+    with pytest.raises(ValueError, match="cannot be guaranteed"):
         kitchen_sinks_neurons(0.005, rows - 2, **options)
 
 

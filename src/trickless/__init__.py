@@ -1,24 +1,18 @@
-"""Kernel-quality learning without the kernel trick.
+"""Kernel-quality learning from random neurons, in scikit-learn's interface.
 
-A *neuron* is a function ψ(x; w) whose w can be drawn at random. A network of infinitely many of
-them is a kernel machine, which the learners of this package learn from drawn neurons alone. Read
-downwards, the folders tell how:
+A *neuron* is a function that is drawn at random, such as a cosine, a tree or a convolution. A
+network of infinitely many neurons is a kernel machine. The learners of this package approach it
+with the neurons that they draw, without a kernel matrix.
 
-neurons     what is drawn, and how it is evaluated: a family a file
-functions   what neurons are made into: networks, expansions, and estimates of what they predict
-solvers     how coefficients are found: sums, steps on rows and neurons, online rounds
-selection   how a family is chosen by the data
-learners    what users call: a paper a file, a regressor and a classifier in each
-inference   tests of hypotheses: do two samples differ, are two parts of rows dependent
+- ``KitchenSinksRegressor``, ``KitchenSinksClassifier``: draw once and solve. Begin here.
+- ``DoublyStochasticRegressor``, ``DoublyStochasticClassifier``: take steps, with fresh neurons in
+  each. With ``"trees"`` they read data frames.
+- ``ShrinkingGradientRegressor``, ``ShrinkingGradientClassifier``: learn row by row.
+- ``RandomFeatures``: a transformer for pipelines.
 
-Beside them, ``arrays`` has threads and devices, ``tables`` data frames, ``files`` saved models and
-checkpoints, ``theory`` the bounds of the papers, and ``rules`` what parameters must be. ``cli`` is
-the command ``trickless``, ``dask`` learns on clusters. Each folder imports those above it only.
-
-Public are the names that ``trickless.public`` imports, and those in ``trickless.neurons``,
-``trickless.theory`` and ``trickless.dask``. All other modules are private. The names are imported
-when the first of them is asked for, so the command ``trickless`` can be interrupted before NumPy
-and scikit-learn are there.
+The families of neurons are in ``trickless.neurons``. The bounds of the papers are in
+``trickless.theory``, and learning on clusters is in ``trickless.dask``. All other modules are
+private. The public names are imported when you first ask for one of them.
 """
 
 from __future__ import annotations
@@ -29,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trickless.public import *  # noqa: F403
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -14,18 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-#: Limits of factors of a kernel, whose roots are well within single precision.
+#: Limits of factors of a kernel. Their square roots fit into single precision.
 SMALLEST_SCALE, LARGEST_SCALE = 1e-60, 1e60
-#: The least number that is not 0. Its inverse is finite, and it keeps its digits.
+#: The least number that counts as not 0. Its inverse is finite, and it keeps its digits.
 LEAST = 1e-300
-#: The largest integer, which compiled code can hold, and the largest number of things to be made.
+#: The largest integer that compiled code can hold, and the largest number of things to make.
 MOST, MOST_THINGS = 2**63 - 1, 2**40
 #: The most characters of a value in an error message.
 _SHOWN = 200
-#: Messages of scikit-learn and NumPy, and what to do. The first that is found counts.
+#: Remedies for messages of scikit-learn and NumPy. The first pattern that matches counts.
 _REMEDIES = {
     "y contains (NaN|infinity)": "leave these rows out",
-    "contains infinity": "a finite number in its place, or leave these rows out",
+    "contains infinity": "replace it by a finite number, or leave these rows out",
     "contains NaN": "leave these rows out, or fill them in (sklearn.impute)",
     "Expected (2D|a 2-dim)": (
         "Reshape your data: X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one "
@@ -35,21 +35,21 @@ _REMEDIES = {
     "Sparse data": "dense rows, X.toarray()",
     "0 feature|not contain any features": "pass at least one column",
     "Found array with dim": (
-        "two dimensions, as X.reshape(len(X), -1) has; for images also neurons=Patches(X.shape[1:])"
+        "two dimensions: X.reshape(len(X), -1), and neurons=Patches(X.shape[1:]) for images"
     ),
-    "inconsistent numbers|number of output": "targets and weights for exactly the rows of X",
+    "inconsistent numbers|number of output": "one target and one weight for each row of X",
     "requires y": "pass the targets y",
     "features, but|feature names|Feature names|column names": (
-        "the columns that the model was fitted to, once each and in that order; under their names"
+        "pass the columns that the model was fitted to, in the same order and with the same names"
     ),
-    "Complex data": "real and imaginary parts as columns of their own",
+    "Complex data": "pass real and imaginary parts as separate columns",
     "label|1d array|target|multi": (
-        "one label a row in a 1d array, text or whole numbers; or a regressor, for numbers"
+        "a 1d array with one label for each row, text or integers; for numbers, use a regressor"
     ),
 }
 _REMEDY = (
-    "numbers in a 2d NumPy array, a CSR matrix or a data frame as X; an array with a number (or a "
-    "label) for each row as y"
+    "pass X as a 2d NumPy array of numbers, a CSR matrix or a data frame, and y as an array with a "
+    "number or a label for each row"
 )
 #: Messages whose later lines only show the data.
 _SHOWS_DATA = re.compile(r"(Expected 2D array|Complex data|Input \w* ?contains)[^\n]*")
@@ -65,7 +65,7 @@ class Rule(NamedTuple):
 
 
 def is_real(value: Any) -> bool:
-    """Whether a value is a number that a float can hold, and not a boolean."""
+    """Whether a value is a number that fits into a float, and not a boolean."""
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         return False
     try:
@@ -86,12 +86,12 @@ def is_none(value: Any) -> bool:
 
 
 def is_count(value: Any) -> bool:
-    """Whether a value is an integer from 1 on of which so many things can be made."""
+    """Whether a value is an integer of at least 1, and not too large for a number of things."""
     return is_integer(value) and 1 <= value <= MOST_THINGS
 
 
 def plain(value: Any) -> Any:
-    """A number of NumPy as one of Python, whose products do not overflow; else the value itself."""
+    """Convert a number of NumPy to Python, where products do not overflow. Keep other values."""
     if isinstance(value, np.integer):
         return int(value)
     return float(value) if isinstance(value, np.floating) else value
@@ -106,14 +106,14 @@ def integer(low: int, remedy: str, most: float = MOST) -> Rule:
 
 
 def count(remedy: str) -> Rule:
-    """How many things are to be made, an integer from 1 on."""
+    """A number of things to make: an integer of at least 1."""
     return integer(1, remedy, MOST_THINGS)
 
 
 def positive(remedy: str) -> Rule:
     """A finite number above 0."""
     return Rule(
-        f"a finite number above 0, and of at least {LEAST:g}",
+        f"a finite number above 0, at least {LEAST:g}",
         remedy,
         is_real,
         lambda v: LEAST <= v < np.inf,
@@ -121,7 +121,7 @@ def positive(remedy: str) -> Rule:
 
 
 def scale(remedy: str) -> Rule:
-    """A factor of a kernel, whose root stays above 0 in single precision."""
+    """A factor of a kernel. Its square root stays above 0 in single precision."""
     return Rule(
         f"a number from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}",
         remedy,
@@ -132,13 +132,13 @@ def scale(remedy: str) -> Rule:
 
 def positives(remedy: str) -> Rule:
     """An array of finite numbers above 0."""
-    wanted = f"an array of finite numbers above 0 and of at least {LEAST:g}, one for each feature"
+    wanted = f"an array of finite numbers above 0, at least {LEAST:g}, one for each feature"
     return _vector(wanted, remedy, lambda v: ((v >= LEAST) & (v < np.inf)).all())
 
 
 def shares(remedy: str) -> Rule:
     """An array of finite numbers of at least 0, with a finite sum above 0."""
-    wanted = "an array of finite numbers of at least 0, one for each feature and not all of them 0"
+    wanted = "an array of finite numbers of at least 0, one for each feature and not all 0"
     return _vector(wanted, remedy, lambda v: (v >= 0).all() and 0 < v.sum() < np.inf)
 
 
@@ -159,7 +159,7 @@ def _vector(wanted: str, remedy: str, holds: Callable[[np.ndarray], Any]) -> Rul
 def non_negative(remedy: str) -> Rule:
     """A finite number of at least 0."""
     return Rule(
-        f"a finite number of at least 0, and if above 0 of at least {LEAST:g}",
+        f"0 or a finite number of at least {LEAST:g}",
         remedy,
         is_real,
         lambda v: v == 0 or LEAST <= v < np.inf,
@@ -183,7 +183,7 @@ def anything(wanted: str, remedy: str, accepts: Callable[[Any], bool]) -> Rule:
 
 
 def boolean(remedy: str, or_integer: bool = False) -> Rule:
-    """True or False, from Python or NumPy; with ``or_integer`` an integer as well."""
+    """True or False, from Python or NumPy. With ``or_integer``, also an integer."""
     types = (bool, np.bool_, int) if or_integer else (bool, np.bool_)
     wanted = "a boolean or an integer" if or_integer else "a boolean"
     return anything(wanted, remedy, lambda v: isinstance(v, types))
@@ -266,10 +266,10 @@ def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
 
 
 def shown(value: Any) -> str:
-    """A value in an error message, without the middle of a long one."""
+    """Write a value in an error message, without the middle of long text."""
     try:
         text = repr(value)
-    except ValueError:  # Python does not write out integers of many digits
+    except ValueError:  # Python does not print integers of too many digits
         return f"an integer of {int(value).bit_length():,} bits"
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]}…{text[-_SHOWN // 2 :]}"
 
@@ -294,13 +294,13 @@ def _remedy(message: str) -> str:
     return next(found, _REMEDY)
 
 
-#: What is done to the text of a warning.
+#: A function that changes the text of warnings.
 _WORDING: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
 
 
 @contextmanager
 def reworded(change: Callable[[str], str]) -> Iterator[None]:
-    """Change the text of errors and warnings, for a caller whose parameters have other names."""
+    """Change the text of errors and warnings, for callers whose parameters have other names."""
     token = _WORDING.set(change)
     try:
         yield
@@ -312,7 +312,7 @@ def reworded(change: Callable[[str], str]) -> Iterator[None]:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn, and show the line outside the package whose call led here."""
+    """Warn, and point to the line outside the package that led here."""
     level, outside, frame = 1, 1, sys._getframe()
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("trickless."):

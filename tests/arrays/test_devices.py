@@ -388,7 +388,7 @@ def test_a_family_that_works_on_numpy_alone_is_refused():
         make(WORKING[0], neurons="dense", neurons__activation="erf").fit(put(X), y)  # not standard
     with pytest.raises(TypeError, match=r"NumPyOnly.activate does not work on .*device1.*Remedy"):
         make(WORKING[0], neurons=NumPyOnly()).fit(put(X), y)
-    with pytest.raises(TypeError, match=r"Strays.activate gave an array of .*CPU.* for .*Remedy"):
+    with pytest.raises(TypeError, match=r"Strays.activate returned an array .*CPU.* for .*Remedy"):
         make(WORKING[0], neurons=Strays()).fit(put(X), y)
 
 

@@ -73,7 +73,7 @@ class TestFolders:
     ):
         data = folders(tmp_path / "data", "code", ["7", "007"], ending)
         said, columns = fit(data)
-        assert "column 'code': numbers in it have leading zeros" in said
+        assert "column 'code': its numbers have leading zeros" in said
         assert "--number 'code'" in said
         assert columns["code"]["categories"] == ["007", "7"]
         said, columns = fit(data, "--number", "code")
@@ -119,7 +119,7 @@ class TestFolders:
         data = folders(tmp_path / "data", "town%20name", values, ending)
         said, columns = fit(data)
         assert columns["town name"]["categories"] == ["Köln", "a/b", "x=y"]
-        assert "'NA' in 30 rows, 'null' in 30 rows stands for a missing value" in said
+        assert "read as missing values: 'NA' in 30 rows, 'null' in 30 rows" in said
         _, columns = fit(data, "--keep-na", "town name")
         assert columns["town name"]["categories"] == ["Köln", "NA", "a/b", "null", "x=y"]
         assert columns["town name"]["has_missing"]
@@ -130,14 +130,14 @@ class TestFolders:
         assert columns["dt"]["mean"] == "2024-01-01T00:00:00"
         data = folders(tmp_path / "other", "dt", ["2024-01-01"], ending, dt="2024-01-02")
         said = fit(data, "--task", "regression", "--date", "dt", code=2)
-        assert "column 'dt', row 1: the file says 2024-01-02" in said
+        assert "column 'dt', row 1: the file has 2024-01-02" in said
         assert "the name of its folder 2024-01-01" in said
 
     def test_names_that_are_no_text_or_name_a_column_twice(self, ending, tmp_path, fit):
         data = folders(tmp_path / "bytes", "code", ["%FF", "2"], ending)
-        assert "stands for bytes that are no text in UTF-8" in fit(data, code=2)
+        assert "has bytes that are not valid UTF-8" in fit(data, code=2)
         data = folders(tmp_path / "twice" / "code=1", "code", ["2"], ending)
-        assert "two of its folders stand for this column" in fit(data.parent, code=2)
+        assert "two of its folders name this column" in fit(data.parent, code=2)
 
     def test_a_file_that_has_no_such_folder(self, ending, tmp_path, fit):
         data = folders(tmp_path / "data", "code", ["1", "2"], ending)
@@ -272,12 +272,12 @@ class TestFirstParts:
     def test_a_column_without_any_value_is_left_out(self, tmp_path, fit, capsys):
         (tmp_path / "data.csv").write_text("x,c,label\n" + "1,,a\n2,NA,b\n" * 30)
         said, columns = fit(tmp_path / "data.csv")
-        assert "column 'c': it is left out, since it is empty in all rows." in said
+        assert "column 'c': left out, since it is empty in all rows." in said
         assert list(columns) == ["x"]
         _, columns = fit(tmp_path / "data.csv", "--number", "c")
         assert list(columns) == ["x", "c"]
         (tmp_path / "none.csv").write_text("c,label\n" + ",a\n,b\n" * 30)
-        assert "all columns but the target are empty" in fit(tmp_path / "none.csv", code=2)
+        assert "all columns except the target are empty" in fit(tmp_path / "none.csv", code=2)
 
     @pytest.mark.parametrize("ending", [".csv", ".parquet"])
     @pytest.mark.parametrize("without", ["a", "b"])
@@ -321,8 +321,8 @@ class TestOptions:
         table.loc[7, "day"] = "2024-01-01"
         data = write(table, tmp_path / "data.csv")
         said = fit(data, *options, code=2)
-        assert f"{data}, column 'day', row 8: invalid value '2024-01-01'" in said
-        assert "where a date as '%d/%m/%Y' is expected" in said
+        assert f"{data}, column 'day', row 8: '2024-01-01'" in said
+        assert "is not a date in the format '%d/%m/%Y'" in said
 
     @pytest.mark.parametrize(
         ("date_format", "texts", "days"),
@@ -347,7 +347,7 @@ class TestOptions:
         data = write(pd.DataFrame({"d": days, "label": ["a", "b"] * 30}), tmp_path / "data.parquet")
         _, columns = fit(data, "--date", "d", "--date-format", "%Y%m%d")
         assert columns["d"]["mean"] == "2024-02-01T00:00:00"
-        assert "column 'd': it holds values of the type int" in fit(data, "--date", "d", code=2)
+        assert "column 'd': its values have the type int" in fit(data, "--date", "d", code=2)
 
     @pytest.mark.parametrize("text", ["31.02.2024", "1.1.24", "01.01.2024x", "x", "now"])
     def test_dates_that_are_none(self, text, tmp_path, fit):
@@ -355,19 +355,19 @@ class TestOptions:
         table = pd.DataFrame({"d": [*texts[:20], text, *texts[20:]], "label": ["a", "b"] * 30})
         data = write(table, tmp_path / "data.csv")
         said = fit(data, "--date", "d", "--date-format", "%d.%m.%Y", code=2)
-        assert f"{data}, column 'd', row 21: invalid value {text!r}" in said
+        assert f"{data}, column 'd', row 21: {text!r}" in said
 
     @pytest.mark.parametrize("date_format", ["d.m.Y", "%Q", "%d.%m.%", "mixed", "%Y %Z", "%Y %W"])
     def test_formats_that_are_none(self, date_format, tmp_path, fit):
         data = write(frame(60), tmp_path / "data.csv")
         said = fit(data, "--date", "day", "--date-format", date_format, code=2)
         assert "--date-format" in said
-        assert "no dates can be read by it" in said
+        assert "it cannot read dates" in said
 
     def test_options_that_contradict_each_other(self, tmp_path, fit):
         data = write(frame(60), tmp_path / "data.csv")
         said = fit(data, "--date", "age", "--number", "age", code=2)
-        assert "column 'age': --number and --date cannot both be" in said
+        assert "column 'age': --number and --date contradict each other" in said
         assert "--keep-na and --number" in fit(data, "--keep-na", "age", "--number", "age", code=2)
         assert "--date-format: no column" in fit(data, "--date-format", "%Y", code=2)
         assert "--date names a column that is not there" in fit(data, "--date", "no", code=2)
@@ -383,7 +383,7 @@ class TestOptions:
         data = write(texts, tmp_path / f"data{ending}")
         said = fit(data, "--number", "n", code=2)
         assert f"{data}, column 'n', row 8: " in said
-        assert "invalid value 'old'" in said
+        assert "'old'" in said
         _, columns = fit(data, "--category", "n", "--date", "d")
         assert columns["d"]["has_missing"]
 
@@ -391,7 +391,7 @@ class TestOptions:
     def test_a_type_that_an_option_does_not_fit(self, option, tmp_path, fit):
         data = write(frame(60), tmp_path / "data.parquet")
         name = {"--number": "day", "--date": "height"}[option]
-        assert f"{data}, column '{name}': it holds values of the type" in fit(
+        assert f"{data}, column '{name}': its values have the type" in fit(
             data, option, name, code=2
         )
 
@@ -408,8 +408,8 @@ class TestOptions:
             assert columns["d"]["mean"] == "2024-01-01T12:00:00Z"
         table.loc[40, "d"] = "2024-01-01 01:00:00"
         said = fit(write(table, tmp_path / "data.csv"), "--date", "d", code=2)
-        assert "column 'd', row 41: invalid value '2024-01-01 01:00:00'" in said
-        assert "where a date with a time zone is expected" in said
+        assert "column 'd', row 41: '2024-01-01 01:00:00'" in said
+        assert "is not a date with a time zone" in said
 
     @pytest.mark.parametrize("ending", [".csv", ".parquet"])
     def test_files_with_and_without_a_time_zone(self, ending, tmp_path, fit):
@@ -419,9 +419,9 @@ class TestOptions:
             table = pd.DataFrame({"d": times.tz_localize(zone), "label": ["a", "b"] * 30})
             write(table, tmp_path / f"data/{name}{ending}")
         said = fit(tmp_path / "data", code=2)
-        row = ", row 1: invalid value '2024-01-01 00:00:00+00:00'" if ending == ".csv" else ": it"
+        row = ", row 1: '2024-01-01 00:00:00+00:00'" if ending == ".csv" else ": it"
         assert f"b{ending}, column 'd'{row}" in said
-        assert "date without a time zone is" in said
+        assert "date without a time zone" in said
         (tmp_path / f"data/a{ending}").unlink()
         _, columns = fit(tmp_path / "data")
         assert columns["d"]["mean"] == "2024-01-02T05:00:00Z"
@@ -433,7 +433,7 @@ class TestPostcodes:
         rows = "".join(f"{quote}{zip_}{quote},{zip_}\n" for zip_ in ["01234", "1234", "90210"] * 20)
         (tmp_path / "data.csv").write_text("zip,label\n" + rows)
         said, columns = fit(tmp_path / "data.csv", "--category", "label")
-        assert "column 'zip': numbers in it have leading zeros, as postcodes have" in said
+        assert "column 'zip': its numbers have leading zeros, like postcodes" in said
         assert columns["zip"]["categories"] == ["01234", "1234", "90210"]
         said, columns = fit(tmp_path / "data.csv", "--number", "zip", target="label")
         assert columns["zip"]["kind"] == "number"
@@ -492,11 +492,11 @@ class TestNames:
         path.write_text("c,x,label\n" + rows)
         said, _ = fit(path)
         assert "120 rows; 90 without a target" in said
-        assert "column 'label': 'NA' in 75 rows stands for a missing value" in said
+        assert "column 'label': read as missing values: 'NA' in 75 rows" in said
         assert "--keep-na 'label'" in said
         said, columns = fit(path, "--keep-na", "label", "--keep-na", "c")
         assert "120 rows; 15 without a target" in said
-        assert "stands for a missing" not in said
+        assert "read as missing" not in said
         assert columns["c"]["categories"] == ["0", "1", "2", "3", "EU", "NA", "SA"]
         assert columns["x"]["kind"] == "number"
         assert columns["x"]["has_missing"]
@@ -523,7 +523,7 @@ class TestNames:
         data = write(table, tmp_path / f"data{ending}")
         said, columns = fit(data)
         assert (columns["c"]["categories"], columns["c"]["has_missing"]) == (["b"], True)
-        assert ("column 'c': 'NA' in 30 rows stands for a missing" in said) == (name == "NA")
+        assert ("column 'c': read as missing values: 'NA' in 30 rows" in said) == (name == "NA")
         assert "60 rows; 1 without a target" in said
         _, columns = fit(data, "--keep-na", "c")
         assert columns["c"]["categories"] == sorted({name, "b"} - {""})
@@ -565,7 +565,7 @@ class TestNames:
         data = write(table, tmp_path / "data.csv")
         done = call("evaluate", tmp_path / "model", data, "--json", capsys=capsys)
         assert json.loads(done.out)["rows_without_target"] == 10
-        assert "column 'label': 'NA' in 10 rows stands for a missing value" in done.err
+        assert "column 'label': read as missing values: 'NA' in 10 rows" in done.err
 
 
 def test_tables_in_odd_files():

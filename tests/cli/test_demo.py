@@ -76,7 +76,7 @@ def test_command_line_errors(tmp_path, capsys):
     assert cli.main(["demo", "--out", str(tmp_path / "missing")]) == 2
     assert "there is no such folder" in capsys.readouterr().err
     assert cli.main(["demo", "--repeats", "0"]) == 2
-    assert "--repeats 0: must be at least 1" in capsys.readouterr().err
+    assert "--repeats 0: it must be at least 1" in capsys.readouterr().err
 
 
 def test_measurements_see_memory_and_time():

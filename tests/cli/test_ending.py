@@ -92,7 +92,7 @@ def test_streams_that_are_closed(closed, code, model):
     assert done.returncode == code
     if closed == "1":
         assert done.stderr.count("\n") == 1
-        assert "standard output, where results go, is closed. Remedy" in done.stderr
+        assert "standard output is closed, but results go there. Remedy" in done.stderr
     else:
         assert "DoublyStochasticClassifier" in done.stdout
 
@@ -123,7 +123,7 @@ def test_a_fault_of_ours_says_what_to_report(fault, model, tmp_path, capsys, mon
     assert cli.main(["fit", str(model.parent / "data.csv"), *options]) == 1
     said = capsys.readouterr().err
     (file,) = tmp_path.glob("trickless-*.txt")
-    assert said.startswith(f"trickless fit: this is a fault of trickless ({type(fault).__name__}")
+    assert said.startswith(f"trickless fit: this is a bug in trickless ({type(fault).__name__}")
     assert f"Remedy: please report this line, with the command and the traceback in {file}." in said
     assert len(said.splitlines()) == 1
     assert "\x1b" not in said
@@ -149,7 +149,7 @@ def test_an_output_is_tested_before_anything_is_read(model, monkeypatch, capsys)
         ["demo", "--out", out],
     ):
         assert cli.main(command) == 2
-        assert "Remedy: make it first" in capsys.readouterr().err
+        assert "Remedy: create it first" in capsys.readouterr().err
 
 
 def test_labels_that_a_spreadsheet_runs(tmp_path, capsys):
@@ -161,7 +161,7 @@ def test_labels_that_a_spreadsheet_runs(tmp_path, capsys):
         capsys.readouterr()
         assert cli.main(["predict", model, str(data), "--out", str(tmp_path / f"o{ending}")]) == 0
         said = capsys.readouterr().err
-        assert ("a spreadsheet takes the label '=1+1' for a formula" in said) == is_said
+        assert ("a spreadsheet would run a label as a formula: '=1+1'" in said) == is_said
 
 
 def test_nothing_is_hidden_from_python(model):

@@ -73,7 +73,7 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(folder, model, monkeypatc
     monkeypatch.setattr(os, "fsync", full)
     out = folder / "out.csv"
     said = refused("predict", model, folder / "data.csv", "--out", out)
-    assert re.search(r"--out \S*out.csv: it cannot be written: .*No space left.*Remedy", said)
+    assert re.search(r"--out \S*out.csv: the file cannot be written: .*No space left.*Remedy", said)
     assert "new.trickless" in fit(folder / "data.csv")
 
 
@@ -85,7 +85,7 @@ def test_names_of_columns(folder):
     assert "--drop names" in fit(data, "--drop", "nothing")
     assert "--category names" in fit(data, "--category", "nothing")
     (folder / "one.csv").write_text("label\na\nb\n")
-    assert "no column but the target" in fit(folder / "one.csv")
+    assert "the target is the only column" in fit(folder / "one.csv")
     (folder / "two.csv").write_text("x,x,label\n1,2,a\n")
     said = fit(folder / "two.csv")
     assert "two.csv, column 'x': there are two columns of this name. Remedy" in said
@@ -94,7 +94,7 @@ def test_names_of_columns(folder):
 def test_files_that_cannot_be_read(folder):
     assert "no such file or folder" in fit(folder / "nothing.csv")
     (folder / "data.xlsx").touch()
-    assert "this ending stands for no format" in fit(folder / "data.xlsx")
+    assert "this ending is not a format of tables" in fit(folder / "data.xlsx")
     (folder / "junk.parquet").write_text("junk")
     assert "junk.parquet: it cannot be read" in fit(folder / "junk.parquet")
     whole = (folder / "data.parquet").read_bytes()
@@ -114,7 +114,7 @@ def test_tables_that_are_packed_in_other_ways_are_not_passed_over(folder):
     write(frame(), folder / "inside/a.csv")
     (folder / "inside/b.csv.zst").touch()
     said = fit(folder / "inside")
-    assert f"{folder / 'inside/b.csv.zst'}: a table that is packed in a way that is not" in said
+    assert f"{folder / 'inside/b.csv.zst'}: this table is compressed in a way that" in said
 
 
 def test_labels_that_are_the_same_in_double_precision(folder):
@@ -169,7 +169,7 @@ def test_a_few_texts_among_numbers_are_no_categories(folder):
     table.to_csv(path, index=False)
     for target in ("label", "height"):
         said = fit(path, target=target)
-        assert f"{path}, column 'height', row 8: 'tall' is no number and no date" in said
+        assert f"{path}, column 'height', row 8: 'tall' is not a number or date" in said
         assert "--category 'height'" in said
     out = folder / "named.trickless"
     options = ["--target", "label", "--category", "height", "--out", str(out)]
@@ -203,10 +203,10 @@ def test_lines_of_another_length_and_bytes_that_are_no_text(folder):
     path.write_text("x,label\n1,a\n2,b,c\n")
     assert f"{path}, row 2: Expected 2 columns, got 3" in fit(path)
     path.write_bytes(b"x,label\n1,a\n2,\xff\xfe\n")
-    said = f"{path}, column 'label', row 2: here are bytes that are no text in UTF-8. Remedy: save"
+    said = f"{path}, column 'label', row 2: the text is not valid UTF-8. Remedy: save"
     assert said in fit(path)
     path.write_bytes("Größe,label\n1,a\n2,b\n".encode("cp1252"))
-    assert f"{path}: here are bytes that are no text in UTF-8. Remedy: save" in fit(path)
+    assert f"{path}: the text is not valid UTF-8. Remedy: save" in fit(path)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
@@ -223,8 +223,8 @@ def test_more_categories_than_a_model_holds(folder, monkeypatch):
     data = write(table, folder / "many.parquet")
     monkeypatch.setattr(learn, "_MOST_TEXT", 2**14)
     said = fit(data)
-    assert "column 'town': the names of the categories of all columns are" in said
-    assert "Remedy: leave the column out with --drop 'town'" in said
+    assert "column 'town': the category names of all columns are" in said
+    assert "Remedy: leave this column out with --drop 'town'" in said
 
 
 def test_files_of_different_delimiters(folder):
@@ -233,8 +233,8 @@ def test_files_of_different_delimiters(folder):
     write(frame(), inside / "a.csv")
     frame().to_csv(inside / "b.csv", index=False, sep=";")
     said = fit(inside)
-    assert f"{inside / 'b.csv'}: its columns are parted by ';', and those of" in said
-    assert "Remedy: keep tables of one format in a folder" in said
+    assert f"{inside / 'b.csv'}: its columns are separated by ';', but the columns of" in said
+    assert "Remedy: use one separator in all files of a folder" in said
 
 
 def test_a_pipe_is_no_place_for_an_output(folder):
@@ -251,11 +251,11 @@ def test_a_column_of_another_type_in_the_second_file(folder):
     write(frame(), inside / "a.parquet")
     second = write(frame().assign(age="old"), inside / "b.parquet")
     said = fit(inside)
-    assert f"{second}, column 'age', row 1: invalid value 'old', where a number is expected" in said
+    assert f"{second}, column 'age', row 1: 'old' is not a number" in said
     write(frame().assign(age=[[1]] * 600), inside / "b.parquet")
     said = fit(inside)
-    assert f"{second}, column 'age': it holds values of the type list" in said
-    assert "where a number is needed" in said
+    assert f"{second}, column 'age': its values have the type list" in said
+    assert "but a number is needed" in said
     write(frame().drop(columns="age"), inside / "b.parquet")
     assert f"{second}, column 'age': there is no such column" in fit(inside)
     for file in inside.iterdir():
@@ -278,8 +278,8 @@ def test_numbers_of_one_kind_may_have_several_types(folder):
 def test_types_that_nothing_can_be_learned_from(folder, monkeypatch):
     path = folder / "lists.parquet"
     pa.parquet.write_table(pa.table({"x": [1, 2], "l": [[1], [2]], "label": ["a", "b"]}), path)
-    assert "column 'l': it holds values of the type list" in fit(path)
-    assert "the target holds values of the type" in fit(path, target="l")
+    assert "column 'l': its values have the type list" in fit(path)
+    assert "the target has the type" in fit(path, target="l")
     monkeypatch.setattr(profile, "_MOST_CATEGORIES", 2)
     said = fit(folder / "data.csv")
     assert "column 'town': there are more than 2 different texts" in said
@@ -288,11 +288,11 @@ def test_types_that_nothing_can_be_learned_from(folder, monkeypatch):
 
 def test_targets_that_are_not_what_was_asked_for(folder, monkeypatch):
     data = folder / "data.csv"
-    assert "the target holds values of the type date32" in fit(data, target="day")
+    assert "the target has the type date32" in fit(data, target="day")
     assert "'label' holds text" in fit(data, "--task", "regression")
     assert "holds fractions" in fit(data, "--task", "classification", target="height")
     monkeypatch.setattr(profile, "_MOST_LABELS", 1)
-    assert "too many to be classes" in fit(data)
+    assert "too many for classes" in fit(data)
 
 
 def test_options(folder):
@@ -318,7 +318,7 @@ def test_places_that_cannot_be_written_to(model, place):
     if place != "model.trickless":
         data = folder / "data.csv"
         assert "--out" in refused("fit", data, "--target", "label", "--out", folder / place)
-    assert "stands for no format" in refused(
+    assert "does not name a format of tables" in refused(
         "predict", model, folder / "data.csv", "--out", folder / "out.xlsx"
     )
     assert before == ((folder / "data.csv").read_bytes(), model.read_bytes())
@@ -344,7 +344,7 @@ def test_tables_that_do_not_suit_the_model(model):
     data = write(frame().drop(columns="label"), folder / "other.csv")
     assert f"{data}, column 'label': there is no such" in refused("evaluate", model, data)
     data = write(frame().assign(label=None), folder / "other.csv")
-    assert "there is no row with the target 'label'" in refused("evaluate", model, data)
+    assert "no row has a value in the target 'label'" in refused("evaluate", model, data)
     table = frame().astype({"age": object})
     table.loc[17, "age"] = "old"
     data = write(table, folder / "other.csv")
@@ -355,7 +355,7 @@ def test_tables_that_do_not_suit_the_model(model):
     done = ["--target", "price", "--n-neurons", "10", "--out", str(regressor)]
     CliRunner().invoke(app, ["fit", str(folder / "data.csv"), *done])
     said = refused("predict", regressor, folder / "data.csv", "--out", out, "--probabilities")
-    assert "--probabilities: this model gives none" in said
+    assert "--probabilities: this model has none" in said
 
 
 @pytest.mark.parametrize("ending", list(output._WRITERS))
@@ -423,7 +423,7 @@ def test_without_the_extra_it_says_what_to_install(missing, capsys, monkeypatch)
     monkeypatch.setitem(sys.modules, missing, None)
     assert cli.main(["fit"]) == 2
     said = capsys.readouterr().err
-    assert f"{missing} is missing" in said
+    assert f"needs {missing}, which is not installed" in said
     assert "pip install 'trickless[cli]'" in said
 
 

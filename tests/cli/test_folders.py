@@ -40,12 +40,12 @@ def test_all_is_well(tables, capsys):
 @pytest.mark.parametrize("ending", [".parquet", ".csv.gz", ".csv.zst"])
 def test_links_to_nothing(tables, ending):
     (tables / f"c{ending}").symlink_to(tables / "gone")
-    assert f"c{ending}: it is a link to a file that is not there" in refused(tables)
+    assert f"c{ending}: it is a link to a missing file" in refused(tables)
 
 
 def test_links_in_a_circle(tables):
     (tables / "c.parquet").symlink_to(tables / "c.parquet")
-    assert "c.parquet: it is not there" in refused(tables)
+    assert "c.parquet: it is not accessible" in refused(tables)
 
 
 def test_pipes_and_devices(tables):
@@ -65,17 +65,17 @@ def test_links_to_files_and_folders_are_followed(tables, tmp_path, capsys):
 
 def test_rows_are_not_read_twice(tables):
     (tables / "latest.parquet").symlink_to("b.parquet")
-    assert "latest.parquet: this is " in refused(tables)
+    assert "latest.parquet: a link makes this the same file as " in refused(tables)
     (tables / "latest.parquet").unlink()
     (tables / "inside").mkdir()
     write(frame(5), tables / "inside/c.parquet")
     (tables / "latest").symlink_to("inside")
-    assert "by way of a link, so its rows would be read twice" in refused(tables)
+    assert "a link makes this the same file as" in refused(tables)
 
 
 def test_a_link_to_a_folder_above(tables):
     (tables / "up").symlink_to(tables.parent)
-    assert "leads back to a folder that it is in" in refused(tables)
+    assert "leads back to a folder that contains it" in refused(tables)
 
 
 def test_folders_that_cannot_be_read(tables, monkeypatch):
@@ -94,14 +94,14 @@ def test_folders_that_cannot_be_read(tables, monkeypatch):
 @pytest.mark.skipif(os.geteuid() == 0, reason="the rights of files do not bind root")
 def test_files_that_cannot_be_read(tables):
     (tables / "b.parquet").chmod(0)
-    assert "b.parquet: you have no right to read it" in refused(tables)
+    assert "b.parquet: you may not read it" in refused(tables)
 
 
 @pytest.mark.parametrize("name", ["part-00000", "c.xlsx", "c.json", "c.txt", "README.md", "c.orc"])
 def test_other_endings_are_named(name, tables, capsys):
     (tables / name).touch()
     told, n_rows = said(tables, capsys)
-    assert f"Warning: {tables}: left out are {name}; these endings stand for no format" in told
+    assert f"Warning: {tables}: {name} left out, since these endings are not formats" in told
     assert n_rows == 30
 
 
@@ -110,7 +110,7 @@ def test_many_others_are_counted(tables, capsys):
         (tables / f"part-{i}").touch()
     os.mkfifo(tables / "part-2.pipe")
     told, _ = said(tables, capsys)
-    assert "left out are part-0, part-1, part-2 and 8 more; these" in told
+    assert "part-0, part-1, part-2 and 8 more left out, since these" in told
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_hidden_tables_are_named(name, tables, capsys):
     (tables / name).parent.mkdir(exist_ok=True)
     (tables / name).touch()
     told, n_rows = said(tables, capsys)
-    assert f"left out are {name}; names that begin with . or _ stand for no data" in told
+    assert f"{name} left out, since names that begin with . or _ are not read" in told
     assert n_rows == 30
     for file in tables.glob("?.parquet"):
         file.unlink()

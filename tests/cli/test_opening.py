@@ -52,7 +52,7 @@ def test_utf_16_without_a_mark_is_named(tmp_path, capsys):
     path = tmp_path / "data.csv"
     path.write_bytes(frame(60).to_csv(index=False).encode("utf-16-le"))
     fit(path, tmp_path / "model", code=2)
-    assert "UTF-16 is read only where the file begins with its mark" in capsys.readouterr().err
+    assert "UTF-16 is read only if the file begins with its mark" in capsys.readouterr().err
 
 
 def test_a_row_of_utf_16_that_is_wrong_is_named(tmp_path, capsys):
@@ -64,7 +64,7 @@ def test_a_row_of_utf_16_that_is_wrong_is_named(tmp_path, capsys):
         assert said in capsys.readouterr().err
     path.write_bytes(path.read_bytes()[:-1])
     fit(path, tmp_path / "model", code=2)
-    assert "here are bytes that are no text in UTF-16. Remedy" in capsys.readouterr().err
+    assert "the text is not valid UTF-16. Remedy" in capsys.readouterr().err
 
 
 FORMATS = {
@@ -88,9 +88,7 @@ def test_other_formats_under_the_name_of_csv(format_, ending, tmp_path, capsys):
     fit(path, tmp_path / "model", code=2)
     said = capsys.readouterr()
     assert said.out == ""
-    assert f"{path}: by its name this is a CSV file, but it holds the format of {format_}" in (
-        said.err
-    )
+    assert f"{path}: its name is that of a CSV file, but its content is {format_}" in said.err
     assert remedy in said.err
     assert said.err.isascii()
     assert "\\x" not in said.err
@@ -110,7 +108,7 @@ def test_csv_files_under_other_names(ending, tmp_path, capsys):
     path.write_bytes("Größe,label\n1,a\n2,b\n".encode())
     fit(path, tmp_path / "model", code=2)
     said = capsys.readouterr().err
-    assert "its format is the one of its ending" in said
+    assert "its ending names its format" in said
     assert "\ufffd" not in said
 
 
@@ -121,7 +119,7 @@ def test_latin_1(text, tmp_path, capsys):
     path = tmp_path / "data.csv"
     path.write_bytes(text.encode("latin-1"))
     fit(path, tmp_path / "model", code=2)
-    assert "here are bytes that are no text in UTF-8. Remedy: save" in capsys.readouterr().err
+    assert "the text is not valid UTF-8. Remedy: save" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "descriptor"])
@@ -139,7 +137,7 @@ def test_pipes_are_refused_at_once(command, kind, plain, tmp_path, capsys):
     rest = {"fit": ["--target", "label", *out], "predict": out, "evaluate": []}[command]
     assert cli.main([command, *first, str(pipe), *rest]) == 2
     said = capsys.readouterr().err
-    assert "it is not a file but a device, pipe or socket, and a table is read twice" in said
+    assert "it is not a file but a device, pipe or socket, but a table is read twice" in said
     assert "Remedy: write the table to a file" in said
     if kind == "descriptor":
         os.close(reader)

@@ -107,7 +107,7 @@ def test_columns_that_cannot_be_kept(folder, tmp_path, run):
     table = frame(60).assign(prediction=1.0, list=[[1]] * 60)
     path = write(table, tmp_path / "data.parquet")
     said = run("predict", folder / "trees", path, "--out", out, "--keep", "prediction", code=2).err
-    assert "--keep 'prediction': the output has a column of this name" in said
+    assert "--keep 'prediction': the output has its own column of this name" in said
     said = run("predict", folder / "trees", path, "--out", out, "--keep", "list", code=2).err
     assert "a column cannot be written in this format" in said
     assert not out.exists()
@@ -120,7 +120,7 @@ def test_kept_cells_that_a_spreadsheet_runs(folder, tmp_path, run):
     for ending, is_said in ((".csv", True), (".parquet", False)):
         out = tmp_path / f"out{ending}"
         said = run("predict", folder / "trees", data, "--out", out, "--keep", "id").err
-        assert said.count("a cell of 'id', '=1+1' for a formula") == is_said
+        assert said.count("a cell of 'id' as a formula: '=1+1'") == is_said
 
 
 def test_standard_deviations_and_intervals(folder, tmp_path, run):
@@ -156,10 +156,10 @@ def test_shares_that_are_none(share, folder, tmp_path, run):
     data = folder / "data.csv"
     said = run("predict", folder / "numbers", data, "--out", tmp_path / "o.csv", "--interval",
                share, code=2).err  # fmt: skip
-    assert f"--interval {float(share)}: it is a probability" in said
+    assert f"--interval {float(share)}: it must be a probability" in said
     said = run("fit", data, "--target", "label", "--out", tmp_path / "m", "--validate", share,
                code=2).err  # fmt: skip
-    assert f"--validate {float(share)}: it is a share of the rows" in said
+    assert f"--validate {float(share)}: it must be a share of the rows" in said
 
 
 def test_the_standard_output(folder, tmp_path, run):
@@ -173,9 +173,9 @@ def test_the_standard_output(folder, tmp_path, run):
     assert done.stdout == out.read_bytes()
     assert pd.read_csv(io.BytesIO(done.stdout), dtype=str).id[7] == "0007"
     said = run("predict", folder / "trees", data, "--out", "-", "--json", code=2).err
-    assert "the standard output has room for the predictions or for --json" in said
+    assert "the predictions and --json cannot both go to the standard output" in said
     said = run("fit", data, "--target", "label", "--out", "-", code=2).err
-    assert "--out -: a model is not written to the standard output" in said
+    assert "--out -: a model cannot go to the standard output" in said
 
 
 def test_a_terminal_is_shown_nothing_that_it_obeys(tmp_path, run, monkeypatch):
@@ -221,7 +221,7 @@ def test_scores_are_shown(tmp_path, run):
     data = write(frame(200), tmp_path / "data.csv")
     options = "--target", "label", "--n-neurons", 9, "--out", tmp_path / "m", "--validate"
     shown = run("fit", data, *options, 0.3).out
-    assert "On the rows that were held out:" in shown
+    assert "On the held-out rows:" in shown
     assert "error of always guessing the largest class" in shown
     done = run("fit", data, *options, 1e-9, "--json")
     assert "Warning: no row with a target was held out" in done.err

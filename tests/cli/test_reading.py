@@ -53,7 +53,7 @@ def test_quotes_that_are_not_closed(text, line, ending, tmp_path, capsys):
     said = fit(path, capsys=capsys)
     where = f"{path}, line {line}" if ending != "\r" else f"{path}, line "
     assert f"{where}: " in said if ending != "\r" else where in said
-    assert "a quote that begins a cell here" in said
+    assert "a quote that begins a cell is" in said
     assert "Remedy: close it" in said
 
 
@@ -128,10 +128,10 @@ def test_nul_bytes(text, tmp_path, capsys):
     path = tmp_path / "data.csv"
     for data in (text.encode(), text.encode("utf-16"), text.encode("utf-16-le")):
         path.write_bytes(data)
-        assert "here are NUL bytes, which text does not have. Remedy" in fit(path, capsys=capsys)
+        assert "the file has NUL bytes, which text does not have" in fit(path, capsys=capsys)
     path = tmp_path / "data.parquet"
     pa.parquet.write_table(pa.table({"x": [1, 2], "label": ["a", "a\0"]}), path)
-    assert "here are NUL characters, which a label cannot have" in fit(path, capsys=capsys)
+    assert "the labels have NUL characters, which they cannot have" in fit(path, capsys=capsys)
 
 
 @pytest.mark.parametrize("kind", ["string", "dictionary", "large_string"])
@@ -149,9 +149,7 @@ def test_bytes_that_are_no_text(kind, ending, tmp_path, capsys, monkeypatch):
     else:
         pa.feather.write_feather(table, path)
     said = fit(path, capsys=capsys)
-    assert re.search(
-        r"column 'town', (from )?row \d+: here are bytes that are no text in UTF-8. R", said
-    )
+    assert re.search(r"column 'town', (from )?row \d+: the text is not valid UTF-8. R", said)
     if kind != "dictionary":
         assert "row 51:" in said
 
@@ -219,7 +217,7 @@ def test_options_of_no_size(option, value, learner, tmp_path, capsys):
     path.write_text(f"x,label\n{ROWS}")
     said = fit(path, option, value, "--learner", learner, capsys=capsys)
     assert f"Invalid value for '{option}'" in said
-    assert "Remedy: trickless fit --help" in said
+    assert "Remedy: see trickless fit --help" in said
 
 
 def test_an_empty_file(tmp_path, capsys):

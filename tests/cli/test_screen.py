@@ -126,7 +126,7 @@ def test_names_of_files_that_are_no_text(tmp_path, capsys):
     for ending in (".csv", ".parquet", ".arrow"):
         out = f"{model}{ending}"
         assert cli.main(["predict", str(model), str(data), "--out", out]) == 2
-        assert "has bytes that are no text in UTF-8. Remedy: rename it" in capsys.readouterr().err
+        assert "has bytes that are not valid UTF-8. Remedy: rename it" in capsys.readouterr().err
     inside = tmp_path / os.fsdecode(b"folder\xff")
     inside.mkdir()
     odd = tmp_path / os.fsdecode(b"a\xff.csv")
@@ -135,7 +135,7 @@ def test_names_of_files_that_are_no_text(tmp_path, capsys):
     for path in (odd, inside / "data.csv", inside, tmp_path):
         assert cli.main(["fit", str(path), *options]) == 2
         said = capsys.readouterr().err
-        assert "has bytes that are no text in UTF-8. Remedy: rename it" in said
+        assert "has bytes that are not valid UTF-8. Remedy: rename it" in said
         assert "\\udcff" in said
 
 

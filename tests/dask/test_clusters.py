@@ -279,7 +279,7 @@ def test_predictions_are_lazy_and_those_of_the_model():
     np.testing.assert_allclose(predict(one, cut(X)).compute(), one.predict(X), rtol=0, atol=1e-5)
     with pytest.raises(TypeError, match="must be a Dask array or data frame"):
         predict(model, X)
-    with pytest.raises(ValueError, match=r"method='predict_log_proba', but a .*Remedy: one of"):
+    with pytest.raises(ValueError, match=r"method='predict_log_proba', but a .*Remedy: use one of"):
         predict(model, cut(X), "predict_log_proba")
 
 
@@ -404,7 +404,7 @@ def test_what_does_not_go_is_refused():
     with pytest.raises(ValueError, match="alpha='loo'"):
         fit(sinks(alpha="loo"), cut(X), cut(y))
     mixture = Mixture([Gaussian(), Trees()])
-    with pytest.raises(ValueError, match=r"families in turn.*preconditioner='block'"):
+    with pytest.raises(ValueError, match=r"and other families.*preconditioner='block'"):
         fit(descent(neurons=mixture), cut(X), cut(y))
     with pytest.raises(ValueError, match="log_loss"):
         fit(sinks(KitchenSinksClassifier, loss="log_loss"), cut(X), cut(y > 0))

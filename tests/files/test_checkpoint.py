@@ -171,7 +171,7 @@ def test_a_stream_goes_on_after_its_last_batch(path, ending):
         np.testing.assert_array_equal(answers(again, X), whole)
         assert not path.exists()
     assert ending(3, clone(model).fit_stream, batches, [0, 1, 2], checkpoint=path)
-    with pytest.raises(ValueError, match=r"with other batches \(3 and more, 2 now\)"):
+    with pytest.raises(ValueError, match=r"with other batches \(at least 3 then, 2 now\)"):
         clone(model).fit_stream(batches[:2], [0, 1, 2], checkpoint=path)
     other = [batches[0], (batches[1][0] + 1e-6, *batches[1][1:]), *batches[2:]]
     with pytest.raises(ValueError, match="with other values of X"):
@@ -283,7 +283,7 @@ def test_neurons_of_the_users_own_are_known_by_name(path, ending):
         clone(model).fit(X, y, checkpoint=path).neuron_coef_, whole.neuron_coef_
     )
     model.neurons.psi = os  # which is not a function
-    with pytest.raises(TypeError, match=r"neurons cannot be recorded .* Remedy: fit without"):
+    with pytest.raises(TypeError, match=r"neurons cannot be saved .* Remedy: fit without"):
         model.fit(X, y, checkpoint=path)
 
 
@@ -317,7 +317,7 @@ def test_the_state_before_is_taken_where_a_file_is_torn(path, ending):
     contents = path.read_bytes(), previous.read_bytes()
     for torn in damages(contents[0]):
         path.write_bytes(torn)
-        with pytest.warns(UserWarning, match=r"cannot be used, .*checkpoint\.previous' is taken|c"):
+        with pytest.warns(UserWarning, match=r"cannot be used\. .*checkpoint\.previous'|c"):
             kept = Checkpoint(path, fresh("steps"))
         assert len(kept._saved.state["history"]) == 3
     # The state before stays until a whole one has taken the place of the torn one.
@@ -340,12 +340,12 @@ def test_a_torn_file_without_one_before_is_refused_and_left_alone(path, ending):
     for torn in list(damages(path.read_bytes()))[::10]:
         path.write_bytes(torn)
         with pytest.raises(
-            ValueError, match=r"cannot be used\. .* Remedy: to begin anew, give another path, or"
+            ValueError, match=r"cannot be used\. .* Remedy: to start again, use another path, or"
         ):
             fresh("steps").fit(X, y, checkpoint=path)
         assert path.read_bytes() == torn
     trickless.save(fresh("steps"), path)
-    with pytest.raises(ValueError, match="no state of a fit, but a DoublyStochasticRegressor"):
+    with pytest.raises(ValueError, match="holds a DoublyStochasticRegressor, not a state"):
         fresh("steps").fit(X, y, checkpoint=path)
     path.write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match="it is not a file of trickless"):
@@ -434,7 +434,7 @@ def inside(progress, attribute):
 def test_a_path_that_cannot_be_written_is_refused_at_once(tmp_path):
     X, y = rows("steps")
     for path in (tmp_path / "no" / "such", tmp_path):
-        with pytest.raises(ValueError, match=r"(cannot be written|is a folder).*Remedy: the path"):
+        with pytest.raises(ValueError, match=r"(cannot be written|is a folder).*Remedy: use"):
             fresh("steps").fit(X, y, checkpoint=path)
     with pytest.raises(TypeError, match=r"checkpoint='3', but it must be the path of a file"):
         fresh("steps").fit(X, y, checkpoint=3)
@@ -455,7 +455,7 @@ def test_a_full_disk_does_not_end_a_fit(path, ending, monkeypatch):
 
     monkeypatch.setattr("trickless.files.whole.os.fsync", full)
     monkeypatch.setattr(Checkpoint, "keep", keep)
-    with pytest.warns(UserWarning, match=r"No space left on device.*Remedy: make room"):
+    with pytest.warns(UserWarning, match=r"No space left on device.*Remedy: free some space"):
         assert everything(fresh("steps").fit(X, y, checkpoint=path)) == expected
 
 

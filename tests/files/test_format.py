@@ -363,7 +363,7 @@ def test_a_family_of_the_users_is_loaded_if_it_is_trusted(again, path):
     with pytest.raises(ValueError, match=r"test_format:Halfspaces.*test_format:Helper"):
         trickless.load(path)
     replaced(path, b'"foreign": [', b'"foreign": [], "were": [')
-    with pytest.raises(ValueError, match=r"test_format:Halfspaces' is not a name that may stand"):
+    with pytest.raises(ValueError, match=r"test_format:Halfspaces' is not an allowed name"):
         trickless.load(path, [Halfspaces, Helper])
 
 
@@ -461,7 +461,7 @@ def test_what_a_file_cannot_hold_is_refused_when_it_is_saved(value, path):
 def test_what_holds_itself_is_refused(path):
     family = Halfspaces()
     family.scale = Helper(family)
-    with pytest.raises(TypeError, match="holds itself"):
+    with pytest.raises(TypeError, match="contains itself"):
         trickless.save(family, path)
 
 
@@ -478,7 +478,7 @@ def test_nesting_has_a_limit_that_is_the_same_for_every_interpreter(path, again)
         once = path.read_bytes()
         trickless.save(family, path)
         assert path.read_bytes() == once
-        with pytest.raises(TypeError, match=r"holds more than 100 values within each.*Remedy"):
+        with pytest.raises(TypeError, match=r"holds more than 100 nested values.*Remedy"):
             trickless.save(Halfspaces(nested(5000, 0.5, wrap)), path)
     text = Gaussian(length_scale="[" * 1000 + '\\"')
     assert again(text).length_scale == text.length_scale
@@ -541,7 +541,7 @@ def test_neurons_that_changed_are_noticed_when_they_are_used(path, monkeypatch):
     monkeypatch.setattr(
         Stumps, "draw", lambda self, rng, n: original(self, np.random.default_rng(n), n)
     )
-    with pytest.raises(RuntimeError, match="not those that the model was fitted with"):
+    with pytest.raises(RuntimeError, match="no longer gives the neurons"):
         trickless.load(path).predict(X)
 
 
@@ -724,8 +724,8 @@ def test_numbers_that_compiled_code_would_trust_are_checked(path):
     ("old", "new", "cause"),
     [
         (b"[624]", b"[312, 2]", "another shape"),
-        (b'"pos"', b'"place"', "other parts"),
-        (b'"MT19937"', b'"os"', "no kind that a file may name"),
+        (b'"pos"', b'"place"', "unexpected parts"),
+        (b'"MT19937"', b'"os"', "not of a known kind"),
         (b'["RandomState"', b'["Random"', "neither"),
         (b'"has_gauss": 0', b'"has_gauss": -1', "out of range"),
         (b'"has_gauss": 0', b'"has_gauss": "0"', "is a str"),
@@ -842,11 +842,11 @@ def test_many_names_that_are_missing_are_cut_short(path):
 def test_all_bytes_of_a_file_belong_to_something(path):
     trickless.save(Gaussian(length_scale=np.ones(3)), path)
     of(path, lambda lines, arrays: (lines, arrays + b"more"))
-    with pytest.raises(ValueError, match="other sizes than the file has room for"):
+    with pytest.raises(ValueError, match="sizes of the arrays do not match"):
         trickless.load(path)
     trickless.save(Gaussian(length_scale=np.ones(3)), path)
     replaced(path, b'{"$array": 0}', b'{"$array": -1}')
-    with pytest.raises(ValueError, match="-1 is not a number of something"):
+    with pytest.raises(ValueError, match="-1 is not a count or an index"):
         trickless.load(path)
 
 
@@ -855,14 +855,14 @@ def test_a_header_has_a_largest_size(path, monkeypatch):
     monkeypatch.setattr(trickless.files.format, "_LARGEST_HEADER", 50)
     with pytest.raises(ValueError, match="cut short or damaged"):
         trickless.load(path)
-    with pytest.raises(ValueError, match=r"save: the model has .* a file may hold 50. Remedy"):
+    with pytest.raises(ValueError, match=r"save: the model has .* a file can hold 50. Remedy"):
         trickless.save(Gaussian(), path)
 
 
 def test_a_file_has_a_largest_number_of_objects(path, monkeypatch):
     trickless.save(Mixture([Gaussian(), Gaussian()]), path)
     monkeypatch.setattr(trickless.files.records, "MOST_OBJECTS", 2)
-    with pytest.raises(ValueError, match="there are 3 objects, and a file may have 2"):
+    with pytest.raises(ValueError, match="there are 3 objects, but a file can have 2"):
         trickless.load(path)
     with pytest.raises(TypeError, match=r"save: .*more than 2 objects.*Remedy"):
         trickless.save(Mixture([Gaussian(), Gaussian()]), path)
@@ -902,7 +902,7 @@ def test_what_is_there_but_no_file_is_left_as_it_is(tmp_path):
     model = KitchenSinksRegressor(n_neurons=5, random_state=0).fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"a device, pipe or socket\. Remedy"):
         trickless.save(model, pipe)
-    with pytest.raises(ValueError, match=r"is a folder\. Remedy: the path of a file"):
+    with pytest.raises(ValueError, match=r"is a folder\. Remedy: use the path of a file"):
         trickless.save(model, tmp_path)
     steps = trickless.DoublyStochasticRegressor(n_neurons=64)
     with pytest.raises(ValueError, match=r"\.fit: checkpoint=.*device, pipe"):

@@ -67,7 +67,7 @@ def test_a_read_only_file_is_not_replaced(tmp_path):
     path.write_bytes(b"old")
     path.chmod(0o444)
     for call in (lambda: trickless.save(Gaussian(), path), lambda: check_writable("fit", path)):
-        with pytest.raises(ValueError, match=r"model' is there and read-only.*Remedy: another"):
+        with pytest.raises(ValueError, match=r"model' exists and is read-only.*Remedy: use"):
             call()
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
@@ -89,7 +89,7 @@ def test_whether_a_file_can_be_written_is_tried(code, tmp_path, monkeypatch):
         return opened(self, mode, *arguments, **more)
 
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(ValueError, match=r"model' is there and read-only.*Remedy: another"):
+    with pytest.raises(ValueError, match=r"model' exists and is read-only.*Remedy: use"):
         check_writable("fit", path)
     assert list(tmp_path.iterdir()) == [path]
 

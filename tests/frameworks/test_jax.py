@@ -112,7 +112,7 @@ def outside(key, x):
     [
         ({"init": 3}, "init=3, but it must be a function"),
         ({"apply": None}, "apply=None, but it must be a function"),
-        ({"apply": lambda w, x: (x, w)}, r"gives arrays of sizes \[64, 64\]"),
+        ({"apply": lambda w, x: (x, w)}, r"returns arrays of sizes \[64, 64\]"),
         ({"init": outside}, "gave the same weights 16 times"),
         ({"apply": lambda w, x: jnp.exp(1j * (w @ x))}, "numbers of type complex64"),
         ({"init": lambda key, x: {}, "apply": lambda w, x: x}, "draws nothing"),

@@ -158,7 +158,7 @@ def test_wrong_tolerances_are_named():
         with pytest.raises((ValueError, TypeError), match=r"Expansion: confidence=.*Remedy"):
             f.certify(x, 0.1, confidence)
     single = Expansion(f.neurons, f.support.astype("float32"), f.alpha)
-    with pytest.raises(ValueError, match=r"tolerance=1e-08, but sums in float32.*dtype='float64'"):
+    with pytest.raises(ValueError, match=r"tolerance=1e-08, but.*float32.*dtype='float64'"):
         single.certify(x.astype("float32"), 1e-8)
     model = ShrinkingGradientRegressor(Gaussian(1.0), 50).fit(x, x[:, 0])
     with pytest.raises(ValueError, match=r"tolerance=0.1 and return_standard_error=True.*Remedy"):

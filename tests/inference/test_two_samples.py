@@ -21,6 +21,7 @@ def features(neurons, n_neurons, fitted_to, rows):
     return model.fit(fitted_to).transform(rows)
 
 
+@pytest.mark.filterwarnings("ignore:RandomFeatures. neurons=.* has small act")
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("m", [12, 35])
 def test_the_statistic_is_that_of_the_estimated_kernel(family, m, monkeypatch):

@@ -26,7 +26,7 @@ def test_the_names_are_those_of_scikit_learn():
 def test_functions_that_are_no_kernels_are_refused(learner):
     X, y = problem(learner)
     model = clone(learner).set_params(kernel_params=None)
-    with pytest.raises(ValueError, match=r"k\(x, x'\) = nan for two rows.*finite. Remedy"):
+    with pytest.raises(ValueError, match=r"k\(x, x'\) = nan for two finite rows.*finite. Remedy"):
         model.set_params(kernel=broken).fit(X, y)
     with pytest.raises(ValueError, match=r"k\(x, x\) = -1 for row 0.*negative. Remedy"):
         model.set_params(kernel=lambda x, y: -1.0).fit(X, y)

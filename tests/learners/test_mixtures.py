@@ -256,7 +256,7 @@ def test_draws_that_have_changed_are_refused(monkeypatch):
     X, y = smooth_and_steps(300)
     model = regressor(10, neurons=Mixture([Drawn(1.5), Trees()])).fit(X, y)
     monkeypatch.setattr(Drawn, "factor", 1.1)
-    with pytest.raises(RuntimeError, match="today are not those"):
+    with pytest.raises(RuntimeError, match="a seed no longer gives the neurons"):
         model.predict(X)
 
 

@@ -149,7 +149,7 @@ def test_supervised_families_take_y():
     assert scores[0] > 0.9 > scores[1]
     assert RandomFeatures("auto", 100, random_state=0).fit(rows, y > 0).transform(rows).shape[0]
     for refused in (model, RandomFeatures("auto")):
-        with pytest.raises(ValueError, match=r"is chosen by y, and there is none.*fit\(X, y\)"):
+        with pytest.raises(ValueError, match=r"is chosen by y, but no y was given.*fit\(X, y\)"):
             refused.fit(rows)
 
 

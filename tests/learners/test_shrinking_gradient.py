@@ -509,7 +509,7 @@ def test_a_stream_that_leaves_the_bound_is_noticed():
     model = ShrinkingGradientRegressor(Line(), y_range=(-9, 9), random_state=0)
     model.partial_fit(X, X[:, 0])
     before = model.predict(X)
-    with pytest.raises(ValueError, match=r"Line declares bound=1.0, but a neuron gave .*[34]\."):
+    with pytest.raises(ValueError, match=r"Line declares bound=1.0, but .* a norm of [34]\."):
         model.partial_fit(4 * X, X[:, 0])
     np.testing.assert_array_equal(model.predict(X), before)
 

@@ -273,7 +273,7 @@ def test_unusual_but_sound_data_are_learned_from():
 @pytest.mark.parametrize("neurons", ["gaussian", "stumps", "tabular"])
 def test_one_row_is_told_to_be_few_where_neurons_go_by_the_rows(neurons):
     model = KitchenSinksRegressor(neurons, n_neurons=20)
-    with pytest.warns(UserWarning, match=r"X has one row.*for good.*Remedy: begin with a batch"):
+    with pytest.warns(UserWarning, match=r"X has one row.* keep .*Remedy: begin with a batch"):
         model.fit([[1.0, 2.0]], [3.0])
     assert model.predict([[0, 0]]) == 3
     model.set_params(neurons=Gaussian(1.0)).fit([[1.0, 2.0]], [3.0])
@@ -339,14 +339,14 @@ MISTAKES = {
     "width=0": {"width": 0},
     "bound=-1": {"bound": -1},
     "type complex": {"activate": lambda self, X, w: np.exp(1j * (X @ w[0].T))},
-    "gave other weights from the same seed": {
+    "gave different weights from the same seed": {
         "draw": lambda self, rng, n: (np.random.default_rng().standard_normal((n, 4)),)
     },
-    "wrote into X": {"activate": lambda self, X, w: np.tanh(np.abs(X, out=X) @ w[0].T)},
-    "other numbers for the same rows": {
+    "changed X, but": {"activate": lambda self, X, w: np.tanh(np.abs(X, out=X) @ w[0].T)},
+    "different numbers for the same rows and weights": {
         "activate": lambda self, X, w: np.tanh(X @ w[0].T) * np.random.default_rng().random()
     },
-    "rows that have fewer rows beside": {
+    "same rows in a smaller block": {
         "activate": lambda self, X, w: np.tanh((X - X.mean(axis=0)) @ w[0].T)
     },
     "did not set n_features_in_": {"fit": lambda self, X, rng, sample_weight=None: self},
@@ -547,7 +547,7 @@ def test_the_column_that_holds_no_number_is_named_in_arrays_and_lists(learner, p
     rows = X.astype(object)
     rows[place] = value
     finite = "infinity" not in held  # which no family takes
-    what = re.escape(held) + (".*Remedy: .*pipeline" if finite else ".*Remedy: a finite number")
+    what = re.escape(held) + (".*Remedy: .*pipeline" if finite else ".*Remedy: replace it by")
     for broken in (rows, rows.tolist()):
         with pytest.raises(ValueError, match=what):
             clone(learner).fit(broken, y)
@@ -633,9 +633,9 @@ def test_targets_whose_squares_overflow_are_refused(learner):
 
 def test_weights_beyond_the_precision_are_refused():
     X, y = problem(REGRESSORS[0])
-    with pytest.raises(ValueError, match=r"Gaussian: weights .*float32.*Remedy: scale X"):
+    with pytest.raises(ValueError, match=r"Gaussian: .* weights reach .*float32.*Remedy: scale X"):
         KitchenSinksRegressor(n_neurons=20).fit(1e-42 * X, y)
-    with pytest.raises(ValueError, match=r"Sinks.*: coefficients .*float32.*Remedy: scale X"):
+    with pytest.raises(ValueError, match=r"Sinks.*: .* coefficients reach .*Remedy: scale X"):
         KitchenSinksRegressor("coordinates", 20, random_state=0).fit(1e-40 * X, X[:, 0])
     for learner in REGRESSORS:
         with pytest.raises(ValueError, match=r"not finite for finite rows. Remedy: scale X"):

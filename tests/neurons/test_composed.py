@@ -168,14 +168,14 @@ def test_columns_are_names_of_a_frame_also_inside_other_families(learner):
     ("columns", "message"),
     [
         (["one", "too"], r"On: columns=\['one', 'too'\], but there is no column 'too'.*'two'"),
-        ([0, 4], r"4 columns have no index 4"),
+        ([0, 4], r"no index 4 in 4 columns"),
         ([-5], r"no index -5"),
-        ([True, False], r"2 booleans for 4 columns"),
-        ([False] * 4, r"choose at least one column"),
-        ([], r"choose at least one column"),
-        ([0.5], r"choose at least one column"),
-        ([[0, 1]], r"choose at least one column"),
-        (None, r"choose at least one column"),
+        ([True, False], r"a mask of 2 booleans does not match 4 columns"),
+        ([False] * 4, r"chooses at least one column"),
+        ([], r"chooses at least one column"),
+        ([0.5], r"chooses at least one column"),
+        ([[0, 1]], r"chooses at least one column"),
+        (None, r"chooses at least one column"),
         (["one", 3], r"no column '3'"),
     ],
 )
@@ -188,9 +188,9 @@ def test_columns_that_there_are_not_are_refused(columns, message):
 
 def test_names_need_inputs_that_have_them():
     X, y = problem(LEARNERS[0])
-    with pytest.raises(ValueError, match=r"inputs have no names.*Remedy: fit on a data frame"):
+    with pytest.raises(ValueError, match=r"X have no names.*Remedy: fit on a data frame"):
         KitchenSinksRegressor(On("one", Gaussian()), 20).fit(X, y)
-    with pytest.raises(ValueError, match="inputs have no names"):
+    with pytest.raises(ValueError, match="columns of X have no names"):
         fitted(On("one", Gaussian()), X)
 
 
@@ -293,7 +293,7 @@ def test_a_model_may_go_on_with_equal_neurons_and_not_with_others():
         (Scaled(Gaussian(), 1e80), r"Scaled: factor=1e\+80.*from 1e-60 to 1e\+60"),
         (Scaled(Gaussian(), 10**400), r"factor=1000.*from 1e-60"),
         (Mixture([Gaussian(), Stumps()], [1e308, 1e308]), r"weights=.*from 1e-60 to 1e\+60"),
-        (Mixture([Gaussian(), Stumps()], [1.0]), r"weights=\[1.0\] are 1 for 2 families"),
+        (Mixture([Gaussian(), Stumps()], [1.0]), r"weights=\[1.0\] has length 1, but there are 2"),
         (Mixture([Gaussian()], [0.0]), r"weights=\[0.0\].*from 1e-60"),
         (Mixture([Gaussian()], 1.0), r"weights=1.0"),
     ],

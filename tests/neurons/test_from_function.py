@@ -111,7 +111,7 @@ WRONG_ARRAYS = {
     r"sample\(rng, n=2, n_features=4\) returned arrays of shapes \[\(3,\)\]": {
         "sample": lambda rng, n, d: np.ones(3)
     },
-    "sample gave other weights from the same seed": {
+    "sample gave different weights from the same seed": {
         "sample": lambda rng, n, d: GLOBAL.standard_normal((n, d))
     },
     r"psi\(X, \*weights\) returned an array of shape \(30, 4\) for 30 rows and 16 neurons": {
@@ -121,16 +121,16 @@ WRONG_ARRAYS = {
     r"psi\(X, \*weights\) returned DataFrame": {"psi": lambda X, w: pd.DataFrame(X @ w.T)},
     r"psi\(X, \*weights\) returned csr_": {"psi": lambda X, w: scipy.sparse.csr_array(X @ w.T)},
     r"psi\(X, \*weights\) returned MaskedArray": {"psi": lambda X, w: np.ma.array(X @ w.T)},
-    r"psi\(X, \*weights\) returned an array of the type complex": {
+    r"psi\(X, \*weights\) returned an array of type complex": {
         "psi": lambda X, w: np.exp(1j * (X @ w.T))
     },
-    "sample returned a list that is no array": {
+    "sample returned a list that is not an array": {
         "sample": lambda rng, n, d: [rng.random((n, d)), rng.random(n)]
     },
     "FromFunction gave activations that are not finite": {
         "psi": lambda X, w: np.full((len(X), len(w)), np.nan)
     },
-    "FromFunction declares bound=1.0, but a neuron gave a value of norm 3": {
+    "FromFunction declares bound=1.0, but a neuron has a norm of 3": {
         "psi": lambda X, w: np.full((len(X), len(w)), 3.0)
     },
 }

@@ -121,7 +121,7 @@ def test_mistakes_in_functions_of_ones_own_are_explained(family, message):
 def test_no_remedy_for_infinity_suggests_what_refuses_it(neurons):
     far = X.copy()
     far[0, 1] = np.inf
-    with pytest.raises(ValueError, match=r"infinity.*Remedy: a finite number in its place") as info:
+    with pytest.raises(ValueError, match=r"infinity.*Remedy: replace it by") as info:
         KitchenSinksRegressor(neurons, 20).fit(far, y)
     assert "Tabular" not in str(info.value)
 

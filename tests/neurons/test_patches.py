@@ -183,7 +183,7 @@ def test_images_without_contrast_give_filters_that_answer_nothing():
         (Patches((7, 112), patch=8), r"patch=8 does not suit shape=\(7, 112\).*Remedy"),
         (Patches(patch=1), "patch=1 does not suit.*two values"),
         (Patches(patch=0), "patch=0"),
-        (Patches(patch=27), "pool=3 asks for more cells than the 2 positions of patch=27"),
+        (Patches(patch=27), "pool=3 is more than the 2 positions of patch=27"),
         (Patches(pool=0), "pool=0"),
         (Patches(filters="zca"), "filters='zca', but it must be 'normal' or 'data'"),
         (Patches(threshold=-0.1), "threshold=-0.1"),

@@ -223,7 +223,7 @@ def test_two_values_of_one_row_are_always_told_apart():
 
 @pytest.mark.parametrize("X", [np.ones((9, 2)), np.full((9, 2), np.nan)], ids=["ones", "missing"])
 def test_columns_that_do_not_vary_warn_and_make_a_constant(X):
-    with pytest.warns(UserWarning, match=r"Trees: no column of X varies.*Remedy: columns with"):
+    with pytest.warns(UserWarning, match=r"no column of X varies.*Remedy: pass columns with"):
         neurons = fitted(Trees(2), X)
     leaf = neurons.leaves(X, drawn(neurons, 9))
     assert (leaf == leaf[0]).all()

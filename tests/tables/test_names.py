@@ -124,7 +124,7 @@ def test_a_model_of_a_table_compares_names_as_text(asked, tmp_path):
     np.testing.assert_array_equal(model.predict(table), model.predict(NUMBERED))
     whole = NUMBERED.assign(target=X[:, 0]).set_axis(range(4), axis=1)
     assert model.score(whole) == model.score(NUMBERED, X[:, 0])
-    with pytest.raises(ValueError, match="there is no column '1'"):
+    with pytest.raises(ValueError, match="X has no column '1'"):
         model.predict(NUMBERED[[0, 2]])
 
 
@@ -132,7 +132,7 @@ def test_a_column_that_became_the_index_is_pointed_at():
     model = TableModel(KitchenSinksRegressor("tabular", 9), [TableColumn("a", "number")], "y")
     frame = pd.DataFrame({"a": X[:, 0], "y": X[:, 1]})
     model.fit(frame)
-    with pytest.raises(ValueError, match=r"no column 'a'. Remedy: X\.reset_index\(\)"):
+    with pytest.raises(ValueError, match=r"no column 'a'. Remedy: call X\.reset_index\(\)"):
         model.predict(frame.set_index("a"))
     table = pa.Table.from_pandas(frame.set_index("a"))
     np.testing.assert_array_equal(model.predict(table), model.predict(frame))

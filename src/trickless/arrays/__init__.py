@@ -1,1 +1,1 @@
-"""Arrays: where they live, how their rows are shared out to threads, how they grow."""
+"""Arrays: libraries and devices, threads that share rows, and arrays that grow."""

@@ -1,4 +1,4 @@
-"""The loops of ``leaves``, compiled by numba: the same functions with the same results."""
+"""The loops of ``leaves``, compiled by numba. Functions and results are the same."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def cut_gains(bins, buckets, leaf, both, n_leaves, ridge):  # type: ignore[no-un
     n_features, n_buckets = len(bins), np.intp(buckets[0, 0]) + 1
     n_cuts, up, down = n_buckets - 2, 2.0**SUM_BITS, 2.0**-SUM_BITS
     gains = np.zeros((2, n_features, n_cuts))
-    # Whole numbers add up faster, and two sums in turn need not wait for each other.
+    # Integers add up faster, and two alternating sums do not wait for each other.
     n_rows, size = len(leaf), n_leaves * n_buckets
     whole, first = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.uint64)
     for i in range(n_rows):

@@ -1,9 +1,9 @@
-"""Arrays of other libraries and devices: the only file that knows how data get there and back.
+"""Arrays of other libraries and devices, and how data get there and back.
 
-The rows X decide where work is done. Their activations, and products and factors of activations,
-are arrays of the library of X, on the device of X. Everything else is a NumPy array on the host:
-weights of neurons as they are drawn, targets, coefficients. Two functions move arrays between the
-two, :func:`beside` and :func:`to_host`. They do nothing where the rows are NumPy's.
+The rows X decide where work is done. Activations, and their products and factors, are arrays of the
+library of X, on the device of X. Everything else is a NumPy array on the host: drawn weights,
+targets, coefficients. Two functions move arrays between the two, :func:`beside` and
+:func:`to_host`. They do nothing if X is an array of NumPy.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from sklearn import get_config
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.threads import linear_algebra
 
-#: Columns of a triangular factor that are solved for at a time on a device.
+#: Columns of a triangular factor that are solved together on a device.
 _COLUMNS = 1024
 #: Columns above which a Cholesky factorisation runs on one thread.
 _PARALLEL_CHOLESKY = 8192
-#: Whether each device that was asked has double precision.
+#: Whether a device has double precision, for each device so far.
 _DOUBLE: dict[str, bool] = {}
 
 
@@ -34,28 +34,28 @@ def dispatches() -> bool:
 
 
 def is_foreign(array: Any) -> bool:
-    """Whether it is an array of another library."""
+    """Whether an array belongs to a library other than NumPy."""
     return not on_host(array) and is_array_api_obj(array)
 
 
 def place(X: Any) -> str:
-    """Library and device of an array, in words."""
+    """Describe the library and the device of an array in words."""
     if not is_foreign(X):
         return "numpy"
     return f"{namespace(X).__name__.removeprefix('array_api_compat.')} on {device(X)}"
 
 
 def check_on_host(what: str, X: Any, remedy: str) -> None:
-    """Refuse arrays of a device where only NumPy's are worked on."""
+    """Check that X is an array of NumPy, for functions that accept no others."""
     if not on_host(X):
         raise TypeError(
-            f"{what}: X is an array of {place(X)}, but this works on NumPy arrays only. "
+            f"{what}: X is an array of {place(X)}, but only NumPy arrays are accepted. "
             f"Remedy: {remedy}."
         )
 
 
 def to_host(array: Any) -> Any:
-    """The array as a NumPy array on the host."""
+    """Copy an array to the host, as a NumPy array."""
     if not is_foreign(array):
         return array
     try:
@@ -65,7 +65,7 @@ def to_host(array: Any) -> Any:
 
 
 def beside(X: Any, array: Any) -> Any:
-    """The array on the device of X, in single precision if that has no double precision."""
+    """Move an array to the device of X, in single precision if that has no double precision."""
     if on_host(X):
         return to_host(array)
     xp, where = namespace(X), device(X)
@@ -78,7 +78,7 @@ def beside(X: Any, array: Any) -> Any:
 
 
 def cosines_and_sines(t: Any) -> Any:
-    """Cosines of a matrix, and its sines as further columns; without a copy for NumPy."""
+    """Compute cosines of a matrix, and its sines as further columns, without a copy for NumPy."""
     if not isinstance(t, np.ndarray):
         xp = namespace(t)
         return xp.concat((xp.cos(t), xp.sin(t)), axis=1)
@@ -90,7 +90,7 @@ def cosines_and_sines(t: Any) -> Any:
 
 
 def matching(Z: Any, array: np.ndarray) -> Any:
-    """A NumPy array moved to the device of Z, in the precision of Z."""
+    """Move a NumPy array to the device of Z, in the precision of Z."""
     if on_host(Z):
         return array.astype(Z.dtype, copy=False)
     return namespace(Z).astype(beside(Z, array), Z.dtype, copy=False)
@@ -100,7 +100,7 @@ def has_double(X: Any) -> bool:
     """Whether the device of X works in double precision."""
     if on_host(X):
         return True
-    known = place(X)  # in words, since not every library's devices have a hash
+    known = place(X)  # in words, because devices of some libraries have no hash
     if known not in _DOUBLE:
         kinds = (
             namespace(X).__array_namespace_info__().dtypes(device=device(X), kind="real floating")
@@ -110,7 +110,7 @@ def has_double(X: Any) -> bool:
 
 
 def double(Z: Any) -> Any:
-    """A copy in double precision; on the host if the device has no double precision."""
+    """Copy to double precision, on the host if the device has no double precision."""
     if not has_double(Z):
         Z = to_host(Z)
     xp = namespace(Z)
@@ -118,7 +118,7 @@ def double(Z: Any) -> Any:
 
 
 def zeros(shape: tuple[int, ...], X: Any = None) -> Any:
-    """Zeros in double precision: on the device of X if it has that precision, else on the host."""
+    """Make zeros in double precision, on the host if the device of X lacks that precision."""
     if X is None or on_host(X) or not has_double(X):
         return np.zeros(shape)
     xp = namespace(X)
@@ -126,7 +126,7 @@ def zeros(shape: tuple[int, ...], X: Any = None) -> Any:
 
 
 def empty(shape: tuple[int, ...], X: Any, dtype: np.dtype | None = None) -> Any:
-    """An uninitialised array of the library and device of X, by default in its precision."""
+    """Make an uninitialised array beside X, by default in its precision."""
     if on_host(X):
         return np.empty(shape, dtype=X.dtype if dtype is None else dtype)
     xp = namespace(X)
@@ -135,7 +135,7 @@ def empty(shape: tuple[int, ...], X: Any, dtype: np.dtype | None = None) -> Any:
 
 
 def take(X: Any, where: Any) -> Any:
-    """Some rows of X: those of a slice, or of a NumPy array of indices or of booleans."""
+    """Select rows of X by a slice, or by a NumPy array of indices or booleans."""
     if on_host(X):
         return X[where]
     if isinstance(where, slice):
@@ -146,35 +146,35 @@ def take(X: Any, where: Any) -> Any:
 
 
 def eye(size: int, X: Any) -> Any:
-    """The identity matrix, on the device and in the precision of X."""
+    """Make an identity matrix, on the device and in the precision of X."""
     if on_host(X):
         return np.eye(size, dtype=X.dtype)
     return namespace(X).eye(size, dtype=X.dtype, device=device(X))
 
 
 def duplicate(array: Any) -> Any:
-    """A copy on the same device."""
+    """Copy an array on its device."""
     return array.copy() if on_host(array) else namespace(array).asarray(array, copy=True)
 
 
 def join(arrays: list[Any]) -> Any:
-    """Arrays concatenated along their first axis."""
+    """Concatenate arrays along their first axis."""
     return np.concatenate(arrays) if on_host(arrays[0]) else namespace(arrays[0]).concat(arrays)
 
 
 def n_bytes(array: Any) -> int:
-    """Bytes of an array, or an upper bound where its library does not say."""
+    """Count the bytes of an array. If its library does not say, give an upper bound."""
     size: int | None = getattr(array, "nbytes", None)
     return 8 * math.prod(array.shape) if size is None else size
 
 
 def times(left: np.ndarray, right: Any) -> np.ndarray:
-    """Product of a NumPy matrix and one that may be on a device, as a NumPy array."""
+    """Multiply a NumPy matrix by a matrix that may be on a device. The result is NumPy's."""
     return to_host(beside(right, left) @ right)
 
 
 def plus_ridge(matrix: Any, ridge: float, in_place: bool = False) -> Any:
-    """Add a number to the diagonal of a square matrix: in a copy, or ``in_place`` on the host."""
+    """Add a number to the diagonal of a square matrix, in a copy or ``in_place`` on the host."""
     if on_host(matrix):
         result = matrix if in_place else matrix.copy()
         result.flat[:: len(result) + 1] += ridge
@@ -186,11 +186,11 @@ def plus_ridge(matrix: Any, ridge: float, in_place: bool = False) -> Any:
 
 
 def cholesky(matrix: Any) -> Any:
-    """Lower Cholesky factor of a symmetric matrix, which may be overwritten.
+    """Compute the lower Cholesky factor of a symmetric matrix, which may be overwritten.
 
-    On the host, large matrices are factorised on one thread: with two, OpenBLAS 0.3 ends the
-    process with a segmentation fault at 16,384 columns. A LinAlgError of SciPy says that the matrix
-    is not positive definite to working precision.
+    On the host, large matrices are factorised on one thread. With two threads, OpenBLAS 0.3 ends
+    the process with a segmentation fault at 16,384 columns. If the matrix is not positive definite
+    to working precision, SciPy's LinAlgError is raised.
     """
     if on_host(matrix):
         with linear_algebra(1) if len(matrix) > _PARALLEL_CHOLESKY else nullcontext():
@@ -202,7 +202,7 @@ def cholesky(matrix: Any) -> Any:
         if "LinAlgError" in type(error).__name__:
             raise linalg.LinAlgError(str(error)) from error
         raise
-    # Some libraries raise no error, but give numbers that are not finite, or pivots below 0.
+    # Some libraries raise no error, but return numbers that are not finite, or pivots below 0.
     if not bool(xp.all(xp.isfinite(factor)) & xp.all(xp.linalg.diagonal(factor) > 0)):
         raise linalg.LinAlgError("the matrix is not positive definite")
     return factor
@@ -231,14 +231,14 @@ def solve_lower(factor: Any, right: Any, transposed: bool = False) -> Any:
 
 
 def cho_solve(factor: Any, right: np.ndarray) -> np.ndarray:
-    """Solve L Lᵀ X = B; B and X are on the host."""
+    """Solve L Lᵀ X = B. B and X are on the host."""
     if on_host(factor):
         return linalg.cho_solve((factor, True), right, check_finite=False)
     return to_host(solve_lower(factor, solve_lower(factor, right), transposed=True))
 
 
 def eigh(matrix: Any) -> tuple[np.ndarray, Any]:
-    """Eigenvalues, on the host, and eigenvectors, on the device of the symmetric matrix."""
+    """Compute eigenvalues, on the host, and eigenvectors, on the device of the matrix."""
     if on_host(matrix):
         return linalg.eigh(matrix, driver="evd", check_finite=False)
     eigenvalues, vectors = namespace(matrix).linalg.eigh(matrix)

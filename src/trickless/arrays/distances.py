@@ -1,4 +1,4 @@
-"""Squared distances that are accurate wherever the rows are, and however close."""
+"""Squared distances that are accurate even for rows far from 0 or close to each other."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from trickless.arrays.threads import row_blocks
 _FEW_COLUMNS = 16
 #: A distance whose square is below this share of the squared lengths of the rows has lost digits.
 _LOST = 1e-5
-#: The share of such distances from which all are worked out by differences.
+#: The share of such distances above which all are computed by differences.
 _MANY = 0.05
-#: Differences that are held at a time.
+#: Numbers of differences that are held at a time.
 _NUMBERS = 2**20
 
 
 def squared_distances(X: Any, Y: Any) -> np.ndarray:
-    """|x − y|² for every row x of X and y of Y, in double precision: shape (len(X), len(Y)).
+    """Compute |x − y|² for every row x of X and y of Y: (len(X), len(Y)), in double precision.
 
-    They are sums of squared differences for few columns. For many they are |x|² + |y|² − 2⟨x, y⟩,
-    with dense rows relative to the mean of Y. Where that loses digits, as between rows that are
-    nearly equal, differences are taken.
+    With few columns, they are sums of squared differences. With many columns, they are
+    |x|² + |y|² − 2⟨x, y⟩, where the mean of Y is subtracted from dense rows. If that loses digits,
+    as between nearly equal rows, they are sums of squared differences as well.
     """
     if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
         X, Y = (scipy.sparse.csr_array(rows, dtype=np.float64) for rows in (X, Y))
@@ -39,7 +39,7 @@ def squared_distances(X: Any, Y: Any) -> np.ndarray:
 
 
 def _by_products(X: Any, Y: Any, products: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Squared distances from products, and from squared lengths x and y of the rows."""
+    """Compute squared distances from products, and from squared lengths x and y of rows."""
     lengths = x[:, None] + y
     squares = lengths - 2 * products
     i, j = np.nonzero(squares <= _LOST * lengths)
@@ -54,5 +54,5 @@ def _by_products(X: Any, Y: Any, products: np.ndarray, x: np.ndarray, y: np.ndar
 
 
 def _sums(M: Any) -> np.ndarray:
-    """Sums of the rows."""
+    """Sum each row."""
     return np.asarray(M.sum(axis=1)).ravel()

@@ -1,4 +1,4 @@
-"""Rows that are appended to, in amortised constant time a row."""
+"""Arrays to which rows are appended, in amortised constant time for each row."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from trickless.arrays.sparse import check_csr
 class Growing:
     """A dense array that grows along its first axis.
 
-    Buffers may share the memory of their rows. The spare room behind the rows is for one of them.
+    Several buffers may share the memory of their rows. Only one of them may use the spare room
+    behind the rows.
     """
 
-    #: Has an item if the spare room is for this buffer.
+    #: Has an item if this buffer may use the spare room.
     _room: list[bool] | None = None
 
     def __init__(self) -> None:
@@ -29,11 +30,11 @@ class Growing:
 
     @staticmethod
     def like(rows: Any) -> np.ndarray:
-        """Rows, sparse or dense, as this buffer keeps them."""
+        """Convert rows, sparse or dense, to the form of this buffer."""
         return rows.toarray() if scipy.sparse.issparse(rows) else rows
 
     def append(self, rows: np.ndarray) -> None:
-        """Append rows; the buffer doubles when it is full."""
+        """Append rows. The buffer doubles when it is full."""
         need = self._length + len(rows)
         if self._buffer is None:
             self._buffer = np.array(rows)
@@ -47,15 +48,16 @@ class Growing:
         self._length = need
 
     def keep(self, index: np.ndarray) -> None:
-        """Keep some of the rows; earlier views of the rows are not changed."""
+        """Keep only some of the rows. Earlier views of the rows do not change."""
         self._buffer = self.rows[index]
         self._length = len(self._buffer)
         self._room = [True]
 
     def branch(self) -> Growing:
-        """A buffer that goes on from these rows, and does not change them when it grows.
+        """Make a buffer that starts with these rows, and does not change them when it grows.
 
-        It shares their memory, so nobody may write to rows of either. The spare room is handed on.
+        It shares their memory, so nothing may write to the rows of either buffer. The new buffer
+        gets the spare room.
         """
         other = Growing()
         other._buffer, other._length = self._buffer, self._length
@@ -65,7 +67,7 @@ class Growing:
         return other
 
     def copy(self) -> Growing:
-        """An independent copy, with as much spare room."""
+        """Copy the buffer, with its spare room."""
         other = Growing()
         if self._buffer is not None:
             other._buffer, other._length = np.empty_like(self._buffer), self._length
@@ -75,7 +77,7 @@ class Growing:
 
     @property
     def rows(self) -> np.ndarray:
-        """All rows so far: a view, which may be written to."""
+        """All rows so far, as a view to which you may write."""
         if self._buffer is None:
             raise ValueError("nothing has been appended yet")
         return self._buffer[: self._length]
@@ -85,11 +87,11 @@ class Growing:
         return {"_buffer": buffer, "_length": self._length}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a state, such as one from a file: it has all rows and no room for more."""
+        """Restore a state, for example from a file. It has all rows and no spare room."""
         buffer, length = state.get("_buffer"), state.get("_length")
         whole = isinstance(buffer, np.ndarray) and buffer.ndim > 0
         if type(length) is not int or length != (len(buffer) if whole else 0):  # type: ignore[arg-type]
-            raise ValueError("the rows of a buffer are not as many as its length")
+            raise ValueError("the length of a buffer is not its number of rows")
         if buffer is not None and not whole:
             raise ValueError("the rows of a buffer are not an array")
         self._buffer, self._length = buffer, length
@@ -107,7 +109,7 @@ class GrowingSparse:
 
     @staticmethod
     def like(rows: Any) -> Any:
-        """Rows, sparse or dense, as this buffer keeps them."""
+        """Convert rows, sparse or dense, to the form of this buffer."""
         return scipy.sparse.csr_matrix(rows)
 
     def append(self, rows: Any) -> None:
@@ -120,13 +122,13 @@ class GrowingSparse:
         self._indices.append(rows.indices.astype(np.int64))
 
     def keep(self, index: np.ndarray) -> None:
-        """Keep some of the rows."""
+        """Keep only some of the rows."""
         kept = self.rows[index]
         self._data, self._indices, self._ends = Growing(), Growing(), Growing()
         self.append(kept)
 
     def branch(self) -> GrowingSparse:
-        """A buffer that goes on from these rows, and does not change them when it grows."""
+        """Make a buffer that starts with these rows, and does not change them when it grows."""
         other = GrowingSparse()
         other._n_columns = self._n_columns
         other._data, other._indices = self._data.branch(), self._indices.branch()
@@ -135,12 +137,12 @@ class GrowingSparse:
 
     @property
     def rows(self) -> Any:
-        """All rows so far as a CSR matrix that shares their memory."""
+        """All rows so far, as a CSR matrix that shares their memory."""
         arrays = self._data.rows, self._indices.rows, self._ends.rows
         return scipy.sparse.csr_matrix(arrays, shape=(len(self), self._n_columns), copy=False)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a state, such as one from a file, whose parts SciPy would trust."""
+        """Restore a state, for example from a file, and check the parts that SciPy trusts."""
         self.__dict__.update(state)
         buffers = [state.get(name) for name in ("_data", "_indices", "_ends")]
         if not all(isinstance(buffer, Growing) for buffer in buffers):
@@ -154,5 +156,5 @@ class GrowingSparse:
 
 
 def growing_like(X: Any) -> Growing | GrowingSparse:
-    """An empty buffer for rows of this kind."""
+    """Make an empty buffer for rows of this kind."""
     return GrowingSparse() if scipy.sparse.issparse(X) else Growing()

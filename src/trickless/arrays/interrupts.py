@@ -1,8 +1,8 @@
 """Delay Ctrl-C until a step is complete.
 
-Python raises KeyboardInterrupt in the main thread only, after any call and at any beginning of a
-function. So a ``with`` statement alone does not give back what it took: the interrupt may come
-before the first line of ``__exit__``. What has to be given back is held by a ``Held``.
+Python raises KeyboardInterrupt only in the main thread. It may come after any call, and at the
+beginning of any function, even before the first line of ``__exit__``. So a ``with`` statement alone
+does not always release what it holds. ``Held`` does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 def uninterrupted() -> Iterator[None]:
     """Delay a Ctrl-C to the end of a few quick statements that belong together.
 
-    A signal that was delayed then goes to the handler that was there before.
+    A delayed signal then goes to the earlier handler.
     """
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or handler is None:
@@ -40,22 +40,22 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Held(Generic[Value]):
-    """Something that is held during a ``with`` statement, and given back whenever Ctrl-C comes.
+    """Something held during a ``with`` statement, and released even if Ctrl-C comes.
 
-    ``begin`` takes it and ``end`` gives it back. A Ctrl-C that comes while one of them runs is put
-    off until it is done. For that, the outermost ``with`` statement installs a handler of signals,
-    which passes on what comes at any other time. What a ``with`` statement was kept from leaving
-    ends when nothing refers to it any more.
+    ``begin`` takes it and ``end`` releases it. A Ctrl-C that comes while one of them runs is
+    delayed until it is done. For this, the outermost ``with`` statement installs a signal handler,
+    which passes on a Ctrl-C at any other time. If an interrupt keeps a ``with`` statement from
+    releasing something, it is released when nothing refers to it any more.
     """
 
     _held = _installed = False
 
     def begin(self) -> Value:
-        """Take it, and return the value of the ``with`` statement."""
+        """Take what is held, and return the value of the ``with`` statement."""
         raise NotImplementedError
 
     def end(self, error: BaseException | None) -> None:
-        """Give it back, after an error or without one."""
+        """Release what is held, after an error or without one."""
         raise NotImplementedError
 
     def __enter__(self) -> Value:
@@ -93,7 +93,7 @@ class Held(Generic[Value]):
             return
         handler = _signal.getsignal(_SIGINT)
         if callable(handler):
-            _signal.signal(_SIGINT, _on_interrupt)  # from here on, Ctrl-C is put off
+            _signal.signal(_SIGINT, _on_interrupt)  # from here on, Ctrl-C is delayed
             _CAME.clear()
             _HANDLERS.append(handler)
             self._installed = True
@@ -102,12 +102,12 @@ class Held(Generic[Value]):
         if self._installed and threading.current_thread() is threading.main_thread():
             self._installed = False
             before = _HANDLERS.pop()
-            if _signal.getsignal(_SIGINT) is _on_interrupt:  # else somebody else's came after
+            if _signal.getsignal(_SIGINT) is _on_interrupt:  # otherwise, it was replaced
                 _signal.signal(_SIGINT, before)
 
 
 class Entered(Held[Any]):
-    """The context manager that a function makes, entered and left without a gap."""
+    """A context manager, made by a function, that is entered and left without a gap."""
 
     def __init__(self, make: Callable[[], AbstractContextManager[Any]]) -> None:
         self._make = make
@@ -118,24 +118,24 @@ class Entered(Held[Any]):
         return self._manager.__enter__()
 
     def end(self, error: BaseException | None) -> None:
-        """Leave it."""
+        """Leave the manager."""
         trace = None if error is None else error.__traceback__
         self._manager.__exit__(None if error is None else type(error), error, trace)
 
 
 _SIGINT = int(signal.SIGINT)
-#: The handler that ours has replaced, if it has.
+#: The handler that our handler has replaced, if any.
 _HANDLERS: list[Callable[[int, FrameType | None], Any]] = []
-#: Whether a Ctrl-C was put off: it has an item then.
+#: Has an item if a Ctrl-C was delayed.
 _CAME: list[bool] = []
-#: Code that Ctrl-C does not cut short, nor what it calls.
+#: Code that Ctrl-C does not interrupt, including everything that it calls.
 _WHOLE = {Held.__enter__.__code__, Held.__exit__.__code__}
-#: Seconds after which a thread that waits for a lock looks whether Ctrl-C has come.
+#: Seconds after which a thread that waits for a lock checks for a Ctrl-C.
 _PATIENCE = 0.1
 
 
 def _on_interrupt(signum: int, frame: FrameType | None) -> None:
-    """Put off a Ctrl-C that comes while something is taken or given back; pass on any other."""
+    """Delay a Ctrl-C that comes while something is taken or released. Pass on any other."""
     if _is_whole(frame):
         _CAME[:] = [True]
     elif _HANDLERS:
@@ -143,7 +143,7 @@ def _on_interrupt(signum: int, frame: FrameType | None) -> None:
 
 
 def interrupt_if_due(frame: FrameType | None) -> None:
-    """Handle a Ctrl-C that was put off, unless something around ``frame`` still puts it off."""
+    """Handle a delayed Ctrl-C, unless something around ``frame`` still delays it."""
     if not _CAME or threading.current_thread() is not threading.main_thread() or _is_whole(frame):
         return
     _CAME.clear()
@@ -154,13 +154,13 @@ def interrupt_if_due(frame: FrameType | None) -> None:
 
 
 def _is_whole(frame: FrameType | None) -> bool:
-    """Whether a frame is of code that Ctrl-C does not cut short."""
+    """Whether a frame belongs to code that Ctrl-C does not interrupt."""
     while frame is not None and frame.f_code not in _WHOLE:
         frame = frame.f_back
     return frame is not None
 
 
 def acquire(lock: Any) -> None:
-    """Wait for a lock in the ``begin`` of a ``Held``; Ctrl-C ends the wait."""
+    """Wait for a lock in the ``begin`` of a ``Held``. Ctrl-C ends the wait."""
     while not lock.acquire(timeout=_PATIENCE):
         interrupt_if_due(None)

@@ -1,13 +1,13 @@
-"""Leaves of oblivious trees: the numbers of the leaves of rows, and sums and values by leaf.
+"""Leaves of oblivious trees: the leaf of each row, and sums and values by leaf.
 
 An oblivious tree makes the same cut in all branches of a level. A cut is a column and a table of
 256 bytes, which says for each bin whether it goes to the right (1) or to the left (0). The leaf of
 a row is the sum of 2^i over the levels i at which the row goes to the right.
 
-Rows are bins, bytes of shape (n_features, n_rows), so that a feature is contiguous. These are the
-loops of NumPy, which are always there. ``compiled`` has the same functions, and ``loops`` chooses.
-Sums are of whole numbers and stay below 2^53. So they are exact, and the same in any order; what
-is not whole is summed in order.
+Rows are bins, bytes of shape (n_features, n_rows), so that a feature is contiguous. These loops use
+NumPy and are always available. ``compiled`` has the same functions, and ``loops`` chooses. Sums of
+integers stay below 2^53, so they are exact and the same in any order. Other numbers are summed in a
+fixed order.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 
 def leaves(bins: np.ndarray, columns: np.ndarray, tables: np.ndarray) -> np.ndarray:
-    """The leaf of each row in a tree, shape (n_rows,).
+    """Find the leaf of each row in a tree, shape (n_rows,).
 
     ``columns`` has shape (depth,) and ``tables`` (depth, 256).
     """
@@ -32,7 +32,7 @@ def leaves(bins: np.ndarray, columns: np.ndarray, tables: np.ndarray) -> np.ndar
 
 
 def _goes_right(column: np.ndarray, table: np.ndarray, out: np.ndarray) -> np.ndarray:
-    """1 for each row whose bin goes to the right; a comparison if the table is a threshold."""
+    """Find rows that go to the right (1), by a comparison if the table is a threshold."""
     n_right = int(table[1:].sum())
     highest_left = 255 - n_right
     if n_right and not table[highest_left + 1 :].all():
@@ -40,7 +40,7 @@ def _goes_right(column: np.ndarray, table: np.ndarray, out: np.ndarray) -> np.nd
     if not table[0]:
         np.greater(column, np.uint8(highest_left), out=out.view(bool))
     elif highest_left:
-        np.subtract(column, np.uint8(1), out=out)  # makes 255 of bin 0
+        np.subtract(column, np.uint8(1), out=out)  # turns bin 0 into 255
         np.greater(out, np.uint8(highest_left - 1), out=out.view(bool))
     else:
         out[:] = 1
@@ -48,7 +48,7 @@ def _goes_right(column: np.ndarray, table: np.ndarray, out: np.ndarray) -> np.nd
 
 
 def leaf_sums(leaf: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
-    """Sums of ``values`` (n_values, n_rows), whole numbers, in each leaf: (width, n_values)."""
+    """Sum ``values`` (n_values, n_rows), integers, in each leaf: (width, n_values)."""
     return np.stack([np.bincount(leaf, some, width) for some in values], axis=1)
 
 
@@ -57,12 +57,12 @@ def add_leaf_values(total: np.ndarray, leaf: np.ndarray, values: np.ndarray) -> 
     total += values.take(leaf, axis=0)
 
 
-#: Bits of a sum of slopes, which is kept in one number with a sum of curvatures above it.
+#: Bits of a sum of slopes. One number holds it, with a sum of curvatures in the bits above.
 SUM_BITS = 26
 
 
 def unpacked(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of slopes and of curvatures from sums of both in one number."""
+    """Split numbers that hold both sums into sums of slopes and sums of curvatures."""
     h = np.rint(sums * 2.0**-SUM_BITS)
     return sums - h * 2.0**SUM_BITS, h
 
@@ -75,13 +75,13 @@ def cut_gains(
     n_leaves: int,
     ridge: float,
 ) -> np.ndarray:
-    """What Newton steps on the leaves gain for each cut: shape (2, n_features, n_cuts).
+    """Compute the gain of a Newton step for each cut: shape (2, n_features, n_cuts).
 
-    ``bins`` has shape (n_features, n_rows). ``buckets``, shape (n_features, 256), has the bucket of
-    each bin: the number of thresholds below it, and n_cuts + 1 for missing values. ``both`` are the
-    slopes and curvatures of the rows, in one number. Missing values go to the left in the first
-    half of the result, and to the right in the second. The gain of a cut is the sum of
-    g² / (h + ridge) over all leaves and sides, in order.
+    ``bins`` has shape (n_features, n_rows). ``buckets``, of shape (n_features, 256), has the bucket
+    of each bin: the number of thresholds below it, and n_cuts + 1 for missing values. ``both``
+    holds slope and curvature of each row in one number. In the first half of the result, missing
+    values go to the left, and in the second to the right. The gain of a cut is the sum of g² / (h +
+    ridge) over all leaves and sides, in a fixed order.
     """
     n_features, n_buckets = len(bins), int(buckets[0, 0]) + 1
     first = leaf * n_buckets
@@ -104,14 +104,14 @@ def cut_gains(
             break
         right = g_all - left[0], h_all - left[1]
         each = left[0] ** 2 / (left[1] + ridge) + right[0] ** 2 / (right[1] + ridge)
-        gains.append(each.cumsum(axis=1)[:, -1])  # in order, as a sum need not be
+        gains.append(each.cumsum(axis=1)[:, -1])  # in a fixed order, unlike sum
     return np.stack(gains)
 
 
 def halved(leaf: np.ndarray, right: np.ndarray, n_leaves: int) -> tuple[np.ndarray, int]:
-    """The leaves of rows after a cut, in which ``right`` is 1 for rows that go to the right.
+    """Find the leaves of rows after a cut. ``right`` is 1 for rows that go to the right.
 
-    Leaves that have rows are numbered in order; their number comes second.
+    Leaves with rows are numbered in order. Their number is returned as well.
     """
     half = 2 * leaf + right
     occupied = np.bincount(half, minlength=2 * n_leaves) > 0

@@ -1,4 +1,4 @@
-"""The loops over the rows of trees: compiled ones if there are any, else those of NumPy."""
+"""Loops over the rows of trees: compiled loops if available, and otherwise those of NumPy."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from types import ModuleType
 
 from trickless.arrays import leaves
 
-#: Rows times trees from which compiled loops are worth the second that it takes to load them.
+#: The number of rows times trees from which compiled loops are worth the second for loading them.
 _WORTH_COMPILED = 2**24
 
 
 def loops(n_leaves: float = 0) -> ModuleType:
-    """The loops for so many leaves to be found: rows times trees.
+    """Choose loops by the number of leaves to find, which is rows times trees.
 
-    Compiled ones need the optional package numba, and are used if there is enough to do, or if they
-    are loaded already. The environment variable ``TRICKLESS_NUMBA=0`` switches them off. The
+    Compiled loops need the optional package numba. They are used if there is enough work, or if
+    they are already loaded. The environment variable ``TRICKLESS_NUMBA=0`` switches them off. The
     results are the same to the last bit.
     """
     if os.environ.get("TRICKLESS_NUMBA") == "0" or not _is_installed():

@@ -1,4 +1,4 @@
-"""Which library an array belongs to."""
+"""The library of an array."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trickless.arrays.readings import Readings
 
 
 def namespace(X: Any) -> Any:
-    """Array API namespace of ``X``; NumPy for a SciPy sparse matrix, whose products are NumPy's."""
+    """Get the array API namespace of ``X``. For a sparse matrix of SciPy, it is NumPy."""
     is_numpy = isinstance(X, Readings) or scipy.sparse.issparse(X)
     return np if is_numpy else _array_namespace(X)
 

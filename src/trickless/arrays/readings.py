@@ -1,4 +1,4 @@
-"""The same rows as several families read them."""
+"""The same rows in the forms of several families."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 
 class Readings:
-    """The same rows, on the host, as the families of a mixture read them: ``parts``, one for each.
+    """The same rows in the forms that the families of a mixture read, on the host.
 
-    Rows are taken from all of them at once. ``dtype`` is the precision of the rows as they came.
+    ``parts`` has one form for each family. Rows are selected from all parts together. ``dtype`` is
+    the precision of the original rows.
     """
 
     def __init__(self, parts: list[Any], dtype: Any) -> None:
@@ -24,13 +25,13 @@ class Readings:
         return n_rows, n_columns
 
     def __getitem__(self, where: Any) -> Readings:
-        taken = {id(part): part for part in self.parts}  # families may share a reading
+        taken = {id(part): part for part in self.parts}  # families may share a part
         taken = {key: _some(part, where) for key, part in taken.items()}
         return Readings([taken[id(part)] for part in self.parts], self.dtype)
 
 
 def _some(rows: Any, where: Any) -> Any:
-    """Some of the rows. Columns that are contiguous stay so."""
+    """Select some of the rows. Contiguous columns stay contiguous."""
     by_column = isinstance(rows, np.ndarray) and rows.flags.f_contiguous
     if by_column and isinstance(where, np.ndarray) and where.dtype != bool:
         return np.take(rows.T, where, axis=1).T

@@ -1,7 +1,7 @@
-"""Sparse rows whose parts have been checked before compiled code trusts them.
+"""Checks of sparse rows before compiled code trusts them.
 
-SciPy reads and writes memory at the column numbers and ends of a CSR matrix without a look at them,
-and its own ``check_format`` leaves out checks, for instance if the last end is 0 or less.
+SciPy uses the column numbers and ends of a CSR matrix as positions in memory, without checks. Its
+own ``check_format`` omits some checks, for instance if the last end is 0 or less.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 
 
 def check_csr(data: Any, columns: Any, ends: Any, shape: Any) -> None:
-    """Refuse parts that are not those of a CSR matrix.
+    """Check that arrays are the parts of a CSR matrix.
 
     Parameters
     ----------
     data, columns : ndarray of shape (n,)
-        Numbers, and the column of each.
+        Numbers, and the column of each number.
     ends : ndarray of shape (n_rows + 1,)
         Row i has the numbers from ``ends[i]`` to ``ends[i + 1]``.
     shape : sequence of two int
@@ -33,9 +33,9 @@ def check_csr(data: Any, columns: Any, ends: Any, shape: Any) -> None:
     """
     for name, part in (("data", data), ("columns", columns), ("ends", ends)):
         if not isinstance(part, np.ndarray) or part.ndim != 1:
-            raise ValueError(f"the {name} of sparse rows are not an array of one dimension")
+            raise ValueError(f"the {name} of sparse rows are not a 1d array")
     if data.dtype.kind not in "biufc":
-        raise ValueError(f"the data of sparse rows are of the type {data.dtype}, not numbers")
+        raise ValueError(f"the data of sparse rows have type {data.dtype}, not numbers")
     for name, part in (("columns", columns), ("ends", ends)):
         if part.dtype not in INDEX_TYPES:
             raise ValueError(f"the {name} of sparse rows are {part.dtype}, not int32 or int64")
@@ -49,16 +49,16 @@ def check_csr(data: Any, columns: Any, ends: Any, shape: Any) -> None:
     if len(columns) != len(data):
         raise ValueError(f"sparse rows have {len(columns)} columns for {len(data)} numbers")
     if len(columns) and not 0 <= columns.min() <= columns.max() < n_columns:
-        raise ValueError(f"a column of sparse rows is not in the range of 0 to {n_columns - 1}")
+        raise ValueError(f"a column of sparse rows is not in the range from 0 to {n_columns - 1}")
 
 
 def parts_of(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Data, columns and ends of a CSR matrix, without room for more at their end."""
+    """Get data, columns and ends of a CSR matrix, without spare room at their end."""
     n = int(matrix.indptr[-1]) if len(matrix.indptr) else 0
     return matrix.data[:n], matrix.indices[:n], matrix.indptr
 
 
 def checked_csr(cls: Any, data: Any, columns: Any, ends: Any, shape: Any) -> Any:
-    """A matrix of class ``csr_matrix`` or ``csr_array`` with parts that ``check_csr`` accepts."""
+    """Make a ``csr_matrix`` or ``csr_array`` from parts, after ``check_csr``."""
     check_csr(data, columns, ends, shape)
     return cls((data, columns, ends), shape=tuple(shape), copy=False)

@@ -1,9 +1,8 @@
-"""One object that learns in one thread while others use it.
+"""Objects that learn in one thread while other threads use them.
 
-What an object has learned is its ``__dict__``. Learning makes a new one, which takes the place of
-the old one in one assignment, and changes nothing that the old one holds. So whoever goes by one
-``__dict__`` goes by a state between two complete calls, and need not wait. Threads that learn take
-turns.
+The state of an object is its ``__dict__``. Learning makes a new one, which replaces the old one in
+one assignment, and changes nothing that the old one holds. So code that uses one ``__dict__`` uses
+a state between two complete calls, and does not have to wait. Threads that learn take turns.
 """
 
 from __future__ import annotations
@@ -23,9 +22,10 @@ R = TypeVar("R")
 
 
 def snapshot(model: M) -> M:
-    """A model in the state that it has now, which stays so while others make it learn.
+    """Get a model that keeps the present state, while the original may go on learning.
 
-    It takes no memory. Nobody may make it learn. An object without attributes has no states.
+    It takes no memory, and must not learn itself. An object without attributes is returned
+    unchanged.
     """
     if not hasattr(model, "__dict__"):
         return model
@@ -35,7 +35,7 @@ def snapshot(model: M) -> M:
 
 
 def in_one_state(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate[M, P], R]:
-    """A method that goes by one state of its object from beginning to end."""
+    """Make a method use one state of its object from beginning to end."""
 
     @wraps(method)
     def on_snapshot(self: M, /, *args: P.args, **options: P.kwargs) -> R:
@@ -45,9 +45,9 @@ def in_one_state(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate
 
 
 class Turn(Held[None]):
-    """The turn of a thread to make an object learn; other threads wait for its end.
+    """The turn of a thread to make an object learn. Other threads wait for its end.
 
-    The lock is kept apart from the object, so that neither copies nor files have it.
+    The lock is not an attribute of the object, so that copies and files do not have it.
     """
 
     def __init__(self, model: Any) -> None:
@@ -63,13 +63,13 @@ class Turn(Held[None]):
         self._lock.release()
 
 
-#: Locks by the id of their object, with a reference that tells when the object is gone.
+#: Locks by the id of their object, with a reference that removes them when the object is gone.
 _locks: dict[int, tuple[Any, Any]] = {}
 _looking_up = threading.Lock()
 
 
 def _lock_of(model: Any) -> Any:
-    """The lock of an object, which its first turn makes."""
+    """Get the lock of an object, or make it in its first turn."""
     key = id(model)
     with _looking_up:
         if key not in _locks:
@@ -79,7 +79,7 @@ def _lock_of(model: Any) -> Any:
 
 
 def _after_fork() -> None:
-    """Forget all turns in a forked child, where no other thread will end its own."""
+    """Forget all turns in a forked child, where no other thread would end its turn."""
     global _looking_up
     _looking_up = threading.Lock()
     _locks.clear()

@@ -1,11 +1,11 @@
 """Blocks of rows, and the threads that work on them.
 
-Work on many rows is cut into blocks of rows. A block is small enough for its activations to stay
-in the processor's cache, and large enough for the overhead of Python not to matter. Each block runs
-on one thread with BLAS held to one thread inside it. Results are gathered in row order, so an
-answer depends on the number of threads, and on which of them finishes first, by rounding at most.
-Helper threads are kept for the next caller: to start a thread takes as long as a small task, and
-its memory has to be allocated anew.
+Work on many rows is cut into blocks of rows. A block is small enough for its activations to stay in
+the processor's cache, and large enough for the overhead of Python not to matter. Each block runs on
+one thread, with BLAS limited to one thread inside it. Results are collected in row order. So the
+number of threads, and which of them finishes first, change an answer at most by rounding. Helper
+threads are kept for the next caller. Starting a thread takes as long as a small task, and its
+memory has to be allocated again.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from trickless.arrays.interrupts import Held
 from trickless.arrays.namespaces import on_host
 
 ROWS_PER_BLOCK = 512
-#: With fewer columns than this, a block has more rows, so that it has as many activations.
+#: With fewer columns than this, a block has more rows, for the same number of activations.
 _COLUMNS_PER_BLOCK = 256
-#: Rows, and activations in all, below which a thread is not worth starting.
+#: The number of rows, and of activations in all, below which a thread is not worth starting.
 _WORTH_A_THREAD, _WORTH_SHARING = 128, 3 * 2**18
-#: Multiplications below which linear algebra runs on one thread: 645 columns, cubed.
+#: The number of multiplications below which linear algebra runs on one thread: 645 columns, cubed.
 _WORTH_PRODUCTS = 2**28
 
 #: Rows in a block on a device, which runs in parallel by itself.
 _ROWS_ON_DEVICE = 2**16
 
-# glibc keeps freed memory for the next array up to twice the size of the largest freed before (of
-# 32 MiB at most). A block of rows beyond that size would get its memory from the system each time,
-# page by page, which takes up to five times as long as its activations. So a large array is freed.
+# glibc keeps freed memory for the next array, up to twice the largest size that was freed so far
+# (at most 32 MiB). A block of rows beyond that size would get its memory from the system each time,
+# page by page. That takes up to five times as long as its activations. So a large array is freed.
 np.empty(2**24, dtype=np.uint8)
 
-#: The most helper threads at a time, or the number of cores where that is larger.
+#: The most helper threads at a time, or the number of cores if that is larger.
 _MOST_HELPERS = 64
 
 Block = TypeVar("Block")
@@ -52,18 +52,18 @@ Result = TypeVar("Result")
 def row_blocks(n_rows: int, size: int | None = None, threads: int = 1) -> list[slice]:
     """Cut ``range(n_rows)`` into consecutive slices of ``size`` rows, or of ``ROWS_PER_BLOCK``.
 
-    Slices are shorter where some of ``threads`` would otherwise get none, but not so short that a
-    thread is not worth starting.
+    Slices are shorter if some of the ``threads`` would otherwise get none, but long enough to be
+    worth a thread.
     """
     size = min(size or ROWS_PER_BLOCK, max(_WORTH_A_THREAD, -(-n_rows // threads)))
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
 class _Blas:
-    """The process's BLAS thread count, lowered by nested and concurrent callers without a race.
+    """The thread count of BLAS, which nested and concurrent callers lower without a race.
 
-    OpenBLAS and MKL keep one count for the whole process. The lowest of the limits held at a time
-    is in force, and the original count comes back with the end of the last of them.
+    OpenBLAS and MKL have one count for the whole process. The lowest of all present limits applies.
+    The original count is restored at the end of the last limit.
     """
 
     def __init__(self) -> None:
@@ -77,18 +77,18 @@ class _Blas:
         return ThreadpoolController().select(user_api="blas").lib_controllers
 
     def threads(self) -> int:
-        """How many threads BLAS would use if nobody in this module held it down."""
+        """Get the number of threads that BLAS would use without the limits of this module."""
         with self._lock:
             if self._limits:
                 return max(self._original, default=1)
             return max((library.num_threads for library in self._libraries), default=1)
 
     def at_most(self, threads: int) -> _Limit:
-        """Hold BLAS to a number of threads."""
+        """Limit BLAS to a number of threads."""
         return _Limit(self, threads)
 
     def hold(self, limit: object, threads: int) -> None:
-        """Keep to a limit until it is let go; ``limit`` stands for it."""
+        """Add a limit until ``let_go``. The object ``limit`` identifies it."""
         with self._lock:
             if not self._limits:
                 self._original = [library.num_threads for library in self._libraries]
@@ -97,9 +97,9 @@ class _Blas:
             self._apply()
 
     def let_go(self, limit: object) -> None:
-        """Keep to a limit no more."""
+        """Remove a limit."""
         with self._lock:
-            if self._limits.pop(limit, None) is not None:  # None in a child that was forked
+            if self._limits.pop(limit, None) is not None:  # None in a forked child
                 self._apply()
 
     def _apply(self) -> None:
@@ -118,26 +118,26 @@ class _Blas:
 
 
 class _Limit(Held[None]):
-    """A limit of BLAS's threads, while it is held."""
+    """A limit of the threads of BLAS, while it is held."""
 
     def __init__(self, blas: _Blas, threads: int) -> None:
         self._blas, self._threads = blas, threads
         self._limit = object()
 
     def begin(self) -> None:
-        """Keep to it from now on."""
+        """Add the limit."""
         self._blas.hold(self._limit, self._threads)
 
     def end(self, error: BaseException | None) -> None:
-        """Keep to it no more."""
+        """Remove the limit."""
         self._blas.let_go(self._limit)
 
 
 def _set_threads(library: Any, threads: int) -> None:
-    """Set a library's thread count, whichever thread this is.
+    """Set a library's thread count from any thread.
 
-    Newer threadpoolctl lets only the thread that was the first to set the count of OpenBLAS set it
-    again, and silently ignores all others. So control is released before and after each call.
+    In newer threadpoolctl, only the thread that was first to set the count of OpenBLAS may set it
+    again. All others are silently ignored. So control is released before and after each call.
     """
     release = getattr(library, "clear_controlling_thread", lambda force: None)
     release(force=True)
@@ -146,7 +146,7 @@ def _set_threads(library: Any, threads: int) -> None:
 
 
 class _Cores:
-    """The cores, shared out among callers who work at the same time."""
+    """The cores, shared by callers that work at the same time."""
 
     _taken: int
 
@@ -154,11 +154,11 @@ class _Cores:
         self.after_fork()
 
     def at_most(self, threads: int) -> _Share:
-        """Reserve ``threads`` threads, or as many cores as others leave free, but at least one."""
+        """Reserve ``threads`` threads, or as many as there are free cores, but at least one."""
         return _Share(self, threads)
 
     def take(self, threads: int) -> int:
-        """Take as many cores as are free, up to a number, but at least one."""
+        """Take as many free cores as possible, up to a number, but at least one."""
         with self._lock:
             if self._taken:
                 threads = max(1, min(threads, (os.cpu_count() or 1) - self._taken))
@@ -166,7 +166,7 @@ class _Cores:
             return threads
 
     def give_back(self, threads: int) -> None:
-        """Give cores back; more than are taken are those that a forked child does not have."""
+        """Give cores back. A forked child may give back cores that it does not have."""
         with self._lock:
             self._taken = max(0, self._taken - threads)
 
@@ -182,12 +182,12 @@ class _Share(Held[int]):
         self._cores, self._wanted = cores, wanted
 
     def begin(self) -> int:
-        """Take it; the number of cores."""
+        """Take the share, and return the number of cores."""
         self._threads = self._cores.take(self._wanted)
         return self._threads
 
     def end(self, error: BaseException | None) -> None:
-        """Give it back."""
+        """Give the share back."""
         self._cores.give_back(self._threads)
 
 
@@ -198,7 +198,7 @@ class _Helpers:
         self.after_fork()
 
     def begin(self, work: Callable[[], None], n: int) -> list[Future[None]]:
-        """Ask n threads to run ``work``; a thread may start late, or when nothing is left."""
+        """Ask n threads to run ``work``. A thread may start late, when no work is left."""
         return [self._pool.submit(work) for _ in range(n)]
 
     def after_fork(self) -> None:
@@ -207,9 +207,9 @@ class _Helpers:
 
 
 class _Shared(Held[None], Generic[Block, Result]):
-    """Blocks that some threads work on until there are no more, or one of them fails.
+    """Blocks that several threads work on, until all are done or one fails.
 
-    Helpers begin with the ``with`` statement, and begin no more blocks after its end.
+    Helpers start with the ``with`` statement, and start no more blocks after its end.
     """
 
     def __init__(
@@ -227,12 +227,12 @@ class _Shared(Held[None], Generic[Block, Result]):
         self._helpers = _helpers.begin(self._help, self._n_helpers)
 
     def end(self, error: BaseException | None) -> None:
-        """Let no more blocks begin, by helpers that may not have begun."""
+        """Start no more blocks, and cancel helpers that have not started."""
         self.stop()
         self._helpers = [helper for helper in self._helpers if not helper.cancel()]
 
     def wait(self) -> None:
-        """Wait for the helpers that are at work."""
+        """Wait for the helpers that are working."""
         for _ in self._helpers:
             self._done.get()
 
@@ -243,11 +243,11 @@ class _Shared(Held[None], Generic[Block, Result]):
             self._done.put(None)
 
     def _next(self) -> int | None:
-        index = next(self._numbers)  # one operation, so no lock that Ctrl-C might leave closed
+        index = next(self._numbers)  # one operation, so without a lock that Ctrl-C could leave shut
         return None if self._stopped or index >= len(self._blocks) else index
 
     def stop(self) -> None:
-        """Begin no more blocks."""
+        """Start no more blocks."""
         self._stopped = True
 
     def work(self) -> None:
@@ -260,7 +260,7 @@ class _Shared(Held[None], Generic[Block, Result]):
                 self.stop()
 
     def results(self) -> list[Result]:
-        """Results in the order of the blocks, or the error of the first block that has one."""
+        """Get results in the order of the blocks, or raise the error of the first failed block."""
         if self._errors:
             raise self._errors[min(self._errors)]
         return [self._results[index] for index in range(len(self._blocks))]
@@ -273,11 +273,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Threads to use for ``n_jobs``.
+    """Get the number of threads for ``n_jobs``.
 
-    ``None`` means as many as BLAS would use at this moment: all cores on their own, one inside a
-    joblib worker that has been given one, so nested parallelism never oversubscribes the machine.
-    -1 means all cores, -2 all but one, and so on; inside a joblib worker, no more than ``None``.
+    ``None`` means as many as BLAS would use at this moment. That is usually all cores, and one
+    inside a joblib worker that is limited to one. So nested parallelism never oversubscribes the
+    machine. -1 means all cores, -2 all except one, and so on. Inside a joblib worker, it is at most
+    the number for ``None``.
     """
     if n_jobs is None:
         return _blas.threads()
@@ -287,12 +288,12 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def worthwhile(n_jobs: int | None, n_activations: int) -> int | None:
-    """``n_jobs``, or 1 where there are too few activations to be worth several threads."""
+    """Return ``n_jobs``, or 1 if there are too few activations for several threads."""
     return n_jobs if n_activations >= _WORTH_SHARING else 1
 
 
 def worth_products(n_jobs: int | None, n_products: float) -> int | None:
-    """``n_jobs``, or 1 where there are too few multiplications to be worth several threads."""
+    """Return ``n_jobs``, or 1 if there are too few multiplications for several threads."""
     return n_jobs if n_products >= _WORTH_PRODUCTS else 1
 
 
@@ -300,9 +301,9 @@ def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Held[None]
     """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads.
 
     It runs on one thread if it takes few multiplications, for two reasons. BLAS threads wait for
-    each other at every step of a small factorisation, which can take a hundred times as long on a
-    busy machine. And they keep waiting in a busy loop for some 100 ms after their work, on cores
-    that blocks of rows need.
+    each other at every step of a small factorisation. On a busy machine, that can take a hundred
+    times as long. They also wait in a busy loop for about 100 ms after their work, on cores that
+    blocks of rows need.
     """
     return _blas.at_most(n_threads(worth_products(n_jobs, n_products)))
 
@@ -312,8 +313,8 @@ def map_rows(
 ) -> list[Result]:
     """Apply ``function``, which computes ``n_columns`` columns, to blocks of the rows of X.
 
-    Blocks run on several threads where that is worth it. Where X is an array on a device, blocks
-    are large and run one after the other.
+    Blocks run on several threads if there is enough work. If X is an array on a device, blocks are
+    large and run one after the other.
     """
     n_rows = X.shape[0]
     if not on_host(X):
@@ -326,10 +327,10 @@ def map_rows(
 def map_blocks(
     function: Callable[[Block], Result], blocks: list[Block], n_jobs: int | None = None
 ) -> list[Result]:
-    """Apply ``function`` to each block, one thread a block; the results in the order of blocks.
+    """Apply ``function`` to each block on some thread, and return results in order of blocks.
 
-    The caller's own thread works as well, and does not wait for another to begin. Callers at the
-    same time share the cores. An answer does not depend on how many of them a caller gets.
+    The caller's own thread works as well, and does not wait for another to start. Callers at the
+    same time share the cores. An answer does not depend on the number of cores that a caller gets.
     """
     wanted = min(n_threads(n_jobs), len(blocks))
     if wanted <= 1:

@@ -1,29 +1,29 @@
 """The command line: ``trickless fit``, ``predict``, ``evaluate``, ``describe`` and ``demo``.
 
 ================  ===========================================================
-a file a command  fit, predict, evaluate, describe, demo/command
-app               all commands as one application
-ending            how a command ends: exit codes, and what is said of errors
-dataset           tables in files, batch by batch
-columns           which columns are read in fit, and of which kinds
-split             rows to learn from, and rows held out
-folder            which files of a folder are tables
-partitions        columns that names of folders stand for
-opening           CSV files as bytes of UTF-8, whatever they are packed or encoded in
-csv               how text is parsed
-quotes            text whose quotes are not closed, or that is no text
-cells             text as numbers and dates
-kinds             types of columns as numbers, dates and categories
-reading           errors of reading a file, and where they are
-profile           the first pass: types, scales, categories, a sample
-moments           means and standard deviations over batches
-order             the order in which a model gets the rows
-learn             from a table to a model
-models            models that commands read
-scores            how good predictions are
-output            files that are written whole or not at all
-screen            messages, tables and progress bars
-errors            errors that the user can correct
+one file each     fit, predict, evaluate, describe, demo/command
+app               all commands as one application.
+ending            how a command ends: exit codes and error messages.
+dataset           tables in files, batch by batch.
+columns           which columns fit reads, and their kinds.
+split             rows to learn from, and rows held out.
+folder            which files of a folder are tables.
+partitions        columns from the names of folders.
+opening           CSV files as bytes of UTF-8, however they are compressed or encoded.
+csv               how text is parsed.
+quotes            quotes that are not closed, and files that are not text.
+cells             text as numbers and dates.
+kinds             types of columns as numbers, dates and categories.
+reading           errors of reading a file, with their place.
+profile           the first pass: types, scales, categories, a sample.
+moments           means and standard deviations over batches.
+order             the order in which a model gets the rows.
+learn             from a table to a model.
+models            models that commands read.
+scores            how good predictions are.
+output            files that are written whole or not at all.
+screen            messages, tables and progress bars.
+errors            errors that the user can correct.
 ================  ===========================================================
 """
 
@@ -45,17 +45,17 @@ _INTERRUPTED = 130
 
 
 def run() -> NoReturn:
-    """Run the command line as a process of its own, from its start to its end."""
+    """Run the command line as its own process, from start to end."""
     _leave_ascii()
     code = main()
-    _end_at_interrupts()  # what is left of the process has nothing to tell
+    _end_at_interrupts()  # the rest of the process has nothing to report
     sys.exit(code)
 
 
 def _leave_ascii() -> None:
-    """Start again in Python's UTF-8 mode, if names beyond ASCII cannot be passed on.
+    """Start again in Python's UTF-8 mode, if the locale allows only ASCII in names of files.
 
-    The locale C asks for ASCII. What is printed stays in the encoding that it has.
+    The locale C does so. The encoding of the output stays unchanged.
     """
     is_ascii = codecs.lookup(sys.getfilesystemencoding()).name == "ascii"
     if is_ascii and os.environ.get("PYTHONUTF8") != "1":
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115  it stays open
     if sys.stdout is None:
-        _say("the standard output, where results go, is closed. Remedy: >/dev/null")
+        _say("the standard output is closed, but results go there. Remedy: add >/dev/null")
         return 2
     before = _end_at_interrupts()
     try:
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if package not in _EXTRA:
             raise
         _say(
-            f"{package} is missing, which the command line needs. "
+            f"the command line needs {package}, which is not installed. "
             "Remedy: pip install 'trickless[cli]'"
         )
         return 2
@@ -89,12 +89,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if before is not None:
             signal.signal(signal.SIGINT, before)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # of characters that the terminal lacks
+        sys.stdout.reconfigure(errors="backslashreplace")  # for characters that the terminal lacks
     try:
         commands(arguments, prog_name="trickless")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except KeyboardInterrupt:  # a second one, while the first was told of
+    except KeyboardInterrupt:  # a second one, while the first was reported
         return _INTERRUPTED
     return 0
 
@@ -104,10 +104,9 @@ def _say(message: str) -> None:
 
 
 def _end_at_interrupts() -> Any:
-    """Let Ctrl-C end the process at once; return how it was before, None if that is how it stays.
+    """Let Ctrl-C end the process at once. Return the handler before, or None if it stays.
 
-    While modules are imported, KeyboardInterrupt would come with the traceback of an import, or be
-    turned into another error.
+    During imports, KeyboardInterrupt would print a traceback, or turn into another error.
     """
     before = signal.getsignal(signal.SIGINT)
     in_main = threading.current_thread() is threading.main_thread()

@@ -20,7 +20,7 @@ from trickless.cli.screen import line, warnings_told
 
 
 class _Commands(TyperGroup):
-    """Ends every command with an exit code and at most one line, as ``ending`` says."""
+    """Ends every command with an exit code and at most one line of error, as in ``ending``."""
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
         """Run a command and end the process."""
@@ -58,7 +58,7 @@ def trickless(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Kernel-quality learning without the kernel trick."""
+    """Learn from tables in files, and predict them, without writing Python."""
 
 
 for command in (fit, predict, evaluate, describe, demo):

@@ -1,4 +1,4 @@
-"""Cells of text: which are missing, what a column of them holds, and their numbers and dates."""
+"""Cells of text: missing values, types of columns, numbers and dates."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pyarrow.csv
 from trickless.tables.texts import MISSING, time_of
 
 _TIMES = pa.timestamp("us"), pa.timestamp("us", "UTC")
-#: Cells that are looked at first.
+#: Cells that are tried first.
 _FEW = 64
 _ZONE = r"\d[T ]\d\d.*(Z|UTC|[+-]\d\d(:?\d\d)?)\s*$"
-#: What Arrow does not know in times, and what it knows instead.
+#: Patterns in times that Arrow does not know, and their replacements.
 _UNKNOWN = {
     r"(\.\d{6})\d+": r"\1",
     r"(\d) ?UTC$": r"\1Z",
@@ -27,7 +27,7 @@ _DIGITS, _PADDED = r"^\s*\d+\s*$", r"^\s*0\d+\s*$"
 
 
 class CellError(ValueError):
-    """A value that cannot be read as it should; ``index`` is its place in the column, from 0."""
+    """A value that cannot be read. ``index`` is its place in the column, from 0."""
 
     def __init__(self, index: int, message: str) -> None:
         super().__init__(message)
@@ -35,27 +35,27 @@ class CellError(ValueError):
 
 
 def is_text(type_: Any) -> bool:
-    """Whether a type of Arrow is one of text."""
+    """Whether an Arrow type is text."""
     types = pa.types
     return types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)
 
 
 def is_spelled_missing(text: Any, names: Set[str] = frozenset()) -> Any:
-    """Where cells have a spelling of a missing value, such as NA, that is none of the names.
+    """Where cells have a spelling of a missing value, such as NA, that is not among the names.
 
-    An array of truth values, in which nothing is missing.
+    Returns an array of truth values without missing ones.
     """
     return pc.is_in(text, value_set=pa.array(sorted(MISSING - names), text.type))
 
 
 def without_missing(text: Any, names: Set[str] = frozenset()) -> Any:
-    """Text with missing values for the spellings of one that are none of the names."""
+    """Text in which spellings of a missing value are missing, except the names."""
     missing = is_spelled_missing(text, names)
     return pc.replace_with_mask(text, missing, pa.scalar(None, text.type))
 
 
 def type_of(text: Any, decimal_point: str = ".") -> Any:
-    """The type that Arrow takes a column of a CSV file for, by its cells."""
+    """The type that Arrow infers for a CSV column with these cells."""
     file, text = io.BytesIO(), pc.cast(text, pa.string()).drop_null()
     pyarrow.csv.write_csv(pa.table({"x": text}), file)
     file.seek(0)
@@ -70,16 +70,16 @@ def type_of(text: Any, decimal_point: str = ".") -> Any:
 
 
 def refined(type_: Any, text: Any) -> Any:
-    """The type of a column of text: that of times, if they are all that Arrow did not recognise.
+    """The type of a column of text: a type of times, if all texts are times.
 
-    It does not if they have fractions of seconds and are far from 1970.
+    Arrow does not recognise times far from 1970 with fractions of seconds.
     """
     text = without_missing(text).drop_null()
     if not is_text(type_) or not len(text):
         return type_
     time = _TIMES[are_zoned(text)]
     try:
-        for part in (text[:_FEW], text):  # most texts are no dates
+        for part in (text[:_FEW], text):  # most texts are not dates
             dates_of(part, time)
     except CellError:
         return type_
@@ -87,17 +87,17 @@ def refined(type_: Any, text: Any) -> Any:
 
 
 def has_padding(text: Any) -> bool:
-    """Whether a cell has digits after a leading zero, and nothing else, as postcodes have."""
+    """Whether a cell is a leading zero and more digits, as in postcodes."""
     return bool(pc.any(pc.match_substring_regex(text, _PADDED)).as_py())
 
 
 def all_digits(text: Any) -> bool:
-    """Whether all cells that are not missing have digits only."""
+    """Whether all cells that are not missing have only digits."""
     return pc.all(pc.match_substring_regex(text, _DIGITS)).as_py() is not False
 
 
 def numbers_of(text: Any) -> Any:
-    """Text as numbers in double precision; truth values are 0 and 1."""
+    """Text as numbers in double precision. Truth values are 0 and 1."""
     text = _trimmed(text)
     for type_ in (pa.float64(), pa.bool_()):
         try:
@@ -105,21 +105,21 @@ def numbers_of(text: Any) -> Any:
         except pa.ArrowInvalid:
             continue
     index = _first_bad(text, partial(pc.cast, target_type=pa.float64()))
-    raise CellError(index, f"invalid value {text[index].as_py()!r}, where a number is expected")
+    raise CellError(index, f"{text[index].as_py()!r} is not a number")
 
 
 def dates_of(text: Any, type_: Any, date_format: str = "") -> Any:
-    """Text as times of a type; either all have a time zone or none, as the type says.
+    """Text as times of a type. The type decides whether they must have a time zone.
 
-    They are written as 2026-01-31, with a time or without one, or as ``date_format`` says, in the
-    codes of ``datetime.strptime``.
+    They are written as 2026-01-31, with or without a time of day, or in the ``date_format``, which
+    has the codes of ``datetime.strptime``.
     """
     text = _trimmed(text)
     if date_format:
         return _formatted(text, type_, date_format)
     try:
         return _times(text, type_)
-    except pa.ArrowInvalid:  # of what it does not know
+    except pa.ArrowInvalid:  # of patterns that it does not know
         plain = text
         for pattern, known in _UNKNOWN.items():
             plain = pc.replace_substring_regex(plain, pattern, known)
@@ -127,19 +127,19 @@ def dates_of(text: Any, type_: Any, date_format: str = "") -> Any:
         return _times(plain, type_)
     except pa.ArrowInvalid:
         index = _first_bad(plain, partial(_times, type_=type_))
-    wanted = "without a time zone is expected, as 2026-01-31 or 2026-01-31 10:30"
+    wanted = "without a time zone, such as 2026-01-31 or 2026-01-31 10:30"
     if has_zone(type_):
-        wanted = "with a time zone is expected, as 2026-01-31 10:30Z"
-    raise CellError(index, f"invalid value {text[index].as_py()!r}, where a date {wanted}")
+        wanted = "with a time zone, such as 2026-01-31 10:30Z"
+    raise CellError(index, f"{text[index].as_py()!r} is not a date {wanted}")
 
 
 def has_zone(type_: Any) -> bool:
-    """Whether a type of Arrow is one of times with a time zone."""
+    """Whether an Arrow type is for times with a time zone."""
     return getattr(type_, "tz", None) is not None
 
 
 def are_zoned(text: Any) -> bool:
-    """Whether the first of some texts of times has a time zone; none of them is missing."""
+    """Whether the first of some times in text has a time zone. None of them is missing."""
     return bool(pc.match_substring_regex(text[:1], _ZONE)[0].as_py())
 
 
@@ -154,7 +154,7 @@ def _times(text: Any, type_: Any) -> Any:
 
 
 def _first_bad(text: Any, read: Callable[[Any], Any]) -> int:
-    """The place of the first cell that cannot be read, of which there is one."""
+    """The place of the first cell that cannot be read. There must be one."""
     low, high = 0, len(text)
     while high - low > 1:
         middle = (low + high) // 2
@@ -173,6 +173,6 @@ def _formatted(text: Any, type_: Any, date_format: str) -> Any:
         if time is None:
             raise CellError(
                 pc.index(text, value).as_py(),
-                f"invalid value {value!r}, where a date as {date_format!r} is expected",
+                f"{value!r} is not a date in the format {date_format!r}",
             )
     return pa.array(times, type_).take(encoded.indices)

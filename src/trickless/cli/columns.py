@@ -1,4 +1,4 @@
-"""The options of ``trickless fit``, and by them the columns to read and their kinds."""
+"""The options of ``trickless fit``, and the columns that they choose, with their kinds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trickless.cli.kinds import may_be_category
 from trickless.cli.screen import say
 from trickless.tables.texts import MISSING, why_no_date_format
 
-#: How the name of an index begins that pandas stores beside the columns.
+#: The beginning of the name of an index that pandas stores among the columns.
 _INDEX = "__index_level_"
 
 
@@ -35,13 +35,13 @@ class Request(NamedTuple):
 
     @property
     def reading(self) -> Reading:
-        """How the text of the table is to be read."""
+        """How to read the text of the table."""
         formats = dict.fromkeys(self.date, self.date_format) if self.date_format else {}
         return Reading(dict.fromkeys(self.keep_na, MISSING - {""}), formats)
 
     @property
     def named(self) -> dict[str, str]:
-        """The kinds of the columns of which options say it."""
+        """The kinds of columns that options name."""
         names = dict.fromkeys([*self.category, *self.keep_na], "category")
         return names | dict.fromkeys(self.number, "number") | dict.fromkeys(self.date, "date")
 
@@ -59,16 +59,16 @@ class Request(NamedTuple):
             if both and (first, second) != ("--category", "--keep-na"):
                 name = min(both)
                 raise CommandError(
-                    f"column {name!r}: {first} and {second} cannot both be. Remedy: leave one of "
-                    "them out."
+                    f"column {name!r}: {first} and {second} contradict each other. Remedy: leave "
+                    "one of them out."
                 )
         if self.date_format and not self.date:
             raise CommandError(
-                "--date-format: no column is named that is written so. Remedy: --date COLUMN."
+                "--date-format: no column has this format. Remedy: name one with --date COLUMN."
             )
         if self.date_format and (why := why_no_date_format(self.date_format)) is not None:
             raise CommandError(
-                f"--date-format {self.date_format!r}: no dates can be read by it: {why}. Remedy: "
+                f"--date-format {self.date_format!r}: it cannot read dates: {why}. Remedy: use "
                 "codes of Python's strptime, such as %d.%m.%Y or '%Y-%m-%d %H:%M:%S'."
             )
 
@@ -78,7 +78,7 @@ def _pairs(names: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
-    """The columns to read, with their kinds; the target is the last."""
+    """The columns to read, with their kinds. The target is the last."""
     _check_names(dataset, request)
     dropped = {name for name in request.drop if name != request.target}
     names = [name for name in dataset.types if name not in dropped | _indices(dataset, request)]
@@ -92,29 +92,29 @@ def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
         if name not in named and pa.types.is_null(dataset.types[name]):
             continue
         if (kind_ := kinds[name]) is None:
-            other = "make one of these of it"
+            other = "convert it to one of these"
             if may_be_category(dataset.types[name]):
                 other = f"fit with --category {name!r} if they are names"
             raise CommandError(
-                f"{place(dataset.files[0], name)}: it holds values of the type "
-                f"{dataset.types[name]}, and numbers, truth values, dates and text can be learned "
-                f"from. Remedy: leave the column out with --drop {name!r}, or {other}."
+                f"{place(dataset.files[0], name)}: its values have the type "
+                f"{dataset.types[name]}, but trickless learns from numbers, truth values, dates "
+                f"and text. Remedy: leave the column out with --drop {name!r}, or {other}."
             )
         found[name] = kind_
     if not found:
         _refuse(dataset, empty=bool(kinds))
     for name in padded:
         say(
-            f"column {name!r}: numbers in it have leading zeros, as postcodes have, so it holds "
-            f"categories. If it holds numbers, fit with --number {name!r}."
+            f"column {name!r}: its numbers have leading zeros, like postcodes, so they are read as "
+            f"categories. If they are numbers, fit with --number {name!r}."
         )
     for name in kinds.keys() - found.keys():
-        say(f"column {name!r}: it is left out, since it is empty in all rows.")
+        say(f"column {name!r}: left out, since it is empty in all rows.")
     return found | {target: kind}
 
 
 def _check_names(dataset: Dataset, request: Request) -> None:
-    """Refuse options that name columns that are not there."""
+    """Refuse options that name missing columns."""
     for option, names in (
         ("--target", [request.target]),
         ("--category", request.category),
@@ -126,17 +126,17 @@ def _check_names(dataset: Dataset, request: Request) -> None:
         for name in names:
             if name not in dataset.types:
                 raise CommandError(
-                    f"{place(dataset.files[0], name)}: {option} names a column that is not there; "
-                    f"the columns are {', '.join(map(repr, list(dataset.types)[:20]))}. Remedy: "
+                    f"{place(dataset.files[0], name)}: {option} names a column that is not there. "
+                    f"The columns are {', '.join(map(repr, list(dataset.types)[:20]))}. Remedy: "
                     "check the name."
                 )
 
 
 def _indices(dataset: Dataset, request: Request) -> set[str]:
-    """Columns that number the rows, as pandas writes them."""
+    """Columns of row numbers, as pandas writes them."""
     others = [name for name in dataset.types if name not in (request.target, *request.named)]
     if dataset.is_csv and "" in others:
-        say("A column without a name is left out, as the numbers of rows that pandas writes.")
+        say("A column without a name is left out, since pandas writes row numbers as one.")
     return {n for n in others if n.startswith(_INDEX) or (dataset.is_csv and not n)}
 
 
@@ -145,17 +145,17 @@ def _kind_of_target(dataset: Dataset, name: str, kind: str | None) -> str:
         return "truth"
     if kind not in ("number", "category"):
         raise CommandError(
-            f"{place(dataset.files[0], name)}: the target holds values of the type "
-            f"{dataset.types[name]}. Remedy: a target holds numbers, text or truth values."
+            f"{place(dataset.files[0], name)}: the target has the type "
+            f"{dataset.types[name]}. Remedy: choose a target of numbers, text or truth values."
         )
     return kind
 
 
 def _refuse(dataset: Dataset, empty: bool) -> None:
     if not empty:
-        why = "there is no column but the target. Remedy: pass a table with columns to learn from"
+        why = "the target is the only column. Remedy: pass a table with columns to learn from"
     elif all(map(pa.types.is_null, dataset.types.values())):
         why = "there are no rows. Remedy: pass a table with rows to learn from"
     else:
-        why = "all columns but the target are empty. Remedy: pass a table with values in them"
+        why = "all columns except the target are empty. Remedy: pass a table with values in them"
     raise CommandError(f"{dataset.path}: {why}.")

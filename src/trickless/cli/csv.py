@@ -16,7 +16,7 @@ from trickless.cli.opening import check_format, opened, source
 from trickless.cli.quotes import check_quotes
 from trickless.tables.texts import MISSING
 
-#: Bytes that are parsed at a time. The types of columns are those of the first of these blocks.
+#: Bytes that are parsed at a time. The first block decides the types of columns.
 _BLOCK = 2**22
 _LONGEST_LINE = 2**20
 #: Bytes at the beginning of a file that are searched for decimal commas and points.
@@ -29,27 +29,27 @@ _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*")
 
 
 def check_text(file: str) -> None:
-    """Refuse a file in which rows would be lost to a quote, or that holds no text."""
+    """Refuse a file that is not text, or in which a quote would hide rows."""
     check_format(file)
     with opened(file) as text:
         line = text.readline(_LONGEST_LINE)
-    if b"\0" not in line:  # of which more is said below
+    if b"\0" not in line:  # these are reported below
         codecs.getincrementaldecoder("utf-8")().decode(line)
     with opened(file) as text:
         check_quotes(file, text, delimiter_of(file), _BLOCK)
 
 
 def csv_batches(file: str, types: Mapping[str, Any]) -> Iterator[Any]:
-    """Some columns of a file, a few rows at a time, in the types given; text has no missing values.
+    """Some columns of a file in given types, a few rows at a time. Text has no missing values.
 
-    At most one block is read ahead. A dataset of Arrow would read on without waiting.
+    At most one block is read ahead. An Arrow dataset would read on without waiting.
     """
     options = _options(file, types)
     try:
         with source(file) as stream:
             yield from pyarrow.csv.open_csv(stream, **options)
     except pyarrow.ArrowInvalid:
-        options["read_options"].use_threads = False  # the error names the row then
+        options["read_options"].use_threads = False  # then the error names the row
         with source(file) as stream:
             for _ in pyarrow.csv.open_csv(stream, **options):
                 pass
@@ -57,7 +57,7 @@ def csv_batches(file: str, types: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def csv_schema(file: str) -> Any:
-    """Names of the columns of a file, and their types by its first block."""
+    """Names of the columns of a file, and their types, which the first block decides."""
     with source(file) as stream:
         options = _options(file, {}, strings_can_be_null=True)
         schema = pyarrow.csv.open_csv(stream, **options).schema
@@ -100,7 +100,7 @@ def names_of(file: str) -> list[str]:
 
 
 def delimiter_of(file: str) -> str:
-    """The sign that separates the columns of a file."""
+    """The separator between the columns of a file."""
     return _delimiter(_first_line(file))
 
 
@@ -112,8 +112,8 @@ def _first_line(file: str) -> str:
 def decimal_point(file: str) -> str:
     """The decimal sign of a file, a comma or a point.
 
-    It is a comma if another sign separates columns, and if the numbers at the beginning have commas
-    and no points. If all commas may separate thousands, it is a point, so the numbers are refused.
+    It is a comma if columns have another separator, and if the numbers at the beginning have commas
+    but no points. If all commas may separate thousands, it is a point, so the numbers are refused.
     """
     delimiter = delimiter_of(file)
     if delimiter == ",":
@@ -128,6 +128,6 @@ def decimal_point(file: str) -> str:
 
 
 def _delimiter(line: str) -> str:
-    """The sign that separates the names in a line: the most frequent of four."""
+    """The separator of the names in a line: the most frequent of four signs."""
     outside = re.sub(r'"[^"]*"', "", line)
     return max(",\t;|", key=outside.count)

@@ -1,7 +1,7 @@
 """Tables in files, batch by batch: CSV, Parquet, Arrow, or folders of them.
 
-A column is read as one of a kind (:mod:`trickless.cli.kinds`): numbers in double precision, times
-or text, whatever type it has in a file.
+Every column has a kind (:mod:`trickless.cli.kinds`). It is read as numbers in double precision,
+times or text, whatever its type in a file.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from trickless.cli.partitions import columns_of_folders
 from trickless.cli.reading import told
 from trickless.tables.texts import has_zone
 
-#: The most numbers, and the most rows, of a batch.
+#: The most numbers and the most rows of a batch.
 _BATCH_CELLS, _BATCH_ROWS = 2**21, 2**16
-#: Bytes at the beginning of a file, from whose lines its rows are estimated.
+#: Bytes at the beginning of a file whose lines give an estimate of its rows.
 _HEAD = 2**20
 #: Bytes of a column that are read at a time.
 _BUFFER = 2**16
-#: What may help where a value is not of its kind.
-_OF_DATES = " Dates that are all written in another way are read with --date-format in fit."
+#: Advice for a value that is not of its kind.
+_OF_DATES = " If all dates are in another format, fit with --date-format."
 _HINTS = {
     "number": " Fit with --category if the column holds names, and with --date if it holds dates.",
     "date": _OF_DATES,
@@ -53,16 +53,16 @@ _HINTS = {
 
 
 class Reading(NamedTuple):
-    """How text is read: which of NA and the like are names in a column; how dates are written."""
+    """How text is read: columns in which NA and the like are names, and formats of dates."""
 
     names: Mapping[str, Set[str]] = {}
     date_formats: Mapping[str, str] = {}
 
 
 class Batch(NamedTuple):
-    """Some rows of a file, in the types of their kinds; ``row`` is the place of the first, from 0.
+    """Some rows of a file, in the types of their kinds. ``row`` is the first row, from 0.
 
-    ``kept`` has other columns of the same rows as they are in the file, if such were asked for.
+    ``kept`` has unchanged columns of the same rows, if any were requested.
     """
 
     path: str
@@ -74,10 +74,10 @@ class Batch(NamedTuple):
 class Dataset:
     """The tables at a path, read as one.
 
-    A path is a file, or a folder whose files are of one format and have the same columns. Folders
-    in it with names such as ``year=2026`` stand for a column of text. ``n_rows`` is None unless the
-    files say it. ``missing`` counts the spellings of missing values in columns of categories, but
-    for empty cells, in the rows read last.
+    A path is a file, or a folder whose files have one format and the same columns. Folders in it
+    with names such as ``year=2026`` become a column of text. ``n_rows`` is None unless the files
+    contain it. ``missing`` counts the spellings of missing values in columns of categories, except
+    empty cells, in the last pass over the rows.
     """
 
     def __init__(self, path: Path, reading: Reading | None = None) -> None:
@@ -87,7 +87,7 @@ class Dataset:
         if len({ENDINGS[ending] for ending in formats}) > 1:
             raise CommandError(
                 f"{path}: there are files of different formats, {', '.join(sorted(formats))}. "
-                "Remedy: keep tables of one format in a folder."
+                "Remedy: keep only one format in a folder."
             )
         self.format = ENDINGS[next(iter(formats))]
         self.is_csv = self.format == "csv"
@@ -102,9 +102,9 @@ class Dataset:
         self.missing: dict[str, Counter[str]] = {}
 
     def _fragment(self, file: str) -> tuple[str, Any]:
-        """A file of another format than CSV, opened."""
+        """A file that is not CSV, opened."""
         format_ = self.format
-        if format_ == "parquet":  # whose older timestamps have nanoseconds, which fit few years
+        if format_ == "parquet":  # older timestamps have nanoseconds, which cover few years
             format_ = ds.ParquetFileFormat(coerce_int96_timestamp_unit="us")
         with told(file):
             (fragment,) = ds.dataset([file], format=format_).get_fragments()
@@ -119,24 +119,24 @@ class Dataset:
 
     @cached_property
     def _types_in(self) -> dict[str, dict[str, Any]]:
-        """Types of the columns in each file; those of CSV files by their beginning."""
+        """Types of the columns in each file. The beginning of a CSV file decides its types."""
         return {file: self._types_of(file) for file in self.files}
 
     def _types_of(self, file: str) -> dict[str, Any]:
         with told(file):
             schema = csv_schema(file) if self.is_csv else self._fragments[file].physical_schema
-            names = schema.names  # they are decoded
+            names = schema.names  # this decodes them
         if len(set(names)) < len(names):
             name = min(name for name, count in Counter(names).items() if count > 1)
             raise CommandError(
                 f"{place(file, name)}: there are two columns of this name. Remedy: give each "
-                "column a name of its own."
+                "column its own name."
             )
         return dict(zip(names, schema.types, strict=True))
 
     @cached_property
     def types(self) -> dict[str, Any]:
-        """Types of all columns, by the first values that they have, and null if they have none."""
+        """Types of all columns, decided by their first values; null if a column has none."""
         types: dict[str, Any] = {}
         for there in self._types_in.values():
             for name, type_ in there.items():
@@ -150,7 +150,7 @@ class Dataset:
 
     @cached_property
     def of_folders(self) -> list[str]:
-        """The columns that folders stand for."""
+        """The columns that come from names of folders."""
         return list(dict.fromkeys(name for found in self._folders.values() for name in found))
 
     def _texts_of_folders(self, name: str) -> Any:
@@ -158,7 +158,7 @@ class Dataset:
         return pa.array(list(texts), pa.string())
 
     def _look_further(self, types: dict[str, Any]) -> None:
-        """Find the types of columns of CSV files that are empty at the beginning of all files."""
+        """Find the types of CSV columns that are empty at the beginning of all files."""
         for file, there in self._types_in.items():
             names = [name for name in there if pa.types.is_null(types[name])]
             if not names:
@@ -173,9 +173,9 @@ class Dataset:
                         break
 
     def padded(self, names: Collection[str]) -> list[str]:
-        """Which of these columns of numbers in text have leading zeros, as postcodes have.
+        """Which of these columns are numbers in text with leading zeros, as in postcodes.
 
-        Either all their cells are whole numbers, or all have digits only.
+        All their cells are whole numbers, or all have only digits.
         """
         found, left = set[str](), {n for n in names if kind_of(self.types[n]) == "number"}
         for name in left.intersection(self.of_folders):
@@ -195,7 +195,7 @@ class Dataset:
         return [name for name in names if name in found]
 
     def _look_at_digits(self, name: str, text: Any, found: set[str], left: set[str]) -> None:
-        """Look at more cells of a column that is left: whether leading zeros were found in it."""
+        """Look for leading zeros in more cells of a column that is left."""
         if not pa.types.is_integer(self.types[name]) and not all_digits(text):
             left.discard(name)
             found.discard(name)
@@ -203,11 +203,11 @@ class Dataset:
             found.add(name)
 
     def has_text(self, name: str) -> bool:
-        """Whether the cells of a column are text in the files, whatever they stand for."""
+        """Whether the cells of a column are text in the files, whatever they mean."""
         return self.is_csv or name in self.of_folders
 
     def expected_rows(self) -> int | None:
-        """How many rows there are, or about how many; None if all would have to be read."""
+        """The exact or approximate number of rows; None if counting would read all of them."""
         if self.n_rows is not None:
             return self.n_rows
         total = 0.0
@@ -220,13 +220,13 @@ class Dataset:
         return round(total)
 
     def kind(self, name: str) -> str | None:
-        """The kind of a column: that of its type; None if it has none."""
+        """The kind of a column, which depends on its type; None if it has none."""
         type_ = self.types[name]
         not_text = self.is_csv and pa.types.is_binary(type_)  # refused when it is read as text
         return "category" if not_text else kind_of(type_)
 
     def kind_of_dates(self, name: str) -> str:
-        """The kind of a column that holds dates, in whatever type: with a time zone or without."""
+        """The kind of a column of dates, of whatever type: with or without a time zone."""
         if date_format := self._date_format(name):
             return "zoned date" if has_zone(date_format) else "date"
         if (kind := kind_of(plain_type(self.types[name]))) in ("date", "zoned date"):
@@ -237,10 +237,9 @@ class Dataset:
         return "date"
 
     def batches(self, kinds: Mapping[str, str], kept: Collection[str] = ()) -> Iterator[Batch]:
-        """All rows in order. The columns asked for have the types of their kinds.
+        """All rows in order. The requested columns have the types of their kinds.
 
-        Those that are ``kept`` come as well as they are in the files, in the types of
-        :meth:`types_kept`.
+        Columns that are ``kept`` are unchanged, in the types of :meth:`types_kept`.
         """
         self.missing = defaultdict(Counter)
         types = self.types_kept(kept)
@@ -256,12 +255,12 @@ class Dataset:
                         row += data.num_rows
 
     def types_kept(self, names: Collection[str]) -> dict[str, Any]:
-        """The types of columns that are kept as they are: in CSV files all are text."""
+        """The types of columns that are kept unchanged. In CSV files all are text."""
         types = {}
         for name in names:
             if name not in self.types:
                 raise CommandError(
-                    f"{place(self.path, name)}: there is no such column to keep; the columns are "
+                    f"{place(self.path, name)}: there is no such column to keep. The columns are "
                     f"{', '.join(map(repr, list(self.types)[:20]))}. Remedy: check the name."
                 )
             type_ = self.types[name]
@@ -271,7 +270,7 @@ class Dataset:
         return types
 
     def _read(self, file: str, kinds: Mapping[str, str], kept: Collection[str]) -> Iterator[Any]:
-        """The columns asked for, a few rows at a time, in types of the file."""
+        """The requested columns, a few rows at a time, in the types of the file."""
         names = list(dict.fromkeys([*kinds, *kept]))
         there = self._types_in[file]
         inside = [name for name in names if name in there] or list(there)[:1]
@@ -322,7 +321,7 @@ class Dataset:
         return csv_batches(file, types)
 
     def _csv_type(self, file: str, name: str, kind: str | None) -> Any:
-        """The type to parse a column of a CSV file as: text, if it is to be looked at later."""
+        """The type to parse a CSV column as: text, if a later step converts it."""
         if kind not in ("number", "truth"):
             return pa.string()
         here = self._types_in[file][name]
@@ -330,18 +329,18 @@ class Dataset:
         return TYPES["truth"] if kind == "truth" or pa.types.is_boolean(type_) else TYPES[kind]
 
     def _check_columns(self, file: str, kinds: Mapping[str, str], kept: Collection[str]) -> None:
-        """Refuse a file whose columns are not those of the others, or not of their kinds."""
+        """Refuse a file whose columns differ from the other files, or are not of their kinds."""
         if self.is_csv and delimiter_of(file) != delimiter_of(self.files[0]):
             raise CommandError(
-                f"{file}: its columns are parted by {delimiter_of(file)!r}, and those of "
-                f"{self.files[0]} by {delimiter_of(self.files[0])!r}. Remedy: keep tables of one "
-                "format in a folder."
+                f"{file}: its columns are separated by {delimiter_of(file)!r}, but the columns of "
+                f"{self.files[0]} by {delimiter_of(self.files[0])!r}. Remedy: use one separator in "
+                "all files of a folder."
             )
         there = self._types_in[file] | dict.fromkeys(self._folders[file], pa.string())
         for name in (*kinds, *kept):
             if name not in there:
                 raise CommandError(
-                    f"{place(file, name)}: there is no such column; the file has "
+                    f"{place(file, name)}: there is no such column. The file has "
                     f"{', '.join(map(repr, list(there)[:10]))}. Remedy: pass tables with the same "
                     f"columns, or leave the column out with --drop {name!r} in fit."
                 )
@@ -350,13 +349,13 @@ class Dataset:
                 there[name], kind, bool(self._date_format(name))
             ):
                 raise CommandError(
-                    f"{place(file, name)}: it holds values of the type {there[name]}, where a "
-                    f"{NAMES[kind]} is needed. Remedy: give the column one such type in all "
+                    f"{place(file, name)}: its values have the type {there[name]}, but a "
+                    f"{NAMES[kind]} is needed. Remedy: give the column a suitable type in all "
                     f"files, or leave it out with --drop {name!r} in fit."
                 )
 
     def _in_kinds(self, file: str, row: int, data: Any, kinds: Mapping[str, str]) -> Any:
-        """Rows with the types of their kinds; what these cannot hold is refused."""
+        """Rows with the types of their kinds. Raises an error for values that these cannot hold."""
         columns = []
         for name, kind in kinds.items():
             column = data.column(name)
@@ -376,11 +375,11 @@ class Dataset:
         return self.reading.date_formats.get(name, "")
 
     def _names(self, name: str) -> Set[str]:
-        """The spellings of missing values that are names; an empty cell of a CSV file is none."""
+        """The spellings of missing values that are names. An empty CSV cell is not a name."""
         return self.reading.names.get(name, frozenset()) - ({""} if self.is_csv else set())
 
     def _without_missing(self, name: str, text: Any) -> Any:
-        """Categories with missing values for their spellings, which are counted."""
+        """Categories in which spellings of missing values are missing, and counted."""
         names = self._names(name)
         spelled = pc.filter(text, is_spelled_missing(text, names)).value_counts()
         for count in spelled.to_pylist():
@@ -393,18 +392,16 @@ class Dataset:
         return pc.replace_substring(text, ",", ".") if decimal_point(file) == "," else text
 
     def _check_folder(self, file: str, name: str, kind: str, read: Any) -> None:
-        """Refuse a column of a file that says something else than the name of its folder."""
+        """Refuse a column of a file that contradicts the name of its folder."""
         text = pa.repeat(pa.scalar(self._folders[file][name], pa.string()), 1)
-        if kind.endswith("category"):  # a number that is known is not spelled yet
+        if kind.endswith("category"):  # a known number is not spelled yet
             said, read = without_missing(text, self._names(name))[0], in_kind(read, "category")
         else:
             said = in_kind(text, kind, self._date_format(name))[0]
         same = pc.is_null(read) if not said.is_valid else pc.equal(read, said).fill_null(False)
         if not pc.all(same).as_py():
             index = pc.index(same, False).as_py()
-            raise CellError(
-                index, f"the file says {read[index]}, and the name of its folder {said}"
-            )
+            raise CellError(index, f"the file has {read[index]}, but the name of its folder {said}")
 
     def _kept(self, file: str, row: int, data: Any, types: Mapping[str, Any]) -> Any:
         columns = []
@@ -416,7 +413,7 @@ class Dataset:
 
 @contextmanager
 def _explained(file: str, name: str, row: int, what: str, hint: str = "") -> Iterator[None]:
-    """Name the place of a value that cannot be read, in rows from this one on."""
+    """Name the place of a value that cannot be read, in the rows from this one on."""
     try:
         yield
     except (pa.ArrowException, ValueError, OverflowError, LookupError) as error:
@@ -424,8 +421,8 @@ def _explained(file: str, name: str, row: int, what: str, hint: str = "") -> Ite
         if (index := _index_of(error)) is not None:
             where = place(file, name, row + index)
         raise CommandError(
-            f"{where}: {_cause(error)}. Remedy: mend or empty such cells, give the column the type "
-            f"of a {what} that can hold them, or leave it out with --drop {name!r} in fit.{hint}"
+            f"{where}: {_cause(error)}. Remedy: correct or empty such cells, store a {what} in a "
+            f"type that can hold it, or leave the column out with --drop {name!r} in fit.{hint}"
         ) from error
 
 
@@ -440,7 +437,7 @@ def _index_of(error: BaseException) -> int | None:
 def _cause(error: BaseException) -> str:
     text = re.sub(r"\s+", " ", str(error)).rstrip(". ")
     if "Invalid UTF8" in text:
-        return "here are bytes that are no text in UTF-8"
+        return "the text is not valid UTF-8"
     if isinstance(error, OverflowError):
-        return f"a value is out of the range of dates and times ({text})"
+        return f"a value is outside the range of dates and times ({text})"
     return text[:200]

@@ -1,4 +1,4 @@
-"""``trickless describe``: what a model is."""
+"""``trickless describe``: what a model was fitted to, and how."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PARAMETERS = ("neurons", "n_neurons", "loss", "alpha", "norm_bound", "max_suppo
 
 
 def describe(
-    model: Annotated[Path, typer.Argument(help="File of a model, from trickless fit or save.")],
+    model: Annotated[Path, typer.Argument(help="Model file from trickless fit or trickless.save.")],
     as_json: Json = False,
 ) -> None:
-    """Say what a model was fitted to, and how."""
+    """Show what a model was fitted to, and how."""
     found = any_model(model)
     with used(model):
         values = described(found) | {"model": str(model), "bytes": model.stat().st_size}
@@ -62,7 +62,7 @@ def described(model: Any) -> dict[str, Any]:
 
 
 def _moments(column: TableColumn) -> dict[str, Any]:
-    """Mean and standard deviation; of dates as a date, and in days."""
+    """Mean and standard deviation. Those of dates are a date, and a number of days."""
     if not column.kind.endswith("date"):
         return {"mean": float(column.mean), "standard_deviation": float(column.scale)}
     mean = np.datetime64(round(column.mean * _SECONDS), "s")
@@ -71,7 +71,7 @@ def _moments(column: TableColumn) -> dict[str, Any]:
 
 
 def _chosen(neurons: Any) -> str:
-    """The family that was chosen, with the length scale that it has."""
+    """The chosen family, with its length scale."""
     scale = getattr(neurons, "length_scale_", None)
     if scale is None:
         return repr(neurons)
@@ -81,7 +81,7 @@ def _chosen(neurons: Any) -> str:
 
 
 def show(values: dict[str, Any]) -> None:
-    """Print the description that :func:`described` gives."""
+    """Print the description from :func:`described`."""
     rows = []
     for name, value in values.items():
         if name == "classes" and value is not None:

@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and what it says of an error."""
+"""How a command ends: its exit code and its error message."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from trickless import __version__
 from trickless.cli.errors import CommandError
 from trickless.cli.screen import say
 
-#: Exit codes: a fault of this program; bad input; Ctrl-C; nobody reads the output, as of SIGPIPE.
+#: Exit codes: a bug in this program; bad input; Ctrl-C; nobody reads the output, as with SIGPIPE.
 FAULT, BAD_INPUT, INTERRUPTED, UNREAD = 1, 2, 130, 141
 
 
 def code_of(command: Callable[[], Any], name: Callable[[], str]) -> int:
-    """Run a command and return its exit code. Whatever goes wrong is one line, and no traceback.
+    """Run a command and return its exit code. Any error becomes one line, without a traceback.
 
-    ``name`` gives the name of the command, which is known once its arguments are read.
+    ``name`` returns the name of the command, which is known once its arguments are read.
     """
     try:
         command()
@@ -51,37 +51,37 @@ def code_of(command: Callable[[], Any], name: Callable[[], str]) -> int:
 
 
 def _discard() -> None:
-    """Send what is left of the standard output nowhere: Python flushes it again at its end."""
+    """Discard the rest of the standard output, which Python flushes again at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def _told(error: Exception, name: str) -> int:
-    """Say what went wrong; the exit code."""
-    if hasattr(error, "format_message"):  # of typer: options and arguments
+    """Print what went wrong, and return the exit code."""
+    if hasattr(error, "format_message"):  # from typer: options and arguments
         return _usage(error, name)
     remedied = isinstance(error, CommandError) or "Remedy" in str(error)
     if isinstance(error, MemoryError) and not remedied:
-        say(f"{name}: memory is too small ({error}). Remedy: fewer --n-neurons.")
+        say(f"{name}: there is not enough memory ({error}). Remedy: use fewer --n-neurons.")
     elif remedied:
         say(f"{name}: {error}")
     elif isinstance(error, OSError):
-        say(f"{name}: {error}. Remedy: check that it is there, and the rights to it.")
+        say(f"{name}: {error}. Remedy: check that the file exists and that you may use it.")
     else:
-        say(f"{name}: this is a fault of trickless ({short(error)}). {report(error)}")
+        say(f"{name}: this is a bug in trickless ({short(error)}). {report(error)}")
         return FAULT
     return BAD_INPUT
 
 
 def _usage(error: Any, name: str) -> int:
-    """Say what is wrong with options or arguments."""
+    """Print what is wrong with options or arguments."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
     else:
         name = error.ctx.command_path if error.ctx else name
         message = error.format_message().rstrip(". \n")
-        say(f"{name}: {message}. Remedy: {name} --help shows what is possible.")
+        say(f"{name}: {message}. Remedy: see {name} --help.")
     return error.exit_code
 
 
@@ -92,7 +92,7 @@ def short(error: BaseException) -> str:
 
 
 def report(error: BaseException) -> str:
-    """Write the traceback of an error to a file, and say what to report."""
+    """Write the traceback of an error to a file, and return what to report."""
     about = f"trickless {__version__}, Python {platform.python_version()}, {platform.platform()}"
     remedy = "Remedy: please report this line, with the command"
     try:

@@ -1,4 +1,4 @@
-"""Errors that the user can correct, and how they name a place in the data."""
+"""Errors that the user can correct, and the places in the data that they name."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 
 class CommandError(Exception):
-    """Bad input. Its message has place, cause and remedy; the command ends with exit code 2."""
+    """Bad input. The message has place, cause and remedy. The command ends with exit code 2."""
 
 
 def place(path: str | Path, column: str | None = None, row: int | None = None) -> str:
-    """Where in the data: the file, the column, and the row, counted from 1 below the names."""
+    """A place in the data: the file, the column, and the row, counted from 1 below the names."""
     parts = [str(path)]
     if column is not None:
         parts.append(f"column {column!r}")
@@ -20,10 +20,10 @@ def place(path: str | Path, column: str | None = None, row: int | None = None) -
 
 
 def check_name(path: str | Path) -> None:
-    """Refuse the name of a file that is no text, which Arrow neither reads nor writes."""
+    """Refuse a file name that is not text. Arrow cannot read or write such a file."""
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
         raise CommandError(
-            f"{path}: the name has bytes that are no text in UTF-8. Remedy: rename it."
+            f"{path}: the name has bytes that are not valid UTF-8. Remedy: rename it."
         ) from error

@@ -1,4 +1,4 @@
-"""``trickless evaluate``: compare predictions with what is known."""
+"""``trickless evaluate``: compare predictions with known targets."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from trickless.cli.screen import Json, result
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="File of a model, from trickless fit.")],
+    model: Annotated[Path, typer.Argument(help="Model file from trickless fit.")],
     data: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.")],
     as_json: Json = False,
 ) -> None:
-    """Predict a table whose target is known, and say how well.
+    """Score a model on a table whose target is known.
 
     Rows without a target are left out.
     """
@@ -30,7 +30,7 @@ def evaluate(
     tell_missing(dataset.missing)
     if scores is None:
         raise CommandError(
-            f"{data}: there is no row with the target {fitted.target!r}. Remedy: pass a table "
+            f"{data}: no row has a value in the target {fitted.target!r}. Remedy: pass a table "
             "whose target is known."
         )
     values: dict[str, Any] = {"target": fitted.target, "task": fitted.task, **scores}

@@ -22,12 +22,12 @@ from trickless.neurons import make_neurons
 
 Task = Literal["classification", "regression"]
 Learner = Literal["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]
-#: The most neurons that can be asked for. Memory bounds them long before.
+#: The largest --n-neurons. Memory is the limit long before.
 MOST_NEURONS = 10**9
 
 
 def chosen(learner: Learner | None, neurons: str | None) -> tuple[Learner, str]:
-    """The learner and the neurons, of which any may be left to choose."""
+    """The learner and the neurons, each chosen here if it is None."""
     if learner is None:
         learner = "doubly-stochastic" if neurons in (None, "trees") else "kitchen-sinks"
     return learner, neurons or ("trees" if learner == "doubly-stochastic" else "tabular")
@@ -35,52 +35,57 @@ def chosen(learner: Learner | None, neurons: str | None) -> tuple[Learner, str]:
 
 def fit(
     data: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.")],
-    target: Annotated[str, typer.Option(help="Column to be predicted.")],
-    out: Annotated[Path, typer.Option(help="File for the model, such as model.trickless.")],
+    target: Annotated[str, typer.Option(help="Column to predict.")],
+    out: Annotated[Path, typer.Option(help="File to save the model to, such as model.trickless.")],
     learner: Annotated[
         Learner | None,
-        typer.Option(help="How to learn; by default doubly-stochastic, which suits trees."),
+        typer.Option(
+            help="Learner. Default: doubly-stochastic for trees, kitchen-sinks for other neurons."
+        ),
     ] = None,
     neurons: Annotated[
         str | None,
         typer.Option(
-            help="Family of neurons: trees, tabular, gaussian, stumps, ... By default trees, or "
-            "tabular for the other learners."
+            help="Family of neurons: trees, tabular, gaussian, stumps, ... Default: trees for "
+            "doubly-stochastic, tabular for other learners."
         ),
     ] = None,
     n_neurons: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST_NEURONS, help="How many neurons; by default 1,000 or more."),
+        typer.Option(min=1, max=MOST_NEURONS, help="Number of neurons. Default: 1,000 or more."),
     ] = None,
-    task: Annotated[Task | None, typer.Option(help="By default the target's type decides.")] = None,
+    task: Annotated[
+        Task | None, typer.Option(help="Task. Default: the target's values decide.")
+    ] = None,
     category: Annotated[
-        list[str] | None, typer.Option(help="Column whose values are names. Repeatable.")
+        list[str] | None, typer.Option(help="Column of names or codes, not numbers. Repeatable.")
     ] = None,
     number: Annotated[
         list[str] | None,
-        typer.Option(help="Column of text or digits such as 007 that are numbers. Repeatable."),
+        typer.Option(help="Column of numbers, also as text or with zeros as in 007. Repeatable."),
     ] = None,
     date: Annotated[
-        list[str] | None, typer.Option(help="Column of text that are dates. Repeatable.")
+        list[str] | None, typer.Option(help="Column of dates that are text. Repeatable.")
     ] = None,
     date_format: Annotated[
-        str, typer.Option(help="How the columns of --date are written, such as %d.%m.%Y.")
+        str, typer.Option(help="Format of the --date columns, such as %d.%m.%Y.")
     ] = "",
     keep_na: Annotated[
         list[str] | None,
-        typer.Option(help="Column of names in which NA, null, ... are names. Repeatable."),
+        typer.Option(help="Column in which NA, null, ... are names, not missing. Repeatable."),
     ] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out. Repeatable.")] = None,
     validate: Annotated[
         float | None,
-        typer.Option(help="Share of the rows, such as 0.2, to hold out and score the model on."),
+        typer.Option(help="Share of the rows to hold out and score the model on, such as 0.2."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Of all that is random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of everything random.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Learn to predict a column of a table from the others.
+    """Learn to predict one column of a table from the others.
 
-    The table is read twice, batch by batch: its types, scales and categories, then its rows.
+    The table is read twice, batch by batch. The first pass finds types, scales and categories. The
+    second pass learns.
     """
     start = time.perf_counter()
     learner, neurons = chosen(learner, neurons)
@@ -118,8 +123,8 @@ def fit(
         about["validation"] = scores_of(model, out, Part(dataset, validate, seed, others=False))
         if about["validation"] is None:
             say(
-                "Warning: no row with a target was held out, so there is no score. Remedy: a "
-                "larger --validate."
+                "Warning: no row with a target was held out, so there is no score. Remedy: use "
+                "a larger --validate."
             )
     seconds = time.perf_counter() - start
     about["seconds"] = round(seconds, 3)
@@ -130,8 +135,8 @@ def fit(
 def _check_share(share: float | None) -> None:
     if share is not None and not 0 < share < 1:
         raise CommandError(
-            f"--validate {share}: it is a share of the rows. Remedy: a number between 0 and 1, "
-            "such as 0.2."
+            f"--validate {share}: it must be a share of the rows, between 0 and 1. Remedy: use a "
+            "number such as 0.2."
         )
 
 
@@ -139,5 +144,5 @@ def _show(about: dict[str, Any]) -> None:
     show(about)
     if about.get("validation") is not None:
         line()
-        line("On the rows that were held out:")
+        line("On the held-out rows:")
         show_scores(about["validation"])

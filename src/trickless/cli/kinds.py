@@ -1,7 +1,7 @@
 """Kinds of columns: numbers, dates and categories, whatever types they have in a file.
 
-Dates with a time zone are a kind of their own. So are categories for a model that knows them: what
-is no text is read as it is, and the model spells it.
+Dates with a time zone are a separate kind. So are "known categories", for a model that knows its
+categories: values that are not text are read unchanged, and the model spells them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trickless.cli.cells import CellError, dates_of, has_zone, is_text, numbers_
 from trickless.tables.categories import as_text
 from trickless.tables.columns import LARGEST
 
-#: The Arrow type that columns of each kind are read as; only a target is of the kind "truth".
+#: The Arrow type of columns of each kind. Only a target has the kind "truth".
 TYPES = {
     "number": pa.float64(),
     "date": pa.timestamp("us"),
@@ -35,18 +35,18 @@ NAMES = {
     "known category": "category",
     "truth": "truth value",
 }
-#: Microseconds in the units of times, and in a day; a nanosecond has less than one.
+#: Microseconds in the units of times, and in a day. A nanosecond is less than one.
 _MICROSECONDS = {"s": 10**6, "ms": 1000, "us": 1}
 _DAY = 86_400 * 10**6
 _EPOCH, _STEP = datetime(1970, 1, 1), timedelta(microseconds=1)
-#: The times that may be categories, and those that may be numbers, in microseconds since 1970. The
-#: lowest number of 64 bits stands for a missing time.
+#: The range of times that may be categories, and of times that may be numbers, in microseconds
+#: since 1970. The lowest number of 64 bits is a missing time.
 _YEARS = (datetime.min - _EPOCH) // _STEP, (datetime.max - _EPOCH) // _STEP
 _BITS = 1 - 2**63, 2**63 - 1
 
 
 def kind_of(type_: Any) -> str | None:
-    """The kind that an Arrow type has; None for times of day, lists and the like."""
+    """The kind of an Arrow type; None for times of day, lists and the like."""
     types = pa.types
     if types.is_dictionary(type_):
         return "category" if kind_of(type_.value_type) else None
@@ -59,7 +59,7 @@ def kind_of(type_: Any) -> str | None:
 
 
 def may_be_category(type_: Any) -> bool:
-    """Whether values of a type may be names: all but lists and the like."""
+    """Whether values of a type may be names. Only lists and the like may not."""
     types, plain = pa.types, plain_type(type_)
     others = (
         types.is_time,
@@ -73,9 +73,9 @@ def may_be_category(type_: Any) -> bool:
 
 
 def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
-    """Whether a column of a type may be read as one of a kind; each cell of text has to be one.
+    """Whether a column of a type may be read as a kind. Cells of text may still raise an error.
 
-    Numbers may be the digits of dates if these have a format.
+    Numbers may be the digits of dates, if the dates have a format.
     """
     if pa.types.is_null(type_):
         return True
@@ -89,14 +89,14 @@ def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
 
 
 def in_kind(column: Any, kind: str, date_format: str = "") -> Any:
-    """A column with the type of its kind. Times may lose what is below a microsecond.
+    """A column with the type of its kind. Times may lose digits below a microsecond.
 
-    A CellError names a value that the kind cannot hold.
+    Raises a CellError for a value that the kind cannot hold.
     """
     column.validate(full=True)
     is_encoded = pa.types.is_dictionary(column.type)
     if is_encoded and not (kind.endswith("category") and is_text(column.type.value_type)):
-        column = column.dictionary_decode()  # of the values that occur
+        column = column.dictionary_decode()  # only values that occur
     if kind.endswith("category"):
         return _categories(column, kind)
     if kind.endswith("date"):
@@ -112,7 +112,7 @@ def in_kind(column: Any, kind: str, date_format: str = "") -> Any:
     if kind == "number" and pc.any(large := pc.greater(pc.abs(column), LARGEST)).as_py():
         index = pc.index(large, True).as_py()
         raise CellError(
-            index, f"the number {column[index]} is too large, and none may be beyond {LARGEST:g}"
+            index, f"the number {column[index]} is too large, since the limit is {LARGEST:g}"
         )
     return column
 
@@ -123,7 +123,7 @@ def plain_type(type_: Any) -> Any:
 
 
 def _categories(column: Any, kind: str) -> Any:
-    """Categories as text; for a model that knows them, what is no text stays as it is."""
+    """Categories as text. For a model that knows them, values that are not text stay unchanged."""
     _check_times(column, *_YEARS)
     if column.type == pa.time64("ns"):  # Python has microseconds
         column = pc.cast(column, pa.time64("us"))
@@ -134,7 +134,7 @@ def _categories(column: Any, kind: str) -> Any:
 
 
 def _check_times(column: Any, low: int, high: int) -> None:
-    """Refuse dates and times that are not between these, in microseconds since 1970."""
+    """Refuse dates and times outside a range, in microseconds since 1970."""
     if not (pa.types.is_date(column.type) or pa.types.is_timestamp(column.type)):
         return
     if pa.types.is_date32(column.type):
@@ -159,10 +159,10 @@ def _check_times(column: Any, low: int, high: int) -> None:
 
 
 def _texts(column: Any) -> Any:
-    """Categories as text, spelled as those of data frames are."""
+    """Categories as text, spelled like categories of data frames."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = encoded.dictionary.to_pylist()
-    if pa.types.is_floating(encoded.dictionary.type):  # which keep their digits
+    if pa.types.is_floating(encoded.dictionary.type):  # short floats keep their type
         values = list(encoded.dictionary.to_numpy(zero_copy_only=False))
     texts = [None if value is None or value != value else as_text(value) for value in values]
     return pa.array(texts, pa.string()).take(encoded.indices)

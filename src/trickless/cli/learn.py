@@ -38,27 +38,27 @@ LEARNERS: dict[tuple[str, str], type] = {
     ("shrinking-gradient", "classification"): ShrinkingGradientClassifier,
     ("shrinking-gradient", "regression"): ShrinkingGradientRegressor,
 }
-#: The most support points that Shrinking Gradient keeps. They bound the cost of a round.
+#: The most support points that Shrinking Gradient keeps. They limit the time of a round.
 _MAX_SUPPORT = 10_000
 #: Rows that Shrinking Gradient gets at a time.
 _SHUFFLED_ROWS = 2**14
-#: Text that people write for a number or a date.
+#: Text that people may write for a number or a date.
 _NUMBER_OR_DATE = re.compile(
     r"\s*([+-]?[$€£]?\s?(\d+|\d{1,3}([,.' ]\d{3})+)([.,]\d*)?([eE][+-]?\d+)?\s?[%$€£]?"
     r"|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([ T].*)?)\s*"
 )
-#: From so many different texts on, a column is refused if this share of them looks like these.
+#: A column of at least so many texts is refused, if this share looks like numbers or dates.
 _TEXTS, _SHARE = 10, 0.9
-#: The most values of a table that trees learn in memory, as they need many passes: half a gigabyte.
+#: The most values of a table that trees learn in memory: half a gigabyte. Trees need many passes.
 _TREE_CELLS = 2**26
-#: The most bytes of the names of categories. A file has room for twice as many.
+#: The most bytes of category names. A file has room for twice as many.
 _MOST_TEXT = 2**24
 
 
 def learned(
     dataset: Dataset, request: Request, kinds: dict[str, str], rows: Dataset | Part
 ) -> tuple[TableModel, Profile]:
-    """A model of some rows of a table, and the profile of these rows from the first pass."""
+    """A model fitted to some rows of a table, and the profile of these rows."""
     date_formats = request.reading.date_formats
     with progress("Reading", rows.expected_rows()) as advance:
         seen = profile(rows, kinds, request.target, request.seed, advance)
@@ -75,7 +75,7 @@ def learned(
     if request.learner == "kitchen-sinks":
         _sum(model, rows, kinds, seen)
     elif n_rows * model.width <= (_TREE_CELLS if _has_trees(model) else PART_CELLS):
-        model.learner.set_params(verbose=is_shown())  # a bar of its own, which knows its total
+        model.learner.set_params(verbose=is_shown())  # it has its own progress bar
         model.fit(pa.Table.from_batches([batch.data for batch in rows.batches(kinds)]))
         model.learner.set_params(verbose=False)
     else:
@@ -84,7 +84,7 @@ def learned(
 
 
 def _begun(request: Request, seen: Profile, task: str) -> TableModel:
-    """A model that has not learned anything yet."""
+    """A model that is not fitted yet."""
     options: dict[str, Any] = {"random_state": request.seed}
     if request.n_neurons is not None:
         options["n_neurons"] = request.n_neurons
@@ -98,9 +98,9 @@ def _begun(request: Request, seen: Profile, task: str) -> TableModel:
 
 
 def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
-    """Refuse columns of CSV files that are text because of a few cells among numbers or dates.
+    """Refuse a column of numbers or dates that is text because of a few cells.
 
-    Every number would be a category of its own, and none would say anything of another.
+    Every number would be a separate category, without any order.
     """
     columns = {about.name: about.categories or () for about in seen.columns}
     columns[request.target] = [text for text in seen.target.labels if isinstance(text, str)]
@@ -112,20 +112,20 @@ def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
         if len(others) <= (1 - _SHARE) * len(texts):
             cell = min(others or texts)
             raise CommandError(
-                f"{_first(dataset, name, cell)}: {cell!r} is no number and no date, but most texts "
-                "of this column look like these. Remedy: mend or empty such cells, with numbers as "
-                f"1234.5 and dates as 2026-01-31; or fit with --category {name!r} if they are "
+                f"{_first(dataset, name, cell)}: {cell!r} is not a number or date, but most texts "
+                "of this column look like one. Remedy: correct or empty such cells, with numbers "
+                f"as 1234.5 and dates as 2026-01-31; or fit with --category {name!r} if they are "
                 f"names, with --date and --date-format if they are dates, or with --drop {name!r}."
                 if others
                 else f"{_first(dataset, name, cell)}: {cell!r} looks like a number or a date, but "
                 "cannot be read as one. Remedy: write numbers as 1234.5 and dates as 2026-01-31; "
                 f"or fit with --category {name!r} if they are names, with --date and --date-format "
-                f"if they are dates that are all written in one way, or with --drop {name!r}."
+                f"if they are dates in one format, or with --drop {name!r}."
             )
 
 
 def _first(dataset: Dataset, name: str, text: str) -> str:
-    """The place where a text occurs first."""
+    """The place of the first cell with a text."""
     for batch in dataset.batches({name: "category"}):
         if (row := pc.index(batch.data.column(name), text).as_py()) >= 0:
             return place(batch.path, name, batch.row + row)
@@ -133,19 +133,19 @@ def _first(dataset: Dataset, name: str, text: str) -> str:
 
 
 def _check_categories(model: TableModel, path: Any) -> None:
-    """Refuse, before any learning, more categories than can be saved."""
+    """Refuse categories that are too long to be saved, before any learning."""
     sizes = {about.name: len(json.dumps(about.categories)) for about in model.columns}
     longest = max(sizes, key=lambda name: sizes[name])
     if sum(sizes.values()) > _MOST_TEXT:
         raise CommandError(
-            f"{place(path, longest)}: the names of the categories of all columns are "
-            f"{sum(sizes.values()) / 2**20:.0f} MiB of text, and a model may hold "
-            f"{_MOST_TEXT / 2**20:.0f}. Remedy: leave the column out with --drop {longest!r}."
+            f"{place(path, longest)}: the category names of all columns are "
+            f"{sum(sizes.values()) / 2**20:.0f} MiB of text, but a model can hold only "
+            f"{_MOST_TEXT / 2**20:.0f}. Remedy: leave this column out with --drop {longest!r}."
         )
 
 
 def _sum(model: TableModel, rows: Dataset | Part, kinds: dict[str, str], seen: Profile) -> None:
-    """Add up statistics of all rows, the sample first: neurons take ranks and scales from it."""
+    """Sum statistics of all rows. The sample comes first: neurons take ranks and scales from it."""
     with progress("Learning", seen.n_rows) as advance:
         model.partial_fit(seen.sample)
         advance(seen.sample.num_rows)
@@ -184,9 +184,10 @@ def _has_trees(model: TableModel) -> bool:
 
 
 def _one_pass(learner: Any, n_sampled: int, n_others: int, width: int) -> int:
-    """Set steps so that one pass draws about the neurons asked for, and no more; rows of a step.
+    """Set the steps so that one pass draws about the requested neurons; return rows of a step.
 
-    The rows of a step fit into memory, if each step then draws a neuron or more.
+    No more neurons are drawn than requested. The rows of a step fit into memory, if that leaves at
+    least one neuron for each step.
     """
     n_rows, n_neurons = n_sampled + n_others, learner._planned_neurons
     parts = -(-n_rows * width // PART_CELLS)

@@ -22,7 +22,7 @@ from trickless.rules import is_real
 from trickless.tables.model import TableColumn, TableModel
 from trickless.tables.texts import MISSING, has_zone, why_no_date_format
 
-#: Values of categories are spelled by the model that knows them.
+#: A model spells the values of the categories that it knows.
 _KNOWN = {"category": "known category"}
 
 
@@ -34,8 +34,8 @@ def any_model(path: Path) -> Any:
         model = load(path)
     except OSError as error:
         raise CommandError(
-            f"{path}: it cannot be read: {error.strerror}. Remedy: see that it is a file that you "
-            "have the right to read."
+            f"{path}: the file cannot be read: {error.strerror}. Remedy: check that it is a file "
+            "that you may read."
         ) from error
     if isinstance(model, TableModel) and (why := _why_inconsistent(model)) is not None:
         raise CommandError(
@@ -46,24 +46,23 @@ def any_model(path: Path) -> Any:
 
 
 def table_model(path: Path) -> TableModel:
-    """A model that ``trickless fit`` made."""
+    """A model from ``trickless fit``."""
     model = any_model(path)
     if not isinstance(model, TableModel):
         raise CommandError(
-            f"{path}: it holds a {type(model).__name__}, which knows no columns. Remedy: make the "
-            "model with trickless fit, or use this one from Python, with trickless.load."
+            f"{path}: it holds a {type(model).__name__}, which has no columns of a table. Remedy: "
+            "make the model with trickless fit, or use this one in Python, with trickless.load."
         )
     if not model.learner.__sklearn_is_fitted__():
         raise CommandError(
-            f"{path}: its learner has not learned anything. Remedy: make the model with trickless "
-            "fit."
+            f"{path}: its learner is not fitted. Remedy: make the model with trickless fit."
         )
     return model
 
 
 @contextmanager
 def used(path: Path) -> Iterator[None]:
-    """Say of errors without a remedy that they are of the model in a file, which is in use."""
+    """Turn an error without a remedy into one that names the file of the model in use."""
     try:
         yield
     except (CommandError, OSError, MemoryError):
@@ -72,29 +71,29 @@ def used(path: Path) -> Iterator[None]:
         if "Remedy" in str(error):
             raise
         raise CommandError(
-            f"{path}: the model in this file cannot be used ({short(error)}). If trickless made "
-            f"it: {report(error)} If you do not know who did, do not trust it."
+            f"{path}: the model in this file cannot be used ({short(error)}). "
+            f"{report(error)} If you do not know who made the file, do not trust it."
         ) from error
 
 
 def _why_inconsistent(model: TableModel) -> str | None:
-    """What of the description of a table is not as ``trickless fit`` makes it; None if all is."""
+    """What differs from the models of ``trickless fit``; None if nothing does."""
     if set(vars(model)) != {"learner", "columns", "target", "classes"}:
-        return "it has other attributes than those have"
+        return "its attributes are not those of a TableModel"
     if not isinstance(model.learner, Learner):
         return f"its learner is a {type(model.learner).__name__}"
     if type(model.target) is not str:
         return f"its target is a {type(model.target).__name__}"
     columns = model.columns
     if type(columns) is not list or not columns or not all(map(_is_column, columns)):
-        return "its columns are not described as columns are"
+        return "its columns are not valid descriptions of columns"
     if len({column.name for column in columns}) < len(columns):
-        return "two of its columns have one name"
+        return "two of its columns have the same name"
     return _why_no_classes(model)
 
 
 def _is_column(column: Any) -> bool:
-    """Whether this describes a column: names are text, numbers finite, and categories differ."""
+    """Whether this describes a column: text names, finite numbers, different categories."""
     if type(column) is not TableColumn or type(column.name) is not str:
         return False
     numbers, categories = (column.mean, column.scale, column.median), column.categories
@@ -111,7 +110,7 @@ def _is_column(column: Any) -> bool:
 
 
 def _is_date_format(date_format: Any, kind: str) -> bool:
-    """Whether this says how dates of a kind are written; nothing, if they are as 2026-01-31."""
+    """Whether this is a format for dates of a kind. It is empty for dates such as 2026-01-31."""
     if type(date_format) is not str or not date_format:
         return type(date_format) is str
     wanted = "zoned date" if has_zone(date_format) else "date"
@@ -122,11 +121,11 @@ def _why_no_classes(model: TableModel) -> str | None:
     """Why the classes of a model of a table do not suit its learner; None if they do."""
     labels, learner = model.classes, model.learner
     if not is_classifier(learner):
-        return None if labels is None else "it has classes, and its learner predicts numbers"
+        return None if labels is None else "it has classes although its learner predicts numbers"
     if type(labels) is not np.ndarray or labels.ndim != 1 or labels.dtype.kind not in "Uiufb":
-        return "its classes are not a list of labels"
+        return "its classes are not an array of labels"
     if not np.array_equal(np.unique(labels), labels):
-        return "its classes are not sorted, or one is there twice"
+        return "its classes are not sorted, or one occurs twice"
     known = getattr(learner, "classes_", labels)
     same = isinstance(known, np.ndarray) and known.dtype.kind == labels.dtype.kind
     return None if same and np.array_equal(known, labels) else "its learner has other classes"
@@ -138,7 +137,7 @@ def kinds_of(model: TableModel) -> dict[str, str]:
 
 
 def reading_of(model: TableModel) -> Reading:
-    """How text is to be read for a model: a spelling that it knows as a name is one."""
+    """How to read text for a model. Spellings such as NA are names if the model knows them."""
     names = {column.name: column.categories for column in model.columns}
     if model.classes is not None and model.classes.dtype.kind == "U":
         names[model.target] = model.classes.tolist()
@@ -154,26 +153,26 @@ def kind_of_target(model: TableModel) -> str:
 
 
 class Unknown:
-    """How many values of each column are categories that a model was not fitted to."""
+    """Counts the values of each column that are new categories to a model."""
 
     def __init__(self, model: TableModel) -> None:
         self.counts = Counter[str]()
         self._model, self._n_rows, self._first = model, 0, dict[str, str]()
 
     def count(self, frame: Any) -> None:
-        """Count those of some more rows."""
+        """Count the new categories of more rows."""
         self._n_rows += len(frame)
         for name, counts in self._model.unknown_categories(frame).items():
             self.counts[name] += sum(counts.values())
             self._first.setdefault(name, next(iter(counts)))
 
     def tell(self) -> None:
-        """Say how many there are, with an example; warn of columns that are mostly unknown."""
+        """Report their number, with an example. Warn of columns that are mostly unknown."""
         known = {column.name: column.categories for column in self._model.columns}
         for name, n in self.counts.items():
             some = ", ".join(map(repr, known[name][:3])) or "none"
             say(
                 f"{'Warning: ' if 2 * n > self._n_rows else ''}column {name!r}: {n:,} values are "
-                f"categories that the model was not fitted to, such as {self._first[name]!r}; it "
+                f"categories that the model was not fitted to, such as {self._first[name]!r}. It "
                 f"was fitted to {some}{', …' * (len(known[name]) > 3)}"
             )

@@ -9,12 +9,12 @@ class Moments:
     """Mean and standard deviation of each column, without its missing numbers.
 
     Sums of squares are taken about the mean of a batch and then merged, so a mean far from 0 costs
-    no digits. ``StandardScaler`` of scikit-learn does the same, but after a batch in which all
-    numbers of a column are missing, its ``partial_fit`` has no mean of that column any more.
+    no digits. scikit-learn's ``StandardScaler`` does the same. But its ``partial_fit`` loses the
+    mean of a column for good, after a batch in which the whole column is missing.
 
-    Each column has ``n`` numbers, their ``mean`` (0 if there are none), and as its ``spread`` the
-    sum of squares about the mean. It is kept in squares of a power of 2, the ``unit`` of the
-    column, with which squares neither overflow nor vanish.
+    Each column has ``n`` numbers, their ``mean``, which is 0 if there are none, and a ``spread``:
+    the sum of squares about the mean. The spread is stored in squares of the column's ``unit``. A
+    unit is a power of 2 that keeps squares from overflow and underflow.
     """
 
     def __init__(self, n_columns: int) -> None:
@@ -23,7 +23,7 @@ class Moments:
         self.unit = np.full(n_columns, np.finfo(float).tiny)
 
     def add(self, X: np.ndarray) -> None:
-        """Add rows; NaN stands for a missing number."""
+        """Add rows. NaN is a missing number."""
         there = ~np.isnan(X)
         n = there.sum(axis=0)
         mean = np.where(there, X, 0.0).sum(axis=0) / np.maximum(n, 1)
@@ -37,17 +37,17 @@ class Moments:
 
     @property
     def spread(self) -> np.ndarray:
-        """Sum of squares about the mean of each column."""
+        """The sum of squares about the mean of each column."""
         return self._spread * self.unit * self.unit
 
     def _enlarge_unit(self, largest: np.ndarray) -> None:
-        """Make the units as large as the largest numbers that are squared."""
+        """Make the units as large as the largest squared numbers."""
         unit = np.maximum(np.ldexp(0.5, np.frexp(largest)[1]), self.unit)
         self._spread *= (self.unit / unit) ** 2
         self.unit = unit
 
     def deviation(self) -> np.ndarray:
-        """Standard deviation of each column; 0 if it has no numbers, or none that differ."""
+        """The standard deviation of each column; 0 if it has no numbers, or all are equal."""
         deviation = self.unit * np.sqrt(self._spread / np.maximum(self.n, 1))
         rounding = self.n * np.finfo(float).eps * np.abs(self.mean)  # of the mean
         return np.where(deviation > rounding, deviation, 0.0)

@@ -1,4 +1,4 @@
-"""CSV files as bytes of UTF-8: what is packed is unpacked, and UTF-16 is read as what it says."""
+"""CSV files as bytes of UTF-8. Compressed files are unpacked, and other encodings converted."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from typing import Any, BinaryIO
 
 from trickless.cli.errors import CommandError
 
-#: How compressed files are opened, by the ends of their names.
+#: How compressed files are opened, by file ending.
 OPENED = {".gz": gzip.open, ".bz2": bz2.open}
-#: Encodings by the bytes that files in them begin with; some begin as others do, so order matters.
+#: Encodings by the first bytes of a file. The order matters, since some begin like others.
 _ENCODINGS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-#: Other formats by the bytes that files in them begin with, and how the name of such a file ends.
+#: Other formats by the first bytes of a file, and their file endings.
 _FORMATS = {
     b"\x1f\x8b": ("gzip", ".csv.gz"),
     b"BZh91AY&SY": ("bzip2", ".csv.bz2"),
     b"PAR1": ("Parquet", ".parquet"),
     b"ARROW1": ("Arrow", ".arrow"),
-    b"\xff\xff\xff\xff": ("Arrow streams", ""),
+    b"\xff\xff\xff\xff": ("an Arrow stream", ""),
     b"FEA1": ("Feather, version 1", ""),
     b"\x28\xb5\x2f\xfd": ("Zstandard", ""),
     b"\xfd7zXZ": ("xz", ""),
     b"\x04\x22\x4d\x18": ("LZ4", ""),
     b"7z\xbc\xaf": ("7-Zip", ""),
-    b"PK\x03\x04": ("ZIP, which spreadsheets have as well", ""),
-    b"\xd0\xcf\x11\xe0": ("old spreadsheets", ""),
+    b"PK\x03\x04": ("ZIP, like a spreadsheet", ""),
+    b"\xd0\xcf\x11\xe0": ("an old spreadsheet", ""),
     b"\x89HDF": ("HDF5", ""),
     b"SQLite format 3": ("SQLite", ""),
     b"Obj\x01": ("Avro", ""),
@@ -55,7 +55,7 @@ def opened(file: str) -> Iterator[Any]:
 
 @contextmanager
 def source(file: str) -> Iterator[Any]:
-    """The same for Arrow, which opens and unpacks files of UTF-8 itself, and faster."""
+    """The same for Arrow, which opens and unpacks UTF-8 files faster itself."""
     with _unpacked(file) as raw:
         is_utf8 = _encoding(raw) is None
     if is_utf8:
@@ -66,14 +66,14 @@ def source(file: str) -> Iterator[Any]:
 
 
 def check_format(file: str) -> None:
-    """Refuse a file that begins as those of another format do."""
+    """Refuse a file that begins like a file of another format."""
     with _unpacked(file) as raw:
         head = raw.read(16)
     for begin, (name, ending) in _FORMATS.items():
         if head.startswith(begin) and (not begin.isascii() or not _is_text(file)):
-            remedy = f"rename it, to end in {ending}" if ending else "write the table as CSV"
+            remedy = f"rename it to end in {ending}" if ending else "write the table as CSV"
             raise CommandError(
-                f"{file}: by its name this is a CSV file, but it holds the format of {name}. "
+                f"{file}: its name is that of a CSV file, but its content is {name}. "
                 f"Remedy: {remedy}."
             )
 
@@ -95,14 +95,14 @@ def _unpacked(file: str) -> BinaryIO:
 
 
 def _encoding(raw: BinaryIO) -> str | None:
-    """The encoding that the first bytes of a file name, None for UTF-8; the file is rewound."""
+    """The encoding by the first bytes of a file, None for UTF-8. Rewinds the file."""
     head = raw.read(4)
     raw.seek(0)
     return next((name for begin, name in _ENCODINGS.items() if head.startswith(begin)), None)
 
 
 class _InUtf8(io.RawIOBase):
-    """Bytes of UTF-8 for those of another encoding."""
+    """Text in another encoding as bytes of UTF-8."""
 
     def __init__(self, raw: BinaryIO, encoding: str) -> None:
         self._raw, self._decoder = raw, codecs.getincrementaldecoder(encoding)()

@@ -1,4 +1,4 @@
-"""The order in which a model gets the rows of a file, whatever they are sorted by."""
+"""The order in which a model gets the rows of a table, however they are sorted."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from trickless.cli.dataset import Batch
 
 #: The most numbers in a part of a shuffled table. A part is held in memory.
 PART_CELLS = 2**22
-#: The most parts. Their files are open at once, and systems allow 256 or more.
+#: The most parts. Their files are open together, and systems allow at least 256.
 _MOST_PARTS = 200
 
 
 def others(batches: Iterable[Batch], sampled: np.ndarray) -> Iterator[Any]:
-    """The rows that are not in the sample; ``sampled`` has the places of the others, sorted."""
+    """The rows outside the sample. ``sampled`` has the sorted places of the rows in it."""
     start = 0
     for batch in batches:
         end = start + batch.data.num_rows
@@ -34,11 +34,11 @@ def others(batches: Iterable[Batch], sampled: np.ndarray) -> Iterator[Any]:
 def shuffled(
     batches: Iterable[Any], n_rows: int, batch_rows: int, rng: np.random.Generator
 ) -> Iterator[Any]:
-    """About ``n_rows`` rows in a uniformly random order, by way of temporary files.
+    """About ``n_rows`` rows in a uniformly random order, by means of temporary files.
 
-    Each row goes to a part at random. Then each part is read into memory and shuffled, and comes as
-    tables of ``batch_rows`` rows. Parts are files in a temporary folder (``TMPDIR`` says where),
-    and take as many bytes as the table takes in memory.
+    Each row goes to a random part. Then each part is read into memory, shuffled, and yielded as
+    tables of ``batch_rows`` rows. Parts are files in a temporary folder, which ``TMPDIR`` decides.
+    They take as many bytes as the table takes in memory.
     """
     batches = iter(batches)
     first = next(batches, None)

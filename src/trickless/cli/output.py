@@ -27,19 +27,19 @@ _WRITERS: dict[str, Any] = {
 
 
 def check_out(out: Path, read: list[Path]) -> None:
-    """Refuse, before any work, an output that cannot be written or is one of the inputs."""
+    """Refuse an output that cannot be written, or is an input, before any work."""
     if is_stdout(out):
         return
     folder = Path(os.path.realpath(out)).parent
     if not folder.is_dir():
-        raise CommandError(f"--out {out}: there is no folder {folder}. Remedy: make it first.")
+        raise CommandError(f"--out {out}: there is no folder {folder}. Remedy: create it first.")
     try:
         check_writable("--out", out)
     except ValueError as error:
         raise CommandError(str(error)) from error
     if any(path.exists() and out.exists() and path.samefile(out) for path in read):
         raise CommandError(
-            f"--out {out}: this file is what is read. Remedy: choose another place for the output."
+            f"--out {out}: this file is also an input. Remedy: choose another file for the output."
         )
 
 
@@ -47,30 +47,30 @@ def check_model_out(out: Path) -> None:
     """Refuse the standard output as the place for a model."""
     if is_stdout(out):
         raise CommandError(
-            "--out -: a model is not written to the standard output. Remedy: the name of a file, "
-            "or ./- for one that is called so."
+            "--out -: a model cannot go to the standard output. Remedy: give the name of a file, "
+            "or ./- for a file named -."
         )
 
 
 def is_stdout(out: Path) -> bool:
-    """Whether this stands for the standard output."""
+    """Whether this path means the standard output."""
     return str(out) == "-"
 
 
 def check_format(out: Path) -> None:
-    """Refuse a file whose ending is not that of a format of tables."""
+    """Refuse a file whose ending does not name a format of tables."""
     if not is_stdout(out) and out.suffix.lower() not in _WRITERS:
         raise CommandError(
-            f"--out {out}: this ending stands for no format. Remedy: use one of "
+            f"--out {out}: this ending does not name a format of tables. Remedy: use one of "
             f"{', '.join(_WRITERS)}."
         )
 
 
 @contextmanager
 def table_writer(out: Path, schema: Any) -> Iterator[Any]:
-    """Write a table batch by batch to a file beside its place; move it there once complete.
+    """Write a table to a temporary file, batch by batch. Move it into place once it is complete.
 
-    The standard output gets it as CSV, batch by batch.
+    On the standard output, a table is written as CSV, batch by batch.
     """
     try:
         if is_stdout(out):
@@ -86,18 +86,18 @@ def table_writer(out: Path, schema: Any) -> Iterator[Any]:
         raise
     except pa.ArrowException as error:
         raise CommandError(
-            f"--out {out}: a column cannot be written in this format: {error}. Remedy: another "
-            "format, or fewer columns to --keep."
+            f"--out {out}: a column cannot be written in this format: {error}. Remedy: choose "
+            "another format, or --keep fewer columns."
         ) from error
     except OSError as error:
         raise CommandError(
-            f"--out {out}: it cannot be written: {error}. Remedy: make room there, or choose "
-            "another place."
+            f"--out {out}: the file cannot be written: {error}. Remedy: free some space there, or "
+            "choose another place."
         ) from error
 
 
 class _Stdout(io.RawIOBase):
-    """The standard output, in which a terminal is shown nothing that it would obey."""
+    """The standard output. On a terminal, control characters are escaped."""
 
     def writable(self) -> bool:
         return True

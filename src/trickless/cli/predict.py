@@ -23,17 +23,17 @@ from trickless.cli.screen import Json, line, progress, result, say
 from trickless.tables.columns import frame_of
 from trickless.tables.model import TableModel
 
-#: How a cell begins that a spreadsheet takes for a formula; numbers are none.
+#: The beginning of a cell that a spreadsheet runs as a formula. Numbers do not match.
 _FORMULA = r"^([=@\t\r]|[+-]($|[^\d.,]|[\d.,]+[^\d.,]))"
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="File of a model, from trickless fit.")],
+    model: Annotated[Path, typer.Argument(help="Model file from trickless fit.")],
     data: Annotated[Path, typer.Argument(help="CSV, Parquet or Arrow file, or a folder of them.")],
     out: Annotated[
         Path,
         typer.Option(
-            help="File for the predictions: CSV, Parquet or Arrow; - is CSV on the standard output."
+            help="File for predictions: CSV, Parquet or Arrow. Use - for CSV on standard output."
         ),
     ],
     probabilities: Annotated[
@@ -44,21 +44,21 @@ def predict(
     ] = False,
     interval: Annotated[
         float | None,
-        typer.Option(help="Add the ends of the interval of this probability, such as 0.95."),
+        typer.Option(help="Add the ends of the interval with this probability, such as 0.95."),
     ] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option(help="Column of the table to put beside the predictions. Repeatable."),
+        typer.Option(help="Column of the table to copy to the output. Repeatable."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict every row of a table, in order. The target need not be there.
+    """Predict every row of a table, in order.
 
-    The output has a column named prediction.
+    The table needs no target. The predictions are in the output's column named prediction.
     """
     if is_stdout(out) and as_json:
         raise CommandError(
-            "--out -: the standard output has room for the predictions or for --json. Remedy: "
+            "--out -: the predictions and --json cannot both go to the standard output. Remedy: "
             "leave --json out, or write the predictions to a file."
         )
     check_format(out)
@@ -94,7 +94,7 @@ def predict(
 
 
 class _Columns:
-    """What is predicted of each row, as columns; ``fields`` has their names and types."""
+    """The predictions of each row, as columns. ``fields`` has their names and types."""
 
     def __init__(
         self, model: TableModel, path: Path, probabilities: bool, std: bool, interval: float | None
@@ -129,59 +129,59 @@ class _Columns:
 def _check(
     model: TableModel, path: Path, probabilities: bool, std: bool, interval: float | None
 ) -> None:
-    """Refuse what a model does not have."""
+    """Refuse options that the model does not support."""
     has_proba = model.classes is not None and hasattr(model.learner, "predict_proba")
     if probabilities and not has_proba:
         raise CommandError(
-            "--probabilities: this model gives none. Remedy: leave the option out, or fit a "
+            "--probabilities: this model has none. Remedy: leave the option out, or fit a "
             "classifier."
         )
     if interval is not None and not 0 < interval < 1:
         raise CommandError(
-            f"--interval {interval}: it is a probability. Remedy: a number between 0 and 1, such "
-            "as 0.95."
+            f"--interval {interval}: it must be a probability between 0 and 1. Remedy: use a "
+            "number such as 0.95."
         )
     has_std = "return_std" in inspect.signature(model.learner.predict).parameters
     if (std or interval is not None) and not has_std:
         raise CommandError(
             f"{'--std' if std else '--interval'}: {path} holds a {type(model.learner).__name__}, "
-            "which has no standard deviations. Remedy: leave the option out, or fit numbers with "
-            "--learner kitchen-sinks."
+            "which has no standard deviations. Remedy: leave the option out, or fit a regression "
+            "with --learner kitchen-sinks."
         )
 
 
 def _schema(wanted: _Columns, dataset: Dataset, kept: list[str]) -> Any:
-    """The columns of the output: those that are kept, and then the predictions."""
+    """The columns of the output: first the kept columns, then the predictions."""
     fields = dataset.types_kept(kept) if kept else {}
     if both := fields.keys() & wanted.fields.keys():
         raise CommandError(
-            f"--keep {min(both)!r}: the output has a column of this name. Remedy: rename it in the "
-            "table, or leave the option out."
+            f"--keep {min(both)!r}: the output has its own column of this name. Remedy: rename it "
+            "in the table, or leave the option out."
         )
     return pa.schema([*fields.items(), *wanted.fields.items()])
 
 
 class _Formulas:
-    """Warns of text in a CSV file that a spreadsheet would take for formulas."""
+    """Warns of text in a CSV file that a spreadsheet would run as a formula."""
 
     def __init__(self, out: Path, model: TableModel) -> None:
         self._is_csv = is_stdout(out) or out.suffix.lower() == ".csv"
         labels = [] if model.classes is None else list(map(str, model.classes))
         self._found = False
-        self._tell("the label", labels)
+        self._tell("a label", labels)
 
     def look(self, names: list[str], columns: list[Any]) -> None:
-        """Look at more rows of the columns that are kept."""
+        """Look at more rows of the kept columns."""
         for name, column in zip(names, columns, strict=True):
             if self._is_csv and not self._found and is_text(column.type):
                 text = column.filter(pc.match_substring_regex(column, _FORMULA))
-                self._tell(f"a cell of {name!r},", text[:1].to_pylist())
+                self._tell(f"a cell of {name!r}", text[:1].to_pylist())
 
     def _tell(self, what: str, texts: list[str]) -> None:
         formulas = [text for text in texts if re.match(_FORMULA, text)]
         if formulas and self._is_csv:
             self._found = True
             say(
-                f"Warning: a spreadsheet takes {what} {formulas[0]!r} for a formula, and runs it. "
-                "Remedy: import the column as text, or write another format than CSV."
+                f"Warning: a spreadsheet would run {what} as a formula: {formulas[0]!r}. "
+                "Remedy: import the column as text, or write a format other than CSV."
             )

@@ -18,19 +18,19 @@ from trickless.cli.split import Part
 from trickless.tables.model import TableColumn
 from trickless.tables.times import as_numbers
 
-#: Rows of the sample that a model learns from first; neurons take ranks and scales from as many.
+#: Rows of the sample, from which a model learns first. Neurons take ranks and scales from it.
 SAMPLE_ROWS = 2**14
 _SAMPLE_CELLS = 2**23
-#: The most categories in a column, and the most labels; more are refused.
+#: The most categories in a column, and the most labels. More raise an error.
 _MOST_CATEGORIES, _MOST_LABELS = 100_000, 1000
-#: Whole numbers are labels if there are at most so many different ones.
+#: Whole numbers are labels if at most this many are different.
 _FEW = 10
-#: From this number on, double precision skips some whole numbers.
+#: From this number on, double precision cannot represent all whole numbers.
 _EXACT = 2**53
 
 
 class Target(NamedTuple):
-    """The labels of the target, sorted (none if they are fractions or too many), and its range."""
+    """The sorted labels of the target, none if they are fractions or too many; and its range."""
 
     labels: list[Any]
     low: float
@@ -38,11 +38,11 @@ class Target(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """What the first pass saw of a table.
+    """What the first pass found in a table.
 
-    ``n_rows`` counts all rows; the ``n_without_target`` among them are not learned from. ``sample``
-    is a uniform sample of the rows with a target, in a random order (a table of pyarrow), and
-    ``sampled`` has the places of these rows, sorted, counted over all files.
+    ``n_rows`` counts all rows, and ``n_without_target`` the rows among them that are left out.
+    ``sample`` is a pyarrow table: a uniform sample of the rows with a target, in a random order.
+    ``sampled`` has the sorted places of these rows, counted over all files.
     """
 
     columns: list[TableColumn]
@@ -60,7 +60,7 @@ def profile(
     seed: int,
     advance: Callable[[int], None],
 ) -> Profile:
-    """Read all rows once, with ``kinds`` of all columns; ``advance`` is told of the rows read."""
+    """Read all rows once, with the ``kinds`` of all columns, and ``advance`` a progress bar."""
     inputs = {name: kind for name, kind in kinds.items() if name != target}
     numbers = _Numbers(inputs)
     categories = [_Categories(dataset.path, n) for n, kind in inputs.items() if kind == "category"]
@@ -83,7 +83,7 @@ def profile(
         advance(len(there))
     if n_rows == n_missing:
         tell_missing(dataset.missing)
-        what = "there are no rows" if not n_rows else f"the target {target!r} is missing in all"
+        what = f"the target {target!r} is missing in all rows" if n_rows else "there are no rows"
         raise CommandError(f"{dataset.path}: {what}. Remedy: pass a table with rows to learn from.")
     table, sampled = sample.taken()
     about = {c.name: c for c in (*numbers.told(table), *(column.told() for column in categories))}
@@ -93,12 +93,12 @@ def profile(
 
 
 def tell_missing(counts: Mapping[str, Counter[str]]) -> None:
-    """Say which spellings in columns of categories were taken for missing values."""
+    """Report the spellings in columns of categories that were read as missing values."""
     for name, spellings in counts.items():
         if spellings:
             told = ", ".join(f"{text!r} in {n:,} rows" for text, n in spellings.most_common(3))
             say(
-                f"column {name!r}: {told} stands for a missing value. If it is a name, fit with "
+                f"column {name!r}: read as missing values: {told}. If one is a name, fit with "
                 f"--keep-na {name!r}."
             )
 
@@ -133,7 +133,7 @@ class _Numbers:
 
 
 def _values(rows: Any, name: str) -> np.ndarray:
-    """The values of a column as numbers; NaN where they are missing."""
+    """The values of a column as numbers, with NaN for missing values."""
     return as_numbers(rows.column(name).to_numpy(zero_copy_only=False))
 
 
@@ -150,8 +150,8 @@ class _Categories:
         if len(self._seen) > _MOST_CATEGORIES:
             raise CommandError(
                 f"{place(self._path, self.name)}: there are more than {_MOST_CATEGORIES:,} "
-                "different texts, as names and numbers of things have, and nothing is to be "
-                f"learned from them. Remedy: leave the column out with --drop {self.name!r}."
+                "different texts. Such a column usually names the rows, and teaches the model "
+                f"nothing. Remedy: leave the column out with --drop {self.name!r}."
             )
 
     def told(self) -> TableColumn:
@@ -162,7 +162,7 @@ class _Categories:
 
 
 class _Labels:
-    """The values of the target, while they may be labels, and the range of numbers."""
+    """The values of the target, as long as they may be labels, and the range of its numbers."""
 
     def __init__(self, name: str) -> None:
         self._seen: set[Any] | None = set()
@@ -179,8 +179,8 @@ class _Labels:
             self._seen.update(pc.unique(column).to_pylist())
             if pa.types.is_string(column.type) and any("\0" in text for text in self._seen):
                 raise CommandError(
-                    f"{place(batch.path, self._name)}: here are NUL characters, which a label "
-                    "cannot have. Remedy: remove them."
+                    f"{place(batch.path, self._name)}: the labels have NUL characters, which "
+                    "they cannot have. Remedy: remove them."
                 )
             numbers = pa.types.is_floating(column.type)
             whole = not numbers or all(value.is_integer() for value in self._seen)
@@ -189,7 +189,7 @@ class _Labels:
             if self._seen is None and not numbers:
                 raise CommandError(
                     f"{place(batch.path, self._name)}: there are more than {_MOST_LABELS:,} "
-                    "different texts, which are too many to be classes. Remedy: another --target."
+                    "different texts, which is too many for classes. Remedy: another --target."
                 )
 
     def told(self) -> Target:
@@ -200,7 +200,7 @@ class _Labels:
 
 
 class _Sample:
-    """A uniform sample of rows. Each row gets a random number; the smallest are kept."""
+    """A uniform sample of rows. Each row gets a random number, and the smallest are kept."""
 
     def __init__(self, size: int, seed: int) -> None:
         self._size, self._rng = size, np.random.default_rng(seed)
@@ -251,17 +251,17 @@ def task_of(given: str | None, profile_: Profile, kind: str, target: str) -> tup
         task, why = given, f"--task {given}"
     elif labels and len(labels) <= _FEW:
         task = "classification"
-        why = f"{target!r} holds {len(labels)} different whole numbers; or --task regression"
+        why = f"{target!r} holds {len(labels)} different whole numbers (or use --task regression)"
     else:
         task, why = "regression", f"{target!r} holds numbers"
     if task == "classification" and kind == "number" and max(map(abs, labels)) >= _EXACT:
         raise CommandError(
-            f"the target {target!r} holds whole numbers beyond {_EXACT:,}, which cannot all be "
-            f"told apart as numbers. Remedy: --category {target!r}, which reads them as text."
+            f"the target {target!r} holds whole numbers beyond {_EXACT:,}, which double precision "
+            f"cannot tell apart. Remedy: --category {target!r}, which reads them as text."
         )
     if task == "classification" and len(labels) < 2:
         raise CommandError(
-            f"the target {target!r} is {labels[0]!r} in every row. Remedy: classification needs "
-            "rows of two classes or more."
+            f"the target {target!r} is {labels[0]!r} in every row. Remedy: pass rows of at least "
+            "two classes."
         )
     return task, why

@@ -1,6 +1,6 @@
-"""Text of CSV files whose quotes do not match, and bytes that no text has.
+"""CSV files whose quotes do not match, or that have NUL bytes.
 
-A reader takes whatever follows a quote that is not closed for one cell: rows would be lost.
+A reader takes all that follows an open quote as one cell, so rows would be lost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _CHUNK = 2**22
 
 
 def check_quotes(file: str, opened: Any, delimiter: str, longest: int) -> None:
-    """Refuse text with NUL bytes, lines above ``longest`` bytes, or quotes that do not match.
+    """Refuse text with NUL bytes, lines beyond ``longest`` bytes, or quotes that do not match.
 
     A quoted cell ends with a quote before the next ``delimiter`` or end of line, and a quote inside
     it is doubled. A quote that does not begin a cell is part of the text.
@@ -31,12 +31,12 @@ def check_quotes(file: str, opened: Any, delimiter: str, longest: int) -> None:
         text, is_last = text + chunk, not chunk
         if b"\0" in text:
             raise CommandError(
-                f"{file}: here are NUL bytes, which text does not have. Remedy: save the file as "
-                "UTF-8 (from a spreadsheet as 'CSV UTF-8'), since UTF-16 is read only where the "
-                "file begins with its mark; or name it by its format, if it is no CSV file."
+                f"{file}: the file has NUL bytes, which text does not have. Remedy: save it as "
+                "UTF-8 (from a spreadsheet as 'CSV UTF-8'), since UTF-16 is read only if the file "
+                "begins with its mark; or give it the ending of its format, if it is not CSV."
             )
         whole = len(text) if is_last else 1 + max(text.rfind(b"\n"), text.rfind(b"\r"))
-        # The first byte was seen before, and says whether a cell begins after it.
+        # The first byte is from the text before. It shows whether a cell begins after it.
         if whole > 1 and _is_simple(text, whole, delimiter):
             end = whole
         else:
@@ -44,7 +44,7 @@ def check_quotes(file: str, opened: Any, delimiter: str, longest: int) -> None:
             end = match.end() if match else 1
         line += text.count(b"\n", 1, end)
         if end < whole and (is_last or closed.match(text, end, whole)):
-            _refuse(file, line, "is not closed before the end of its cell")
+            _refuse(file, line, "is not closed at the end of the cell")
         text = text[end - 1 :]
         if len(text) > longest and end < whole:
             _refuse(file, line, f"is not closed within {longest:,} bytes")
@@ -56,9 +56,9 @@ def check_quotes(file: str, opened: Any, delimiter: str, longest: int) -> None:
 
 
 def _is_simple(text: bytes, end: int, sign: str) -> bool:
-    """Whether each other quote, from the first on, begins a cell, and the others end one.
+    """Whether quotes alternately begin and end a cell.
 
-    A doubled quote ends a cell and begins another. If this does not hold, look more closely.
+    A doubled quote ends a cell and begins another. If this is false, a closer look is needed.
     """
     signs = np.frombuffer(text, np.uint8, end)
     quotes = np.flatnonzero(signs[1:] == ord('"')) + 1
@@ -70,7 +70,7 @@ def _is_simple(text: bytes, end: int, sign: str) -> bool:
 
 
 def _patterns(sign: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """Text whose quoted cells end where they should; and a quoted cell that goes on after that."""
+    """Patterns of text whose quoted cells end correctly, and of a quoted cell that goes on."""
     ends, quoted = rb"[\r\n" + re.escape(sign) + rb"]", rb'"(?:[^"]++|"")*+"'
     cell = rb"(?<=" + ends + rb")" + quoted + rb"(?= *+(?:" + ends + rb"|\Z))"
     return (
@@ -81,6 +81,6 @@ def _patterns(sign: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
 
 def _refuse(file: str, line: int, what: str) -> NoReturn:
     raise CommandError(
-        f"{file}, line {line:,}: a quote that begins a cell here {what}. Remedy: close it before "
-        'the next sign between cells, and double quotes inside, as in "a 5"" pipe".'
+        f"{file}, line {line:,}: a quote that begins a cell {what}. Remedy: close it before the "
+        'next separator, and double the quotes inside a cell, as in "a 5"" pipe".'
     )

@@ -1,4 +1,4 @@
-"""Errors of reading a file: what went wrong, and where."""
+"""Errors of reading a file, with their cause and place."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from trickless.cli.csv import names_of
 from trickless.cli.errors import CommandError, place
 
 _NO_TEXT = (
-    "here are bytes that are no text in UTF-8. Remedy: save the file as UTF-8 (from a spreadsheet "
-    "as 'CSV UTF-8'), convert it, for example by iconv, or write the table again."
+    "the text is not valid UTF-8. Remedy: save the file as UTF-8 (from a spreadsheet as 'CSV "
+    "UTF-8'), convert it, for example with iconv, or write the table again."
 )
 
 
@@ -46,15 +46,17 @@ def _explained(path: str, error: BaseException) -> CommandError:
         if "invalid UTF8" in cause:
             return CommandError(f"{where}: {_NO_TEXT}")
         return CommandError(
-            f"{where}: {cause.strip()}, where something else is expected. Remedy: mend or empty "
+            f"{where}: {cause.strip()} for the type of this column. Remedy: correct or empty "
             "the cell; or, if the column holds names, fit with --category."
         )
     if isinstance(error, UnicodeError):
         return CommandError(f"{path}: {_no_text(error)}")
     if isinstance(error, PermissionError):
-        return CommandError(f"{path}: you have no right to read it. Remedy: chmod u+r, or a copy.")
+        return CommandError(f"{path}: you may not read it. Remedy: chmod u+r, or a copy.")
     if "Empty CSV file" in text:
-        return CommandError(f"{path}: there are no names, or no rows. Remedy: a table needs both.")
+        return CommandError(
+            f"{path}: there are no names, or no rows. Remedy: pass a table with both."
+        )
     if "straddl" in text:
         return CommandError(
             f"{path}: a line is too long to be read. Remedy: close all quotes, shorten the cells, "
@@ -64,13 +66,13 @@ def _explained(path: str, error: BaseException) -> CommandError:
     if line:
         row = None if line[1] is None else int(line[1]) - 2
         return CommandError(
-            f"{place(path, row=row)}: {line[2].strip()[:200]}. Remedy: a table needs a line of "
-            "names and as many values as names in every line."
+            f"{place(path, row=row)}: {line[2].strip()[:200]}. Remedy: begin the table with a "
+            "line of names, and put as many values as names in every line."
         )
     cause = text.split(": ", 1)[-1] if text.startswith("Error creating dataset") else text
     return CommandError(
-        f"{path}: it cannot be read: {cause.strip()[:300]}. Remedy: check that the file is whole "
-        "and that its format is the one of its ending."
+        f"{path}: it cannot be read: {cause.strip()[:300]}. Remedy: check that the file is "
+        "complete, and that its ending names its format."
     )
 
 

@@ -17,9 +17,9 @@ from trickless.tables.model import TableModel
 
 
 def scores_of(model: TableModel, path: Path, rows: Dataset | Part) -> dict[str, Any] | None:
-    """Scores of the model in a file on rows, without those that lack a target; None if all do.
+    """Scores of a model on the rows with a target; None if there are none.
 
-    Says how many values are categories that the model was not fitted to.
+    Reports how many values are categories that the model was not fitted to.
     """
     kinds = kinds_of(model) | {model.target: kind_of_target(model)}
     scores: _Classes | _Numbers = _Numbers() if model.classes is None else _Classes(model.classes)
@@ -71,7 +71,7 @@ class _Numbers:
 
 
 class _Classes:
-    """Counts of rows by true and predicted class. The last row is for labels that are new."""
+    """Counts of rows by true and predicted class. The last row is for new labels."""
 
     def __init__(self, classes: np.ndarray) -> None:
         self.n = 0
@@ -107,7 +107,7 @@ class _Classes:
 
 
 def show_scores(values: dict[str, Any]) -> None:
-    """Print scores, with a table of the classes if there are any."""
+    """Print scores, and a table of the classes if there are any."""
     plain = {name: v for name, v in values.items() if not isinstance(v, list | dict)}
     table(["", ""], [[name.replace("_", " "), _text(v)] for name, v in plain.items()])
     if "classes" in values:

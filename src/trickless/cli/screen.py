@@ -1,4 +1,4 @@
-"""What the user sees: messages and progress on standard error, results on standard output."""
+"""Output for the user: messages and progress on standard error, results on standard output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from trickless.cli.errors import CommandError
 #: The option that every command with a result has.
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 
-#: Controls, but for the two joiners that some scripts are written with; surrogates; ends of lines.
+#: Control characters, except two joiners that some scripts need; surrogates; ends of lines.
 _UNSAFE = re.compile(
     "[\\x00-\\x1f\\x7f-\\x9f\\xad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u180e\\u200b\\u200e\\u200f"
     "\\u2028-\\u202e\\u2060-\\u206f\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb"
@@ -45,16 +45,16 @@ def _escaped(character: str) -> str:
 
 
 def visible(text: str, escaped: Callable[[str], str] = _escaped) -> str:
-    """A text in which characters that a terminal obeys, or that hide others, are written out.
+    """A text in which characters that a terminal obeys, or that hide others, are escaped.
 
-    They are those that control (line ends among them), change the direction or stand for bytes of
-    names of files that are no text. Every text from outside is printed by way of this function.
+    These are control characters such as line ends, changes of direction, and bytes of file names
+    that are not text. Every text from outside is printed with this function.
     """
     return _UNSAFE.sub(lambda found: escaped(found[0]), text)
 
 
 def say(message: str) -> None:
-    """Print a line on standard error; nothing if nobody can read it."""
+    """Print a line on standard error, if it is open."""
     one_line = re.sub(r"[ \t]*[\r\n]+[ \t]*", " ", message.strip())
     with suppress(OSError):
         print(visible(one_line), file=sys.stderr, flush=True)
@@ -66,7 +66,7 @@ def line(text: str = "") -> None:
 
 
 def result(values: dict[str, Any], as_json: bool, shown: Callable[[], None]) -> None:
-    """Print a result as one JSON object, or else as ``shown`` does for people."""
+    """Print a result as one JSON object, or with ``shown`` for people."""
     if not as_json:
         shown()
         return
@@ -105,19 +105,19 @@ def _print(text: str) -> None:
 
 @contextmanager
 def _written() -> Iterator[None]:
-    """Say why the standard output cannot be written, but for a reader that went away."""
+    """Explain errors of writing the standard output, except for a reader that went away."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
         raise CommandError(
-            f"the output cannot be written: {error.strerror}. Remedy: make room for it."
+            f"the output cannot be written: {error.strerror}. Remedy: free some space for it."
         ) from error
 
 
 class _Rows(ProgressColumn):
-    """How many rows are done, of how many, and how fast."""
+    """The number of rows done, of all rows, and the speed."""
 
     def render(self, task: Task) -> Text:
         of = "" if task.total is None else f" of {task.total:,.0f}"
@@ -126,13 +126,13 @@ class _Rows(ProgressColumn):
 
 
 def is_shown() -> bool:
-    """Whether progress bars are shown: standard error is a terminal."""
+    """Whether progress bars are shown, which needs a terminal as standard error."""
     return Console(stderr=True).is_terminal
 
 
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar on standard error; yields a function that is told of rows done."""
+    """Show a progress bar on standard error. Yields a function to report rows that are done."""
     console = Console(stderr=True, **_PLAIN)
     bar = Progress(
         TextColumn("{task.description:<10}", markup=False),
@@ -154,7 +154,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
 def warnings_told() -> Iterator[None]:
     """Print warnings as lines on standard error.
 
-    Categories that are new are left out, since commands count them (``tell_unknown``).
+    Warnings of new categories are left out, since commands count these (``models.Unknown``).
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* of X are new, such as ")

@@ -1,4 +1,4 @@
-"""The rows of a table in two parts at random: those to learn from, and those held out."""
+"""The rows of a table in two random parts: rows to learn from, and rows held out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trickless.cli.dataset import Batch, Dataset
 
 
 class Part:
-    """About a ``share`` of the rows of a table, or all others; the same ones every time."""
+    """About a ``share`` of the rows of a table, or all other rows; the same every time."""
 
     def __init__(self, dataset: Dataset, share: float, seed: int, others: bool) -> None:
         self.path = dataset.path
@@ -20,17 +20,17 @@ class Part:
 
     @property
     def missing(self) -> dict[str, Counter[str]]:
-        """The spellings of missing values, of all rows of the table."""
+        """The spellings of missing values in all rows of the table."""
         return self._dataset.missing
 
     def expected_rows(self) -> int | None:
-        """About how many rows there are; None if all would have to be read."""
+        """The approximate number of rows; None if counting would read all of them."""
         n_rows = self._dataset.expected_rows()
         share = 1 - self._share if self._others else self._share
         return None if n_rows is None else round(share * n_rows)
 
     def batches(self, kinds: Mapping[str, str]) -> Iterator[Batch]:
-        """The rows in order, as those of :meth:`Dataset.batches`."""
+        """The rows in order, like :meth:`Dataset.batches`."""
         rng = np.random.default_rng([self._seed, 1])
         for batch in self._dataset.batches(kinds):
             chosen = (rng.random(batch.data.num_rows) < self._share) != self._others

@@ -1,18 +1,20 @@
 """Learning from Dask arrays and data frames, on one machine or many.
 
-``fit`` fits an ordinary estimator, as its own ``fit`` would with all rows. The fitted estimator can
-be saved and can predict without Dask. ``predict`` predicts the rows of a collection lazily, with
-any fitted model.
+``fit`` fits an ordinary estimator, like its own ``fit`` on all rows. The fitted estimator can be
+saved, and can predict without Dask. ``predict`` predicts the rows of a collection lazily, with any
+fitted model.
 
 ====================  ============================================================================
-Kitchen Sinks         one pass: each worker sums the statistics of its chunks; the sums are added up
-Doubly Stochastic     rows and f at these rows stay on workers, which draw neurons from a seed; a
-                      step sends only its coefficients, and sums over its batch. Neurons that are
-                      chosen by the data, such as trees, are chosen by the client, and sent
+Kitchen Sinks         One pass. Each worker sums the statistics of its chunks, and the sums are
+                      added up.
+Doubly Stochastic     Rows stay on the workers, with the values of f there. Workers draw neurons
+                      from a seed. A step sends only its coefficients, and sums over its batch.
+                      The client chooses neurons that depend on the data, such as trees, and sends
+                      them.
 ====================  ============================================================================
 
-All tasks are pure functions. So if a worker dies, Dask computes its results again, and nothing but
-time is lost.
+All tasks are pure functions. So if a worker dies, Dask computes its results again, and only time is
+lost.
 
 Examples
 --------

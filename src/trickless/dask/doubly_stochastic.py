@@ -2,9 +2,9 @@
 
 Each part stays on its worker, with the values of f at its rows when each batch was last visited. A
 step sends the coefficients of the step before to all parts (``parts``). Each part updates f at its
-rows of the batch, draws the neurons from the seed, and returns its sums over these rows. Where
-neurons are chosen among candidates, the client chooses them, by the rows by which the learner's own
-fit would, and sends them.
+rows of the batch, draws the neurons from the seed, and returns its sums over these rows. If neurons
+are chosen among candidates, the client chooses them and sends them. It uses the same rows as the
+learner's own fit.
 """
 
 from __future__ import annotations
@@ -81,15 +81,15 @@ def fit_doubly_stochastic(
     client = current_client()
     if client is None:
         raise ValueError(
-            f"{owner}: trickless.dask.fit needs a cluster whose workers keep the rows, and there "
+            f"{owner}: trickless.dask.fit needs a cluster whose workers keep the rows, but there "
             "is no client. Remedy: client = distributed.Client(), which starts one here."
         )
     newton = may_be_newton(estimator.preconditioner, estimator.schedule)
     if newton and takes_turns(make_neurons(estimator.neurons)):
         raise ValueError(
-            f"{owner}: trickless.dask.fit does not take trees and other families in turn, as a "
+            f"{owner}: trickless.dask.fit cannot alternate between trees and other families, as a "
             "local fit of neurons=Mixture() with Trees() does. Remedy: neurons='trees'; or "
-            "preconditioner='block', which draws the mixture as it is."
+            "preconditioner='block', which draws from the mixture."
         )
     rows = pieces(owner, X, y, sample_weight, client.compute)
     warm = estimator.warm_start and estimator.__sklearn_is_fitted__()
@@ -115,7 +115,7 @@ def fit_doubly_stochastic(
 
 
 class _Counted(NamedTuple):
-    """Number of all rows, the numbers of those with a weight above 0, their targets and weights."""
+    """The number of all rows; and indices, targets and weights of rows of positive weight."""
 
     n_rows: int
     kept: np.ndarray
@@ -138,7 +138,7 @@ def _counted(model: Any, rows: Pieces, client: Any) -> _Counted:
 
 
 def _choose_neurons(model: Any, rows: Pieces, counted: _Counted, batch: BatchOfRows) -> None:
-    """Fit the neurons to a first ``batch`` of rows; trees to the rows that a local fit takes."""
+    """Fit the neurons to a first ``batch`` of rows, but trees to the rows of a local fit."""
     n = len(counted.kept)
     if not isinstance(make_neurons(model.neurons), Trees) or len(batch[1]) == n:
         choose_neurons(model, *batch)
@@ -178,7 +178,7 @@ def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
     batches = descent.batches(training, options)
     descent.find_heaviest(batches, weight)
     order = _Order(counted, batches, held_out, descent, options)
-    shared = copy(model)  # for the workers, as it is before the first step
+    shared = copy(model)  # for the workers: the model before the first step
     shared.descent_, shared.class_weight = descent.copy(), None
     workers = _Workers(client, client.submit(_identity, shared, pure=False), rows, order)
     del rows  # the parts have copies
@@ -207,10 +207,10 @@ def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
 
 
 class _Order:
-    """The rows that count, in the order of the batches, the last of which may be held out.
+    """The rows of positive weight in the order of the batches. The last batch may be held out.
 
-    A row has a position in this order. The client has the positions of all rows, their targets and
-    their weights.
+    Each row has a position in this order. The client has the positions, targets and weights of all
+    rows.
     """
 
     def __init__(
@@ -244,7 +244,7 @@ class _Order:
         return self._targets[index], None if self._weight is None else self._weight[index]
 
     def cut(self, numbers: np.ndarray) -> tuple[np.ndarray, Cut]:
-        """The positions of those of the rows ``numbers`` that count, and the cut of a part."""
+        """Positions of the rows ``numbers`` that have positive weight, and the cut of a part."""
         order = np.argsort(self._position[numbers], kind="stable")
         position = self._position[numbers[order]]
         position = position[: np.searchsorted(position, self.ends[-1])]
@@ -258,7 +258,7 @@ class _Order:
 class _Workers:
     """The parts of the rows on the workers, and the states of these parts.
 
-    ``taken`` is a step that the states have begun, and that they do not know yet.
+    ``taken`` is a step that the states have begun, but whose coefficients they lack.
     """
 
     def __init__(self, client: Any, model: Any, rows: Pieces, order: _Order) -> None:
@@ -267,7 +267,7 @@ class _Workers:
         self._where: list[dict[str, Any]] = []
         self._parts: list[Any] = []
         self._states: list[Any] = []
-        #: The part of each row, by its position, and its place in that.
+        #: The part of each row, by its position, and its place in this part.
         self._part_of = np.empty(order.ends[-1], dtype=np.int32)
         self._place_of = np.empty(order.ends[-1], dtype=np.int64)
         ends = np.cumsum(rows.lengths)
@@ -286,7 +286,7 @@ class _Workers:
     def sums(self, number: int, k: int, weights: Weights) -> Sums:
         """Sums over a batch for the next step, with the next k neurons.
 
-        ``weights`` are empty if the workers draw them.
+        ``weights`` is empty if the workers draw them.
         """
         self._visit(number, k, weights)
         sums = [self._submit(i, sums_of, state) for i, state in enumerate(self._states)]
@@ -312,7 +312,7 @@ class _Workers:
     def _gather(
         self, positions: np.ndarray, sources: list[Any], function: Callable, *arguments: Any
     ) -> Any:
-        """What a function of each part or state and of places gives for some positions."""
+        """The results of a function of a part or state, and of places in it, for some positions."""
         part, place = self._part_of[positions], self._place_of[positions]
         order = np.argsort(part, kind="stable")
         there, starts = np.unique(part[order], return_index=True)
@@ -330,10 +330,10 @@ class _Workers:
 
 
 class _Choice:
-    """Chooses neurons on the client, by the rows by which a fit without workers does.
+    """Chooses neurons on the client, by the same rows as a fit without workers.
 
-    These are the first rows of all batches for trees, which the client keeps, with f there. For
-    other neurons they are a sample of each batch, which the workers send.
+    For trees, these are the first rows of all batches. The client keeps them, with the values of f.
+    For other neurons, they are a sample of each batch, which the workers send.
     """
 
     def __init__(
@@ -343,12 +343,12 @@ class _Choice:
         self.pool: Rows | None = None
         n = descent.pooled(order.batches, options)
         if n:
-            loops(n * options.n_neurons)  # loads compiled loops if they are worth it
+            loops(n * options.n_neurons)  # loads compiled loops if they save time
             X = np.asfortranarray(workers.rows(np.arange(n)))  # a feature is contiguous
             self.pool = self._rows(X, np.arange(n))
 
     def __call__(self, number: int, k: int) -> Weights:
-        """The weights of the next k neurons, none if the workers can draw them."""
+        """The weights of the next k neurons; empty if the workers can draw them."""
         descent, options, pool, terms = self.descent, self.options, self.pool, None
         if not descent.keeps(options):
             return ()
@@ -367,7 +367,7 @@ class _Choice:
         return descent.fresh(k, descent.turn(options), pool, n_rows, terms)
 
     def complete(self, weights: Weights, new: np.ndarray, gamma: np.ndarray) -> None:
-        """Apply a step to f at the pool, if its rows are those of the step."""
+        """Apply a step to f at the pool, if the pool has the rows of the step."""
         if self.pool is not None and self._is_batch:
             Z = self.descent.activations(self.pool.X, weights, self.options)
             self.descent.complete(self.pool.batch, Z, new, gamma, self.options)

@@ -1,4 +1,4 @@
-"""``fit``, and what all learners need for it."""
+"""``fit``, and what it needs for every learner."""
 
 from __future__ import annotations
 
@@ -16,30 +16,33 @@ from trickless.learners.weights import check_weights
 
 @singledispatch
 def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
-    """Fit a learner to Dask collections, as its own ``fit`` would to all their rows.
+    """Fit a learner to Dask collections, like its own ``fit`` on all their rows.
 
-    The rows stay on the workers. With the same integer ``random_state`` and the same rows in the
-    same order, the result is that of the estimator's own ``fit`` up to rounding, with one
-    exception. If there are more than 16,384 rows, neurons are fitted to 16,384 of them, drawn from
-    at most 16 chunks. This affects length scales that are not numbers, cuts of stumps, categories
-    of a table, and the choice of a ``search``, but not ``Gaussian(length_scale=5.0)``, nor the
-    trees of Doubly Stochastic. Trees that take Newton steps are the same bit for bit. In single
-    precision ``preconditioner="block"`` amplifies rounding to about 1e-2.
+    The rows stay on the workers. Take the same rows in the same order, and the same integer
+    ``random_state``. Then the result equals the estimator's own ``fit``, except for rounding and
+    the rows that neurons are fitted to:
+
+    - If there are more than 16,384 rows, neurons are fitted to 16,384 of them, drawn from at most
+      16 chunks. This affects length scales that are not numbers, cuts of stumps, categories of a
+      table, and the choice of a ``search``. It does not affect ``Gaussian(length_scale=5.0)``, or
+      the trees of Doubly Stochastic.
+    - Trees that take Newton steps are equal bit for bit. In single precision,
+      ``preconditioner="block"`` amplifies rounding to about 1e-2.
 
     Parameters
     ----------
     estimator : estimator of Kitchen Sinks or Doubly Stochastic Gradients
-        The learner. Kitchen Sinks needs the squared loss, the direct solver, and ``alpha`` a number
-        or "auto". Doubly Stochastic needs a ``distributed.Client``, and rows that fit into the
-        memory of its workers.
+        The learner. Kitchen Sinks needs the squared loss, the direct solver, and an ``alpha`` that
+        is a number or "auto". Doubly Stochastic needs a ``distributed.Client``, and rows that fit
+        into the memory of its workers.
     X : Dask array or data frame of shape (n_rows, n_features)
-        Split into chunks of rows, at least one for each thread of each worker.
+        The rows, in chunks. Use at least one chunk for each thread of each worker.
     y : Dask array, series or data frame of shape (n_rows,), or (n_rows, n_outputs) for a regressor
-        Split at the same rows.
+        The targets, in chunks of the same rows.
     sample_weight : Dask array or series of shape (n_rows,), optional
         Weights of the rows.
     classes : array of shape (n_classes,), optional
-        The labels of a classifier. Default: found in a pass over y.
+        The class labels of a classifier. Default: found in a pass over y.
 
     Returns
     -------
@@ -48,12 +51,12 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
     """
     raise TypeError(
         f"trickless.dask.fit: {type(estimator).__name__} cannot be fitted to Dask collections. "
-        "Remedy: a KitchenSinks or DoublyStochastic estimator."
+        "Remedy: use a KitchenSinks or DoublyStochastic estimator."
     )
 
 
 def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
-    """Labels of a classifier and the weights of its classes, from a pass over y if needed."""
+    """The labels and class weights of a classifier, from a pass over y if needed."""
     if not isinstance(estimator, Classifier):
         return None, None
     weights, owner = estimator.class_weight, type(estimator).__name__
@@ -79,7 +82,7 @@ def _count(owner: str, y: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
     if y.ndim > 1 and y.shape[1] > 1:
         raise ValueError(
             f"{owner}: y has {y.shape[1]} columns, but trickless.dask.fit takes one label for each "
-            "row. Remedy: the estimator's own fit."
+            "row. Remedy: use the estimator's own fit."
         )
     y = y.ravel()
     weight = check_weights(owner, weight, y, may_be_empty=True)

@@ -1,4 +1,4 @@
-"""Kitchen Sinks: statistics of all pieces, summed on each worker and then over the workers."""
+"""Kitchen Sinks: statistics of all pieces, summed on each worker, then over the workers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from trickless.solvers.statistics import Statistics
 # Dask uses sizes of inputs to decide where tasks run.
 @sizeof.register(Statistics)
 def n_bytes(statistics: Statistics) -> int:
-    """Bytes of the sums, or of the rows that are kept instead."""
+    """Bytes of the sums, or of rows kept instead of sums."""
     return statistics.nbytes
 
 
@@ -64,7 +64,7 @@ def fit_kitchen_sinks(
 
 
 def _summed(model: Any, rows: Pieces) -> Statistics:
-    """Statistics of all rows: summed in a chain for each thread, and over threads in a tree."""
+    """Statistics of all rows, summed in a chain for each thread, then over threads in a tree."""
     client, chains = current_client(), []
     add, join = dask.delayed(with_rows), dask.delayed(merged)
     for worker, own in by_thread(rows.X):
@@ -76,7 +76,7 @@ def _summed(model: Any, rows: Pieces) -> Statistics:
 
 
 def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any) -> Statistics:
-    """Sums over a piece and the pieces before. Inputs stay unchanged, as tasks share them."""
+    """Sums over a piece and the pieces before it. Inputs stay unchanged, since tasks share them."""
     total = model.sums_.no_rows() if before is None else deepcopy(before)
     if weight is None or np.any(weight):
         with linear_algebra(model.n_jobs):
@@ -89,7 +89,7 @@ def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any
 
 
 def merged(parts: list[Statistics]) -> Statistics:
-    """The sum of several statistics, which stay unchanged."""
+    """The sum of several statistics. They stay unchanged."""
     total = deepcopy(parts[0])
     for part in parts[1:]:
         total.merge(part)

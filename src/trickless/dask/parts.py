@@ -1,8 +1,8 @@
-"""Parts of the rows on workers, and what tasks make of them in Doubly Stochastic Gradients.
+"""Parts of the rows on workers, and the tasks on them in Doubly Stochastic Gradients.
 
 Each part has the rows of some chunks, and a state: the network so far, and the values of f at its
-rows. A task makes a new state from the one before, without changing that. So if a worker is lost,
-Dask makes its parts again by the same steps.
+rows. A task makes a new state from an earlier one, which stays unchanged. So if a worker is lost,
+Dask repeats the same steps and gets the same parts.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Sums = tuple[np.ndarray, Slopes]
 
 
 class Cut(NamedTuple):
-    """Which rows of some chunks a part takes, in the order of the batches.
+    """The rows that a part takes from some chunks, in the order of the batches.
 
-    ``shares`` has the weight of each row in the mean over its batch, ``weight`` its weight, or is
-    None. Batch i has the rows from ``ends[i]`` to ``ends[i + 1]``, the first ``n_recorded[i]`` of
-    which are looked at for the history. ``totals`` are the sums of the shares of each batch over
-    all workers.
+    ``shares`` has the weight of each row in the mean over its batch. ``weight`` has the sample
+    weights, or is None. Batch i has the rows from ``ends[i]`` to ``ends[i + 1]``. Its first
+    ``n_recorded[i]`` rows are recorded in the history. ``totals`` has the sum of shares of each
+    batch over all workers.
     """
 
     order: np.ndarray
@@ -47,7 +47,7 @@ class Cut(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The rows of a part, as the neurons read them, and the matrix of their targets."""
+    """The rows of a part, in the form that the neurons read, and the matrix of their targets."""
 
     X: Any
     targets: np.ndarray
@@ -59,7 +59,7 @@ class Part(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """A step on a batch whose coefficients are still to come."""
+    """A step on a batch that still needs its coefficients."""
 
     batch: int
     weights: Weights
@@ -76,7 +76,7 @@ class Taken(NamedTuple):
 class State(NamedTuple):
     """The state of a part: the network and the values of f at its rows, batch by batch.
 
-    ``sums`` are those of the part for the step that has ``begun``, if one has.
+    If a step has ``begun``, ``sums`` are the part's sums for this step.
     """
 
     network: Descent
@@ -95,7 +95,7 @@ def prepared(model: Any, X: list[Any], y: list[Any], cut: Cut) -> Part:
 
 
 def with_known_labels(model: Any, y: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Targets, where rows of weight 0, whose labels may be unknown, get a label of the model."""
+    """Targets. Rows of weight 0 may have unknown labels, and get a label of the model."""
     if counted.all() or not isinstance(model.targets_, Labels):
         return y
     if not counted.any():
@@ -106,7 +106,7 @@ def with_known_labels(model: Any, y: np.ndarray, counted: np.ndarray) -> np.ndar
 def started(model: Any, part: Part) -> State:
     """The state before the first step."""
     if options_of(model).newton:
-        loops(len(part.targets) * model.n_neurons_)  # loads compiled loops if they are worth it
+        loops(len(part.targets) * model.n_neurons_)  # loads compiled loops if they save time
     n_outputs = part.targets.shape[1]
     batches = [Batch(np.arange(*ends), n_outputs) for ends in pairwise(part.cut.ends.tolist())]
     return State(model.descent_, tuple(batches))
@@ -117,8 +117,8 @@ def visited(
 ) -> State:
     """The state after a batch is visited, with sums for the next k neurons if k is above 0.
 
-    ``taken`` is the step before, if the state has begun it. The ``weights`` of the neurons may be
-    an empty tuple; then they are drawn.
+    ``taken`` is the step before, if the state has begun it. If the ``weights`` of the neurons are
+    an empty tuple, they are drawn.
     """
     options, begun, sums = options_of(model), None, None
     with linear_algebra(model.n_jobs), np.errstate(over="ignore", invalid="ignore"):

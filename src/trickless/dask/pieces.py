@@ -16,14 +16,14 @@ from distributed import Future, default_client, futures_of
 
 from trickless.functions.stream import Purpose, generator
 
-#: The most rows in the first batch of a model, to which its neurons are fitted.
+#: The most rows in the first batch of a model. Its neurons are fitted to this batch.
 SAMPLE = 2**14
 #: The most pieces from which these rows are drawn, if there are more rows.
 SAMPLED_PIECES = 16
 
 
 class Pieces(NamedTuple):
-    """Rows, targets and weights (or None) in pieces, each Delayed or a Future; their lengths."""
+    """Pieces of rows, targets and weights or None, each Delayed or a Future; and their lengths."""
 
     X: list[Any]
     y: list[Any]
@@ -43,23 +43,23 @@ def pieces(
     sample_weight: Any = None,
     begin: Callable[[list[Delayed]], list[Any]] = list,
 ) -> Pieces:
-    """Collections in pieces of the same rows, none empty; ``begin`` may start to compute them."""
+    """Collections in pieces of the same rows, none empty. ``begin`` may start computing them."""
     collections = {"X": X, "y": y}
     if sample_weight is not None:
         collections["sample_weight"] = sample_weight
         if getattr(sample_weight, "ndim", 1) != 1:
             raise ValueError(
                 f"{owner}: sample_weight has {sample_weight.ndim} dimensions, but it must have one "
-                "number a row. Remedy: sample_weight[:, 0]."
+                "number for each row. Remedy: pass sample_weight[:, 0]."
             )
     parts = [begin(_split(owner, name, each)) for name, each in collections.items()]
     lengths = _lengths(list(collections.values()), parts)
     if any(not np.array_equal(each, lengths[0]) for each in lengths):
         cuts = [f"{len(each)} of up to {max(each, default=0)} rows" for each in lengths]
         raise ValueError(
-            f"{owner}: {', '.join(collections)} are in chunks that differ ({'; '.join(cuts)}), but "
-            "they must be cut at the same rows. Remedy: rechunk them alike, or take them from one "
-            "data frame."
+            f"{owner}: {', '.join(collections)} have different chunks ({'; '.join(cuts)}), but "
+            "must be cut at the same rows. Remedy: rechunk them alike, or take them from one data "
+            "frame."
         )
     if not lengths[0].any():
         raise ValueError(
@@ -80,12 +80,12 @@ def _split(owner: str, name: str, collection: Any) -> list[Delayed]:
         return list(collection.to_delayed())
     raise TypeError(
         f"{owner}: {name} is a {type(collection).__name__}, but trickless.dask takes Dask arrays "
-        "and data frames. Remedy: dask.array.from_array(...), or the estimator's own fit."
+        "and data frames. Remedy: use dask.array.from_array(...), or the estimator's own fit."
     )
 
 
 def _lengths(collections: list[Any], parts: list[list[Any]]) -> list[np.ndarray]:
-    """Numbers of rows of the pieces of each collection, counted if they are unknown."""
+    """The numbers of rows in the pieces of each collection, counted if they are unknown."""
     counted = dask.compute(
         *[
             X.chunks[0] if _knows(X) else [dask.delayed(_length)(part) for part in own]
@@ -121,7 +121,7 @@ def some_rows(rows: Pieces, seed: int) -> tuple[Any, Any, Any]:
 
 
 def _weighted(rows: Pieces) -> tuple[Pieces, np.ndarray]:
-    """Pieces with rows of a positive weight, and how many they have; all pieces if none has."""
+    """Pieces with rows of positive weight, and their numbers; all pieces if none has any."""
     if rows.weight[0] is None:
         return rows, rows.lengths
     counts = np.array(dask.compute(*[dask.delayed(_n_weighted)(each) for each in rows.weight]))
@@ -136,7 +136,7 @@ def _n_weighted(weight: Any) -> int:
 
 
 def _take(X: Any, y: Any, weight: Any, index: Any) -> tuple[Any, Any, Any]:
-    """Some of the rows of a piece that have a positive weight; all rows for ``index=None``."""
+    """Some rows of a piece, of positive weight if there are any; all for ``index=None``."""
     if index is None:
         return X, y, weight
     if weight is not None and (positive := np.flatnonzero(np.asarray(weight) > 0)).size:
@@ -163,16 +163,16 @@ def stacked(parts: Sequence[Any]) -> Any:
 
 
 def tree(items: list[Any], join: Callable[[list[Any]], Any]) -> Any:
-    """Join four neighbours at a time, until one item is left."""
+    """Join four neighbours at a time until one item is left."""
     while len(items) > 1:
         items = [join(items[i : i + 4]) for i in range(0, len(items), 4)]
     return items[0]
 
 
 def by_thread(pieces: list[Any]) -> list[tuple[str | None, list[int]]]:
-    """Distribute pieces over threads: for each thread, its worker and the numbers of its pieces.
+    """Distribute pieces over threads. Returns the worker and the pieces of each thread.
 
-    A piece goes to a worker that holds it or its inputs, unless its threads have their share.
+    A piece goes to a worker that holds it or its inputs, unless its threads have enough pieces.
     """
     client = current_client()
     needed = [_futures(piece) for piece in pieces]
@@ -197,7 +197,7 @@ def at_home(worker: str | None) -> dict[str, Any]:
 
 
 def _futures(piece: Any) -> list[Future]:
-    """Futures that a piece depends on, without those of other pieces in the same graph."""
+    """Futures that a piece depends on. Other pieces in the same graph are left out."""
     futures = futures_of(piece)
     if isinstance(piece, Delayed) and len(futures) > 1:
         needed, _ = cull(dict(piece.dask), [piece.key])

@@ -24,22 +24,23 @@ def predict(model: Any, X: Any, method: str = "predict") -> Any:
     model : estimator
         Any fitted learner of this package. It is sent to each worker once, without statistics.
     X : Dask array or data frame of shape (n_rows, n_features)
+        The rows to predict.
     method : {"predict", "predict_proba", "decision_function"}, default="predict"
-        The method to call.
+        The method of the model to call.
 
     Returns
     -------
     Dask array
-        For an array: the result of the method, in the chunks of X.
+        For an array: the results of the method, in the chunks of X.
     Dask series or data frame
-        For a data frame: the same with its index, and a column for each output.
+        For a data frame: the results with its index, and a column for each output.
     """
     if not callable(getattr(model, method, None)) or method not in METHODS:
         raise ValueError(
-            f"trickless.dask.predict: method={method!r}, but a {type(model).__name__} answers "
-            f"{[name for name in METHODS if hasattr(model, name)]}. Remedy: one of these."
+            f"trickless.dask.predict: method={method!r}, but a {type(model).__name__} has "
+            f"{[name for name in METHODS if hasattr(model, name)]}. Remedy: use one of these."
         )
-    model = snapshot(model)  # which others may go on learning
+    model = snapshot(model)  # the original may go on learning
     light = copy(model)
     if hasattr(light, "sums_"):
         light.sums_ = light.sums_.without_statistics(options_of(light))
@@ -64,17 +65,17 @@ def predict(model: Any, X: Any, method: str = "predict") -> Any:
         return X.map_partitions(answers, shared, method, empty, meta=empty)
     raise TypeError(
         f"trickless.dask.predict: X is a {type(X).__name__}, but it must be a Dask array or data "
-        f"frame. Remedy: the model's own {method}."
+        f"frame. Remedy: use the model's own {method}."
     )
 
 
 def answers(X: Any, model: Any, method: str, empty: Any) -> Any:
-    """Predictions for a piece; ``empty`` if it has no rows."""
+    """Predictions for a piece, or ``empty`` if it has no rows."""
     return labelled(getattr(model, method)(X), X) if X.shape[0] else empty
 
 
 def labelled(values: np.ndarray, X: Any) -> Any:
-    """Values with the index of X if that is a data frame; else unchanged."""
+    """Values with the index of X, if X is a data frame. Else they are unchanged."""
     if not hasattr(X, "iloc"):
         return values
     import pandas as pd

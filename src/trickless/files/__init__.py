@@ -1,1 +1,1 @@
-"""Files of models and checkpoints: how they are written, read and refused."""
+"""Files of models and checkpoints: writing, reading and checking them."""

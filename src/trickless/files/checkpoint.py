@@ -1,9 +1,9 @@
-"""Checkpoints: a fit goes on where it was when its process ended.
+"""Checkpoints, from which a fit continues after its process ended.
 
-A checkpoint is a file with the state of a fit, and with checksums of what the fit depends on:
-class, parameters, data and versions. Neurons are drawn again from the seed, so the state is only
-what learning has changed. A fit that goes on from a checkpoint takes the same steps as one that was
-never interrupted, so the model does not depend on when states are written.
+A checkpoint is a file with the state of a fit. It also has checksums of everything that the fit
+depends on: class, parameters, data and versions. Neurons are drawn again from the seed, so the
+state has only what learning has changed. A fit that continues takes the same steps as a fit without
+an interruption. So the model does not depend on when states are written.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from trickless.files.format import DEFECTS, digest, library_version, load, write
 from trickless.files.whole import check_writable, written_whole
 from trickless.rules import warn
 
-#: Seconds between two states, at least, and the largest share of the time for writing them.
+#: The least seconds between two states, and the largest share of the time for writing them.
 SECONDS, SHARE = 60.0, 0.05
-#: Parameters that may have changed when a fit goes on.
+#: Parameters that may change before a fit continues.
 _FREE = ("random_state", "n_jobs", "verbose")
 _KIND, _WEIGHT = "type or shape of X", "sample_weight"
 _DATA = (_KIND, "values of X", "y", _WEIGHT)
@@ -37,7 +37,7 @@ State = dict[str, Any]
 
 
 class Progress:
-    """How far a fit has got; ``of`` has the checksum and the text of each thing it depends on."""
+    """How far a fit has come. ``of`` has a checksum and a text of each thing it depends on."""
 
     of: dict[str, tuple[str, str]]
     seed: int
@@ -48,30 +48,30 @@ class Progress:
         self.__dict__.update(attributes)
 
     def check(self) -> None:
-        """Raise a ValueError if parts are missing or of other types, as in a file of somebody."""
+        """Raise a ValueError if parts are missing or of other types, as in a forged file."""
         parts = vars(self)
         of, state = parts.get("of"), parts.get("state")
         counts = [parts.get("seed"), parts.get("n_batches")]
         whole = isinstance(of, dict) and all(map(_is_fact, of.values()))
         if not whole or any(type(n) is not int or n < 0 for n in counts):
-            raise ValueError("load: its parts are not those of the state of a fit")
+            raise ValueError("load: it does not have the parts of a state of a fit")
         if type(state) is not dict or any(type(name) is not str for name in state):
-            raise ValueError("load: the state of the fit in it has no parts with names")
+            raise ValueError("load: the parts of its state of a fit have no names")
 
 
 def _is_fact(value: Any) -> bool:
-    """Whether this may be a checksum and a text."""
+    """Whether this can be a checksum and a text."""
     return type(value) is tuple and len(value) == 2 and all(type(text) is str for text in value)
 
 
 class Checkpoint:
-    """The file that a call of ``fit`` keeps its state in; a path of None keeps nothing.
+    """The file in which a call of ``fit`` keeps its state. A path of None keeps nothing.
 
-    The state before the last is kept under the same name with ``.previous`` added. Until a state is
-    complete, it is written to a hidden file beside them. The fit is the block of a ``with``
-    statement, and the files are removed if it ends without an error.
+    The state before the last one is kept under the same name, with ``.previous`` added. A new state
+    is written to a hidden file beside them until it is complete. The fit is the block of a ``with``
+    statement. The files are removed if it ends without an error.
 
-    ``call`` names the method. It ``goes_on`` if it adds to what the model has learned before.
+    ``call`` names the method. It ``goes_on`` if the model keeps what it has learned before.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Checkpoint:
         self._path: Path | None = None
         self._saved: Progress | None = None
         self._resumed = False
-        self.n_batches = 0  # that this fit has received
+        self.n_batches = 0  # received by this fit
         if path is None:
             return
         self._call = f"{type(model).__name__}.{call}: checkpoint={str(path)!r}"
@@ -104,11 +104,11 @@ class Checkpoint:
         elif self._resumed and isinstance(error, DEFECTS):
             if "Remedy" not in str(error):
                 self._refuse_state(error)
-            error.add_note(f"{self._call}: the fit had gone on from the state in the file.")
+            error.add_note(f"{self._call}: the fit had continued from the state in the file.")
 
     @property
     def seed(self) -> int | None:
-        """The seed of the saved fit, if the parameters leave the seed open; else None."""
+        """The seed of the saved fit, if ``random_state`` is None; else None."""
         return self._saved.seed if self._saved is not None and self._fresh_seed else None
 
     @property
@@ -117,7 +117,7 @@ class Checkpoint:
         return self._saved is not None and self.n_batches < self._saved.n_batches
 
     def received(self, seed: int, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        """Add a batch to the checksums, and compare them when the saved fit had as many batches."""
+        """Add a batch to the checksums. Compare them once the saved fit had as many batches."""
         if self._path is None:
             return
         self._seed = seed
@@ -151,11 +151,11 @@ class Checkpoint:
         if self.behind:
             assert self._saved is not None
             self._refuse_other(
-                [f"batches ({self._saved.n_batches} and more, {self.n_batches} now)"]
+                [f"batches (at least {self._saved.n_batches} then, {self.n_batches} now)"]
             )
 
     def keep(self, state: Callable[[], State], now: bool = False) -> None:
-        """Write the state, if it is time or ``now``; if that fails, warn, and the fit goes on."""
+        """Write the state, if it is time or ``now``. If that fails, warn, and the fit continues."""
         if self._path is None or not (now or time.monotonic() >= self._next):
             return
         began = time.monotonic()
@@ -165,8 +165,8 @@ class Checkpoint:
             self._write(progress)
         except OSError as error:
             warn(
-                f"{self._call}: the state could not be written ({error}). The fit goes on, and "
-                "what was written before is still there. Remedy: make room on the disk."
+                f"{self._call}: the state could not be written ({error}). The fit continues, and "
+                "the state before is still there. Remedy: free some space on the disk."
             )
         end = time.monotonic()
         self._next = end + max(SECONDS, (end - began) / SHARE)
@@ -183,7 +183,7 @@ class Checkpoint:
         if not isinstance(path, str | os.PathLike):
             raise TypeError(
                 f"{self._call}, but it must be the path of a file. Remedy: "
-                "checkpoint='fit.checkpoint', or None to keep nothing."
+                "checkpoint='fit.checkpoint', or None for no checkpoint."
             )
         check_writable(self._call, path)
         whole = Path(os.path.realpath(path))
@@ -191,7 +191,7 @@ class Checkpoint:
         return whole
 
     def _facts(self, model: Any, call: str, goes_on: bool) -> Iterator[tuple[str, tuple[str, str]]]:
-        """What a fit depends on beside its data: names, with checksums and texts."""
+        """What a fit depends on, apart from its data: names, with checksums and texts."""
         cls = type(model)
         versions = {"trickless": library_version(), "NumPy": np.__version__}
         facts = {"class": f"{cls.__module__}.{cls.__qualname__}", "method": call}
@@ -209,7 +209,7 @@ class Checkpoint:
         except TypeError as error:
             cause = str(error).partition(" Remedy:")[0]
             raise TypeError(
-                f"{self._call} has to know the parameters again, but {name} cannot be recorded "
+                f"{self._call} must compare the parameters later, but {name} cannot be saved "
                 f"({cause}) Remedy: fit without a checkpoint."
             ) from error
 
@@ -231,21 +231,21 @@ class Checkpoint:
     def _refuse_other(self, differing: list[str]) -> NoReturn:
         raise ValueError(
             f"{self._call}: the file is of another fit, with other {'; other '.join(differing)}. "
-            "Remedy: to go on, call as when it was begun; to begin anew, give another path, or "
+            "Remedy: to continue that fit, call it as before; to start again, use another path, or "
             f"delete {self._files()}."
         )
 
     def _refuse_state(self, error: BaseException) -> NoReturn:
-        """Refuse a state with which a fit cannot go on."""
+        """Refuse a state from which the fit cannot continue."""
         raise ValueError(
-            f"{self._call}: the fit cannot go on from the state in the file, which does not fit "
-            f"together ({type(error).__name__}: {str(error)[:200]}). Remedy: to begin anew, give "
+            f"{self._call}: the fit cannot continue from the state in the file, which is not "
+            f"consistent ({type(error).__name__}: {str(error)[:200]}). Remedy: to start again, use "
             f"another path, or delete {self._files()}; if you did not make the file, do not trust "
             "it."
         ) from error
 
     def _files(self) -> str:
-        """The files of this checkpoint that exist. A fit can go on from either."""
+        """The files of this checkpoint that exist. A fit can continue from either."""
         return " and ".join(repr(str(f)) for f in (self._path, self._previous) if f and f.exists())
 
     def _read(self) -> Progress | None:
@@ -259,7 +259,7 @@ class Checkpoint:
                 saved = load(file)
                 if not isinstance(saved, Progress):
                     raise ValueError(
-                        f"load: it holds no state of a fit, but a {type(saved).__name__}"
+                        f"load: it holds a {type(saved).__name__}, not a state of a fit"
                     )
                 saved.check()
             except ValueError as error:
@@ -267,20 +267,20 @@ class Checkpoint:
                 continue
             if trouble:
                 warn(
-                    f"{self._call}: the file cannot be used, and the state before it, from "
-                    f"{str(file)!r}, is taken. ({trouble})"
+                    f"{self._call}: the file cannot be used. The fit continues from the state "
+                    f"before it, in {str(file)!r}. ({trouble})"
                 )
             self._path_is_whole = file == self._path
             return saved
         if trouble:
             raise ValueError(
-                f"{self._call}: the file cannot be used. ({trouble}) Remedy: to begin anew, give "
+                f"{self._call}: the file cannot be used. ({trouble}) Remedy: to start again, use "
                 f"another path, or delete {self._files()}."
             )
         return None
 
     def _write(self, progress: Progress) -> None:
-        """Replace the file by a new state. The file becomes the previous one, if it is whole."""
+        """Replace the file by a new state. A whole old file becomes the previous one."""
         assert self._path is not None
         previous = self._previous if self._path_is_whole else None
         with written_whole(self._call, self._path, previous) as file:
@@ -293,7 +293,7 @@ NOWHERE = Checkpoint()
 
 
 def _arrays(X: Any) -> Iterator[Any]:
-    """The arrays that hold the numbers of X, one after the other, on the host."""
+    """The arrays with the numbers of X, one after the other, on the host."""
     if scipy.sparse.issparse(X):
         yield from (X.indptr, X.indices, X.data)
     else:

@@ -1,4 +1,4 @@
-"""Files of models: written whole or not at all, and read without running code from them."""
+"""Files of models. They are written whole or not at all. Reading runs no code from them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ import numpy as np
 from trickless.files.records import Reader, Recorder, dtype_of, name_of, parse, unique
 from trickless.files.whole import check_is_file, written_whole
 
-#: The layout of a file. A file of a later version is refused.
+#: The version of the file format. A file of a later version raises an error.
 VERSION = 1
 _MAGIC = b"\x89TRKLS\r\n"
 #: Magic, version of the format, bytes of the header.
 _PREFIX = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
-#: The most bytes of a header. In memory its JSON may take some 30 times as many.
+#: The most bytes of a header. In memory its JSON may take about 30 times as many.
 _LARGEST_HEADER = 2**26
 _CHUNK = 2**20
-#: What reading the records of a hostile file may raise.
+#: The exceptions that reading the records of a hostile file may raise.
 DEFECTS = (
     ValueError,
     TypeError,
@@ -40,42 +40,42 @@ DEFECTS = (
 
 
 def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = False) -> list[Any]:
-    """Save a model, fitted or not, to a file that :func:`load` reads without running code from it.
+    """Save a model, fitted or not, to a file that :func:`load` can read.
 
-    The file is written beside ``path`` under a temporary name, and takes its place once it is
-    complete: a save that is interrupted leaves what was there before. A file that is replaced
-    keeps its mode.
+    Reading runs no code from the file. The file is written beside ``path`` under a temporary name,
+    and moved there once it is complete. So an interrupted save leaves the file that was there
+    before. If a file is replaced, the new one gets its mode.
 
     Parameters
     ----------
     model : estimator, Neurons, Network or Expansion
-        An object of this package, or one that holds such objects and others of plain data and
-        arrays, such as a pipeline of scikit-learn. Families and functions of your own, and classes
-        of other libraries, are saved by where they can be imported from.
+        An object of this package, or an object that holds such objects, plain data and arrays,
+        such as a scikit-learn pipeline. For your own families and functions, and for classes of
+        other libraries, the file holds only the names from which they can be imported.
     path : str or path
-        Where to write the file; ``.trickless`` is a good ending.
+        Where to write the file. ``.trickless`` is a good ending.
     for_prediction : bool, default=False
-        Whether to save ``model.compact()``: a smaller file, whose model predicts but cannot learn
-        on.
+        Whether to save ``model.compact()``. The file is smaller, but its model can only predict,
+        not learn more.
 
     Returns
     -------
     list of classes and functions
-        What is not of this package, and has to be passed to :func:`load`: ``load(path, trusted)``.
-        Empty for most models.
+        Everything that is not from this package and must be passed to :func:`load`, as in
+        ``load(path, trusted)``. Empty for most models.
 
     Raises
     ------
     TypeError
-        If ``for_prediction`` is set and the model has no ``compact``, or if the model holds
-        something that is neither plain data, an array, a function nor an object of a Python class
-        with such attributes.
+        If ``for_prediction`` is set but the model has no ``compact``. Also if the model holds
+        something other than plain data, arrays, functions, and objects of Python classes with such
+        attributes.
     ValueError
-        If ``path`` is a folder or a device, or a file that is read-only.
+        If ``path`` is a folder, a device or a read-only file.
 
     See Also
     --------
-    load : Read the file.
+    load : Read a model from a file.
 
     Examples
     --------
@@ -105,12 +105,12 @@ def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = Fal
 
 @cache
 def library_version() -> str:
-    """The version of this package that is installed."""
+    """The installed version of this package."""
     return version("trickless")
 
 
 def write(model: Any, file: BinaryIO) -> list[Any]:
-    """Write a model with its checksum; return the classes and functions that it needs trusted."""
+    """Write a model with its checksum. Return the classes and functions to trust."""
     recorder, sha = Recorder(), hashlib.sha256()
     for part in _parts(model, recorder):
         sha.update(part)
@@ -120,7 +120,7 @@ def write(model: Any, file: BinaryIO) -> list[Any]:
 
 
 def digest(model: Any) -> str:
-    """The checksum of the file that a model would be saved to."""
+    """The checksum of the file that a model would have."""
     sha = hashlib.sha256()
     for part in _parts(model, Recorder()):
         sha.update(part)
@@ -130,8 +130,7 @@ def digest(model: Any) -> str:
 def _parts(model: Any, recorder: Recorder) -> Iterator[bytes]:
     """The parts of a file in order, without its checksum.
 
-    They are copies: what another thread changes meanwhile cannot come between a part's checksum and
-    its writing.
+    They are copies, so another thread cannot change a part between its checksum and its writing.
     """
     recorder.add(model)
     table = [[_little(a.dtype).str, _order(a), list(a.shape)] for a in recorder.arrays]
@@ -145,8 +144,8 @@ def _parts(model: Any, recorder: Recorder) -> Iterator[bytes]:
     header = "\n".join(lines).encode("ascii")
     if len(header) > _LARGEST_HEADER:
         raise ValueError(
-            f"save: the model has {len(header)} bytes of data that are not in numeric arrays, and "
-            f"a file may hold {_LARGEST_HEADER}. Remedy: use pickle for this model."
+            f"save: the model has {len(header)} bytes of data that are not in numeric arrays, but "
+            f"a file can hold {_LARGEST_HEADER}. Remedy: use pickle for this model."
         )
     yield _PREFIX.pack(_MAGIC, VERSION, len(header))
     yield header
@@ -171,35 +170,36 @@ def _raw(array: np.ndarray) -> memoryview:
 def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
     """Read a model that :func:`save` wrote.
 
-    Nothing in the file is run. It is refused unless its checksum is right, and it can only name
-    classes of this package and what you pass in ``trusted``. Arrays take as many bytes in memory as
-    in the file, and the rest takes at most some 30 times the bytes of the header. The checksum
-    shows accidents; it does not say who wrote the file.
+    Nothing in the file is run. If its checksum is wrong, an error is raised. The file can only name
+    classes of this package, and the classes and functions that you pass as ``trusted``. Arrays take
+    as many bytes in memory as in the file. The rest takes at most about 30 times the bytes of the
+    header. The checksum detects damage. It does not prove who wrote the file.
 
     Parameters
     ----------
     path : str or path
+        The file to read.
     trusted : list of classes and functions, default=()
-        The families and functions of your own that the model is made of, and the classes of other
-        libraries: what :func:`save` returned. One that was saved from a script or notebook
-        (``__main__``) may be in any module by now. Their code is run.
+        The classes and functions that :func:`save` returned: your own, and those from other
+        libraries. Loading may run their code. If one was defined in a script or notebook
+        (``__main__``) when it was saved, it may be in any module now.
 
     Returns
     -------
     object
-        The model, as it was saved: it predicts the same, bit for bit on the same machine, and goes
-        on learning. Neurons that come back from a seed are compared with their fingerprint when
-        they are first used.
+        The model that was saved. Its predictions are the same, bit for bit on the same machine, and
+        it can go on learning. Neurons that are drawn again from a seed are compared with their
+        fingerprint at their first use.
 
     Raises
     ------
     ValueError
-        If the file is not one of :func:`save`, is of a later version, cut short, damaged, or needs
-        something that is not in ``trusted``.
+        If the file is not from :func:`save`, has a later version, or is damaged. Also if it needs
+        a class or function that is not in ``trusted``.
 
     See Also
     --------
-    save : Write the file.
+    save : Write a model to a file.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
         _refuse(
             path,
             f"it needs {_some(missing)}, not in trusted",
-            "import what you know and trust among these, and pass it as trusted=[...]",
+            "import the names that you know and trust, and pass them as trusted=[...]",
         )
     try:
         return Reader(arrays, found).read(records)
@@ -251,7 +251,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
 
 
 class _Checked:
-    """A file that is read once, from its beginning to its end, and its checksum so far."""
+    """A file that is read once, from beginning to end, and its checksum so far."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -266,7 +266,7 @@ class _Checked:
         return some
 
     def fill(self, array: np.ndarray) -> None:
-        """Read all bytes of an array, unless the file ends before."""
+        """Read all bytes of an array, unless the file ends earlier."""
         raw = array.reshape(-1, order=_order(array)).view(np.uint8)
         for start in range(0, len(raw), _CHUNK):
             part = raw[start : start + _CHUNK]
@@ -275,26 +275,26 @@ class _Checked:
             self.left -= n
 
     def is_whole(self) -> bool:
-        """Whether what comes next is the checksum of all before, and the end of the file."""
+        """Whether the file ends with the checksum of everything before it."""
         while self.left > _DIGEST and self.read(min(self.left - _DIGEST, _CHUNK)):
             pass
         return self._file.read(_DIGEST + 1) == self._sha.digest()
 
 
 def _size_of_header(path: Any, file: _Checked) -> int:
-    """The bytes of the header of a file that begins as one of ``save`` does."""
+    """The number of bytes of the header of a file that ``save`` wrote."""
     prefix = file.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size or not prefix.startswith(_MAGIC):
         _refuse(
             path,
             "it is not a file of trickless.save",
-            "check the path; a pickle is read by pickle.load, if you trust who made it",
+            "check the path; read a pickle with pickle.load, if you trust who made it",
         )
     _, layout, size = _PREFIX.unpack(prefix)
     if not 0 < layout <= VERSION:
         _refuse(
             path,
-            f"its format is version {layout}, and this version of trickless reads up to {VERSION}",
+            f"its format is version {layout}, but this version of trickless reads up to {VERSION}",
             "update trickless, or save the model again with this version",
         )
     if size > min(_LARGEST_HEADER, file.left - _DIGEST):
@@ -303,13 +303,13 @@ def _size_of_header(path: Any, file: _Checked) -> int:
 
 
 def _arrays(file: _Checked, table: Any) -> list[np.ndarray]:
-    """The arrays that follow the header. Their sizes are checked before memory is taken."""
+    """The arrays after the header. Their sizes are checked before memory is allocated."""
     kinds = [(dtype_of(dtype), order, tuple(shape)) for dtype, order, shape in table]
     numbers = [n for _, _, shape in kinds for n in shape]
     if any(type(n) is not int or n < 0 for n in numbers) or any(len(k[2]) > 64 for k in kinds):
-        raise ValueError("an array has a size that is not a number, or too many of them")
+        raise ValueError("an array has a size that is not a whole number, or too many sizes")
     if sum(dtype.itemsize * prod(shape) for dtype, _, shape in kinds) != file.left - _DIGEST:
-        raise ValueError("the arrays have other sizes than the file has room for")
+        raise ValueError("the sizes of the arrays do not match the size of the file")
     arrays = [np.empty(shape, dtype, order) for dtype, order, shape in kinds]
     for array in arrays:
         file.fill(array)
@@ -337,19 +337,19 @@ def _by_name(trusted: Any) -> dict[str, Any]:
     if isinstance(trusted, str) or not all(hasattr(thing, "__qualname__") for thing in things):
         raise TypeError(
             f"load: trusted={trusted!r}, but it must be a list of classes and functions. Remedy: "
-            "trusted=[MyNeurons], the class itself and not its name."
+            "trusted=[MyNeurons], with the class itself and not its name."
         )
     names = {name_of(thing): thing for thing in things}
     if len(names) != len(things):
         raise ValueError(
-            f"load: trusted={trusted!r} holds two with the same name. Remedy: pass each of them "
-            "once, under a name of its own."
+            f"load: trusted={trusted!r} has two with the same name. Remedy: pass each of them "
+            "once, under its own name."
         )
     return names
 
 
 def _resolved(name: str, known: dict[str, Any]) -> Any:
-    """What the caller trusts under this name, or None; what a script named may be in any module."""
+    """The trusted class or function of a name, or None. A name of a script matches any module."""
     module, _, qualified = name.partition(":")
     if name in known or module != "__main__":
         return known.get(name)
@@ -376,10 +376,10 @@ def _refuse_damaged(path: Any) -> NoReturn:
 
 
 def _refuse_content(path: Any, error: BaseException, maker: Any) -> NoReturn:
-    """Refuse a whole file that holds no model; ``maker`` is the library that it names."""
+    """Refuse an undamaged file that holds no model. ``maker`` is the library that it names."""
     here = f"trickless {library_version()}"
     of_another = maker is not None and maker != here
-    by = f", made by {ascii(maker)[:60]} where this is {here!r}," if of_another else ""
+    by = f", made by {ascii(maker)[:60]} but read by {here!r}," if of_another else ""
     remedy = "load it with that version, or save" if of_another else "save"
     raise ValueError(
         f"load: {os.fspath(path)!r}: its checksum is right, but its content{by} is not that of a "

@@ -1,4 +1,4 @@
-"""Generators of random numbers as plain data, and back."""
+"""Random generators as plain data, and back."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _BIT_GENERATORS: dict[str, Any] = {
         np.random.SFC64,
     )
 }
-#: The largest values of some parts of a state: positions in a buffer, which NumPy does not check,
-#: and half of a number that is kept for the next draw.
+#: The largest values of some parts of a state: of positions in a buffer, which NumPy does not
+#: check, and of half a number that is kept for the next draw.
 _LAST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "has_gauss": 1, "uinteger": 2**32 - 1}
 
 
@@ -30,10 +30,10 @@ def state_of(random: np.random.Generator | np.random.RandomState) -> dict[str, A
 
 
 def from_state(kind: Any, state: Any) -> np.random.Generator | np.random.RandomState:
-    """A generator with a state from :func:`state_of`; a ValueError if NumPy has none such."""
+    """A generator with a state from :func:`state_of`. Raises a ValueError for an invalid state."""
     name = state.get("bit_generator") if type(state) is dict else None
     if type(name) is not str or name not in _BIT_GENERATORS:
-        raise ValueError("a random generator is of no kind that a file may name")
+        raise ValueError("a random generator is not of a known kind")
     bits = _BIT_GENERATORS[name](0)
     if kind == "Generator":
         _check(state, bits.state)
@@ -50,7 +50,7 @@ def from_state(kind: Any, state: Any) -> np.random.Generator | np.random.RandomS
 
 
 def _check_turns(name: str, parts: dict[str, Any]) -> None:
-    """Refuse a state that stays where it is: what rejects numbers would draw them for ever."""
+    """Refuse a state that never changes. A rejection sampler would loop forever."""
     if name in ("PCG64", "PCG64DXSM") and parts["inc"] % 2 == 0:
         raise ValueError("the increment of a random generator is even")
     if name == "MT19937" and not (parts["key"][0] & 0x80000000 or parts["key"][1:].any()):
@@ -63,7 +63,7 @@ def _check(given: Any, known: Any, name: str = "state") -> None:
         raise ValueError(f"the {name} of a random generator is a {type(given).__name__}")
     if isinstance(known, dict):
         if given.keys() != known.keys():
-            raise ValueError(f"the {name} of a random generator has other parts")
+            raise ValueError(f"the {name} of a random generator has unexpected parts")
         for part in known:
             _check(given[part], known[part], part)
     elif isinstance(known, np.ndarray):

@@ -1,10 +1,10 @@
 """Objects as records, and records as objects.
 
-A record is the name of a class and the attributes of one object, as a line of JSON. Plain data
-stand for themselves. Any other value is a JSON object with one key that begins with ``$``:
-``_KINDS`` has the keys, each with how its values are written and read. Reading makes instances of
-classes in the registry and of what the caller trusts, without calling their ``__init__``; it looks
-up no other name. ``docs/file-format.md`` has all of it.
+A record is a line of JSON with the name of a class and the attributes of one object. Plain data are
+written directly. Any other value is a JSON object with one key that begins with ``$``. ``_KINDS``
+has these keys, and how the values of each are written and read. Reading makes instances of classes
+in the registry, and of classes that the caller trusts, without calling their ``__init__``. It looks
+up no other name. ``docs/reference/file-format.md`` has the details.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from trickless.files.registry import classes
 
 #: The most objects of a file. Each takes some microseconds to make.
 MOST_OBJECTS = 2**17
-#: How deep values may be within each other in a model, and in the JSON of a record, which has up to
-#: three levels for two of the model. What an interpreter could follow depends on its version.
+#: How deep values may be nested in a model, and in the JSON of a record. JSON has up to three
+#: levels for two levels of the model. The depth that Python can follow depends on its version.
 _DEEPEST, _DEEPEST_JSON = 100, 200
-#: A text in JSON. It matches whatever follows a quote, and without backtracking: in linear time.
+#: A text in JSON. It matches anything after a quote, in linear time since it never backtracks.
 _TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"?')
-#: How many more brackets are open after each sign, and how many signs are looked at at a time.
+#: The change in open brackets at each sign, and the number of signs that are read at a time.
 _STEP = np.zeros(256, dtype=np.int8)
 _STEP[list(b"[{")], _STEP[list(b"]}")], _BLOCK = 1, -1, 2**12
 #: Types that a parameter such as ``dtype`` may be.
@@ -51,14 +51,14 @@ _PLAIN = re.compile(r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<c(8|16)|(\|S|<U)[1-9][0-9
 
 
 def name_of(thing: Any) -> str:
-    """Where a class or function can be imported from: ``module:qualified.name``."""
+    """The name from which a class or function can be imported: ``module:qualified.name``."""
     return f"{thing.__module__}:{thing.__qualname__}"
 
 
 class Recorder:
-    """Turns objects into records: ``[class name, attributes]``, the parts of an object first.
+    """Turns objects into records, ``[class name, attributes]``. Parts come before their object.
 
-    Records refer to ``arrays``, each of them once, and to ``foreign`` classes and functions.
+    Records refer to ``arrays``, each only once, and to ``foreign`` classes and functions.
     """
 
     def __init__(self) -> None:
@@ -70,12 +70,12 @@ class Recorder:
         self._depth = 0
 
     def add(self, value: Any) -> int:
-        """Record an object, unless it has a record; return the number of its record."""
+        """Record an object, unless it has a record. Return the number of its record."""
         if id(value) in self._seen:
             return self._seen[id(value)][0]
         cls = type(value)
         if any(value is outer for _, outer in self._path):
-            raise self.refused(f"a {cls.__name__} that holds itself")
+            raise self.refused(f"a {cls.__name__} that contains itself")
         attributes = {}
         for name, part in self._state(value).items():
             if name == routing.ATTRIBUTE and isinstance(part, MetadataRequest):
@@ -91,9 +91,9 @@ class Recorder:
         return len(self.records) - 1
 
     def write(self, value: Any) -> Any:
-        """What stands for a value in JSON."""
+        """The JSON for a value."""
         if self._depth == _DEEPEST:
-            raise self.refused(f"more than {_DEEPEST} values within each other")
+            raise self.refused(f"more than {_DEEPEST} nested values")
         self._depth += 1
         written = self._write(value)
         self._depth -= 1
@@ -111,19 +111,19 @@ class Recorder:
         return {key: kind.write(self, value)}
 
     def add_array(self, array: np.ndarray) -> int:
-        """Add an array; return its number."""
+        """Add an array, and return its number."""
         self.type_name(array.dtype)
         self.arrays.append(array)
         return len(self.arrays) - 1
 
     def add_foreign(self, thing: Any) -> str:
-        """Add a class or function that the caller has to trust; return its name."""
+        """Add a class or function that the caller must trust, and return its name."""
         name = name_of(thing)
         if self.foreign.setdefault(name, thing) is not thing:
             raise ValueError(
                 f"save: the model has two different functions or classes called {name}, which "
-                "could not be told apart. Remedy: define them in a module, under names of their "
-                "own (not as lambdas)."
+                "a file cannot tell apart. Remedy: define them in a module, each with its own "
+                "name (not as lambdas)."
             )
         return name
 
@@ -134,7 +134,7 @@ class Recorder:
         return name
 
     def _state(self, value: Any) -> dict[str, Any]:
-        """The attributes of an object, if it has nothing else."""
+        """The attributes of an object. It must have nothing else."""
         cls = type(value)
         if isinstance(value, tuple) and hasattr(cls, "_fields"):
             return dict(zip(cls._fields, value, strict=True))
@@ -149,7 +149,7 @@ class Recorder:
         raise self.refused(f"{cls.__module__}.{cls.__qualname__}")
 
     def refused(self, what: str) -> TypeError:
-        """An error that says where in the model something is that a file cannot hold."""
+        """An error with the place in the model of something that a file cannot hold."""
         place = f"{self._path[-1][0]} is or holds" if self._path else "the model is"
         return TypeError(
             f"save: {place} {what}, which a file cannot hold. Remedy: replace it by plain data, "
@@ -158,7 +158,7 @@ class Recorder:
 
 
 class Reader:
-    """Turns records into objects of classes in the registry, and of what is ``trusted`` by name."""
+    """Turns records into objects of classes in the registry, or ``trusted`` by name."""
 
     def __init__(self, arrays: Iterable[np.ndarray], trusted: dict[str, Any]) -> None:
         self.trusted = trusted
@@ -166,26 +166,26 @@ class Reader:
         self._objects: list[Any] = []
 
     def read(self, lines: Iterable[bytes]) -> Any:
-        """Read records, one a line, and return the object of the last."""
+        """Read records, one in each line, and return the object of the last one."""
         lines = list(lines)
         if len(lines) > MOST_OBJECTS:
-            raise ValueError(f"there are {len(lines)} objects, and a file may have {MOST_OBJECTS}")
+            raise ValueError(f"there are {len(lines)} objects, but a file can have {MOST_OBJECTS}")
         for line in lines:
             name, attributes = _list(parse(line, self._pairs), 2)
             self._objects.append(self._build(name, attributes))
         if any(array is not None for array in self._arrays):
-            raise ValueError("there are arrays that belong to nothing")
+            raise ValueError("there are arrays that belong to no object")
         return self._objects[-1]
 
     def take_array(self, i: Any) -> np.ndarray:
-        """The array of a number, which one value may have."""
+        """The array with a number. Only one value may have it."""
         array, self._arrays[i] = self._arrays[_index(i)], None
         if array is None:
             raise ValueError("an array belongs to two objects")
         return array
 
     def take_object(self, i: Any) -> Any:
-        """The object of a record. One value may have a buffer, since it grows in place."""
+        """The object of a record. Only one value may have a buffer, which grows in place."""
         value = self._objects[_index(i)]
         if isinstance(value, Growing | GrowingSparse):
             self._objects[i] = None
@@ -194,15 +194,15 @@ class Reader:
         return value
 
     def _pairs(self, pairs: list[tuple[str, Any]]) -> Any:
-        """The value that a JSON object stands for."""
+        """The value of a JSON object."""
         if len(pairs) == 1 and pairs[0][0].startswith("$"):
             return _known(pairs[0][0], _KINDS).read(self, pairs[0][1])
         if any(key.startswith("$") for key, _ in pairs):
-            raise ValueError("a key with a $ is not alone")
+            raise ValueError("a key with a $ is not the only key")
         return unique(pairs)
 
     def _build(self, name: Any, attributes: Any) -> Any:
-        """An object with these attributes, made without calling its ``__init__``."""
+        """An object with these attributes, made without its ``__init__``."""
         cls = _known(name, self.trusted if ":" in name else classes())
         if not isinstance(cls, type) or type(attributes) is not dict:
             raise ValueError(f"{_shown(name)} is not a class, or has no attributes")
@@ -223,7 +223,7 @@ class Reader:
 
 
 class _Kind(NamedTuple):
-    """A kind of value: which values it holds, what stands for one in JSON, and the way back."""
+    """A kind of value: a test of values, and how to write them as JSON and read them."""
 
     holds: Callable[[Any], bool]
     write: Callable[[Recorder, Any], Any]
@@ -252,8 +252,9 @@ def _key(value: Any) -> Any:
 def _may_be_key(value: Any) -> bool:
     """Whether this may be a key: text, or a number whose hash few others share.
 
-    Many keys of one hash would take quadratic time. Integers beyond 64 bits, complex numbers and
-    tuples of numbers can be chosen so; the hashes of text depend on a secret of the process.
+    Many keys with one hash would take quadratic time. An attacker can find such integers beyond
+    64 bits, complex numbers and tuples of numbers. The hash of a text depends on a secret of the
+    process.
     """
     if isinstance(value, np.generic):
         return value.dtype.kind in "biufSU"
@@ -271,10 +272,10 @@ def _read_sparse(reader: Reader, parts: Any) -> Any:
     return checked_csr(_known(name, _SPARSE), data, indices, ends, _list(shape, 2))
 
 
-#: Kinds of values that are not plain data, by their keys. A value is of the first that holds it.
+#: Kinds of values that are not plain data, by key. A value has the first kind that holds it.
 _KINDS: dict[str, _Kind] = {
     "$float": _Kind(
-        lambda value: type(value) is float,  # infinite or not a number, else it is plain
+        lambda value: type(value) is float,  # infinite or NaN; other floats are plain
         lambda _, value: str(value),
         lambda _, name: float(_known(name, {text: text for text in ("nan", "inf", "-inf")})),
     ),
@@ -334,14 +335,14 @@ _KINDS: dict[str, _Kind] = {
 def parse(line: bytes, hook: Callable[[list[tuple[str, Any]]], Any]) -> Any:
     """A line of strict JSON: no NaN, no infinities, no number out of range, no deep nesting."""
     if _nesting(line) > _DEEPEST_JSON:
-        raise ValueError(f"there are more than {_DEEPEST_JSON} lists within each other")
+        raise ValueError(f"there are more than {_DEEPEST_JSON} nested lists")
     return json.loads(
         line.decode("ascii"), object_pairs_hook=hook, parse_constant=_finite, parse_float=_finite
     )
 
 
 def _nesting(line: bytes) -> int:
-    """How many brackets are open at once in a line of JSON; those in text do not count."""
+    """The most open brackets in a line of JSON. Brackets in text do not count."""
     signs = np.frombuffer(_TEXT.sub(b"", line), dtype=np.uint8)
     deepest = depth = 0
     for start in range(0, len(signs), _BLOCK):
@@ -352,22 +353,22 @@ def _nesting(line: bytes) -> int:
 
 
 def unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
-    """A dictionary of pairs whose keys differ."""
+    """A dictionary of pairs. All keys must differ."""
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key occurs twice")
     return result
 
 
 def dtype_of(name: Any) -> np.dtype:
-    """The type of an array that has this name."""
+    """The array type with this name."""
     if type(name) is not str or not _PLAIN.fullmatch(name):
         raise ValueError(f"{_shown(name)} is not a plain type of an array")
     return np.dtype(name)
 
 
 def _with_parameters(cls: Any, attributes: dict[str, Any]) -> dict[str, Any]:
-    """The attributes, with the defaults of parameters that are newer than the file."""
+    """The attributes, with defaults for parameters that are newer than the file."""
     for name, default in _defaults(cls).items():
         if name not in attributes and default is inspect.Parameter.empty:
             raise ValueError(f"a {cls.__name__} has no {name}")
@@ -390,7 +391,7 @@ def _named_tuple(cls: Any, fields: dict[str, Any]) -> Any:
 
 
 def _check_attribute(cls: type, name: str) -> None:
-    """Refuse an attribute that would take the place of a method, or has a special name."""
+    """Refuse an attribute that would replace a method, or has a special name."""
     known = inspect.getattr_static(cls, name, None)
     method = hasattr(type(known), "__get__") and not isinstance(known, cached_property)
     if not name.isidentifier() or (name.startswith("__") and name.endswith("__")) or method:
@@ -398,26 +399,26 @@ def _check_attribute(cls: type, name: str) -> None:
 
 
 def _known(name: Any, table: dict[str, Any]) -> Any:
-    """The entry of a table under a name, which is refused if the table does not have it."""
+    """The entry of a table with a name. Raises a ValueError if there is none."""
     if type(name) is not str or name not in table:
-        raise ValueError(f"{_shown(name)} is not a name that may stand here")
+        raise ValueError(f"{_shown(name)} is not an allowed name here")
     return table[name]
 
 
 def _shown(value: Any) -> str:
-    """A value in an error message; an object that the file made is shown by its type alone."""
+    """A value in an error message. For an object from the file, only its type is shown."""
     return ascii(value)[:100] if type(value) in (str, int) else f"a {type(value).__name__}"
 
 
 def _list(value: Any, n: int | None = None) -> list[Any]:
     if type(value) is not list or n not in (None, len(value)):
-        raise ValueError(f"a {type(value).__name__} stands where a list of {n or 'some'} should be")
+        raise ValueError(f"a {type(value).__name__} is where a list of {n or 'some'} should be")
     return value
 
 
 def _index(value: Any) -> int:
     if type(value) is not int or value < 0:
-        raise ValueError(f"{_shown(value)} is not a number of something")
+        raise ValueError(f"{_shown(value)} is not a count or an index")
     return value
 
 

@@ -1,7 +1,7 @@
 """The classes of this package that a saved file may hold.
 
-A name here stands for its class in files, so it is part of the format: it stays, whatever happens
-to the module that the class is in. Classes are imported when the first file is written or read:
+Files refer to a class by its name here. So a name is part of the format. It stays, even if the
+class moves to another module. Classes are imported when the first file is written or read, since
 learners are among them, and learners import this folder.
 """
 
@@ -60,7 +60,7 @@ _NAMES = {
 
 @cache
 def classes() -> dict[str, type]:
-    """The classes by their names in files."""
+    """The classes, by their names in files."""
     return {
         name: getattr(import_module(f"trickless.{module}"), name)
         for module, names in _NAMES.items()

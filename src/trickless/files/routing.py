@@ -1,6 +1,6 @@
-"""What an estimator asks scikit-learn's metadata routing for, as plain data.
+"""The metadata that an estimator requests from scikit-learn's routing, as plain data.
 
-scikit-learn keeps it in an object of its own, which refers back to the estimator.
+scikit-learn keeps the requests in its own object, which refers back to the estimator.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from typing import Any
 import sklearn
 from sklearn.utils.metadata_routing import MetadataRequest
 
-#: The attribute of an estimator that has it, once it was set.
+#: The attribute of an estimator that holds its requests, once they were set.
 ATTRIBUTE = "_metadata_request"
 
 
 def requests_of(request: MetadataRequest) -> dict[str, dict[str, Any]]:
-    """What each method asks for, by the names of methods and of metadata."""
+    """The requests of each method, by the names of methods and of metadata."""
     methods = {name: getattr(part, "requests", None) for name, part in vars(request).items()}
     return {name: dict(asked) for name, asked in methods.items() if asked}
 
 
 def set_requests(estimator: Any, requests: Any) -> None:
-    """Set what an estimator asks for; what it cannot ask for is refused."""
+    """Set the requests of an estimator. Raises an error for requests that it cannot have."""
     methods = vars(MetadataRequest(owner=None))
     with sklearn.config_context(enable_metadata_routing=True):
         for method, asked in requests.items():
             if method == "owner" or method not in methods:
-                raise ValueError(f"{ascii(method)[:100]} is no method that takes metadata")
+                raise ValueError(f"{ascii(method)[:100]} is not a method that takes metadata")
             getattr(estimator, f"set_{method}_request")(**asked)

@@ -1,8 +1,8 @@
 """Files that are written whole or not at all.
 
-A file is written beside its place under a temporary name, and moved there once it is complete and
-flushed to the disk. So whatever interrupts the writing leaves the file that was there before. The
-temporary file of a process that was killed is removed when the same place is next written to.
+A file is written beside its place under a temporary name. It is moved there once it is complete and
+flushed to the disk. So any interruption leaves the file that was there before. If a process was
+killed, its temporary file is removed when the same place is next written to.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ except ImportError:  # Windows, which does not remove a file that is open
 def written_whole(
     owner: str, path: str | os.PathLike[str], previous: Path | None = None
 ) -> Iterator[BinaryIO]:
-    """A file to write to, which takes its place at the end of the block; an error leaves nothing.
+    """A file to write to. It moves to its place at the end of the block. An error leaves nothing.
 
-    The new file has the owner and the mode of the one that it replaces, or the mode that other new
-    files have. The one that it replaces is kept as ``previous``, if that is given. ``owner`` begins
-    the message of errors.
+    If the new file replaces another, it gets the owner and mode of that file. Else it has the usual
+    mode of new files. If ``previous`` is given, the replaced file is kept there. ``owner`` begins
+    error messages.
     """
     place = Path(os.path.realpath(path))
     check_replaceable(owner, place)
@@ -53,13 +53,13 @@ def written_whole(
                 with suppress(OSError):
                     beside.unlink()
                 raise
-    except OSError as error:  # that of a full disk names no file, others the temporary one
+    except OSError as error:  # it names no file if the disk is full, or the temporary one
         error.filename = str(path)
         raise
 
 
 def check_writable(owner: str, path: str | os.PathLike[str]) -> None:
-    """Refuse a place where no file can be written, before any work; a file there stays."""
+    """Refuse a place where no file can be written, before any work. A file there stays."""
     place = Path(os.path.realpath(path))
     check_replaceable(owner, place)
     _remove_stale(place)
@@ -69,8 +69,8 @@ def check_writable(owner: str, path: str | os.PathLike[str]) -> None:
         beside.unlink()
     except OSError as error:
         raise ValueError(
-            f"{owner}: {str(path)!r} cannot be written ({error.strerror or error}). Remedy: the "
-            "path of a file, in a folder that exists and that you may write to."
+            f"{owner}: {str(path)!r} cannot be written ({error.strerror or error}). Remedy: use "
+            "the path of a file, in an existing folder that you may write to."
         ) from error
 
 
@@ -79,13 +79,13 @@ def check_replaceable(owner: str, path: Path) -> None:
     check_is_file(owner, path)
     if path.exists() and not (path.stat().st_mode & 0o222 and _opens(path)):
         raise ValueError(
-            f"{owner}: {str(path)!r} is there and read-only, and is not replaced. Remedy: another "
-            "path; or delete it, or allow writing to it, first."
+            f"{owner}: {str(path)!r} exists and is read-only, so it is not replaced. Remedy: use "
+            "another path; or delete the file, or allow writing to it, first."
         )
 
 
 def _opens(path: Path) -> bool:
-    """Whether a file can be opened for writing, which rights do not tell; it stays as it is."""
+    """Whether a file can be opened for writing. Its mode does not tell. It stays unchanged."""
     try:
         with path.open("r+b"):
             return True
@@ -97,7 +97,7 @@ def check_is_file(owner: str, path: Path) -> None:
     """Refuse the path of something that is not a file, such as a folder or a device."""
     if path.exists() and not path.is_file():
         what = "a folder" if path.is_dir() else "not a file but a device, pipe or socket"
-        raise ValueError(f"{owner}: {str(path)!r} is {what}. Remedy: the path of a file.")
+        raise ValueError(f"{owner}: {str(path)!r} is {what}. Remedy: use the path of a file.")
 
 
 def _opened_beside(place: Path) -> tuple[BinaryIO, Path]:
@@ -109,11 +109,11 @@ def _opened_beside(place: Path) -> tuple[BinaryIO, Path]:
         file = os.fdopen(os.open(beside, flags, mode), "w+b")
         if _locked(file) and beside.exists():
             return file, beside
-        file.close()  # another process took it for a stale one before it was locked
+        file.close()  # another process removed it as stale before it was locked
 
 
 def _locked(file: BinaryIO) -> bool:
-    """Lock a file that no other process has locked; whether that was so."""
+    """Lock a file. Returns False if another process has locked it."""
     try:
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -134,7 +134,7 @@ def _remove_stale(place: Path) -> None:
 
 
 def _remove_unlocked(path: Path) -> None:
-    """Remove a file that no process has locked; a file system without locks keeps it."""
+    """Remove a file that no process has locked. A file system without locks keeps it."""
     with suppress(OSError):
         if fcntl is None:
             path.unlink()
@@ -145,7 +145,7 @@ def _remove_unlocked(path: Path) -> None:
 
 
 def _take_rights(beside: Path, place: Path) -> None:
-    """Give a file the owner and the mode of the one that it is to replace."""
+    """Give a file the owner and the mode of the file that it will replace."""
     there, here = place.stat(), beside.stat()
     if (there.st_uid, there.st_gid) != (here.st_uid, here.st_gid):
         with suppress(OSError):

@@ -1,1 +1,1 @@
-"""Functions made of neurons: networks and expansions, and estimates of their values."""
+"""Functions made of neurons: networks, expansions, and estimates of their values."""

@@ -1,8 +1,8 @@
-"""Activations Z = ψ(X; W) of rows by drawn neurons, and the one loop that evaluates them.
+"""Activations Z = ψ(X; W) of drawn neurons on rows, and the one loop that evaluates them.
 
 Neurons come in pieces, usually blocks of a stream. The activations of a piece of n neurons have
-``width * n`` columns: column ``k * n + j`` holds number k of neuron j. The columns of several
-pieces lie side by side.
+``width * n`` columns: column ``k * n + j`` holds value k of neuron j. The columns of several pieces
+lie side by side.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from trickless.arrays.threads import map_blocks, map_rows, row_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, pick
 from trickless.neurons import Neurons, Weights
 
-#: The most bytes of a panel's activations, in double precision, and its most rows. More rows do not
-#: make sums over a panel faster.
+#: The largest number of bytes of a panel's activations, in double precision, and of its rows. More
+#: rows do not make sums over a panel faster.
 PANEL_BYTES, PANEL_ROWS = 2**26, 8192
-#: The most bytes of a panel on a device, where sums over few rows wait for the device's memory.
+#: The most bytes of a panel on a device. With few rows, sums wait for the device's memory.
 PANEL_BYTES_ON_DEVICE = 2**30
 
-#: Begins to iterate over neurons; each piece is the slice of its neurons, and their weights.
+#: A function that iterates over neurons. A piece is the slice of its neurons, and their weights.
 Pieces = Callable[[], Iterable[tuple[slice, Weights]]]
 
 
 def together(weights: Weights) -> Pieces:
-    """Neurons as one piece."""
+    """Give all neurons as one piece."""
     return lambda: [(slice(0, weights[0].shape[0]), weights)]
 
 
 def in_blocks(weights: Weights) -> Pieces:
-    """Neurons in pieces of at most a block."""
+    """Give neurons in pieces of at most a block."""
     return lambda: [(some, pick(weights, some)) for some in row_blocks(len(weights[0]), BLOCK)]
 
 
@@ -48,9 +48,9 @@ def evaluate(
     n_jobs: int | None = None,
     blocks: list[slice] | None = None,
 ) -> None:
-    """Evaluate neurons on rows. A thread takes a block of rows, and all pieces in turn.
+    """Evaluate neurons on rows. A thread takes a block of rows, and one piece after the other.
 
-    ``use(rows, where, Z)`` gets the activations of a block of rows by a piece of neurons. Several
+    ``use(rows, where, Z)`` gets the activations of a piece of neurons on a block of rows. Several
     threads call it at the same time, for different rows. The pieces have ``n_columns`` columns in
     all, which set the size of a block unless ``blocks`` are given.
     """
@@ -74,7 +74,7 @@ def activations(
     n_jobs: int | None = None,
     out: Any = None,
 ) -> Any:
-    """Activations of all rows by all neurons: an array (n_rows, n_neurons * width), or ``out``."""
+    """Compute activations of all neurons: an array (n_rows, n_neurons * width), or ``out``."""
     width = neurons.width
     Z = empty((X.shape[0], n_neurons * width), X) if out is None else out
 
@@ -94,10 +94,11 @@ def panels(
     n_together: int = 0,
     n_jobs: int | None = None,
 ) -> Iterator[tuple[slice, Any]]:
-    """Activations of all rows by the first neurons of a stream, a panel of rows at a time.
+    """Yield the activations of the first neurons of a stream, a panel of rows at a time.
 
-    If the panels are not ``kept``, each overwrites the one before, which saves the time to allocate
-    memory. A panel may have ``n_together`` rows even if they take more than ``PANEL_BYTES``.
+    If the panels are not ``kept``, each overwrites the panel before it. This saves the time to
+    allocate memory. A panel may have ``n_together`` rows even if they take more than
+    ``PANEL_BYTES``.
     """
     n_rows, n_columns = X.shape[0], n_neurons * stream.neurons.width
     if on_host(X):

@@ -1,4 +1,4 @@
-"""Blocks of rows of one shape, so that the answer for a row does not depend on the other rows."""
+"""Blocks of one shape, so that the answer for a row does not depend on the other rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from trickless.arrays.devices import take
 from trickless.arrays.threads import map_blocks, map_rows, worthwhile
 
-#: Rows, and values that are computed, in blocks of rows of one shape: at least the former, and as
-#: many as the latter allow.
+#: Blocks of one shape have at least this number of rows, or more if they compute fewer values than
+#: this number of values.
 _ROWS_ALIKE, _VALUES_ALIKE = 128, 2**15
 
 
@@ -20,10 +20,11 @@ def map_rows_alike(
 ) -> None:
     """Call ``function(rows, some)`` for blocks of the rows of X that all have the same shape.
 
-    So what it computes for a row of a dense array on the host does not depend on how many others
-    there are, nor on the number of threads: BLAS rounds products of other shapes in other ways. The
-    last block is filled up with copies of its last row, whose results are to be left out. The shape
-    depends on ``n_columns``, the columns that are computed in all.
+    BLAS rounds products of different shapes in different ways. With blocks of one shape, the result
+    for a row does not depend on the number of other rows or threads. This is for dense arrays on
+    the host. The last block is filled up with copies of its last row. ``function`` must leave out
+    their results. The shape depends on ``n_columns``, the number of columns that are computed in
+    all.
     """
     if not isinstance(X, np.ndarray):
         map_rows(lambda rows: function(rows, take(X, rows)), X, n_columns, n_jobs)

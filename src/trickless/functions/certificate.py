@@ -1,4 +1,4 @@
-"""Estimates with guaranteed errors: neurons are drawn until concentration inequalities hold."""
+"""Estimates with guaranteed errors: draw neurons until concentration inequalities hold."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from trickless.functions.network import Network
 from trickless.rules import anything, check_value, is_real
 from trickless.theory import empirical_bernstein_radius, hoeffding_radius
 
-#: Neurons of the first stage, and the factor by which each stage has more.
+#: Neurons of the first stage, and the factor by which each stage is larger than the one before.
 _FIRST_STAGE, _GROWTH = 256, 1.5
 #: The most neurons that are held at a time.
 _AT_ONCE = 2**15
-#: Rounding errors, in units of the precision, that a sum of bounded terms is assumed to have.
+#: Assumed rounding error of a sum of bounded terms, in units of the precision.
 _ROUNDINGS = 8
 
 
@@ -26,13 +26,14 @@ def certified(
     tolerance: np.ndarray,
     delta: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values and radii of at most ``tolerance``, each correct with probability 1 − delta.
+    """Estimate values and radii of at most ``tolerance``, correct with probability 1 − delta.
 
-    Stage k has drawn ⌈256 · 1.5^k⌉ neurons and may be wrong with probability δ / ((k+1)(k+2)),
-    which sums to δ. Rows within the tolerance are done; the others go on with more neurons.
+    Stage k has drawn ⌈256 · 1.5^k⌉ neurons, and may be wrong with probability δ / ((k+1)(k+2)).
+    These probabilities sum to δ. Rows within the tolerance are done. The others go on with more
+    neurons.
 
-    ``draw(n)`` makes a network of n fresh neurons, whose expectation is estimated. A single
-    neuron's value for an output lies between minus and plus its ``half_range``.
+    ``draw(n)`` makes a network of n fresh neurons. Its expectation is estimated. The value of a
+    single neuron for an output lies between minus and plus its ``half_range``.
     """
     shape = X.shape[0], len(half_range)
     value, radius = np.zeros(shape), np.zeros(shape)
@@ -51,9 +52,9 @@ def certified(
             n += more
         stage += 1
         share = delta / (stage * (stage + 1))
-        # The empirical Bernstein radius is below Bennett's, which has the true variance, with
-        # probability at most share/3. Errors exceed the smaller of Bennett's and Hoeffding's, which
-        # is not random, with probability at most 2 share/3.
+        # With probability at most share/3, the empirical Bernstein radius is below Bennett's, which
+        # uses the true variance. The smaller of Bennett's and Hoeffding's radius is not random.
+        # Errors exceed it with probability at most 2 share/3.
         within = np.minimum(
             hoeffding_radius(n, half_range, 2 * share / 3),
             empirical_bernstein_radius(n, square / (n - 1), half_range, share),
@@ -74,14 +75,14 @@ def check_probability(owner: str, name: str, value: Any) -> None:
     """Check that a probability is strictly between 0 and 1."""
     rule = anything(
         "a number above 0 and below 1",
-        f"{name}=0.05 or 0.95 are common choices",
+        f"{name}=0.05 and {name}=0.95 are common choices",
         lambda v: is_real(v) and 0 < v < 1,
     )
     check_value(owner, name, value, rule)
 
 
 def check_tolerance(owner: str, tolerance: Any, alpha: np.ndarray, dtype: Any) -> np.ndarray:
-    """The tolerance of each output, if all are positive and above the rounding of the sums."""
+    """Check that tolerances are positive and above rounding errors. Give one for each output."""
     try:
         wanted = np.broadcast_to(np.asarray(tolerance, dtype=np.float64), alpha.shape[1])
         known = bool((wanted > 0).all() and np.isfinite(wanted).all())
@@ -90,12 +91,12 @@ def check_tolerance(owner: str, tolerance: Any, alpha: np.ndarray, dtype: Any) -
     if not known:
         raise ValueError(
             f"{owner}: tolerance={tolerance!r}, but it must be a finite number above 0, or one for "
-            "each output. Remedy: tolerance=0.05 lets values be 0.05 off."
+            "each output. Remedy: tolerance=0.05 allows errors of up to 0.05."
         )
     rounding = _ROUNDINGS * np.finfo(dtype).eps * np.abs(alpha).sum(axis=0)
     if (wanted < rounding).any():
         raise ValueError(
-            f"{owner}: tolerance={tolerance!r}, but sums in {np.dtype(dtype).name} may be off by "
-            f"{rounding.max():.1g} themselves. Remedy: dtype='float64', or a larger tolerance."
+            f"{owner}: tolerance={tolerance!r}, but rounding of sums in {np.dtype(dtype).name} may "
+            f"cause errors of {rounding.max():.1g}. Remedy: dtype='float64', or a larger tolerance."
         )
     return wanted

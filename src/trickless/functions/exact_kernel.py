@@ -1,7 +1,7 @@
 """Kernels in closed form: their values, sums over support points, and rows kept in memory.
 
-Kernel values are worked out in blocks of at most 256 rows and 16 MiB (but one row at least), a
-block a thread.
+Kernel values are computed in blocks of at most 256 rows and 16 MiB, but at least one row. Each
+block runs on one thread.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import sklearn
 from trickless.arrays.distances import squared_distances
 from trickless.arrays.threads import map_blocks, row_blocks
 
-#: The most rows of kernel values, and bytes of them, that are worked out at once.
+#: The most rows of kernel values, and the most bytes, that are computed at once.
 BLOCK_ROWS, BLOCK_BYTES = 256, 2**24
-#: Rows whose k(x, x) are taken from one square of the kernel matrix, and rows of it in a block.
+#: Rows whose k(x, x) come from one square of the kernel matrix, and rows of a block of the matrix.
 _SQUARE, _ROWS_OF_MATRIX = 16, 64
 
 
 def rows_at_once(n_columns: int) -> int:
-    """Number of rows of ``n_columns`` kernel values that make a block."""
+    """Number of rows in a block, for ``n_columns`` kernel values in each row."""
     return max(1, min(BLOCK_ROWS, BLOCK_BYTES // (8 * max(1, n_columns))))
 
 
@@ -42,8 +42,8 @@ class ExactKernel:
         self.n_jobs = n_jobs
 
     def __call__(self, X: Any, Y: Any) -> np.ndarray:
-        """Values k(x, x') for every row x of X and x' of Y, in one block."""
-        with np.errstate(all="ignore"):  # what overflows or is not a number is refused below
+        """Compute k(x, x') for every row x of X and x' of Y, in one block."""
+        with np.errstate(all="ignore"):  # values that are not finite raise an error below
             K = self._values(X, Y)
         check_kernel_values(self.owner, K)
         return K
@@ -56,27 +56,27 @@ class ExactKernel:
         return sklearn.metrics.pairwise.pairwise_kernels(X, Y, metric=self.metric, **params)
 
     def matrix(self, X: Any, Y: Any) -> np.ndarray:
-        """Values k(x, x') for every row x of X and x' of Y, a block of rows a thread."""
+        """Compute k(x, x') for every row x of X and x' of Y, a block of rows on each thread."""
         if 0 in (X.shape[0], Y.shape[0]):
             return np.zeros((X.shape[0], Y.shape[0]))
         blocks = row_blocks(X.shape[0], _ROWS_OF_MATRIX)
         return np.concatenate(map_blocks(lambda rows: self(X[rows], Y), blocks, self.n_jobs))
 
     def diagonal(self, X: Any) -> np.ndarray:
-        """Values k(x, x) of all rows."""
+        """Compute k(x, x) for all rows."""
         squares = [self(X[rows], X[rows]) for rows in row_blocks(X.shape[0], _SQUARE)]
         diagonal = np.concatenate([np.diag(square) for square in squares])
         if diagonal.min() < 0:
             row = int(diagonal.argmin())
             raise ValueError(
-                f"{self.owner}: the kernel gives k(x, x) = {diagonal[row]:g} for row {row}, but it "
-                "is the squared norm of a feature vector, which cannot be negative. Remedy: a "
-                "positive semi-definite kernel, or other kernel_params."
+                f"{self.owner}: the kernel gives k(x, x) = {diagonal[row]:g} for row {row}, but "
+                "k(x, x) is a squared norm, which cannot be negative. Remedy: a positive "
+                "semi-definite kernel, or other kernel_params."
             )
         return diagonal
 
     def sums(self, X: Any, support: Any, alpha: np.ndarray) -> np.ndarray:
-        """Sums Σᵢ αᵢ k(xᵢ, x) over support points, for each row x: (n_rows, n_outputs)."""
+        """Sum Σᵢ αᵢ k(xᵢ, x) over support points, for each row x: (n_rows, n_outputs)."""
         if support.shape[0] == 0:
             return np.zeros((X.shape[0], alpha.shape[1]))
         blocks = row_blocks(X.shape[0], rows_at_once(support.shape[0]))
@@ -85,22 +85,22 @@ class ExactKernel:
 
 
 def check_kernel_values(owner: str, values: np.ndarray) -> None:
-    """Values of a kernel must be finite."""
+    """Check that the values of a kernel are finite."""
     finite = np.isfinite(values)
     if not finite.all():
         i, j = np.argwhere(~finite)[0]
         raise ValueError(
-            f"{owner}: the kernel gives k(x, x') = {values[i, j]} for two rows that are finite, "
-            "but its values must be finite. Remedy: scale X (StandardScaler), another kernel, or "
+            f"{owner}: the kernel gives k(x, x') = {values[i, j]} for two finite rows, but its "
+            "values must be finite. Remedy: scale X (StandardScaler), or choose another kernel or "
             "other kernel_params."
         )
 
 
 class KernelRows:
-    """Rows of the kernel matrix of some rows, as many of them kept as a budget of memory allows.
+    """Rows of a kernel matrix, of which as many are kept as a budget of memory allows.
 
-    The first rows that are asked for are kept, since every pass asks for all of them alike. The
-    others are worked out again when needed, with the same values but for rounding.
+    The first rows that are used are kept, because every pass uses all rows equally. The others are
+    computed again when needed. Their values are the same except for rounding.
     """
 
     def __init__(self, kernel: ExactKernel, X: Any, cache_bytes: int) -> None:

@@ -1,8 +1,9 @@
 """The expansion f = Σ α_i Φ(x_i), and unbiased estimates of what it predicts.
 
 Its prediction ⟨f, Φ(x)⟩ = E_w[f(w) ψ(x; w)], with f(w) = Σ_i α_i ψ(x_i; w), is an expectation over
-neurons, so it can be sampled. Every estimator draws neurons and gives each one a coefficient that
-does not depend on x. So it *is* a finite network, whose value at any x is an unbiased estimate.
+neurons, so it can be sampled. Every estimator draws neurons, and gives each neuron a coefficient
+that does not depend on x. So it *is* a finite network, whose value at any x is an unbiased
+estimate.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ from trickless.rules import check_value, choice, count
 _PAIRS = 4096
 
 ESTIMATORS = "full", "index", "stratified"
-ESTIMATOR = choice("auto", *ESTIMATORS, remedy="'auto' takes the cheapest for the same error")
+ESTIMATOR = choice("auto", *ESTIMATORS, remedy="'auto' takes the fastest for the same error")
 FROZEN = choice(*ESTIMATORS, remedy="'full' gives the smallest standard error")
 N_NEURONS = count("more neurons give a smaller standard error, for example n_neurons=1000")
 
 
 class Expansion:
-    r"""A function given by support points and coefficients.
+    r"""A function given by support points and their coefficients.
 
     .. math:: f = \sum_{i=1}^{t} \alpha_i \Phi(x_i), \qquad
         \langle f, \Phi(x) \rangle = \sum_i \alpha_i k(x_i, x)
@@ -62,22 +63,28 @@ class Expansion:
     neurons : Neurons
         A fitted family.
     support : float32 or float64 array or CSR matrix of shape (t, n_features)
-        The support points x_i.
+        Support points :math:`x_i`.
     alpha : array of shape (t, n_outputs)
-        Their coefficients.
+        Coefficients :math:`\alpha_i` of the support points.
     n_jobs : int, optional
-        Threads.
+        Number of threads.
 
     Notes
     -----
+    There are three ways to estimate values from m drawn neurons. With several outputs,
+    :math:`|\alpha_i|` is the Euclidean norm of row i.
+
     *Index sampling* (Livni et al. 2017, Algorithm 2) draws one support point for each neuron, with
-    :math:`i \propto |\alpha_i|`. Its variance at one x is at most :math:`\|\alpha\|_1^2 / m`. A
-    neuron costs one activation. *Stratified* index sampling draws one i from each of m equal strata
-    of the cumulated :math:`|\alpha_i|`, where coefficients of one sign lie next to each other. Its
-    variance is never larger, for the same work. *Full sums* evaluate f(w) over the whole support.
-    Their variance is at most :math:`E f(w)^2 / m = \|f\|^2 / m`, and never larger than that of
-    index sampling, of which f(w) is the mean over i. A neuron costs t activations. With several
-    outputs, :math:`|\alpha_i|` is the Euclidean norm of row i.
+    :math:`i \propto |\alpha_i|`. Its variance at one x is at most :math:`\|\alpha\|_1^2 / m`. Each
+    neuron needs one activation.
+
+    *Stratified* index sampling draws one i from each of m equal strata of the cumulated
+    :math:`|\alpha_i|`. Coefficients of one sign lie next to each other there. Its variance is never
+    larger, for the same work.
+
+    *Full sums* evaluate f(w) over the whole support. Their variance is at most :math:`E f(w)^2 / m
+    = \|f\|^2 / m`. It is never larger than the variance of index sampling, because f(w) is the mean
+    over i. Each neuron needs t activations.
 
     Examples
     --------
@@ -104,11 +111,11 @@ class Expansion:
         self.n_jobs = n_jobs
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and files leave the measured variances out."""
+        """Leave out the measured variances in copies and files."""
         return {name: value for name, value in vars(self).items() if name != "_at_support"}
 
     def values(self, weights: Weights) -> np.ndarray:
-        """f(w) = Σ_i α_i ψ(x_i; w) for each of n neurons, shape (n, width, n_outputs)."""
+        """Compute f(w) = Σ_i α_i ψ(x_i; w) for each of n neurons: (n, width, n_outputs)."""
         n, width, n_rows = len(weights[0]), self.neurons.width, self.support.shape[0]
         parts: dict[int, list[np.ndarray]] = {}
 
@@ -124,25 +131,27 @@ class Expansion:
         return total
 
     def _alpha(self, rows: slice) -> np.ndarray:
-        """Coefficients of some support points, in the precision of the support."""
+        """Get coefficients of some support points, in the precision of the support."""
         return self.alpha[rows].astype(self.support.dtype, copy=False)
 
     def freeze(self, n_neurons: int, estimator: str = "full", random_state: Any = None) -> Network:
-        """Sample an ordinary finite network whose expectation is this expansion.
+        """Draw a finite network whose expectation is this expansion.
 
         Parameters
         ----------
         n_neurons : int
-            How many neurons the network gets. Its standard error falls like 1/√n_neurons, and its
-            cost for a row does not depend on the size of the support.
+            Number of neurons of the network. Its standard error falls like 1/√n_neurons. The time
+            for a prediction does not depend on the number of support points.
         estimator : {"full", "index", "stratified"}, default="full"
-            Full sums give the smallest standard error; index sampling is faster.
+            How to compute the coefficients of the network. Full sums give the smallest standard
+            error. Index sampling is faster.
         random_state : int, Generator, RandomState or None, default=None
-            Source of the neurons.
+            Seed of the neurons. Pass an int for reproducible results.
 
         Returns
         -------
         Network
+            The network.
         """
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
         check_value("Expansion", "estimator", estimator, FROZEN)
@@ -156,36 +165,39 @@ class Expansion:
         random_state: Any = None,
         variances: Variances | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Unbiased estimate of ⟨f, Φ(x)⟩ for each row, from freshly drawn neurons.
+        """Estimate ⟨f, Φ(x)⟩ for each row without bias, from freshly drawn neurons.
 
-        All rows share the neurons. So each estimate is unbiased and has the error returned for it,
-        but the errors of different rows are correlated.
+        All rows share the neurons. So the errors of different rows are correlated. Each estimate by
+        itself is unbiased, and has the standard error that is returned.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows.
         n_neurons : int
-            How many neurons to draw.
+            Number of neurons to draw.
         estimator : {"auto", "full", "index", "stratified"}, default="auto"
-            "auto" aims at the standard error of full sums over ``n_neurons`` neurons. It takes
-            stratified index sampling, with as many more neurons as that needs, where this is less
-            work. It decides by variances that a pilot measures with a few neurons. The first
-            estimate that is large enough runs the pilot, once, at some of the support points.
+            How to estimate; see the class. "auto" aims at the standard error of full sums over
+            ``n_neurons`` neurons. If stratified index sampling reaches it with less work, "auto"
+            uses that, with more neurons. It decides by variances that a pilot measures with a few
+            neurons. The first estimate that is large enough runs the pilot once, at some of the
+            support points.
         random_state : int, Generator, RandomState or None, default=None
-            Source of the neurons.
+            Seed of the neurons. Pass an int for reproducible results.
         variances : Variances, optional
-            What :meth:`variances` measured at similar rows. Pass them where the rows are unlike
-            the support points.
+            Result of :meth:`variances` for similar rows. Pass it if the rows are unlike the support
+            points.
 
         Returns
         -------
         value, standard_error : arrays of shape (n_rows, n_outputs)
+            Estimates and their standard errors.
 
         Raises
         ------
         ValueError
             If the neurons of one draw are not independent. ``freeze(n_neurons)(X)`` gives values
-            without errors.
+            without standard errors.
         """
         check_independent("Expansion", "a standard error", self.neurons)
         check_value("Expansion", "n_neurons", n_neurons, N_NEURONS)
@@ -198,10 +210,11 @@ class Expansion:
         return self._sample(n_neurons, as_generator(random_state), estimator).estimate(X)
 
     def full_sums(self, X: Any, n_neurons: int, rng: np.random.Generator) -> np.ndarray:
-        """The values of ``freeze(n_neurons, "full", rng)(X)``, without making the network.
+        """Compute ``freeze(n_neurons, "full", rng)(X)`` without making the network.
 
         Each thread takes one block of neurons at a time: it draws them, sums over the support and
-        predicts. With fewer blocks than threads, the threads share out support and rows instead.
+        predicts. If there are fewer blocks than threads, the threads share the support points and
+        rows instead.
         """
         t, n_rows, outputs = self.support.shape[0], X.shape[0], self.alpha.shape[1]
         width, dtype = self.neurons.width, self.support.dtype
@@ -236,7 +249,7 @@ class Expansion:
     def certify(
         self, X: Any, tolerance: Any, confidence: float = 0.95, random_state: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        r"""Estimate ⟨f, Φ(x)⟩ to within a tolerance, with as many neurons as needed.
+        r"""Estimate ⟨f, Φ(x)⟩ within a tolerance, with as many neurons as that needs.
 
         Each value is within ``tolerance`` of :math:`\langle f, \Phi(x) \rangle` with a probability
         of at least ``confidence``, as long as no neuron exceeds its family's ``bound``.
@@ -244,30 +257,32 @@ class Expansion:
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows.
         tolerance : float or array of shape (n_outputs,)
-            How far a value may be from the exact one.
+            Largest error allowed.
         confidence : float, default=0.95
-            The probability of that, for each value by itself.
+            Probability that an error is within the tolerance, for each value by itself.
         random_state : int, Generator, RandomState or None, default=None
-            Source of the neurons.
+            Seed of the neurons. Pass an int for reproducible results.
 
         Returns
         -------
         value, radius : arrays of shape (n_rows, n_outputs)
-            The radius is at most the tolerance, with the same confidence.
+            Estimates and bounds of their errors, with the same confidence. No radius exceeds the
+            tolerance.
 
         Raises
         ------
         ValueError
-            If the tolerance is below the rounding error of sums in the support's precision, or the
-            neurons of one draw are not independent.
+            If the tolerance is below the rounding error of sums in the precision of the support.
+            Also if the neurons of one draw are not independent.
 
         Notes
         -----
-        Each neuron gives a value in :math:`\pm \|\alpha\|_1 \mathrm{bound}^2`. Neurons are drawn
-        in stages of growing size. They end when the smaller of Hoeffding's and the empirical
-        Bernstein radius is within the tolerance at every row. The stages share the probability of
-        error, because each of them could be the last.
+        Each neuron gives a value in :math:`\pm \|\alpha\|_1 \mathrm{bound}^2`. Neurons are drawn in
+        stages of growing size. The last stage is the one in which the smaller of Hoeffding's and
+        the empirical Bernstein radius is within the tolerance at every row. The stages share the
+        probability of error, because any of them could be the last.
         """
         check_independent("Expansion", "a certificate", self.neurons)
         tolerance = check_tolerance("Expansion", tolerance, self.alpha, self.support.dtype)
@@ -296,7 +311,7 @@ class Expansion:
     def _index_values(
         self, weights: Weights, index: np.ndarray, directions: np.ndarray
     ) -> np.ndarray:
-        """‖α‖₁ (α_i / |α_i|) ψ(x_i; w) for each neuron and its support point i."""
+        """Compute ‖α‖₁ (α_i / |α_i|) ψ(x_i; w) for each neuron and its support point i."""
 
         def pairs(some: slice) -> np.ndarray:
             psi = self.neurons.activate_pairs(self.support[index[some]], pick(weights, some))
@@ -307,20 +322,27 @@ class Expansion:
         return psi[:, :, None] * directions[:, None, :]  # Alg. 2, line 4
 
     def variances(self, X: Any, random_state: Any = None) -> Variances:
-        """Variances of all estimators at the first few rows, measured with a few neurons.
+        """Measure the variances of all estimators at the first few rows, with a few neurons.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows.
         random_state : int, Generator, RandomState or None, default=None
+            Seed of the neurons. Pass an int for reproducible results.
+
+        Returns
+        -------
+        Variances
+            Variances of one neuron, for :meth:`estimate`.
         """
         return run_pilot(self.neurons, self.support, self.alpha, X, as_generator(random_state))
 
     @cached_property
     def _at_support(self) -> Variances:
-        """The variances at some of the support points, measured with a seed of their own.
+        """Variances at some of the support points, measured with a seed of their own.
 
-        So the choice of "auto" depends neither on an estimate's seed nor on earlier estimates.
+        So the choice of "auto" depends neither on the seed of an estimate nor on earlier estimates.
         """
         t = self.support.shape[0]
         some = np.linspace(0, t - 1, min(t, PILOT_ROWS)).astype(int)
@@ -329,28 +351,35 @@ class Expansion:
     def variances_if_worth(
         self, X: Any, n_neurons: int, random_state: Any = None, n_estimates: float = 1
     ) -> Variances | None:
-        """The variances at some rows; None where a pilot could hardly save more than it costs.
+        """Measure variances at some rows if a pilot is likely to save work; else return None.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows.
         n_neurons : int
-            Neurons whose full sums have the wanted error.
+            Number of neurons of full sums with the wanted error.
         random_state : int, Generator, RandomState or None, default=None
+            Seed of the neurons. Pass an int for reproducible results.
         n_estimates : float, default=1
-            How many estimates will use the variances.
+            Number of estimates that will use the variances.
+
+        Returns
+        -------
+        Variances or None
+            Variances of one neuron, for :meth:`estimate`.
         """
         if not is_pilot_worthwhile(self.support.shape[0], X.shape[0], n_neurons, n_estimates):
             return None
         return self.variances(X, random_state)
 
     def cheapest(self, n_neurons: int, n_rows: int, variances: Variances | None) -> tuple[str, int]:
-        """The estimator with the least work for the error of full sums, and its neurons."""
+        """Find the estimator with the least work for the error of full sums, and its neurons."""
         return cheapest(self.support.shape[0], n_rows, n_neurons, variances)
 
 
 def _check_expansion(support: Any, alpha: Any) -> None:
-    """Support points must be rows of real numbers, each with one row of coefficients."""
+    """Check that support points are real rows, each with one row of coefficients."""
     shape = support.shape if scipy.sparse.issparse(support) else np.shape(support)
     shapes = shape, np.shape(alpha)
     if len(shapes[0]) != 2 or len(shapes[1]) != 2 or shapes[0][0] != shapes[1][0]:

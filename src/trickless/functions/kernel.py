@@ -13,16 +13,17 @@ from trickless.functions.exact_kernel import check_kernel_values
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, draw, generator
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import check_family
+from trickless.pictures import axes_for, ink
 from trickless.rules import Rule, check_value, count, integer, is_integer, with_remedies
 from trickless.tables.encoder import why_no_numbers
 
 #: Products of activations held at a time (at least one neuron's).
 _PRODUCTS = 2**22
 
-_COUNT = count("it counts draws of w; n_neurons=1000 is a good start")
+_COUNT = count("n_neurons=1000 is a good start")
 
 
-@np.errstate(over="ignore", invalid="ignore")  # values that are not finite are refused
+@np.errstate(over="ignore", invalid="ignore")  # values that are not finite raise an error
 def estimate_kernel(
     neurons: Neurons | str,
     X: Any,
@@ -38,20 +39,23 @@ def estimate_kernel(
     Parameters
     ----------
     neurons : Neurons or str
-        A family, or the name of one. One that has not been fitted is fitted to ``X``.
+        A family, or the name of one. If it is not fitted, a copy is fitted to ``X``.
     X : array of shape (n_x, n_features)
+        Rows.
     Y : array of shape (n_y, n_features), optional
-        Default: ``X``.
+        Other rows. Default: ``X``.
     n_neurons : int, default=1000
-        How many neurons m to draw. If the neurons of a draw depend on each other (``sampling`` of
-        the Fourier families), the standard error comes from blocks of 256 neurons.
+        Number m of neurons to draw. More neurons give a smaller standard error. If the neurons of
+        one draw depend on each other (``sampling`` of the Fourier families), the standard error
+        comes from blocks of 256 neurons.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons.
+        Seed of the neurons. Pass an int for reproducible results.
 
     Returns
     -------
     mean, standard_error : arrays of shape (n_x, n_y)
-        The standard error is infinite for a single neuron, or a single block of dependent ones.
+        Estimate of the kernel, and its standard error. The standard error is infinite for a single
+        neuron, or for a single block of dependent neurons.
 
     Examples
     --------
@@ -92,7 +96,7 @@ def estimate_kernel(
 
 def _rows(owner: str, name: str, X: Any, may_be_missing: bool = False) -> np.ndarray:
     try:
-        # NumPy warns of sums that detect values that are not finite.
+        # NumPy would warn of the sums that detect values that are not finite.
         with with_remedies(owner), np.errstate(invalid="ignore"):
             finite = "allow-nan" if may_be_missing else True
             return check_array(X, dtype=np.float64, ensure_all_finite=finite, input_name=name)
@@ -114,7 +118,7 @@ def _fitted(neurons: Neurons | str, X: np.ndarray, seed: int) -> Neurons:
 
 
 def _by_neuron(family: Neurons, X: np.ndarray, weights: Weights) -> np.ndarray:
-    """Activations as an array of shape (n_neurons, n_rows, width)."""
+    """Compute activations as an array of shape (n_neurons, n_rows, width)."""
     return family(X, weights).reshape(len(X), family.width, -1).transpose(2, 0, 1)
 
 
@@ -198,7 +202,7 @@ class KernelDisplay:
         random_state : int, Generator, RandomState or None, default=None
             Seed of the neurons.
         ax : matplotlib Axes, optional
-            Default: a new figure.
+            Default: a new figure, in the style ``trickless.style``.
         name : str, optional
             The curve's name in the legend. Default: the name of the class.
         **kwargs
@@ -239,7 +243,7 @@ class KernelDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Default: a new figure.
+            Default: a new figure, in the style ``trickless.style``.
         name : str, optional
             The curve's name in the legend.
         **kwargs
@@ -249,18 +253,16 @@ class KernelDisplay:
         -------
         KernelDisplay
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots()
-        (self.line_,) = ax.plot(self.values, self.mean, **{"label": name} | kwargs)
-        low, high = (self.mean + sign * 2 * self.standard_error for sign in (-1, 1))
-        colour = self.line_.get_color()
-        self.band_ = ax.fill_between(self.values, low, high, color=colour, alpha=0.2, linewidth=0)
-        self.exact_ = None
-        if self.exact is not None:
-            (self.exact_,) = ax.plot(self.values, self.exact, "k--", linewidth=1, label="exact")
-        ax.set(xlabel="value of the input", ylabel="kernel")
-        ax.legend()
+        with axes_for(ax) as ax:
+            (self.line_,) = ax.plot(self.values, self.mean, **{"label": name} | kwargs)
+            low, high = (self.mean + sign * 2 * self.standard_error for sign in (-1, 1))
+            look = {"color": self.line_.get_color(), "alpha": 0.2, "linewidth": 0}
+            self.band_ = ax.fill_between(self.values, low, high, **look)
+            self.exact_ = None
+            if self.exact is not None:
+                look = {"color": ink(ax), "linestyle": "--", "linewidth": 1, "label": "exact"}
+                (self.exact_,) = ax.plot(self.values, self.exact, **look)
+            ax.set(xlabel="value of the input", ylabel="kernel")
+            ax.legend()
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -1,4 +1,4 @@
-"""The finite weighted sum Σ c_j ψ(x; w_j): the only predictor in the package."""
+"""Networks: finite weighted sums Σ c_j ψ(x; w_j), with which learners of neurons predict."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from trickless.functions.alike import map_rows_alike
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent
 
-#: Bytes of weights (at least a block) that are applied to all rows before the next ones.
+#: Bytes of weights (at least a block) that are applied to all rows together.
 _GROUP_BYTES = 2**25
-#: Rows of a block where the leaves of rows are looked up.
+#: Rows of a block if leaves of trees are looked up.
 _ROWS_OF_LEAVES = 2**14
 
 
@@ -26,7 +26,7 @@ class Source(Protocol):
     """A source of weights: memory, or a seed."""
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
-        """The neurons from ``start`` to ``stop`` in pieces of at most a block, beside ``like``."""
+        """Yield neurons ``start`` to ``stop`` in pieces, on the device of ``like``."""
 
 
 class Network:
@@ -35,22 +35,22 @@ class Network:
     .. math:: f(x) = b + \sum_{j=1}^{n} c_j \cdot \psi(x; w_j)
 
     Threads take blocks of rows, and evaluate the neurons block by block. So memory does not grow
-    with the product of rows and neurons.
+    with the product of the numbers of rows and neurons.
 
     Parameters
     ----------
     neurons : Neurons
-        The family that evaluates the weights.
+        A fitted family, which evaluates the weights.
     source : NeuronStream or StoredNeurons
-        Where the weights come from.
+        Source of the weights.
     coef : array of shape (n_neurons, width, n_outputs)
         Coefficients c.
     intercept : float or array of shape (n_outputs,), default=0.0
-        Constants b.
+        Intercepts b.
     n_jobs : int, optional
-        Threads.
+        Number of threads.
     stratified : bool, default=False
-        Whether neurons were drawn for consecutive strata, which changes their standard error.
+        Whether neurons were drawn for consecutive strata. This changes the standard error.
     """
 
     def __init__(
@@ -80,21 +80,22 @@ class Network:
         return self.coef.shape[2]
 
     def __call__(self, X: Any) -> Any:
-        """Values of the network.
+        """Compute the values of the network.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
-            From NumPy, or from any library with the array API.
+            Rows, as an array of NumPy or of any library with the array API.
 
         Returns
         -------
         float64 array of shape (n_rows, n_outputs)
-            In the library and on the device of X if it supports float64; else in NumPy.
+            Values, in the library and on the device of X if it supports float64, and otherwise in
+            NumPy.
         """
         total = zeros((X.shape[0], self.n_outputs), X)
         total += beside(total, np.asarray(self.intercept, dtype=np.float64))
-        like = X  # whose precision may be another than that of rows that are read
+        like = X  # keeps the precision, which may change when rows are read
         if self.neurons.one_hot:
             X = self.neurons.read(X, self.n_jobs)
         for group in self._groups(X):
@@ -112,7 +113,7 @@ class Network:
         return total
 
     def _by_rows(self, add: Callable[[slice, Any], None], X: Any) -> None:
-        """Apply ``add`` to blocks of rows, which are longer where leaves are looked up."""
+        """Apply ``add`` to blocks of rows. Blocks are longer if leaves are looked up."""
         if self.neurons.one_hot and on_host(X):
             jobs = worthwhile(self.n_jobs, X.shape[0] * self.n_neurons)
             blocks = row_blocks(X.shape[0], _ROWS_OF_LEAVES, n_threads(jobs))
@@ -122,24 +123,31 @@ class Network:
             map_rows_alike(add, X, self.n_neurons * width, self.n_jobs)
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Values of the network, and their standard errors as sums over independent draws.
+        """Compute the values of the network, and their standard errors.
 
-        The network is taken as an estimate of its own expectation over w. So the error has a
-        meaning only if coefficient j depends on w_j and on no other draw, as in a frozen expansion.
-        For draws from strata the error comes from differences of neighbours. It is then, on
-        average, too large rather than too small.
+        The network, a sum over independent draws, is seen as an estimate of its own expectation
+        over w. So the standard error is meaningful only if coefficient j depends on w_j and on no
+        other draw, as in a frozen expansion. For draws from strata, the standard error comes from
+        differences of neighbours. Its expectation is then too large rather than too small.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_features)
+            Rows, as an array of NumPy.
 
         Returns
         -------
         value, standard_error : float64 arrays of shape (n_rows, n_outputs)
+            Values and their standard errors. The standard error is infinite for a single neuron.
 
         Raises
         ------
         ValueError
-            If the neurons of one draw are not independent. Calling the network still gives values.
+            If the neurons of one draw are not independent. You can still call the network for
+            values.
         """
         check_independent("Network", "a standard error", self.neurons)
-        check_on_host("Network.estimate", X, "call the network, which gives values alone")
+        check_on_host("Network.estimate", X, "call the network, which gives values without errors")
         m = self.n_neurons
         total = np.zeros((X.shape[0], self.n_outputs))
         squares = np.zeros_like(total)  # of the draws; if stratified, of differences of neighbours
@@ -169,7 +177,7 @@ class Network:
         return total + self.intercept, np.sqrt(square)
 
     def _groups(self, X: Any) -> Iterator[list[tuple[slice, Weights]]]:
-        """Slices and weights of a few blocks of neurons at a time, where the rows are."""
+        """Yield slices and weights of a few blocks of neurons, on the device of the rows."""
         group, size = [], 0
         for where, weights in self.source.pieces(0, self.n_neurons, X):
             group.append((where, weights))
@@ -182,12 +190,12 @@ class Network:
 
 
 def _beside(X: Any, coef: np.ndarray) -> Any:
-    """Coefficients where X is."""
+    """Move coefficients to the device of X."""
     return coef if on_host(X) else matching(X, coef)
 
 
 def _differences(each: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Differences of pairs of neighbouring draws, scaled so that squares sum to half the variance.
+    """Subtract neighbouring draws, scaled so that the squares sum to half the variance.
 
     If the number of draws is odd, the last draw is compared with the one before it.
     """
@@ -204,6 +212,7 @@ def check_finite(owner: str, values: Any) -> None:
     xp = namespace(values)
     if not bool(xp.all(xp.isfinite(values))):
         raise ValueError(
-            f"{owner}: the network's values are not finite, so its activations or its coefficients "
-            "are not. Remedy: check the family's activations on these rows, and the step size."
+            f"{owner}: the network's values are not finite, because its activations or its "
+            "coefficients are not. Remedy: check the family's activations on these rows, and the "
+            "step size."
         )

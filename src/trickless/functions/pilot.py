@@ -1,8 +1,8 @@
-"""Choosing an estimator of ⟨f, Φ(x)⟩ by a pilot.
+"""Choice of an estimator of ⟨f, Φ(x)⟩ by a pilot.
 
 A pilot draws a few neurons and measures the variance of each estimator (``run_pilot``). From the
-variances ``cheapest`` finds the estimator that reaches a standard error with the least work. Small
-estimates take full sums without a pilot (``is_pilot_worthwhile``). Work is counted in activations.
+variances, ``cheapest`` finds the estimator that reaches a standard error with the least work. Small
+estimates use full sums without a pilot (``is_pilot_worthwhile``). Work is counted in activations.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Variances(NamedTuple):
     numbers: float
 
     def strata(self, variance: float, t: int) -> float:
-        """Neurons that stratified sampling of t support points needs to reach a variance.
+        """Number of neurons that stratified sampling of t support points needs for a variance.
 
         With n neurons the variance is about (``index_within`` + ``index_between`` max(0, 1 − n/t))
         / n. From n = t strata on, few strata contain large parts of two support points.
@@ -69,10 +69,10 @@ class Variances(NamedTuple):
         return n if n < t else max(t, self.index_within / variance)
 
     def saves(self, n_neurons: int, t: int, full_work: float, index_work: float) -> bool:
-        """Whether stratified sampling certainly needs less work for the error of full sums.
+        """Whether stratified sampling surely needs less work for the error of full sums.
 
-        The full sums are those of ``n_neurons`` neurons and t support points. The works are those
-        of one neuron in full sums and in index sampling.
+        Full sums use ``n_neurons`` neurons and t support points. ``full_work`` and ``index_work``
+        are the work of one neuron in full sums and in index sampling.
         """
         if not self.full:
             return False
@@ -96,9 +96,9 @@ def is_pilot_worthwhile(t: int, n_rows: int, n_neurons: int, n_estimates: float 
 
 
 def cheapest(t: int, n_rows: int, n_neurons: int, variances: Variances | None) -> tuple[str, int]:
-    """The estimator with the least work for the error of full sums, and its neurons.
+    """Find the estimator with the least work for the error of full sums, and its neurons.
 
-    It is full sums if there are no variances, or index sampling would hold very many neurons.
+    It is full sums if there are no variances, or if index sampling would hold too many neurons.
     """
     if variances is None:
         return "full", n_neurons
@@ -114,9 +114,9 @@ def cheapest(t: int, n_rows: int, n_neurons: int, variances: Variances | None) -
 def run_pilot(
     neurons: Neurons, support: Any, alpha: np.ndarray, X: Any, rng: np.random.Generator
 ) -> Variances:
-    """Variances of all estimators at the first few rows: sums over the outputs, means over rows.
+    """Measure variances of all estimators at a few rows: sums over outputs, means over rows.
 
-    The pilot draws neurons of its own. So a choice by its variances leaves estimates unbiased.
+    The pilot draws neurons of its own. So estimates stay unbiased after a choice by its variances.
     """
     with linear_algebra(1):  # too little work for more threads
         return _run_pilot(neurons, support, alpha, X, rng)
@@ -141,7 +141,7 @@ def _run_pilot(
 
 
 def _n_summed(t: int) -> int:
-    """Points in each sample that stands for t support points."""
+    """Number of points in each sample that represents t support points."""
     return min(max(_PILOT_LEAST, int(_PILOT_SHARE * t)), _PILOT_MOST)
 
 
@@ -157,11 +157,11 @@ class Sample(NamedTuple):
 def measured(
     one: Sample, other: Sample, neighbours: Sample, rows: np.ndarray, numbers: float
 ) -> Variances:
-    """Variances from the activations of a pilot: sums over the outputs, means over the rows.
+    """Compute variances from a pilot's activations: sums over outputs, means over rows.
 
-    Two independent samples, ``one`` and ``other``, stand for the support; neighbouring strata stand
-    for two points of one stratum. ``rows`` are the activations of the rows, of shape (n_rows,
-    width, n_neurons), and ``numbers`` counts the numbers in the weights of one neuron.
+    Two independent samples, ``one`` and ``other``, represent the support. Points of neighbouring
+    strata represent two points of one stratum. ``rows`` are the activations of the rows, of shape
+    (n_rows, width, n_neurons). ``numbers`` is the count of numbers in the weights of one neuron.
     """
     full, points_noise = _of_full_sums(one, other, rows)
     within, between = _of_index_sampling(neighbours, rows)
@@ -181,7 +181,7 @@ def measured(
 
 
 def _of_full_sums(one: Sample, other: Sample, rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """Each neuron's part in the variance of f(w) ψ(x; w), and the noise from sampled points.
+    """Compute each neuron's part in the variance of f(w) ψ(x; w), and the noise of the sample.
 
     Each of the two samples gives an unbiased f(w), so their product has the mean of f(w)².
     """

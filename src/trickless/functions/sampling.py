@@ -1,8 +1,8 @@
-"""Drawing support points with probabilities in proportion to the size of their coefficients.
+"""Draws of support points in proportion to the size of their coefficients.
 
 ``by_size`` and ``Strata`` draw n points with replacement, for estimates that give every draw the
-weight ‖α‖₁/n. ``SupportSampler`` uses them for expansions. ``thin`` draws without replacement, for
-sums over fewer points with the same expectation.
+weight ‖α‖₁/n. ``SupportSampler`` uses them for expansions. ``thin`` draws without replacement. The
+sum over fewer points then has the same expectation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 
 class SupportSampler:
-    """Draws support points i with probability |α_i| / ‖α‖₁, for alpha of shape (t, n_outputs).
+    """Sampler of support points i with probability |α_i| / ‖α‖₁, for alpha (t, n_outputs).
 
     With several outputs, |α_i| is the Euclidean norm of row i.
     """
@@ -28,13 +28,13 @@ class SupportSampler:
         return Strata(self.size, self.alpha > 0)
 
     def draw(self, n: int, rng: np.random.Generator, estimator: str) -> np.ndarray:
-        """A support point for each of n neurons."""
+        """Draw a support point for each of n neurons."""
         if estimator == "index":
             return by_size(self.size, n, rng)  # Alg. 2, line 2
         return self._strata.draw(n, rng)
 
     def directions(self, index: np.ndarray) -> np.ndarray:
-        """‖α‖₁ α_i / |α_i| for each point i, shape (len(index), n_outputs)."""
+        """Compute ‖α‖₁ α_i / |α_i| for each point i, shape (len(index), n_outputs)."""
         return self.total * self.alpha[index] / self.size[index, None]
 
 
@@ -46,9 +46,9 @@ def by_size(size: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
 class Strata:
     """Stratified draws: one support point from each of n equal strata of the cumulated sizes.
 
-    The mean over the draws has the expectation of independent draws, as in Livni et al.'s Algorithm
-    2, and never a larger variance. Points with equal rows in ``groups``, the signs of the
-    coefficients, lie next to each other, so that few strata hold points of two groups.
+    The mean over the draws has the same expectation as with independent draws, as in Livni et al.'s
+    Algorithm 2. Its variance is never larger. ``groups`` has the signs of the coefficients. Points
+    with the same signs lie next to each other, so that few strata hold points of two groups.
     """
 
     def __init__(self, size: np.ndarray, groups: np.ndarray) -> None:
@@ -56,7 +56,7 @@ class Strata:
         self._total, self._last = _cumulated(size[self._order])
 
     def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """One draw from each of n strata of the cumulated sizes, shape (n,)."""
+        """Draw once from each of n strata of the cumulated sizes, shape (n,)."""
         u = (np.arange(n) + rng.random(n)) / n
         return self._order[_where(self._total, self._last, u)]
 
@@ -65,9 +65,9 @@ def thin(size: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray
     r"""Draw at most n points, without replacement, so that weighted sums keep their expectation.
 
     Point i is kept with probability :math:`\pi_i = \min(1, c \cdot \mathrm{size}_i)`, where c makes
-    the probabilities sum to n. A point that is kept counts :math:`1 / \pi_i` times. So for every v,
-    :math:`E \sum_{i \in S} v_i / \pi_i = \sum_i v_i` over the points whose size is positive.
-    Sampling is systematic, so the number kept is always n.
+    the probabilities sum to n. A kept point counts :math:`1 / \pi_i` times. So for every v,
+    :math:`E \sum_{i \in S} v_i / \pi_i = \sum_i v_i` over the points of positive size. Sampling is
+    systematic, so exactly n points are kept, unless fewer have a positive size.
 
     The points kept are returned in increasing order, with their :math:`1 / \pi_i`.
     """
@@ -99,6 +99,6 @@ def _cumulated(size: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _where(total: np.ndarray, last: int, u: np.ndarray) -> np.ndarray:
-    """The points whose intervals of the cumulated sizes contain the fractions u in [0, 1)."""
+    """Find the points whose intervals of the cumulated sizes hold the fractions u in [0, 1)."""
     index = np.searchsorted(total, u * total[-1], side="right")
     return np.minimum(index, last)  # rounding at the upper end

@@ -2,7 +2,7 @@
 
 Neurons come in blocks of a fixed size. Block b is drawn from a generator seeded by (seed, b) alone.
 So weights need not be stored: any thread on any machine can draw any block again, in any order. The
-block size is part of a model; the number of rows taken at a time is not.
+block size is part of a model. The number of rows in a batch is not.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SEED_BITS = 1024
 
 
 class Purpose(IntEnum):
-    """What random numbers are used for. Each purpose has its own generators for a seed."""
+    """Purposes of random numbers. Each purpose has its own generators for a seed."""
 
     BLOCKS = 0
     FIT = 1
@@ -49,7 +49,7 @@ class Purpose(IntEnum):
 
 
 def as_seed(random_state: Any) -> int:
-    """An integer seed from ``None``, an integer, a RandomState or a Generator."""
+    """Make an integer seed from ``None``, an integer, a RandomState or a Generator."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
     if isinstance(random_state, np.random.Generator):
@@ -66,13 +66,13 @@ def as_seed(random_state: Any) -> int:
 
 
 def generator(seed: int, purpose: Purpose, index: int = 0) -> np.random.Generator:
-    """The generator for a seed, a purpose and an index."""
+    """Make the generator for a seed, a purpose and an index."""
     sequence = np.random.SeedSequence(seed, spawn_key=(int(purpose), index))
     return np.random.Generator(np.random.SFC64(sequence))
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """A Generator unchanged, or the one seeded by ``None``, an integer or a RandomState."""
+    """Make a Generator from ``None``, an integer or a RandomState, or return a Generator."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return generator(as_seed(random_state), Purpose.ROUNDS)
@@ -85,8 +85,8 @@ def in_precision(owner: str, what: str, values: np.ndarray, dtype: Any) -> np.nd
             return values.astype(dtype, copy=False)
     except FloatingPointError as error:
         raise ValueError(
-            f"{owner}: {what} that suit the scale of X reach {np.abs(values).max():.1e}, which is "
-            f"too large for dtype={np.dtype(dtype).name!r}. Remedy: scale X (StandardScaler), or "
+            f"{owner}: at the scale of X, {what} reach {np.abs(values).max():.1e}, which is too "
+            f"large for dtype={np.dtype(dtype).name!r}. Remedy: scale X (StandardScaler), or "
             "dtype='float64'."
         ) from error
 
@@ -105,7 +105,7 @@ def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weig
 
 
 def draw_block(neurons: Neurons, seed: int, block: slice, dtype: Any) -> Weights:
-    """Draw the first neurons of a block, or all: a pure function of (neurons, seed, block)."""
+    """Draw some first neurons of a block, or all: a pure function of (neurons, seed, block)."""
     rng = generator(seed, Purpose.BLOCKS, block.start // BLOCK)
     return draw(neurons, rng, block.stop - block.start, dtype)
 
@@ -118,17 +118,17 @@ def draw_blocks(neurons: Neurons, seed: int, n: int, dtype: Any) -> Weights:
 
 
 def pick(weights: Weights, where: slice) -> Weights:
-    """The weights of some of the neurons."""
+    """Select the weights of some of the neurons."""
     return tuple(array[where, ...] for array in weights)
 
 
 def moved(weights: Weights, like: Any) -> Weights:
-    """Weights moved to the library and device of some rows; unchanged if ``like`` is None."""
+    """Move weights to the library and device of the rows ``like``. None leaves them unchanged."""
     return weights if like is None else tuple(beside(like, array) for array in weights)
 
 
 def cut_at_blocks(start: int, stop: int) -> Iterator[slice]:
-    """The neurons from ``start`` to ``stop``, cut where a block ends."""
+    """Cut the neurons ``start`` to ``stop`` at the ends of blocks."""
     while start < stop:
         end = min(stop, (start // BLOCK + 1) * BLOCK)
         yield slice(start, end)
@@ -136,7 +136,7 @@ def cut_at_blocks(start: int, stop: int) -> Iterator[slice]:
 
 
 class StoredNeurons:
-    """Weights kept in memory, with the interface of a stream; more can be appended."""
+    """Weights kept in memory, with the interface of a stream. More can be appended."""
 
     def __init__(self, weights: Weights) -> None:
         self._arrays = [Growing() for _ in weights]
@@ -153,17 +153,17 @@ class StoredNeurons:
             array.append(np.asarray(new))
 
     def branch(self) -> StoredNeurons:
-        """Neurons that go on from these, and do not change them when more are appended."""
+        """Make a copy that shares memory. Neurons appended to one do not change the other."""
         other = StoredNeurons(())
         other._arrays = [array.branch() for array in self._arrays]
         return other
 
     def first(self, n: int) -> StoredNeurons:
-        """A copy of the first n neurons."""
+        """Copy the first n neurons."""
         return StoredNeurons(pick(self.weights, slice(n)))
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
-        """The neurons from ``start`` to ``stop`` in pieces of at most a block."""
+        """Yield neurons ``start`` to ``stop`` in pieces of at most a block."""
         for where in cut_at_blocks(start, stop):
             yield where, moved(pick(self.weights, where), like)
 
@@ -176,27 +176,27 @@ class Later:
         self._first = first
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
-        """The neurons from ``start`` to ``stop``, counted from ``first``."""
+        """Yield neurons ``start`` to ``stop``, counted from ``first``."""
         first = self._first
         for where, weights in self._stream.pieces(first + start, first + stop, like):
             yield slice(where.start - first, where.stop - first), weights
 
 
 class NeuronStream:
-    """Neurons that are drawn from a seed, again whenever they are needed.
+    """Neurons drawn from a seed, again whenever they are needed.
 
     Parameters
     ----------
     neurons : Neurons
         A fitted family.
     seed : int
-        Non-negative seed.
+        Seed of the neurons, a non-negative integer.
     dtype : dtype, default=np.float32
         Precision of the floating-point weights.
     cache_bytes : int, default=2**28
-        Bytes of weights that may be kept in memory. The first blocks that fit are kept, because
-        every pass goes through the blocks in order. The others are drawn again when needed, with
-        the same result.
+        Bytes of drawn weights to keep in memory. The first blocks that fit are kept, because every
+        pass goes through the blocks in order. The others are drawn again when needed, with the same
+        result.
     """
 
     def __init__(
@@ -211,17 +211,19 @@ class NeuronStream:
         self._verified = True
 
     def block(self, b: int, like: Any = None) -> Weights:
-        """Weights of block b, a pure function of (neurons, seed, b).
+        """Get the weights of block b, a pure function of (neurons, seed, b).
 
         Parameters
         ----------
         b : int
+            Number of the block, from 0.
         like : array, optional
-            Rows. The weights are in their array library and on their device. Default: NumPy.
+            Rows. The weights have the array library and the device of these rows. Default: NumPy.
 
         Returns
         -------
         tuple of arrays with leading axis 256
+            Weights of the neurons.
 
         Raises
         ------
@@ -238,21 +240,22 @@ class NeuronStream:
         return weights
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
-        """The neurons from ``start`` to ``stop`` in pieces of at most a block.
+        """Yield neurons ``start`` to ``stop`` in pieces of at most a block.
 
         Parameters
         ----------
         start, stop : int
+            First neuron, and the neuron after the last.
         like : array, optional
-            Rows. The weights are in their array library and on their device. Weights in the cache
-            are moved only once.
+            Rows. The weights have the array library and the device of these rows. Weights in the
+            cache are moved only once.
 
         Yields
         ------
         where : slice
-            Which neurons.
+            Which neurons are in the piece.
         weights : tuple of arrays
-            Their weights.
+            Weights of these neurons.
         """
         for where in cut_at_blocks(start, stop):
             b = where.start // BLOCK
@@ -260,23 +263,25 @@ class NeuronStream:
             yield where, pick(self.block(b, like), inside)
 
     def between(self, start: int, stop: int, like: Any = None) -> Weights:
-        """The neurons from ``start`` to ``stop`` together.
+        """Get neurons ``start`` to ``stop`` together.
 
         Parameters
         ----------
         start, stop : int
+            First neuron, and the neuron after the last.
         like : array, optional
-            Rows. The weights are in their array library and on their device. Default: NumPy.
+            Rows. The weights have the array library and the device of these rows. Default: NumPy.
 
         Returns
         -------
         tuple of arrays with leading axis ``stop - start``
+            Weights of the neurons.
         """
         parts = [weights for _, weights in self.pieces(start, stop, like)]
         return tuple(join(list(arrays)) for arrays in zip(*parts, strict=True))
 
     def fingerprint(self) -> list[float]:
-        """Summary of block 0: rounding hardly changes it, any other change shows."""
+        """Summarise block 0. The summary shows whether a seed still gives the same neurons."""
         if self._fingerprint is None:
             self._fingerprint = _summary(self._draw(0))
         return self._fingerprint
@@ -294,10 +299,10 @@ class NeuronStream:
         now, then = _summary(self._draw(0)), self._fingerprint
         if then is None or len(now) != len(then) or not np.allclose(now, then, rtol=1e-4):
             raise RuntimeError(
-                f"{type(self.neurons).__name__}: the neurons that seed {self.seed} gives today are "
-                "not those that the model was fitted with, so its coefficients do not belong to "
-                "them (NumPy or the family has changed). Remedy: predict with the versions that "
-                "fitted the model, or fit it again."
+                f"{type(self.neurons).__name__}: seed {self.seed} no longer gives the neurons with "
+                "which the model was fitted, so its coefficients do not belong to them (NumPy or "
+                "the family has changed). Remedy: predict with the versions that fitted the model, "
+                "or fit it again."
             )
         self._verified = True
 
@@ -307,7 +312,7 @@ class NeuronStream:
 
 
 def _summary(weights: Weights) -> list[float]:
-    """Size, norm and a fixed projection of each array."""
+    """Compute the size, the norm and a fixed projection of each array."""
     summary: list[float] = []
     for array in weights:
         values = np.asarray(array, dtype=np.float64).ravel()

@@ -1,1 +1,1 @@
-"""Tests of hypotheses by neurons: that two samples do not differ, or that rows are independent."""
+"""Tests of hypotheses by neurons: of equal distributions, and of independence."""

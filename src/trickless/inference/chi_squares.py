@@ -1,4 +1,4 @@
-"""Tails of weighted sums of chi-squares, which quadratic statistics follow under a hypothesis."""
+"""Tails of weighted sums of chi-squares, the distribution of statistics under a hypothesis."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-#: The share of the variance that weights may have that are left out.
+#: The largest share of the variance that the omitted weights may have.
 _LEFT_OUT = 1e-6
-#: Within so many standard deviations of the mean the formula is replaced by its limit, and beyond
-#: so many the probability is 0.
+#: Within the first number of standard deviations of the mean, the formula is replaced by its limit.
+#: Beyond the second, the probability is 0.
 _NEAR, _FAR = 1e-4, 1e6
-#: A share of a bound that is surely within it.
+#: A factor that moves a number surely to the inner side of a bound.
 _WITHIN = 1 - 1e-9
 
 
 def upper_tail(weights: np.ndarray, variance: float, value: float) -> float:
-    r"""Probability that a weighted sum of independent centred chi-squares is at least a value.
+    r"""Compute the probability that a weighted sum of centred chi-squares is at least a value.
 
     .. math:: P\Big(\sum_l w_l (\chi^2_l - 1) \ge t\Big)
 
-    It is the saddlepoint approximation of Kuonen (Biometrika 86, 1999): the formula of
-    Barndorff-Nielsen, with :math:`K(\zeta) = -\frac12 \sum_l \log(1 - 2 \zeta w_l)`, the cumulant
-    generating function of the sum without its mean.
+    The chi-squares are independent. This is the saddlepoint approximation of Kuonen (Biometrika 86,
+    1999): the formula of Barndorff-Nielsen with the cumulant generating function :math:`K(\zeta) =
+    -\frac12 \sum_l \log(1 - 2 \zeta w_l)` of the sum without its mean.
 
     Parameters
     ----------
     weights : array of shape (n,)
-        The weights w times any number, not negative and not all 0.
+        Weights w, times any number. None is negative, and not all are 0.
     variance : float
-        The variance of the sum. If it is 0, so is the value.
+        Variance of the sum. If it is 0, the value must be 0 as well.
     value : float
-        The value t.
+        Value t.
     """
     if variance <= 0:
         return 1.0
@@ -47,7 +47,7 @@ def upper_tail(weights: np.ndarray, variance: float, value: float) -> float:
     def slope(zeta: float) -> float:
         return float((w / (1 - 2 * zeta * w)).sum()) - q
 
-    # Ends are the roots for the largest weight alone, or n such weights, but for rounding.
+    # Except for rounding, the ends are the roots for the largest weight alone, and for n of them.
     ends = (0.0, (1 - _WITHIN / q) / 2) if z > 0 else (-len(w) / (2 * q) / _WITHIN, 0.0)
     zeta = brentq(slope, *ends, xtol=1e-14, rtol=1e-12)
     left = 1 - 2 * zeta * w
@@ -58,7 +58,7 @@ def upper_tail(weights: np.ndarray, variance: float, value: float) -> float:
 
 
 def _that_matter(weights: np.ndarray) -> np.ndarray:
-    """The largest weights: those that have all but a millionth of the variance."""
+    """Keep the largest weights, which have all the variance except a millionth."""
     largest_first = np.sort(weights)[::-1]
     rest = np.cumsum(largest_first[::-1] ** 2)[::-1]
     return largest_first[rest > _LEFT_OUT * rest[0]]

@@ -1,4 +1,4 @@
-"""Products of centred features, and the unbiased estimates that come from their sums."""
+"""Products of centred features, and unbiased estimates from their sums."""
 
 from __future__ import annotations
 
@@ -24,32 +24,33 @@ def add_product(total: np.ndarray, left: np.ndarray, right: np.ndarray, n_jobs: 
 
 
 def row_squares(Z: np.ndarray) -> np.ndarray:
-    """Squared norm of each row."""
+    """Compute the squared norm of each row."""
     return np.einsum("ij,ij->i", Z, Z)
 
 
 def squared_norm(matrix: np.ndarray) -> float:
-    """Squared Frobenius norm."""
+    """Compute the squared Frobenius norm."""
     return float(np.vdot(matrix, matrix))
 
 
 def unbiased(square: Any, a: np.ndarray, b: np.ndarray, ab: Any) -> Any:
-    r"""The unbiased estimate of HSIC [1]_ from features x and y with mean 0.
+    r"""Estimate HSIC without bias [1]_, from features x and y with mean 0.
 
     .. math:: \frac1{n (n - 3)} \Big( \big\| \sum_i x_i y_i^\top \big\|_F^2
         - \frac n{n - 2} \sum_i a_i b_i + \frac{\sum_i a_i \sum_i b_i}{(n - 1)(n - 2)} \Big),
         \qquad a_i = |x_i|^2, \; b_i = |y_i|^2
 
-    It is the U-statistic of all quadruples of different rows. If y is x, it is unbiased for the sum
-    of the squares of the covariance matrix.
+    This is the U-statistic of all quadruples of different rows. If y is x, it is an unbiased
+    estimate of the sum of the squares of the covariance matrix.
 
     Parameters
     ----------
     square : float or array
-        Squared norm of the product, or several.
+        Squared norm of the product, or several of them.
     a, b : arrays of shape (n,)
+        Squared norms of the rows.
     ab : float or array
-        The sum of a_i b_i, or several.
+        Sum of a_i b_i, or several of them.
 
     References
     ----------
@@ -62,13 +63,13 @@ def unbiased(square: Any, a: np.ndarray, b: np.ndarray, ab: Any) -> Any:
 
 
 def eigenvalues(matrix: np.ndarray) -> np.ndarray:
-    """Eigenvalues of a covariance matrix, none below 0."""
-    with linear_algebra(1):  # so that threads do not show in the last digits
+    """Compute the eigenvalues of a covariance matrix, none below 0."""
+    with linear_algebra(1):  # so that the last digits do not depend on threads
         return np.maximum(scipy.linalg.eigvalsh(matrix, check_finite=False), 0)
 
 
 def principal(matrix: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The n largest eigenvalues of a covariance matrix, and eigenvectors as columns."""
+    """Compute the n largest eigenvalues of a covariance matrix, and eigenvectors as columns."""
     size = len(matrix)
     with linear_algebra(1):
         values, vectors = scipy.linalg.eigh(

@@ -1,8 +1,8 @@
-"""Whether two parts of rows are independent: the test of Gretton et al. (2007), in linear time.
+"""Test whether X and Y are independent: the test of Gretton et al. (2007), in linear time.
 
 A. Gretton, K. Fukumizu, C. H. Teo, L. Song, B. Schölkopf and A. Smola, "A kernel statistical test
-of independence", NIPS 2007, with features of drawn neurons in the place of the kernels (Q. Zhang,
-S. Filippi, A. Gretton and D. Sejdinovic, "Large-scale kernel methods for independence testing",
+of independence", NIPS 2007, with features of drawn neurons instead of kernels (Q. Zhang, S.
+Filippi, A. Gretton and D. Sejdinovic, "Large-scale kernel methods for independence testing",
 Statistics and Computing 28, 2018).
 """
 
@@ -36,7 +36,7 @@ from trickless.inference.samples import (
 from trickless.inference.sketch import directions
 from trickless.neurons import Neurons
 
-#: Permutations that a thread works on at a time, and rows that it gathers at a time.
+#: Permutations that a thread computes together, and rows that it gathers at a time.
 _TOGETHER, _ROWS = 16, 4096
 
 
@@ -52,91 +52,99 @@ def hsic_test(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> KernelTestResult:
-    r"""Test whether X and Y are independent, by the covariances of activations of neurons.
+    r"""Test whether X and Y are independent, by covariances of random features.
 
-    The statistic is the unbiased estimate of the Hilbert-Schmidt independence criterion [1]_
+    A small p-value says that X and Y depend on each other. With the default neurons, the test can
+    find any kind of dependence, also without correlation. You do not need to know a kernel. Each of
+    the two families may be for data frames ("tabular", "trees"), for images
+    (:class:`~trickless.neurons.Patches`), or your own.
+
+    The statistic is an unbiased estimate of the Hilbert-Schmidt independence criterion [1]_
 
     .. math:: \mathrm{HSIC} = \big\| \mathrm{Cov}(z(x), z(y)) \big\|_F^2
 
-    of random features z [2]_, whose inner products estimate the kernels of the two families. With
-    features less their means, :math:`a_i = |z(x_i)|^2` and :math:`b_i = |z(y_i)|^2`, it is
+    of random features z [2]_. Their inner products estimate the kernels of the two families, whose
+    neurons are drawn independently. With centred features, :math:`a_i = |z(x_i)|^2` and :math:`b_i
+    = |z(y_i)|^2`, the statistic is
 
     .. math:: \frac1{n (n - 3)} \Big( \big\| \sum_i z(x_i) z(y_i)^\top \big\|_F^2
         - \frac n{n - 2} \sum_i a_i b_i + \frac{\sum_i a_i \sum_i b_i}{(n - 1)(n - 2)} \Big),
 
-    the U-statistic of the estimated kernels [3]_, in time that is linear in the rows. No kernel has
-    to be known: each of the families may be one for data frames ("tabular", "trees"), for images
-    (:class:`~trickless.neurons.Patches`), or a neuron of your own. The neurons of both are drawn
-    independently.
+    which is the U-statistic of the estimated kernels [3]_. It takes time linear in the number of
+    rows.
 
     Parameters
     ----------
     X : array, CSR matrix or data frame of shape (n_rows, n_features_x)
-        4 rows or more.
+        First part of the rows. There must be at least 4 rows.
     Y : array, CSR matrix or data frame of shape (n_rows, n_features_y)
-        Row i belongs to row i of X.
+        Second part of the rows. Row i of Y belongs to row i of X.
     neurons_x : Neurons or str, default="gaussian"
-        The family of neurons for X, or the name of one; see :mod:`trickless.neurons`. Those that
-        are chosen by targets ("auto", ``length_scale="relevance"``) are refused.
-        ``length_scale="auto"`` is the median distance between rows.
+        Family of neurons for X, or the name of one; see :mod:`trickless.neurons`.
+        ``length_scale="auto"`` is the median distance between rows. Families that need targets
+        ("auto", ``length_scale="relevance"``) raise an error.
     neurons_y : Neurons or str, default="gaussian"
-        The family of neurons for Y.
+        Family of neurons for Y, or the name of one.
     n_neurons : int, default=500
-        How many neurons to draw of each family.
+        Number of neurons to draw of each family. More neurons estimate the kernels more closely,
+        and take more time.
     method : {"permutation", "asymptotic"}, default="permutation"
-        "permutation" pairs the rows of X with those of Y anew. Its level is exact, whatever the
-        rows, their number and the families. "asymptotic" takes the limit of the statistic if X and
-        Y are independent [2]_, a weighted sum of chi-squares
+        How to compute the p-value. "permutation" pairs the rows of X and Y at random, many times.
+        Its level is exact for any data, number of rows and families. "asymptotic" is faster. It
+        uses the limit of the statistic for independent X and Y [2]_, which is a weighted sum of
+        chi-squares
 
         .. math:: \frac1n \sum_{k, l} \lambda_k \mu_l (\chi^2_{kl} - 1),
 
         with the eigenvalues :math:`\lambda_k, \mu_l` of the covariance matrices of the features.
-        They are scaled so that the variance is that of all permutations, exactly.
+        They are scaled so that the variance is exactly the variance over all permutations.
     n_permutations : int, default=999
-        The p-value is (1 + how many permutations reach the statistic) / (1 + ``n_permutations``).
-        It is not used if ``method="asymptotic"``.
+        Number of permutations. If k of them reach the statistic, the p-value is (1 + k) / (1 +
+        ``n_permutations``). Not used if ``method="asymptotic"``.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons and the permutations.
+        Seed of the neurons and the permutations. Pass an int for reproducible results.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core. The answer is the same.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores. The result does
+        not depend on it.
 
     Returns
     -------
     KernelTestResult
-        With ``statistic``, ``standard_error`` and ``pvalue``.
+        The result, with ``statistic``, ``standard_error`` and ``pvalue``.
 
     Raises
     ------
     TypeError, ValueError
-        For rows that a family does not take, and different numbers of rows.
+        If a family does not accept the rows, or X and Y have different numbers of rows.
 
     See Also
     --------
-    mmd_test : Whether two samples have the same distribution.
-    RandomFeatures : The features.
+    mmd_test : Test whether two samples have the same distribution.
+    RandomFeatures : Random features for other learners.
 
     Notes
     -----
-    A permutation takes as many multiplications as there are rows and pairs of columns. So where
-    there are more than 128 columns of features, permutations go by fewer: by 16 to 64 principal
-    directions, and as many random combinations of the others, which keep the expectation of the
-    statistic. So does the statistic that they are compared with; the one that is told is that of
-    all columns. The level is exact all the same, since neither depends on which rows are paired.
-    Where 64 directions hold little of the variance of the features, as for rough kernels of many
-    features, that costs power.
+    The time of a permutation is in proportion to the rows times the pairs of columns. So if a side
+    has more than 128 columns of random features, permutations use fewer columns. These are 16 to 64
+    principal directions, and as many random combinations of the other directions, which keep the
+    expectation of the statistic. The p-value compares permutations with the statistic of the same
+    columns. The ``statistic`` of the result uses all columns. The level stays exact, because the
+    choice of columns does not depend on which rows are paired. The test loses power if 64
+    directions hold little of the variance, as with rough kernels of many features.
 
     The standard error is the root of
 
     .. math:: \frac4n \mathrm{Var}\big( z(x)^\top C z(y) \big) + \frac{2 \|\Sigma_X\|_F^2
         \|\Sigma_Y\|_F^2}{n (n - 3)},
 
-    with the covariance matrices of the features, C between x and y. The first term is estimated
-    from the rows; that counts the second twice, which is subtracted. The second is the variance of
-    all permutations, exactly.
+    Here :math:`\Sigma_X` and :math:`\Sigma_Y` are the covariance matrices of the features, and C is
+    the cross-covariance between x and y. The first term is estimated from the rows. This estimate
+    counts the second term twice, so that the second term is subtracted once. The second term is
+    exactly the variance over all permutations.
 
-    Memory holds a panel of rows at a time, or all features if they take at most 256 MiB; squares of
-    the number of columns; and 256 numbers of a row for permutations. Trees have up to 16 columns
-    each, so take ``n_neurons=100`` of them.
+    Memory holds a panel of rows at a time, or all features if they take at most 256 MiB. It also
+    holds matrices as large as the square of the number of columns, and 256 numbers for each row for
+    permutations. A tree has up to 16 columns, so use ``n_neurons=100`` for trees.
 
     References
     ----------
@@ -211,14 +219,14 @@ def _check_pairs(owner: str, of_x: int, of_y: int) -> None:
     """Check that X and Y have the same number of rows, and enough of them."""
     if of_x != of_y:
         raise ValueError(
-            f"{owner}: X has {of_x:,} rows, but Y has {of_y:,}. Remedy: one row of Y for each row "
-            "of X, in the same order; mmd_test compares two samples."
+            f"{owner}: X has {of_x:,} rows, but Y has {of_y:,}. Remedy: pass one row of Y for each "
+            "row of X, in the same order; to compare two samples, use mmd_test."
         )
     check_rows(owner, "X", of_x, 4)
 
 
 class _Sums:
-    """Sums over pairs of rows, of products of their features less the means.
+    """Sums of products of centred features over the pairs of rows.
 
     Attributes
     ----------
@@ -242,25 +250,25 @@ class _Sums:
             self.a[where], self.b[where] = row_squares(Zx), row_squares(Zy)
 
     def statistic(self) -> float:
-        """The unbiased estimate of HSIC."""
+        """Estimate HSIC without bias."""
         return float(unbiased(squared_norm(self.cross), self.a, self.b, self.a @ self.b))
 
     def variance(self) -> float:
-        """The variance of the estimate over all permutations of the rows of Y."""
+        """Compute the variance of the estimate over all permutations of the rows of Y."""
         n = self._x.n_rows
         of_x = unbiased(squared_norm(self.of_x), self.a, self.a, self.a @ self.a)
         of_y = unbiased(squared_norm(self.of_y), self.b, self.b, self.b @ self.b)
         return float(2 * max(of_x, 0) * max(of_y, 0) / (n * (n - 3)))
 
     def along(self) -> np.ndarray:
-        """z(x)ᵀ C z(y) of each row, with the cross-covariance matrix C."""
+        """Compute z(x)ᵀ C z(y) of each row, with the cross-covariance matrix C."""
         along, C = np.empty(self._x.n_rows), self.cross / self._x.n_rows
         for where, Zx, Zy in self._panels():
             along[where] = np.einsum("ij,ij->i", Zx @ C, Zy)
         return along
 
     def fewer(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Features of fewer columns of both."""
+        """Compute features with fewer columns, for X and for Y."""
         W = directions(self.of_x, generator(seed, Purpose.SKETCH, 0))
         V = directions(self.of_y, generator(seed, Purpose.SKETCH, 1))
         A, B = (np.empty((self._x.n_rows, each.shape[1])) for each in (W, V))
@@ -275,7 +283,7 @@ class _Sums:
 def _permuted(
     A: np.ndarray, B: np.ndarray, n_permutations: int, seed: int, n_jobs: Any
 ) -> tuple[float, np.ndarray]:
-    """HSIC of the rows of A and B as they are paired, and of random pairs."""
+    """Compute HSIC of the rows of A and B as they are paired, and of random pairs."""
     n, a, b = len(A), row_squares(A), row_squares(B)
 
     def paired(order: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""What a test of a hypothesis tells."""
+"""Results of tests of hypotheses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: Statistics count as equal if they differ by so little, in units of their rounding.
+#: Statistics count as equal if they differ by at most this, in units of their scale.
 _EQUAL = 1e-11
 
 
@@ -17,23 +17,25 @@ class KernelTestResult:
     Attributes
     ----------
     name : str
-        The test.
+        Name of the test.
     statistic : float
-        The unbiased estimate of MMD² or HSIC. It is about 0, or below, if the hypothesis holds.
+        Unbiased estimate of MMD² or HSIC. It is about 0 if the hypothesis holds, and may be below
+        0.
     standard_error : float
-        Standard deviation of the statistic over samples of these sizes, estimated from the rows,
-        for the neurons that were drawn. If the hypothesis holds, or nearly, it is too large, by
-        some 30 %.
+        Standard deviation of the statistic over samples of these sizes, for the drawn neurons. It
+        is estimated from the rows. If the hypothesis holds or nearly holds, it is about 30 % too
+        large.
     pvalue : float
-        How probable so large a statistic is if the hypothesis holds.
+        Probability of a statistic at least as large, if the hypothesis holds. Reject the hypothesis
+        if it is small, for example below 0.05.
     method : {"permutation", "asymptotic"}
-        Where the p-value comes from.
+        How the p-value was computed.
     n_rows : int or tuple of two int
-        Rows of both samples, or pairs.
+        Number of rows of each sample, or number of pairs.
     n_neurons : int
-        Neurons that were drawn, of each family.
+        Number of neurons that were drawn of each family.
     n_permutations : int or None
-        Permutations; None for an asymptotic p-value.
+        Number of permutations. None for an asymptotic p-value.
     """
 
     name: str
@@ -59,18 +61,18 @@ class KernelTestResult:
 
 
 def share_at_least(permuted: np.ndarray, statistic: float, scale: float) -> float:
-    """The p-value of a statistic among those of permutations, of which the given one is one.
+    """Compute the p-value of a statistic among permutations, of which it counts as one.
 
-    Statistics that differ by rounding are equal; ``scale`` is the size of what they are sums of.
+    Statistics that differ by rounding are equal. ``scale`` is the size of the terms of their sums.
     """
     return float((1 + (permuted >= statistic - _EQUAL * scale).sum()) / (1 + len(permuted)))
 
 
 def standard_error(spread: float, variance: float) -> float:
-    """The standard error of a statistic.
+    """Compute the standard error of a statistic.
 
-    ``spread`` is 4 times the estimated variance of its projection on one row, divided by the rows,
-    and ``variance`` that of the statistic if the hypothesis holds. The first counts the second
-    twice, since the projection is that on an estimate.
+    ``spread`` is 4 times the estimated variance of its projection on one row, divided by the number
+    of rows. ``variance`` is the variance of the statistic if the hypothesis holds. ``spread``
+    counts it twice, because the projection uses an estimate.
     """
     return float(np.sqrt(max(spread - variance, variance)))

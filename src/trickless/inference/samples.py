@@ -1,4 +1,4 @@
-"""Samples as they are passed, and their random features, a panel of rows at a time."""
+"""Samples of a test, and their random features, a panel of rows at a time."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from trickless.rules import (
 from trickless.tables.encoder import TableEncoder, why_no_frame
 from trickless.tables.frames import columns_of, is_frame, picked, stacked
 
-#: Values of the features of a panel of rows, and the bytes that features may take to be kept.
+#: Values of the features of a panel of rows, and the most bytes of features that are kept.
 _PANEL_VALUES, _KEPT_BYTES = 2**22, 2**28
 #: Features vary if their variance is above this share of the square of their mean.
 _ROUNDING = 1e-28
 
 _RULES = {
-    "n_neurons": count("it counts draws of w; n_neurons=500 is a good start"),
+    "n_neurons": count("n_neurons=500 is a good start"),
     "method": choice(
         "permutation",
         "asymptotic",
@@ -53,34 +53,34 @@ def check_options(owner: str, **options: Any) -> None:
 
 
 def check_neurons(owner: str, parameter: str, neurons: Any) -> Neurons:
-    """The family of a parameter, which must go by the rows alone."""
+    """Make the family of a parameter, and check that it needs no targets."""
     with reworded(lambda text: f"{owner}: {_in_words('X', parameter)(text)}"):
         family = make_neurons(neurons)
     if is_chosen_by_targets(family):
         raise ValueError(
-            f"{owner}: {parameter}={neurons!r} is chosen by targets, and a test has none. Remedy: "
-            "a family that goes by the rows alone, such as 'gaussian', or 'tabular' for data "
-            "frames."
+            f"{owner}: {parameter}={neurons!r} needs targets, but a test has none. Remedy: a "
+            "family that uses the rows alone, such as 'gaussian', or 'tabular' for data frames."
         )
     return family
 
 
 class Sample:
-    """The random features of rows less their mean, a panel of rows at a time.
+    """The centred random features of rows, a panel of rows at a time.
 
-    They are kept in memory if they are few, and computed again for each pass otherwise.
+    They are kept in memory if they are small. Otherwise they are computed again for each pass.
 
     Attributes
     ----------
     n_rows, n_columns : int
+        Shape of the features.
     panels : list of slice
-        Which rows a panel has.
+        The rows of each panel.
     mean : array of shape (n_columns,)
-        The mean of the features.
+        Mean of the features, which is subtracted.
     n_first : int
-        How many of the rows are of a first sample.
+        Number of rows of a first sample.
     first : array of shape (n_columns,)
-        Sum of the features less their mean over these. Over the others it is the opposite.
+        Sum of the centred features over the first sample. Over the other rows, it is the opposite.
     """
 
     def __init__(self, reader: Reader, rows: Any, n_together: int, n_first: int = 0) -> None:
@@ -103,7 +103,7 @@ class Sample:
             Z -= self.mean
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        """Features less their mean, of each of the ``panels``."""
+        """Yield the centred features of each of the ``panels``."""
         if self._kept:
             yield from self._kept
             return
@@ -111,12 +111,12 @@ class Sample:
             yield self._reader.features(take(self._rows, where)) - self.mean
 
     def varies(self, squares: np.ndarray) -> bool:
-        """Whether features, of such squared norms, differ by more than rounding."""
+        """Whether features with these squared norms vary by more than rounding."""
         return bool(squares.mean() > _ROUNDING * (self.mean @ self.mean))
 
 
 class Reader:
-    """Fits a family to samples, and makes their random features.
+    """A family that is fitted to samples and makes their random features.
 
     Errors and warnings name the test and its parameters.
     """
@@ -136,37 +136,37 @@ class Reader:
 
     @property
     def n_columns(self) -> int:
-        """Columns of the features."""
+        """Number of columns of the features."""
         return self._model._n_features_out
 
     def __call__(self, name: str, X: Any) -> Any:
-        """Validated rows of a table of this name, to which the family is fitted."""
+        """Fit the family to a table, and return its validated rows. Messages use the name."""
         with reworded(_in_words(name, self._parameter)):
-            # In random order, so that no choice of a family goes by the order of the rows.
+            # In random order, so that no choice of a family depends on the order of the rows.
             order = generator(self._seed, Purpose.SHUFFLE).permutation(X.shape[0])
             self._model.fit(picked(X, order) if is_frame(X) else take(X, order))
             return self._model._rows_to_predict(X)
 
     def pooled(self, X: Any, Y: Any) -> tuple[Any, int]:
-        """Validated rows of two samples one below the other, and how many are of the first."""
+        """Fit the family to both samples, and return their validated rows and the first's size."""
         X, Y = table(self._owner, "X", X), table(self._owner, "Y", Y)
         rows = _below(self._owner, X, Y)
         try:
             return self("X and Y", rows), X.shape[0]
         except (TypeError, ValueError):
             for name, sample in (("X", X), ("Y", Y)):
-                self(name, sample)  # tells which of them is at fault
+                self(name, sample)  # the error names the sample that causes it
             raise
 
     def features(self, rows: Any) -> np.ndarray:
-        """Random features of validated rows."""
+        """Compute random features of validated rows."""
         return to_host(self._model._of_rows(rows))
 
 
 @cache
 def _named(owner: str) -> type[RandomFeatures]:
-    """Random features whose errors and warnings have the name of a test."""
-    return type(owner, (RandomFeatures,), {})
+    """Make a class of random features whose errors and warnings have the name of a test."""
+    return type(owner, (RandomFeatures,), {"_warn_below": 0.0})  # the level needs no scale
 
 
 def check_finite_statistic(owner: str, *values: float) -> None:
@@ -174,7 +174,7 @@ def check_finite_statistic(owner: str, *values: float) -> None:
     if not np.isfinite(values).all():
         raise ValueError(
             f"{owner}: squares of the activations are too large for double precision. Remedy: "
-            "scale X and Y (StandardScaler), or bounded neurons, such as 'gaussian'."
+            "scale X and Y (StandardScaler), or choose bounded neurons, such as 'gaussian'."
         )
 
 
@@ -188,7 +188,7 @@ def check_rows(owner: str, name: str, n: int, least: int) -> None:
 
 
 def table(owner: str, name: str, X: Any) -> Any:
-    """A sample as a data frame, a CSR matrix or an array of two dimensions."""
+    """Convert a sample to a data frame, a CSR matrix or an array of two dimensions."""
     if is_frame(X):
         return X
     with reworded(_in_words(name, "neurons")), with_remedies(owner):
@@ -200,15 +200,15 @@ def table(owner: str, name: str, X: Any) -> Any:
         X = X if dispatches() and is_foreign(X) else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(
-            f"{owner}: {name} has the shape {tuple(X.shape)}, but a table of rows and columns is "
-            f"needed. Remedy: {name}.reshape(-1, 1) if it is one feature; for images "
+            f"{owner}: {name} has the shape {tuple(X.shape)}, but it must be a table of rows and "
+            f"columns. Remedy: {name}.reshape(-1, 1) if it is one feature; for images "
             f"{name}.reshape(len({name}), -1), and Patches({name}.shape[1:]) as neurons."
         )
     return X
 
 
 def _below(owner: str, X: Any, Y: Any) -> Any:
-    """Two samples as one table, the second below the first."""
+    """Stack two samples as one table, the second below the first."""
     kinds = _kind(X), _kind(Y)
     if kinds[0] != kinds[1]:
         raise TypeError(
@@ -219,7 +219,7 @@ def _below(owner: str, X: Any, Y: Any) -> Any:
         _check_columns(owner, X, Y)
     elif X.shape[1] != Y.shape[1]:
         raise ValueError(
-            f"{owner}: X has {X.shape[1]} columns, but Y has {Y.shape[1]}. Remedy: the same "
+            f"{owner}: X has {X.shape[1]} columns, but Y has {Y.shape[1]}. Remedy: pass the same "
             "columns in both, in the same order."
         )
     for name, sample in (("X", X), ("Y", Y)):
@@ -233,7 +233,7 @@ def _below(owner: str, X: Any, Y: Any) -> Any:
 
 
 def _kind(X: Any) -> str:
-    """What kind of table it is, in words."""
+    """Describe the kind of a table in words."""
     if is_frame(X):
         return f"a data frame of {type(X).__module__.partition('.')[0]}"
     if scipy.sparse.issparse(X):
@@ -242,16 +242,16 @@ def _kind(X: Any) -> str:
 
 
 def _check_columns(owner: str, X: Any, Y: Any) -> None:
-    """Check that two data frames have the same columns, which hold the same in both."""
+    """Check that two data frames have the same columns, of the same kinds."""
     names, others = list(X.columns), list(Y.columns)
     if names != others:
         alone = [name for name in names if name not in others] or [
             name for name in others if name not in names
         ]
-        what = f"column {alone[0]!r} is in one of them only" if alone else "their order differs"
+        what = f"column {alone[0]!r} is in only one of them" if alone else "their order differs"
         raise ValueError(
-            f"{owner}: X and Y have different columns: {what}. Remedy: the same columns in the "
-            "same order, as Y[X.columns] has."
+            f"{owner}: X and Y have different columns: {what}. Remedy: pass the same columns in "
+            "the same order, for example Y[X.columns]."
         )
     kinds = []
     for name, sample in (("X", X), ("Y", Y)):
@@ -261,13 +261,13 @@ def _check_columns(owner: str, X: Any, Y: Any) -> None:
     for name, kind, other, of_x, of_y in columns:
         if kind != other and not (of_x.missing().all() or of_y.missing().all()):
             raise ValueError(
-                f"{owner}: column {name!r} holds {kind} in X, but {other} in Y. Remedy: the same "
-                "type in both."
+                f"{owner}: column {name!r} holds {kind} in X, but {other} in Y. Remedy: convert "
+                "them to the same type."
             )
 
 
 def _in_words(sample: str, parameter: str) -> Callable[[str], str]:
-    """Changes messages about X and ``neurons`` to those about another sample and parameter."""
+    """Make a function that puts other names for X and ``neurons`` into messages."""
 
     def change(text: str) -> str:
         return re.sub(r"\bX\b", sample, re.sub(r"\bneurons=", f"{parameter}=", text))

@@ -1,4 +1,4 @@
-"""Features with fewer columns, whose inner products are nearly those of the features."""
+"""Features with fewer columns that have nearly the same inner products."""
 
 from __future__ import annotations
 
@@ -6,26 +6,32 @@ import numpy as np
 
 from trickless.inference.covariances import principal, squared_norm
 
-#: The most columns that are kept as they are.
+#: The most columns that are kept unchanged.
 _FEW = 128
-#: How many principal directions are kept; the first that suits.
+#: Numbers of principal directions to keep. The first that adds little noise is used.
 _PRINCIPAL = 16, 32, 64
-#: By which share a sketch may raise the sum of the squares of the covariance matrix.
+#: The share by which a sketch may increase the sum of the squares of the covariance matrix.
 _RAISED = 0.02
 
 
 def directions(covariance: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Directions W, shape (n_columns, n_fewer), such that Z W has nearly the inner products of Z.
+    """Find directions W (n_columns, n_fewer) so that Z W keeps nearly the inner products of Z.
 
-    The k principal directions of the features are kept. What is left of them is mapped to k columns
-    by a random matrix, so that inner products keep their expectation and no direction is lost. The
-    number k is the first of 16, 32 and 64 with which that adds little noise.
+    The k principal directions of the features are kept. A random matrix maps the rest of the
+    features to k columns. So inner products keep their expectation, and no direction is lost. The
+    number k is the first of 16, 32 and 64 for which the random matrix adds little noise.
 
     Parameters
     ----------
     covariance : array of shape (n_columns, n_columns)
-        Of the features, times any number.
+        Covariance of the features, times any number.
     rng : Generator
+        Source of the random matrix.
+
+    Returns
+    -------
+    array of shape (n_columns, n_fewer)
+        The directions.
     """
     n_columns = len(covariance)
     if n_columns <= _FEW:

@@ -1,8 +1,8 @@
-"""Whether two samples have one distribution: the test of Gretton et al. (2012), in linear time.
+"""Test whether two samples have one distribution: the test of Gretton et al. (2012).
 
 A. Gretton, K. M. Borgwardt, M. J. Rasch, B. Schölkopf and A. Smola, "A kernel two-sample test",
-JMLR 13, 2012, with features of drawn neurons in the place of the kernel (J. Zhao and D. Meng,
-"FastMMD", Neural Computation 27, 2015).
+JMLR 13, 2012, with features of drawn neurons instead of the kernel (J. Zhao and D. Meng, "FastMMD",
+Neural Computation 27, 2015). It takes linear time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from trickless.inference.samples import (
 )
 from trickless.neurons import Neurons
 
-#: Permutations that a thread works on at a time, and values of their sums that are held.
+#: Permutations that a thread computes together, and the most values of their sums that are held.
 _TOGETHER, _SUMS = 128, 2**25
 
 
@@ -48,67 +48,73 @@ def mmd_test(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> KernelTestResult:
-    r"""Test whether two samples have the same distribution, by the mean activations of neurons.
+    r"""Test whether two samples have the same distribution, by means of random features.
 
-    The statistic is the unbiased estimate of the squared maximum mean discrepancy [1]_
+    A small p-value says that the distributions differ. With the default neurons, the test can find
+    any difference, not only of means or variances. You do not need to know a kernel. It works with
+    every family: on data frames ("tabular", "trees"), on images
+    (:class:`~trickless.neurons.Patches`), and with your own neurons.
+
+    The statistic is an unbiased estimate of the squared maximum mean discrepancy [1]_
 
     .. math:: \mathrm{MMD}^2 = \| E \, z(x) - E \, z(y) \|^2
 
     of random features z [2]_, whose inner products estimate the kernel of the family. With m rows
-    of X, n of Y, and means :math:`\bar z_X, \bar z_Y`, it is
+    of X, n rows of Y, and means :math:`\bar z_X, \bar z_Y`, the statistic is
 
     .. math:: \frac{m^2 \|\bar z_X\|^2 - \sum_i \|z(x_i)\|^2}{m (m - 1)}
         + \frac{n^2 \|\bar z_Y\|^2 - \sum_j \|z(y_j)\|^2}{n (n - 1)}
         - 2 \bar z_X \cdot \bar z_Y,
 
-    the U-statistic of the estimated kernel, in time that is linear in the rows. No kernel has to be
-    known: it works with every family, on data frames ("tabular", "trees"), on images
-    (:class:`~trickless.neurons.Patches`), and on a neuron of your own. One fit of the family to the
-    rows of both, in random order, decides on scales, ranks and categories.
+    which is the U-statistic of the estimated kernel. It takes time linear in the number of rows.
+    The family is fitted once, to the rows of both samples in random order.
 
     Parameters
     ----------
     X : array, CSR matrix or data frame of shape (m, n_features)
-        The first sample, of 2 rows or more.
+        First sample, with at least 2 rows.
     Y : array, CSR matrix or data frame of shape (n, n_features)
-        The second sample, with the same columns.
+        Second sample, with at least 2 rows and the same columns.
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or the name of one; see :mod:`trickless.neurons`. Those that are
-        chosen by targets ("auto", ``length_scale="relevance"``) are refused.
-        ``length_scale="auto"`` is the median distance between rows.
+        Family of neurons, or the name of one; see :mod:`trickless.neurons`. ``length_scale="auto"``
+        is the median distance between rows. Families that need targets ("auto",
+        ``length_scale="relevance"``) raise an error.
     n_neurons : int, default=500
-        How many neurons to draw.
+        Number of neurons to draw. More neurons estimate the kernel more closely, and take more
+        time.
     method : {"permutation", "asymptotic"}, default="permutation"
-        "permutation" draws labels of the rows anew. Its level is exact, whatever the rows, their
-        number and the family. "asymptotic" takes the limit of the statistic if distributions are
-        equal [1]_, a weighted sum of chi-squares
+        How to compute the p-value. "permutation" assigns the rows to two samples at random, many
+        times. Its level is exact for any data, number of rows and family. "asymptotic" is faster.
+        It uses the limit of the statistic for equal distributions [1]_, which is a weighted sum of
+        chi-squares
 
         .. math:: \Big(\frac1m + \frac1n\Big) \sum_l \lambda_l (\chi^2_l - 1),
 
         with the eigenvalues :math:`\lambda_l` of the covariance matrix of the features [3]_. They
-        are scaled so that the variance is that of all permutations, exactly.
+        are scaled so that the variance is exactly the variance over all permutations.
     n_permutations : int, default=999
-        The p-value is (1 + how many permutations reach the statistic) / (1 + ``n_permutations``).
-        It is not used if ``method="asymptotic"``.
+        Number of permutations. If k of them reach the statistic, the p-value is (1 + k) / (1 +
+        ``n_permutations``). Not used if ``method="asymptotic"``.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons and the permutations.
+        Seed of the neurons and the permutations. Pass an int for reproducible results.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core. The answer is the same.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores. The result does
+        not depend on it.
 
     Returns
     -------
     KernelTestResult
-        With ``statistic``, ``standard_error`` and ``pvalue``.
+        The result, with ``statistic``, ``standard_error`` and ``pvalue``.
 
     Raises
     ------
     TypeError, ValueError
-        For rows that the family does not take, and samples of different columns.
+        If the family does not accept the rows, or the samples have different columns.
 
     See Also
     --------
-    hsic_test : Whether two parts of rows are independent.
-    RandomFeatures : The features.
+    hsic_test : Test whether two parts of the rows are independent.
+    RandomFeatures : Random features for other learners.
 
     Notes
     -----
@@ -119,12 +125,12 @@ def mmd_test(
         + \frac{4 \langle \Sigma_X, \Sigma_Y \rangle}{m n}
 
     with the difference :math:`\delta` of the means and the covariance matrices :math:`\Sigma`. The
-    standard error is its root. The first two terms are estimated from the rows; that counts the
-    others twice, which is subtracted. The others are taken to be those of equal distributions.
+    standard error is its root. The first two terms are estimated from the rows. This estimate
+    counts the other terms twice, so that they are subtracted once. The other terms are computed as
+    if the distributions were equal.
 
-    Memory holds a panel of rows at a time, or all features if they take at most 256 MiB. The time
-    of the permutations is that of ``n_permutations`` times as many multiplications as there are
-    features.
+    Memory holds a panel of rows at a time, or all features if they take at most 256 MiB. The
+    permutations take ``n_permutations`` multiplications for each value of the random features.
 
     References
     ----------
@@ -190,10 +196,10 @@ def mmd_test(
 
 
 def _unbiased(square: Any, own: Any, squares: np.ndarray, m: int) -> Any:
-    """MMD² of m rows and the others, from features whose mean over all rows is 0.
+    """Estimate MMD² between m rows and the others, from features with mean 0 over all rows.
 
-    ``square`` is the squared norm of the sum over the m rows, and ``own`` the sum of their
-    ``squares``, the squared norms.
+    ``squares`` has the squared norm of each row. ``own`` is its sum over the m rows, and ``square``
+    is the squared norm of the sum of the m rows.
     """
     n = len(squares) - m
     own_of_others = squares.sum() - own
@@ -206,7 +212,7 @@ def _unbiased(square: Any, own: Any, squares: np.ndarray, m: int) -> Any:
 
 
 def _variance(covariance: np.ndarray, squares: np.ndarray, m: int) -> float:
-    """The variance of MMD² over all ways to choose m rows, by sums over all rows."""
+    """Compute the variance of MMD² over all ways to choose m rows, from sums over all rows."""
     n = len(squares) - m
     total = unbiased(squared_norm(covariance), squares, squares, squares @ squares)
     return float(2 * max(total, 0) * (1 / (m * (m - 1)) + 1 / (n * (n - 1)) + 2 / (m * n)))
@@ -215,7 +221,7 @@ def _variance(covariance: np.ndarray, squares: np.ndarray, m: int) -> float:
 def _permuted(
     sample: Sample, n_permutations: int, seed: int, n_jobs: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """MMD² of random labels; of each row what ``_go_through`` tells."""
+    """Compute MMD² for random labels, and the results of ``_go_through`` for each row."""
     permuted = np.empty(n_permutations)
     for group in row_blocks(n_permutations, max(_TOGETHER, _SUMS // sample.n_columns)):
         draws = [
@@ -237,10 +243,10 @@ def _add_to_each(
 
 
 class _Labels:
-    """Random labels of all rows, several times, and the sums of the rows that are of the first.
+    """Several random labellings of all rows, and sums over the rows with the first label.
 
-    How many rows of each panel have the first label is drawn beforehand, and which of them when the
-    panel comes. So no permutation has to be kept.
+    The number of rows of each panel with the first label is drawn at the beginning. Which rows
+    these are is drawn when the panel comes. So no permutation has to be kept.
     """
 
     def __init__(self, sample: Sample, rng: np.random.Generator, n: int) -> None:
@@ -257,12 +263,12 @@ class _Labels:
         self._own += labels @ squares
 
     def statistics(self, squares: np.ndarray) -> np.ndarray:
-        """MMD² for each of the labellings."""
+        """Estimate MMD² for each of the labellings."""
         return _unbiased(row_squares(self._sums), self._own, squares, self._m)
 
 
 def _covariance(sample: Sample, n_jobs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sums of products of the columns; of each row what ``_go_through`` tells."""
+    """Sum products of the columns, and get the results of ``_go_through`` for each row."""
     total = np.zeros((sample.n_columns, sample.n_columns))
     squares, along = _go_through(sample, lambda _, Z, __: add_product(total, Z, Z, n_jobs))
     return total, squares, along
@@ -271,9 +277,9 @@ def _covariance(sample: Sample, n_jobs: Any) -> tuple[np.ndarray, np.ndarray, np
 def _go_through(
     sample: Sample, use: Callable[[int, np.ndarray, np.ndarray], None]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Squared norms of the rows, and their features along the difference of the means.
+    """Compute squared norms of the rows, and project them on the difference of the means.
 
-    ``use`` gets the number, the features and the squared norms of each panel.
+    ``use`` gets the index, the features and the squared norms of each panel.
     """
     squares, along = np.empty(sample.n_rows), np.empty(sample.n_rows)
     difference = sample.first * (1 / sample.n_first + 1 / (sample.n_rows - sample.n_first))

@@ -1,7 +1,7 @@
 """Base classes of all learners: common parameters, and predictions.
 
-Rows → validated rows (``rows``) → the learner's function → decision values → predictions
-(``targets``).
+To predict, ``rows`` validates the rows, the learner's function gives decision values, and
+``targets`` or ``labels`` turns these into predictions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Learner(CallbackSupportMixin, BaseEstimator):
 
     A learner stores its parameters in ``__init__``. Its ``fit`` starts a new state with ``anew``
     (see ``intake``) and sets the attributes below. ``_function(X)`` returns decision values of
-    validated rows. Whatever reads more than one attribute is ``in_one_state``.
+    validated rows. Every method that reads more than one attribute is ``in_one_state``.
 
     Attributes
     ----------
@@ -60,7 +60,8 @@ class Learner(CallbackSupportMixin, BaseEstimator):
     #: The page of the class in the reference, to which scikit-learn's picture of it links.
     _doc_link_module = "trickless"
     _doc_link_template = (
-        "https://trickless.readthedocs.io/en/latest/generated/trickless.{estimator_name}.html"
+        "https://trickless.readthedocs.io/en/latest/reference/generated/"
+        "trickless.{estimator_name}.html"
     )
     #: Parameters that may not change between the batches of one model.
     _fixed: ClassVar[tuple[str, ...]] = ("dtype",)
@@ -118,26 +119,27 @@ class Learner(CallbackSupportMixin, BaseEstimator):
         return None
 
     def _calibrates(self) -> bool:
-        """Whether there is a temperature for losses that do not determine probabilities."""
+        """Whether a temperature gives probabilities for losses that do not determine them."""
         return False
 
     @in_one_state
     def compact(self, *, error_bars: bool = True) -> Any:
-        """A copy of the fitted model for prediction, without what only learning needs.
+        """Copy the fitted model for prediction, without what only learning needs.
 
-        It predicts the same. ``partial_fit``, ``merge`` and a warm start are refused, and ``fit``
-        begins anew. This saves most memory for Kitchen Sinks, whose sums over the rows grow with
-        the square of the neurons.
+        The copy gives the same predictions. Its ``partial_fit``, ``merge`` and warm start raise an
+        error, and ``fit`` begins anew. This saves most memory for Kitchen Sinks, whose sums over
+        the rows grow with the square of the number of neurons.
 
         Parameters
         ----------
         error_bars : bool, default=True
-            Whether predictions keep their standard deviations, if they have any. These need about
+            Whether to keep standard deviations of predictions, if there are any. They need about
             half of the memory of the sums.
 
         Returns
         -------
         estimator of the same class
+            The copy.
         """
         check_is_fitted(self)
         other = snapshot(self)
@@ -173,24 +175,28 @@ class Regressor(RegressorMixin, Learner):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
 
         Returns
         -------
         float64 array of shape (n_rows,) or (n_rows, n_outputs), as y in ``fit``
-            In the library and on the device of X.
+            Predicted targets, in the library and on the device of X.
         """
         decisions = self._decide(X)
         return self.targets_.shaped(self.targets_.values(decisions))
 
     @in_one_state
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Coefficient of determination, R²: 1 is perfect, and 0 is that of the mean of y.
+        """Return the coefficient of determination R²: 1 is perfect, the mean of y has 0.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Test data.
         y : array of shape (n_rows,) or (n_rows, n_outputs)
+            Target values.
         sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
 
         Returns
         -------
@@ -255,17 +261,18 @@ class Classifier(ClassifierMixin, Learner):
 
     @in_one_state
     def decision_function(self, X: Any) -> Any:
-        """Decision values. A larger value means more confidence in a class.
+        """Compute decision values. A larger value means more confidence in a class.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
 
         Returns
         -------
         float64 array of shape (n_rows,) for two classes (positive for the second), or
         (n_rows, n_classes)
-            In the library and on the device of X.
+            Values in the library and on the device of X.
         """
         decisions = self._decide(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
@@ -277,12 +284,13 @@ class Classifier(ClassifierMixin, Learner):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
 
         Returns
         -------
-        array of shape (n_rows,), or (n_rows, n_labels) if y was that in ``fit``
-            In the library and on the device of X if y was an array of that library in ``fit``; else
-            in NumPy.
+        array of shape (n_rows,), or (n_rows, n_labels) if y had this shape in ``fit``
+            Predicted labels. If y in ``fit`` was an array of another library, such as torch, they
+            are in the library and on the device of X. Otherwise they are a NumPy array.
         """
         decisions = self._decide(X)
         labels = self.targets_.labels(to_host(decisions))
@@ -290,13 +298,16 @@ class Classifier(ClassifierMixin, Learner):
 
     @in_one_state
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy: the share of rows whose label is predicted.
+        """Return the accuracy: the share of rows whose label is predicted correctly.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Test data.
         y : array of shape (n_rows,)
+            Class labels.
         sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
 
         Returns
         -------
@@ -310,24 +321,25 @@ class Classifier(ClassifierMixin, Learner):
     @available_if(_has_link)
     @in_one_state
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the classes.
+        """Predict probabilities of the classes.
 
         The logistic, softmax and exponential losses determine probabilities. For other losses of
-        online learners, and the squared loss of Kitchen Sinks, they are ``softmax(decision / T)``,
-        where the temperature T suits decision values of rows that the model does not know [1]_:
-        Kitchen Sinks leaves out up to 2,048 rows in turn, and online learners take the last 1,024
-        rows before they learn them. So the most probable class is the predicted one. Other losses
-        and learners have no ``predict_proba``.
+        online learners, and for the squared loss of Kitchen Sinks, they are
+        ``softmax(decision / T)``. The temperature T is chosen by decision values of rows that the
+        model has not learned [1]_. Kitchen Sinks leaves out up to 2,048 rows in turn. Online
+        learners use the last 1,024 rows before they learn them. The most probable class is always
+        the predicted class. Other losses and learners have no ``predict_proba``.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
 
         Returns
         -------
         float64 array of shape (n_rows, n_classes), in the order of ``classes_``
-            With several labels a row, the probability of each label. In the library and on the
-            device of X.
+            Probabilities, in the library and on the device of X. With several labels for each row,
+            the probability of each label.
 
         References
         ----------
@@ -344,7 +356,7 @@ class Classifier(ClassifierMixin, Learner):
 
 
 def _scored_by(owner: str, y: Any, sample_weight: Any) -> Any:
-    """Validated weights of rows that are scored; arrays of other libraries stay as they are."""
+    """Validated weights of rows that are scored; arrays of other libraries are unchanged."""
     if sample_weight is None or is_foreign(sample_weight):
         return sample_weight
     return check_weights(owner, sample_weight, np.empty((_num_samples(y), 0)))
@@ -358,12 +370,14 @@ def store(learner: Learner, arguments: dict[str, Any]) -> None:
 
 
 def partial_fit_numbers(self: Any, X: Any, y: Any) -> Any:
-    """Go on learning from more rows, in the order given.
+    """Continue to learn from more rows, in the order given.
 
     Parameters
     ----------
     X : array or CSR matrix of shape (n_rows, n_features)
+        Training data.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
+        Target values.
 
     Returns
     -------
@@ -373,14 +387,16 @@ def partial_fit_numbers(self: Any, X: Any, y: Any) -> Any:
 
 
 def partial_fit_labels(self: Any, X: Any, y: Any, classes: Any = None) -> Any:
-    """Go on learning from more rows, in the order given.
+    """Continue to learn from more rows, in the order given.
 
     Parameters
     ----------
     X : array or CSR matrix of shape (n_rows, n_features)
+        Training data.
     y : array of shape (n_rows,)
+        Class labels.
     classes : array of shape (n_classes,), optional
-        All labels that may occur; used in the first call. Default: those of the first batch.
+        All labels that may occur, for the first call. Default: the labels of the first batch.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""What a fit tells scikit-learn's callbacks, and the bars of ``verbose``.
+"""What a fit tells scikit-learn's callbacks, and the progress bars of ``verbose``.
 
-A fit is a task, each of its phases a subtask, and each hundredth of a phase a subtask of that. A
-callback cannot end a fit early. Versions of scikit-learn before 1.9 have no callbacks.
+A fit is a task. Each of its phases is a subtask, and each hundredth of a phase is a subtask of the
+phase. A callback cannot end a fit early. Versions of scikit-learn before 1.9 have no callbacks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _WATCH = "_watch"
 class Watch:
     """What the callbacks of a running fit are told.
 
-    ``learner`` is the object of the user, which they know, and ``X`` and ``y`` are the rows that
+    ``learner`` is the user's object, which the callbacks know. ``X`` and ``y`` are the rows that
     scores are computed on. ``is_ready`` tells whether a new learner can predict.
     """
 

@@ -105,10 +105,10 @@ class _DoublyStochastic(NeuronLearner):
         ),
         "damping": either(positive("damping='auto' suits batches of several rows a column"), _AUTO),
         "batch_size": either(
-            integer(1, "batch_size='auto' goes by the number of rows"), choice("auto", remedy="")
+            integer(1, "batch_size='auto' depends on the number of rows"), choice("auto", remedy="")
         ),
         "neurons_per_step": either(
-            integer(1, "neurons_per_step='auto' goes by the number of rows"),
+            integer(1, "neurons_per_step='auto' depends on the number of rows"),
             choice("auto", remedy=""),
         ),
         "n_candidates": either(
@@ -117,14 +117,14 @@ class _DoublyStochastic(NeuronLearner):
         "learned_prior": boolean("learned_prior=False draws all columns equally often"),
         "early_stopping": either(
             boolean(
-                "early_stopping=True holds rows out and stops when they are predicted no better"
+                "early_stopping=True holds rows out and stops when their score no longer improves"
             ),
             _AUTO,
         ),
         "validation_fraction": fraction("validation_fraction=0.1 holds a tenth of the rows out"),
         "n_iter_no_change": integer(1, "n_iter_no_change=5 is the default"),
         "tol": non_negative("tol=1e-3 is the default"),
-        "warm_start": boolean("warm_start=True lets fit go on from the neurons there are"),
+        "warm_start": boolean("warm_start=True lets fit add neurons to the fitted model"),
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of drawn weights"),
     }
 
@@ -139,21 +139,23 @@ class _DoublyStochastic(NeuronLearner):
         """Take steps on batches of the rows until ``n_neurons`` neurons have been drawn.
 
         The rows are split into random batches once, and each pass visits the batches in a new
-        order. f at each row is kept between visits (8 bytes for each row and output), so a visit
-        evaluates only the neurons drawn since the last one. Each neuron is evaluated once at each
-        row, instead of all earlier neurons in each step.
+        order. The value of f at each row is kept between visits, with 8 bytes for each row and
+        output. So a visit evaluates only the neurons drawn since the last visit. Each neuron is
+        evaluated once at each row.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Training data.
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
+            Target values or class labels.
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, in units of their mean. If the weights of some batch sum to more
-            than its number of rows, all steps are shorter by that factor.
+            Weights of the rows, relative to their mean. If the weights of some batch sum to more
+            than its number of rows, all steps are divided by that factor.
         checkpoint : str or path, optional
             A file in which the state of the fit is saved about once a minute. If the process ends,
-            the same call with the same data resumes from there and gives the same model. The file
-            is removed when the fit is done. Default: none.
+            make the same call with the same data again. It resumes from the file and gives the
+            same model. The file is removed when the fit is done. Default: no file.
 
         Returns
         -------
@@ -213,7 +215,7 @@ class _DoublyStochastic(NeuronLearner):
 
     @property
     def intercept_(self) -> np.ndarray:
-        """The constant from which the network starts, shape (n_outputs,)."""
+        """The constant that the network starts with, shape (n_outputs,)."""
         return self.descent_.intercept
 
     @property
@@ -231,18 +233,18 @@ class _DoublyStochastic(NeuronLearner):
 
     @property
     def validation_scores_(self) -> list[float]:
-        """Scores of the held-out rows, if ``early_stopping``."""
+        """Scores of the held-out rows, with ``early_stopping``."""
         return self.descent_.validation_scores
 
     @property
     def online_error_(self) -> np.ndarray:
-        """Number of rows and mean error of each step, before it was taken, shape (n_steps, 2)."""
+        """Number of rows and mean error before each step, shape (n_steps, 2)."""
         check_is_fitted(self)
         return np.array([(seen.n_rows, seen.error) for seen in self.descent_.history])
 
     @property
     def loss_curve_(self) -> np.ndarray:
-        """Mean loss of the rows of each step, before it was taken, shape (n_steps,)."""
+        """Mean loss of its rows before each step, shape (n_steps,)."""
         check_is_fitted(self)
         return np.array([seen.loss for seen in self.descent_.history])
 
@@ -294,7 +296,7 @@ def go_on_from_descent(learner: _DoublyStochastic) -> None:
 
 
 def size_up(learner: _DoublyStochastic, n_rows: int) -> None:
-    """Fix what is "auto", for so many rows at a time."""
+    """Fix the parameters that are "auto", for this many rows at a time."""
     names = (*Plan._fields, "schedule")
     plain = learner.schedule == "theorem" or not isinstance(learner.step_size, str)
     given = {name: getattr(learner, name) for name in names}
@@ -346,109 +348,119 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     r"""Regression with Doubly Stochastic Gradients.
 
     Minimises :math:`E[l(f(x), y)] + \frac{\alpha}{2} \|f\|^2` over functions f of infinitely many
-    neurons. Step i takes a batch of rows and k fresh neurons, predicts the batch with all earlier
-    neurons, gives each fresh neuron the coefficient
+    neurons. Step i takes a batch of rows and k fresh neurons, and predicts the batch with all
+    earlier neurons. Each fresh neuron gets the coefficient
 
     .. math:: c_j = -\frac{\gamma_i}{k}\, \mathrm{mean}\big(l'(f(x), y)\, \psi(x; w_j)\big)
 
-    and multiplies the earlier ones by :math:`1 - \gamma_i \alpha`. The model stores coefficients
-    and a seed, from which neurons are drawn again. The mean of the first batch's targets is the
-    network's intercept.
+    and earlier coefficients are multiplied by :math:`1 - \gamma_i \alpha`. The model stores the
+    coefficients and a seed, from which neurons are drawn again. The network starts with the mean
+    target of the first batch as its intercept.
 
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or the name of one.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
+        :mod:`trickless.neurons`.
     n_neurons : int or "auto", default="auto"
-        How many neurons ``fit`` draws in all. It takes ``n_neurons / neurons_per_step`` steps.
-        "auto" is 20,000, or with Newton steps at most 2,000 trees.
+        The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps.
+        "auto" is 20,000, or at most 2,000 trees with Newton steps.
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
-        The loss l.
+        The loss l. "huber" and "epsilon_insensitive" are robust to outliers.
     epsilon : float, default=0.1
-        The distance, in units of y, up to which "epsilon_insensitive" is 0 and "huber" is
-        quadratic. The default suits targets with a standard deviation of about 1.
+        The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
+        The default suits targets with a standard deviation of about 1.
     alpha : float or "auto", default="auto"
         Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
-        which ``damping`` regularises. For "epsilon_insensitive", whose slope is ±1 in any unit of
-        y, alpha has the unit 1 / y, and "auto" is 1e-6 / (mean distance of an output from its
-        intercept).
+        which ``damping`` regularises. The slope of "epsilon_insensitive" is ±1 in any unit of y, so
+        its alpha has the unit 1 / y. For this loss, "auto" is 1e-6 / (mean distance of an output
+        from its intercept).
     step_size : float or "auto", default="auto"
-        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
-        largest step that is stable in mean square, for the largest eigenvalue of the kernel
-        operator on 1,024 rows of the first batch. It is limited so that the noise of all steps is
-        small compared with that of the targets. With a preconditioner, "auto" finds the length of
-        each step by generalised cross-validation of its block, so that a block that would only fit
-        noise takes no step. For "epsilon_insensitive" a step is in units of the mean distance of
-        each output's targets from f, or without a preconditioner from the intercept. For Newton
-        steps it is 3 over the root of ``n_neurons``, from 0.02 to 0.5. For ``schedule="theorem"``
-        it is 1 / alpha. For streams with "auto", set ``n_neurons`` to about
-        the number that will be drawn: beyond it, the steps of "inverse" fall as i^(-3/4).
+        The first step :math:`\gamma`, or θ for ``schedule="theorem"``. The value of "auto" depends
+        on the kind of step:
+
+        - Plain steps: half of the largest step that is stable in mean square, for the largest
+          eigenvalue of the kernel operator on 1,024 rows of the first batch. It is limited so that
+          all steps together add little noise compared with the noise of the targets.
+        - With a preconditioner: the length of each step is found by generalised cross-validation of
+          its block. A block that would only fit noise takes no step.
+        - Newton steps: 3 over the square root of ``n_neurons``, from 0.02 to 0.5.
+        - ``schedule="theorem"``: 1 / alpha.
+
+        For "epsilon_insensitive", a step is in units of the mean distance of each output's targets
+        from the intercept, or from f with a preconditioner. For streams with "auto", set
+        ``n_neurons`` to about the number that will be drawn. Beyond it, the steps of "inverse" fall
+        as i^(-3/4).
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
-        Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
-        :math:`\theta / (i + 1)`. For "theorem", the paper proves that the mean square distance to
-        the minimiser falls as 1/i if :math:`\theta \alpha` is in (1, 2) or a positive integer. Its
-        first steps are of size 1 / alpha, so it suits strong regularisation. A warning or an error
-        about divergence says where it does not work. The theorem also assumes that the slope of the
-        loss is bounded and Lipschitz continuous. "huber" and "log_loss" are such losses; the others
-        give a warning: the slope of "squared_error" and "squared_hinge" has no bound, and that of
-        "hinge" and "epsilon_insensitive" jumps.
+        The size of step i = 0, 1, ... "inverse" is :math:`\gamma / (1 + c i)` with c = ``decay``,
+        "constant" is :math:`\gamma`, and "theorem" is :math:`\theta / (i + 1)`. For "theorem", the
+        paper proves that the mean square distance to the minimiser falls as 1/i if
+        :math:`\theta \alpha` is in (1, 2) or a positive integer. Its first steps are of size
+        1 / alpha, so it suits strong regularisation. If it diverges, there is a warning or an
+        error. The theorem also assumes that the slope of the loss is bounded and Lipschitz
+        continuous, as for "huber" and "log_loss". The other losses give a warning. The slope of
+        "squared_error" and "squared_hinge" has no bound, and the slope of "hinge" and
+        "epsilon_insensitive" jumps.
     decay : float or "auto", default="auto"
-        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Steps are then
-        nearly constant for about :math:`1 / (\gamma \alpha)` steps (a million by default), and
-        after that those of the theorem with :math:`\theta \alpha = 1`.
+        The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Step sizes are
+        then nearly constant for about :math:`1 / (\gamma \alpha)` steps, a million by default.
+        After that they equal the steps of the theorem with :math:`\theta \alpha = 1`.
     preconditioner : {"auto", "block", "newton"} or None, default="auto"
-        None is the algorithm of the paper. "block" is that of the authors' code: it multiplies each
-        step by the inverse of the covariance of its own activations,
-        :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k. So each block is
-        fitted to the residuals. "newton" is for trees, whose covariance is diagonal: the
-        coefficient of a leaf is :math:`\gamma \sum g / (\sum h + \lambda)`, with slopes
-        g = -l' and curvatures h of the loss at its rows. "auto" is "newton" for trees. Otherwise it
-        is "block" for steps on 1,024 rows or more that have at least eight rows for each column of
-        the block. It is None for fewer rows, for ``schedule="theorem"``, and if ``step_size`` is a
-        number.
+        How steps are preconditioned. None is the algorithm of the paper. "block" is the algorithm
+        of the authors' code. It multiplies each step by the inverse of the covariance of its own
+        activations, :math:`(Z^\top Z / b + \mathrm{reg} I)^{-1}`, and does not divide by k. So each
+        block is fitted to the residuals. "newton" takes Newton steps on trees, whose covariance is
+        diagonal. The coefficient of a leaf is :math:`\gamma \sum g / (\sum h + \lambda)`, with
+        slopes g = -l' and curvatures h of the loss at its rows. "auto" is "newton" for trees.
+        Otherwise it is "block" for steps on 1,024 rows or more that have at least eight rows for
+        each column of the block. It is None for fewer rows, for ``schedule="theorem"``, and if
+        ``step_size`` is a number.
     damping : float or "auto", default="auto"
-        reg, or λ, relative to the mean of the covariance's diagonal. For Newton steps that is the
-        mean curvature of a leaf. "auto" is 1e-4, or 0.15 for Newton steps.
+        The regularisation of a preconditioned step: reg, or λ for Newton steps. It is relative to
+        the mean of the covariance's diagonal, which is the mean curvature of a leaf for Newton
+        steps. "auto" is 1e-4, or 0.15 for Newton steps.
     batch_size : int or "auto", default="auto"
-        Rows b of a step. "auto" is 512, or with a preconditioner all rows up to 16,384, or
-        131,072 for Newton steps. The rows are those of ``fit``, or of one call of ``partial_fit``.
+        The number b of rows in a step. "auto" is 512 for plain steps. With a preconditioner it is
+        all rows of ``fit``, or of one call of ``partial_fit``, up to 16,384 (131,072 for Newton
+        steps).
     neurons_per_step : int or "auto", default="auto"
-        Neurons k that each step draws. "auto" is 32, or with a preconditioner a column for each 16
-        rows of the step, 1,024 columns at most; for Newton steps it is 1. A step holds the
-        activations of its rows by its neurons.
+        The number k of neurons that each step draws. "auto" is 32 for plain steps and 1 for Newton
+        steps. With the preconditioner "block" it is a column for each 16 rows of the step, and at
+        most 1,024 columns. Memory must hold the activations of these rows and neurons.
     n_candidates : int or "auto", default="auto"
-        How many neurons are drawn for each that is taken: the one on which a Newton step gains
-        most, on a fresh sample of the rows. 1 is the algorithm of the paper, which descends the
-        expected loss over random neurons. With more, steps descend the loss itself, greedily, as
-        boosting does. Cuts of trees are chosen one by one: so many columns are drawn, each is tried
-        at as many thresholds (8 at most), and a tree is as deep as pays. "auto" is 1, or 8 for
-        trees. Chosen neurons are stored, not drawn again.
+        The number of neurons to draw for each neuron that is used. The one on which a Newton step
+        gains most is chosen, by a fresh sample of the rows. 1 is the algorithm of the paper, which
+        descends the expected loss over random neurons. With more, steps descend the loss itself,
+        greedily, as boosting does. In trees, each cut is chosen in this way among ``n_candidates``
+        columns, with as many thresholds for each column (8 at most). A tree is as deep as
+        pays off. "auto" is 1, or 8 for trees. Chosen neurons are stored, not drawn again.
     learned_prior : bool, default=True
-        Whether columns for the cuts of trees are drawn in proportion to 1 + how often they were
-        chosen so far, if there are several candidates. Otherwise they are drawn equally often.
+        Whether the cuts of trees draw columns in proportion to 1 + how often each was chosen so
+        far. If False, they draw all columns equally often. This needs several candidates.
     early_stopping : bool or "auto", default="auto"
-        Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
-        improves. The score is the share of their loss that is explained. It is computed after every
-        pass, or every twentieth of ``n_neurons``. Of trees it is computed a hundred times, and the
-        best number of them is kept. "auto" is True for trees with 40 rows or more.
+        Whether ``fit`` holds rows out, and stops before ``n_neurons`` when their score no longer
+        improves. The score is the share of the loss of these rows that is explained. It is computed
+        after every pass, or every twentieth of ``n_neurons``. For trees it is computed a hundred
+        times, and the best number of trees is kept. "auto" is True for trees with 40 rows or more.
     validation_fraction : float, default=0.1
-        Share of the rows that ``early_stopping`` holds out.
+        Share of the rows to hold out for ``early_stopping``.
     n_iter_no_change : int, default=5
-        ``fit`` stops after this many scores without an improvement by ``tol``.
+        Number of scores without an improvement by ``tol`` after which ``early_stopping`` stops.
     tol : float, default=1e-3
-        Improvement of the score, the share of the loss explained, that counts.
+        The least improvement of the score that counts for ``early_stopping``.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the neurons of the fitted model, and adds more up to ``n_neurons``.
+        Whether ``fit`` keeps the neurons of the fitted model and adds neurons up to ``n_neurons``.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons, the order of rows and the held-out rows.
+        Seed of the neurons, the order of rows and the held-out rows. The same integer gives the
+        same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and coefficients.
     cache_bytes : int, default=2**28
-        Bytes of drawn weights to keep in memory. The rest is drawn again when needed.
+        Memory in bytes for drawn weights. The rest is drawn again when needed.
 
     Attributes
     ----------
@@ -457,21 +469,21 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     intercept_ : array of shape (n_outputs,)
         Mean of the first batch's targets.
     online_error_ : array of shape (n_steps, 2)
-        Number of rows of each step, and their mean squared error before the step was taken, summed
-        over the outputs.
+        Number of rows of each step, and their mean squared error before the step. The error is
+        summed over the outputs.
     loss_curve_ : array of shape (n_steps,)
-        Mean loss of the rows of each step before it was taken.
+        Mean loss of the rows of each step before the step.
     validation_scores_ : list of float
-        Scores of the held-out rows, if ``early_stopping``.
+        Scores of the held-out rows, with ``early_stopping``.
     n_iter_ : int
-        Steps taken.
+        Number of steps taken.
     preconditioner_, batch_size_, neurons_per_step_ : str or None, int, int
-        What the last ``fit`` or ``partial_fit`` took where the parameter is "auto".
+        The values that the last ``fit`` or ``partial_fit`` used for parameters that are "auto".
     n_neurons_, n_candidates_, alpha_, damping_, early_stopping_ : int, int, float, float, bool
-        The same for these.
+        The same for these parameters.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters: its share of the cuts of trees that were chosen by the data,
-        or of the relevance that the family learned.
+        How much each feature matters: its share of the cuts of trees, if they were chosen by the
+        data, or of the relevance that the family learned.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -532,18 +544,18 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> DoublyStochasticRegressor:
         """Take steps on equal batches of at most ``batch_size`` rows, in the order given.
 
-        A batch of fewer rows takes a proportionally smaller step, so that rows count equally
-        however they are grouped. For a stream of small batches, set ``batch_size`` to their size.
-        What is "auto" goes by the rows of each call, so calls with 1,024 rows or more learn faster.
-        Each step adds ``neurons_per_step`` neurons, also beyond ``n_neurons``.
+        A batch of fewer rows takes a proportionally smaller step. So rows count equally, however
+        they are grouped. For a stream of small batches, set ``batch_size`` to their size.
+        Parameters that are "auto" depend on the rows of each call, so calls with 1,024 rows or more
+        learn faster. Each step adds ``neurons_per_step`` neurons, also beyond ``n_neurons``.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,) or (n_rows, n_outputs)
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, in units of their mean so far. If the weights of a batch sum to
-            more than its number of rows, they are scaled down to that sum, which keeps the step
+            Weights of the rows, relative to their mean so far. If the weights of a batch sum to
+            more than its number of rows, they are scaled down to that number. That keeps the step
             stable. So heavy rows count less than in ``fit``, especially in small batches.
 
         Returns
@@ -557,83 +569,87 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     r"""Classification with Doubly Stochastic Gradients.
 
     Minimises :math:`E[l(f(x), y)] + \frac{\alpha}{2} \|f\|^2` over functions f of infinitely many
-    neurons. Step i takes a batch of rows and k fresh neurons, predicts the batch with all earlier
-    neurons, gives each fresh neuron the coefficient
+    neurons. Step i takes a batch of rows and k fresh neurons, and predicts the batch with all
+    earlier neurons. Each fresh neuron gets the coefficient
 
     .. math:: c_j = -\frac{\gamma_i}{k}\, \mathrm{mean}\big(l'(f(x), y)\, \psi(x; w_j)\big)
 
-    and multiplies the earlier ones by :math:`1 - \gamma_i \alpha`. The model stores coefficients
-    and a seed, from which neurons are drawn again.
+    and earlier coefficients are multiplied by :math:`1 - \gamma_i \alpha`. The model stores the
+    coefficients and a seed, from which neurons are drawn again.
 
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or the name of one.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
+        :mod:`trickless.neurons`.
     n_neurons : int or "auto", default="auto"
-        How many neurons ``fit`` draws in all. It takes ``n_neurons / neurons_per_step`` steps.
-        "auto" is 20,000, or with Newton steps at most 2,000 trees.
+        The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps.
+        "auto" is 20,000, or at most 2,000 trees with Newton steps.
     loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
         The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more.
-        The others are one against the rest.
+        The other losses learn each class against the rest.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply those of the rows: {label: weight}, where classes
-        that are not named have weight 1; or "balanced", by which all classes weigh the
-        same, with the weights of their rows. "balanced" needs all rows, so it works with ``fit``
-        only.
+        Weights of the classes, which multiply ``sample_weight``. In a dictionary
+        {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
+        same total weight. It needs all rows, so it works with ``fit`` only.
     alpha : float or "auto", default="auto"
         Regularisation strength, relative to the mean loss. "auto" is 1e-6, or 0 with Newton steps,
         which ``damping`` regularises.
     step_size : float or "auto", default="auto"
         The first step :math:`\gamma`, or θ for ``schedule="theorem"``. "auto" is half of the
-        largest step that is stable in mean square; see :class:`DoublyStochasticRegressor`.
+        largest step that is stable in mean square. See :class:`DoublyStochasticRegressor`.
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
-        Step i = 0, 1, ... is :math:`\gamma / (1 + c i)` with c = ``decay``, :math:`\gamma`, or
-        :math:`\theta / (i + 1)`. :class:`DoublyStochasticRegressor` says what "theorem" needs.
+        The size of step i = 0, 1, ... "inverse" is :math:`\gamma / (1 + c i)` with c = ``decay``,
+        "constant" is :math:`\gamma`, and "theorem" is :math:`\theta / (i + 1)`.
+        :class:`DoublyStochasticRegressor` says what "theorem" needs.
     decay : float or "auto", default="auto"
         The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`.
     preconditioner : {"auto", "block", "newton"} or None, default="auto"
-        None is the algorithm of the paper. "block" multiplies each step by the inverse of the
-        covariance of its own activations. "newton" takes Newton steps on trees. "auto" is "newton"
-        for trees, and "block" for steps on 1,024 rows or more; see
+        How steps are preconditioned. None is the algorithm of the paper. "block" multiplies each
+        step by the inverse of the covariance of its own activations. "newton" takes Newton steps
+        on trees. "auto" is "newton" for trees, and "block" for steps on 1,024 rows or more. See
         :class:`DoublyStochasticRegressor`.
     damping : float or "auto", default="auto"
-        reg, or λ, relative to the mean of the covariance's diagonal. For Newton steps that is the
-        mean curvature of a leaf. "auto" is 1e-4, or 0.15 for Newton steps.
+        The regularisation of a preconditioned step: reg, or λ for Newton steps. It is relative to
+        the mean of the covariance's diagonal, which is the mean curvature of a leaf for Newton
+        steps. "auto" is 1e-4, or 0.15 for Newton steps.
     batch_size : int or "auto", default="auto"
-        Rows b of a step. "auto" is 512, or with a preconditioner all rows up to 16,384, or
-        131,072 for Newton steps. The rows are those of ``fit``, or of one call of ``partial_fit``.
+        The number b of rows in a step. "auto" is 512 for plain steps. With a preconditioner it is
+        all rows of ``fit``, or of one call of ``partial_fit``, up to 16,384 (131,072 for Newton
+        steps).
     neurons_per_step : int or "auto", default="auto"
-        Neurons k that each step draws. "auto" is 32, or with a preconditioner a column for each 16
-        rows of the step, 1,024 columns at most; for Newton steps it is 1. A step holds the
-        activations of its rows by its neurons.
+        The number k of neurons that each step draws. "auto" is 32 for plain steps and 1 for Newton
+        steps. With the preconditioner "block" it is a column for each 16 rows of the step, and at
+        most 1,024 columns. Memory must hold the activations of these rows and neurons.
     n_candidates : int or "auto", default="auto"
-        How many neurons are drawn for each that is taken. "auto" is 1, or 8 for trees; see
+        The number of neurons to draw for each neuron that is used. "auto" is 1, or 8 for trees. See
         :class:`DoublyStochasticRegressor`.
     learned_prior : bool, default=True
-        Whether columns for the cuts of trees are drawn in proportion to 1 + how often they were
-        chosen so far.
+        Whether the cuts of trees draw columns in proportion to 1 + how often each was chosen so
+        far. If False, they draw all columns equally often. This needs several candidates.
     early_stopping : bool or "auto", default="auto"
-        Whether ``fit`` holds rows out and stops before ``n_neurons`` when their score no longer
-        improves. The score is the share of their loss that is explained. The best number of trees
-        is kept by it. "auto" is True for trees with 40 rows or more.
+        Whether ``fit`` holds rows out, and stops before ``n_neurons`` when their score no longer
+        improves. The score is the share of the loss of these rows that is explained. For trees, the
+        best number of them is kept. "auto" is True for trees with 40 rows or more.
     validation_fraction : float, default=0.1
-        Share of the rows that ``early_stopping`` holds out.
+        Share of the rows to hold out for ``early_stopping``.
     n_iter_no_change : int, default=5
-        ``fit`` stops after this many scores without an improvement by ``tol``.
+        Number of scores without an improvement by ``tol`` after which ``early_stopping`` stops.
     tol : float, default=1e-3
-        Improvement of the score that counts.
+        The least improvement of the score that counts for ``early_stopping``.
     warm_start : bool, default=False
-        Whether ``fit`` keeps the neurons of the fitted model, and adds more up to ``n_neurons``.
+        Whether ``fit`` keeps the neurons of the fitted model and adds neurons up to ``n_neurons``.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons, the order of rows and the held-out rows.
+        Seed of the neurons, the order of rows and the held-out rows. The same integer gives the
+        same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and coefficients.
     cache_bytes : int, default=2**28
-        Bytes of drawn weights to keep in memory. The rest is drawn again when needed.
+        Memory in bytes for drawn weights. The rest is drawn again when needed.
 
     Attributes
     ----------
@@ -642,20 +658,20 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     neuron_coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
     online_error_ : array of shape (n_steps, 2)
-        Number of rows of each step, and the share misclassified before the step was taken.
+        Number of rows of each step, and the share misclassified before the step.
     loss_curve_ : array of shape (n_steps,)
-        Mean loss of the rows of each step before it was taken.
+        Mean loss of the rows of each step before the step.
     validation_scores_ : list of float
-        Scores of the held-out rows, if ``early_stopping``.
+        Scores of the held-out rows, with ``early_stopping``.
     n_iter_ : int
-        Steps taken.
+        Number of steps taken.
     preconditioner_, batch_size_, neurons_per_step_ : str or None, int, int
-        What the last ``fit`` or ``partial_fit`` took where the parameter is "auto".
+        The values that the last ``fit`` or ``partial_fit`` used for parameters that are "auto".
     n_neurons_, n_candidates_, alpha_, damping_, early_stopping_ : int, int, float, float, bool
-        The same for these.
+        The same for these parameters.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters: its share of the cuts of trees that were chosen by the data,
-        or of the relevance that the family learned.
+        How much each feature matters: its share of the cuts of trees, if they were chosen by the
+        data, or of the relevance that the family learned.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -723,12 +739,14 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Training data.
         y : array of shape (n_rows,)
+            Class labels.
         classes : array of shape (n_classes,), optional
-            All labels that may occur, for the first call. Default: those of the first batch.
+            All labels that may occur, for the first call. Default: the labels of the first batch.
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows, in units of their mean so far. Batches whose weights sum to more
-            than their number of rows count less.
+            Weights of the rows, relative to their mean so far. If the weights of a batch sum to
+            more than its number of rows, they are scaled down to that number.
 
         Returns
         -------

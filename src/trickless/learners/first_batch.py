@@ -14,7 +14,7 @@ from trickless.learners.importances import learned_relevance
 from trickless.neurons import Inputs, Neurons
 from trickless.rules import warn
 
-#: The most rows and values of a batch that are looked at, and the least later rows to judge by.
+#: The most rows and values of a batch that are checked, and the least later rows to judge by.
 _ROWS, _VALUES, _ENOUGH = 16_384, 2**24, 20
 #: The share of later rows with another value than the one of the first batch, and the share beyond
 #: its range, from which a column counts as lost.
@@ -43,8 +43,8 @@ class FirstBatch:
     n_later : int
         Rows in later batches.
     other, beyond : arrays of shape (n_features,)
-        How many of them differ from the low end of the range, which is a constant column's value;
-        and how many are beyond the range.
+        How many later rows differ from the low end of the range, and how many are beyond the range.
+        The low end is the value of a constant column.
     far : array of shape (n_features,)
         Sum over later rows of the square of the distance to the mean, along each column.
     warned : bool
@@ -71,7 +71,7 @@ class FirstBatch:
         self.far: Any = 0.0
 
     def after(self, X: Any) -> FirstBatch:
-        """The same after a later batch; once there was a warning, nothing is counted."""
+        """The same after a later batch. After a warning, nothing is counted any more."""
         if self.warned:
             return self
         rows, new = _some(X), copy(self)
@@ -134,9 +134,9 @@ def warn_of_later_rows(
         return first
     warn(
         f"{owner}: {why}. {type(family).__name__} takes its cuts and scales from the first batch, "
-        "so these rows are told apart poorly: predictions will be inaccurate. Remedy: begin with a "
-        "batch that is like all rows (a thousand or more, in random order), or a family that takes "
-        "nothing from the data, such as Gaussian(length_scale=1.0)."
+        "so it cannot tell these rows apart well: predictions will be inaccurate. Remedy: begin "
+        "with a batch that is like all rows (a thousand or more, in random order), or a family "
+        "that takes nothing from the data, such as Gaussian(length_scale=1.0)."
     )
     new = copy(first)
     new.warned = True

@@ -1,9 +1,9 @@
 """Receiving batches: the first one fixes what later ones must agree with.
 
 ``anew`` makes a new learner with the same parameters. The new learner receives the first batch
-(``begin``) and learns. If it succeeds, its state replaces that of the old learner; if not, the old
-learner stays unchanged. Later batches are received by ``receive``, in a new learner as well, which
-goes on from the state of the old one; so threads that predict meanwhile go by a whole state.
+(``begin``) and learns. If it succeeds, its state replaces the state of the old learner. If not, the
+old learner stays unchanged. Later batches are received by ``receive``, also in a new learner, which
+starts from the state of the old one. So threads that predict meanwhile use a complete state.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class _Anew(Held[L]):
         """Wait for the turn, and make the new learner."""
         if self._goes_on and getattr(self._learner, "compacted_", False):
             raise ValueError(
-                f"{type(self._learner).__name__}: compact() has left out what learning on needs. "
-                "Remedy: learn on with the model from before compact(), or call fit to begin anew."
+                f"{type(self._learner).__name__}: compact() has left out what learning needs. "
+                "Remedy: use the model from before compact(), or call fit to begin anew."
             )
         self._turn.begin()
         self._new = object.__new__(type(self._learner))
@@ -108,7 +108,7 @@ def begin(
 ) -> Batch:
     """Receive the first batch of a new learner, and set its rows, targets, parameters and seed.
 
-    The seed is by default from ``random_state``. In a stream, more batches may follow.
+    By default, the seed comes from ``random_state``. In a stream, more batches may follow.
     """
     check_parameters(learner, learner._rules)
     owner = type(learner).__name__
@@ -162,8 +162,8 @@ def check_unchanged(owner: str, name: str, now: Any, then: Any) -> None:
     """Check that a parameter has its value of the first batch."""
     if not _same(now, then):
         raise ValueError(
-            f"{owner}: {name}={now!r}, but the model was begun with {name}={then!r}, and its "
-            f"coefficients belong to that. Remedy: set {name} back, or call fit to begin anew."
+            f"{owner}: {name}={now!r}, but the model was begun with {name}={then!r}, which its "
+            f"coefficients depend on. Remedy: set {name} back, or call fit to begin anew."
         )
 
 

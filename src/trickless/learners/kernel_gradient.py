@@ -1,7 +1,7 @@
-"""Online gradient descent with an exact kernel: the line for Shrinking Gradient to match.
+"""Online gradient descent with an exact kernel, to compare Shrinking Gradient with.
 
-Algorithm 1 of Livni et al. 2017 (``solvers/rounds``) with E_t = ⟨f_t, Φ(x_t)⟩ itself. This is NORMA
-(Kivinen, Smola and Williamson 2004) with the squared loss and without regularisation.
+This is Algorithm 1 of Livni et al. 2017 (``solvers/rounds``) with the exact E_t = ⟨f_t, Φ(x_t)⟩. It
+equals NORMA (Kivinen, Smola and Williamson 2004) with the squared loss and no regularisation.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _KernelGradient(OnlineLearner, KernelLearner):
         store(self, locals())
 
     def _see(self, X: Any, targets: np.ndarray, first: bool) -> None:
-        """Every k(x, x) must keep the bound that the steps are sized for."""
+        """Raise an error if k(x, x) exceeds the bound that sets the size of the steps."""
         diagonal = self.kernel_.diagonal(X)
         if first:
             auto = isinstance(self.kernel_bound, str)
@@ -68,7 +68,7 @@ class _KernelGradient(OnlineLearner, KernelLearner):
 
     @property
     def estimates_(self) -> Exact:
-        """What rounds go by: the expansion itself, with the parameters as they are now."""
+        """The values that rounds use: the expansion itself, with the current parameters."""
         return Exact(self.kernel_, self.kernel_bound_)
 
     @property
@@ -85,18 +85,18 @@ class _KernelGradient(OnlineLearner, KernelLearner):
 
 
 def _check_bound(owner: str, diagonal: np.ndarray, bound: float) -> None:
-    """Every k(x, x) must be at most the bound that the steps are sized for."""
+    """Raise an error if k(x, x) exceeds the bound that sets the size of the steps."""
     if bound <= 0:
         raise ValueError(
-            f"{owner}: the kernel gives k(x, x) = 0 for every row of the first batch, but steps "
-            "are sized for the largest, which must be positive. Remedy: another kernel, or other "
-            "kernel_params."
+            f"{owner}: the kernel gives k(x, x) = 0 for every row of the first batch, but the "
+            "largest must be positive, since the steps depend on it. Remedy: another kernel, or "
+            "other kernel_params."
         )
     if diagonal.max() > bound * (1 + 1e-6):
         row = int(diagonal.argmax())
         raise ValueError(
             f"{owner}: k(x, x) is {diagonal[row]:g} for row {row}, above the kernel_bound of "
-            f"{bound:g} that the steps are sized for. Remedy: kernel_bound={diagonal[row]:.3g} "
+            f"{bound:g} that the steps depend on. Remedy: kernel_bound={diagonal[row]:.3g} "
             "from the start, or a kernel with k(x, x) = 1."
         )
 
@@ -105,55 +105,55 @@ class KernelGradientRegressor(OnlineRegressor, _KernelGradient):
     r"""Online regression with an exact kernel.
 
     Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
-    :class:`ShrinkingGradientRegressor`, with the exact prediction in the place of an estimate: the
-    reference that it is compared with. A round costs as many kernel values as there are rows so
-    far.
+    :class:`ShrinkingGradientRegressor`, with exact predictions instead of estimates. Use it as a
+    reference for Shrinking Gradient. A round needs as many kernel values as there are rows so far.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number;
-        see :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     kernel_bound : float or "auto", default="auto"
-        The largest k(x, x), which limits the steps. "auto" takes that of the first batch; a later
-        row that exceeds it raises a ValueError.
+        The largest k(x, x), which limits the steps. "auto" takes the largest of the first batch. A
+        later row that exceeds it raises a ValueError.
     norm_bound : float, default=10.0
-        The norm B of the functions competed with, on targets scaled to [-1, 1].
+        The norm B: the learner competes with functions of norm up to B, on targets scaled to
+        [-1, 1].
     step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
     schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
-        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 of ``1 / kernel_bound_``. "constant" takes a ``step_size`` given as a number, without
-        that limit. "theorem" takes the step of Theorem 1 for ``horizon`` rounds of one row.
+        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
+        never exceed ``1 / (2 * kernel_bound_)``. "constant" uses a ``step_size`` given as a number,
+        without that limit. "theorem" uses the step of Theorem 1 for ``horizon`` rounds of one row.
     horizon : int or None, default=None
-        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
+        The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
-        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * kernel_bound_`` is at most 1, but no larger than all
-        rows before it together (2 at first).
+        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for
+        which ``batch_size * step * kernel_bound_`` is at most 1. A batch is also no larger than
+        all rows before it together, or 2 at first.
     average : bool, default=True
-        Whether to predict with the average of f over the rounds, or with the last f.
+        Whether to predict with the average of f over the rounds. If False, the last f predicts.
     max_support : int or None, default=None
-        At most so many support points (and one batch) are kept; when there are more, fewer take
-        their place. None keeps every row.
+        The most support points to keep, apart from those of one batch. If there are more, a
+        compression replaces them by fewer. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
-        How fewer points take the place of all; see :class:`ShrinkingGradientRegressor`. Here
-        a projection goes by the kernel itself.
+        How support points are replaced by fewer. See :class:`ShrinkingGradientRegressor`. Here a
+        projection uses the kernel itself.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
-        The interval that holds every target; it is mapped linearly to [-1, 1]. "auto" takes the
-        smallest and the largest of the first batch. A target outside raises a ValueError.
+        The interval that contains all targets. It is mapped linearly to [-1, 1]. "auto" takes the
+        smallest and the largest target of the first batch. A target outside raises a ValueError.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows, and of the compression.
+        Seed of the order of rows, and of the compression. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that the kernel is given.
+        Precision of the rows that are passed to the kernel.
 
     Attributes
     ----------
@@ -166,12 +166,13 @@ class KernelGradientRegressor(OnlineRegressor, _KernelGradient):
     y_range_ : tuple of (array, array)
         Lower and upper ends of the targets' range, each of shape (n_outputs,).
     online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch and their mean squared error, summed over the outputs, on
-        targets scaled to [-1, 1], before they were learned.
+        Number of rows of each batch, and their mean squared error before they were learned. It is
+        summed over the outputs, on targets scaled to [-1, 1].
     regret_ : array of shape (n, 2)
-        Rounds, and the regret up to them; see :class:`ShrinkingGradientRegressor`.
+        Rounds, and the regret up to them. See :class:`ShrinkingGradientRegressor`.
     regret_bound_ : array of shape (n,) or None
-        What the expected regret does not exceed, if that is known; see there.
+        An upper bound of the expected regret, or None if none is known. See
+        :class:`ShrinkingGradientRegressor`.
     n_features_in_ : int
         Number of features.
 
@@ -223,50 +224,50 @@ class KernelGradientRegressor(OnlineRegressor, _KernelGradient):
 class KernelGradientClassifier(Classifier, _KernelGradient):
     r"""Online classification with an exact kernel.
 
-    Learns ±1 targets by the squared loss, one class against the rest, by the rounds of
-    :class:`ShrinkingGradientClassifier` with the exact prediction in the place of an estimate.
+    Learns each class against the rest, by the squared loss of targets ±1. The rounds are the same
+    as in :class:`ShrinkingGradientClassifier`, with exact predictions instead of estimates.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number;
-        see :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     kernel_bound : float or "auto", default="auto"
-        The largest k(x, x), which limits the steps. "auto" takes that of the first batch; a later
-        row that exceeds it raises a ValueError.
+        The largest k(x, x), which limits the steps. "auto" takes the largest of the first batch. A
+        later row that exceeds it raises a ValueError.
     norm_bound : float, default=10.0
-        The norm B of the functions competed with.
+        The norm B: the learner competes with functions of norm up to B.
     step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
     schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
-        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, within limits. "constant"
-        takes a ``step_size`` given as a number, and "theorem" that of Theorem 1 for ``horizon``
-        rounds; see :class:`KernelGradientRegressor`.
+        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, within
+        limits. "constant" uses a ``step_size`` given as a number. "theorem" uses the step of
+        Theorem 1 for ``horizon`` rounds. See :class:`KernelGradientRegressor`.
     horizon : int or None, default=None
-        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
+        The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
-        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that is stable;
-        see :class:`KernelGradientRegressor`.
+        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that
+        is stable. See :class:`KernelGradientRegressor`.
     average : bool, default=True
-        Whether to predict with the average of f over the rounds, or with the last f.
+        Whether to predict with the average of f over the rounds. If False, the last f predicts.
     max_support : int or None, default=None
-        At most so many support points (and one batch) are kept; when there are more, fewer take
-        their place. None keeps every row.
+        The most support points to keep, apart from those of one batch. If there are more, a
+        compression replaces them by fewer. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
-        How fewer points take the place of all; see :class:`ShrinkingGradientRegressor`. Here
-        a projection goes by the kernel itself.
+        How support points are replaced by fewer. See :class:`ShrinkingGradientRegressor`. Here a
+        projection uses the kernel itself.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows, and of the compression.
+        Seed of the order of rows, and of the compression. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that the kernel is given.
+        Precision of the rows that are passed to the kernel.
 
     Attributes
     ----------
@@ -279,12 +280,12 @@ class KernelGradientClassifier(Classifier, _KernelGradient):
     kernel_bound_ : float
         The largest k(x, x).
     online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch and the share misclassified
-        before they were learned.
+        Number of rows of each batch, and the share misclassified before they were learned.
     regret_ : array of shape (n, 2)
-        Rounds, and the regret up to them; see :class:`ShrinkingGradientRegressor`.
+        Rounds, and the regret up to them. See :class:`ShrinkingGradientRegressor`.
     regret_bound_ : array of shape (n,) or None
-        What the expected regret does not exceed, if that is known; see there.
+        An upper bound of the expected regret, or None if none is known. See
+        :class:`ShrinkingGradientRegressor`.
     n_features_in_ : int
         Number of features.
 

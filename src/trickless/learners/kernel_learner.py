@@ -46,7 +46,7 @@ class RowsOfKernel(Matrix):
         self.params = params
 
     def check(self, owner: str, X: Any) -> None:
-        """Refuse rows and parameters that the kernel cannot take, before it sees all rows."""
+        """Raise an error for rows and parameters that the kernel cannot take."""
         if not isinstance(self.kernel, str):
             if not issparse(X):
                 self._try_function(owner, X)
@@ -58,12 +58,12 @@ class RowsOfKernel(Matrix):
             self._check_params(owner, list(signature(function).parameters)[2:])
 
     def _try_function(self, owner: str, X: Any) -> None:
-        """A kernel that is a function must give a number for two rows; it is tried on two."""
+        """Check on two rows that a kernel function gives a number."""
         kernel, params = self.kernel, self.params or {}
         if isinstance(kernel, BaseEstimator):
             raise TypeError(
-                f"{owner}: kernel={kernel!r} is a family of neurons, and not its kernel. Remedy: "
-                "ShrinkingGradient learns from its neurons; or name the kernel, such as "
+                f"{owner}: kernel={kernel!r} is a family of neurons, not a kernel. Remedy: "
+                "ShrinkingGradient, which learns from neurons; or the name of a kernel, such as "
                 "kernel='rbf' with kernel_params={'gamma': 0.5}."
             )
         try:
@@ -75,11 +75,11 @@ class RowsOfKernel(Matrix):
                 f"{owner}: kernel={getattr(kernel, '__name__', kernel)} must be a function of two "
                 f"rows that returns a number, but for two 1-d arrays of {X.shape[1]} numbers it "
                 f"gave {type(error).__name__}: {cause}. Remedy: write it for two rows; "
-                "scikit-learn's functions of matrices go by name, as kernel='rbf'."
+                "for scikit-learn's functions of matrices, pass the name, such as kernel='rbf'."
             ) from error
 
     def _check_params(self, owner: str, known: list[str]) -> None:
-        """Parameters must be among those that the kernel has."""
+        """Raise an error for parameters that the kernel does not have."""
         assert self.params is not None
         unknown = [name for name in self.params if name not in known]
         if unknown:
@@ -140,5 +140,5 @@ class KernelLearner(Learner):
 
 
 def is_solved(learner: Learner) -> bool:
-    """Whether a learner has the coefficients it predicts with, which are found all at once."""
+    """Whether a learner has coefficients to predict with, which are found all at once."""
     return hasattr(learner, "dual_coef_")

@@ -1,4 +1,4 @@
-"""Random Kitchen Sinks: draw K neurons at random, then solve for their coefficients.
+"""Random Kitchen Sinks: draws K neurons at random, and solves for their coefficients.
 
 A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimization with
 randomization in learning", NIPS 2008. The solver is in ``solvers/sums``.
@@ -78,8 +78,8 @@ class _KitchenSinks(NeuronLearner):
             positive("weight_bound=None sets no bound"), anything("None", "", is_none)
         ),
         "fit_intercept": boolean("fit_intercept=False leaves the constant out"),
-        "solver": choice("auto", "direct", "iterative", remedy="solver='auto' goes by the columns"),
-        "error_bars": boolean("error_bars=True takes the direct solver"),
+        "solver": choice("auto", "direct", "iterative", remedy="solver='auto' suits most data"),
+        "error_bars": boolean("error_bars=True uses the direct solver"),
         "max_iter": integer(1, "max_iter=500 is the default"),
         "tol": positive("tol=1e-5 is the default"),
         "search": either(
@@ -106,19 +106,19 @@ class _KitchenSinks(NeuronLearner):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Training data.
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
-            A classifier with the squared loss also takes several labels a row: (n_rows, n_labels),
-            1 where a row has the label, else 0.
+            Target values or class labels. A classifier with the squared loss also takes several
+            labels for each row: (n_rows, n_labels), with 1 where a row has the label, else 0.
         sample_weight : array of shape (n_rows,), optional
-            Weights of the rows. Only their ratios count: if all are multiplied by a constant, the
-            model is the same. ``alpha="auto"`` and error bars take the number of rows as
-            (Σ w)² / Σ w², and ``alpha="loo"`` leaves out a row with all its weight. So a row of
-            weight 2 is the row twice in the solution for a given alpha, but not in the choice of
-            alpha: the row twice says that it was observed twice.
+            Weights of the rows. Only their ratios matter. For a given alpha, a row of weight 2
+            counts like two equal rows. For the choice of alpha it does not, since two equal rows
+            are two observations. ``alpha="auto"`` and error bars use (Σ w)² / Σ w² as the number
+            of rows. ``alpha="loo"`` leaves out a row with all its weight.
         checkpoint : str or path, optional
             A file in which the state of the fit is saved about once a minute. If the process ends,
-            the same call with the same data resumes from there and gives the same model. The file
-            is removed when the fit is done. Default: none.
+            make the same call with the same data again. It resumes from the file and gives the
+            same model. The file is removed when the fit is done. Default: no file.
 
         Returns
         -------
@@ -220,15 +220,15 @@ class _KitchenSinks(NeuronLearner):
     def merge(self, other: Any) -> Any:
         """Add the rows of another model, as if this model had learned from them.
 
-        Models can be fitted to parts of the data, on several machines, and merged in any order. Up
-        to rounding, the result is that of one ``fit`` to all rows.
+        You can fit models to parts of the data, on several machines, and merge them in any order.
+        Up to rounding, the result is the same as after one ``fit`` to all rows.
 
         Parameters
         ----------
         other : estimator of the same class
-            Fitted with the same neurons, ``n_neurons``, ``dtype`` and integer ``random_state``. If
-            the family estimates anything from the data, such as a length scale, it must be equal in
-            both models.
+            A model fitted with the same neurons, ``n_neurons``, ``dtype`` and integer
+            ``random_state``. What the family estimates from the data, such as a length scale, must
+            be equal in both models.
 
         Returns
         -------
@@ -274,7 +274,8 @@ class _KitchenSinks(NeuronLearner):
         """Sums over the rows so far, from the direct solver."""
         if getattr(self, "compacted_", False):
             raise AttributeError(
-                "compact() has left out statistics_. Remedy: the model from before, or fit."
+                "compact() has left out statistics_. Remedy: use the model from before compact(), "
+                "or call fit."
             )
         if self.sums_.statistics is None:
             raise AttributeError(
@@ -287,12 +288,14 @@ class _KitchenSinks(NeuronLearner):
     def cv_values_(self) -> np.ndarray:
         """Cross-validated mean squared errors at ``cv_alphas_``, shape (n_outputs, n_alphas).
 
-        They are from generalised cross-validation or, for ``alpha="loo"``, leave one row out.
+        They are from generalised cross-validation or, for ``alpha="loo"`` and for no more rows than
+        columns, leave-one-out errors.
         """
         scores = self._solution().scores
         if scores is None:
             raise AttributeError(
-                f"alpha={self.alpha!r} was given, so there are no cv_values_. Remedy: alpha='auto'."
+                f"alpha={self.alpha!r} was given, not chosen, so there are no cv_values_. Remedy: "
+                "alpha='auto'."
             )
         return scores
 
@@ -308,13 +311,13 @@ class _KitchenSinks(NeuronLearner):
     @property
     @in_one_state
     def alpha_(self) -> Any:
-        """The regularisation strength that is used, for each output if there are several."""
+        """The regularisation strength: a number, or one for each of several outputs."""
         alpha = self._solution().ridge / self.sums_.n_neurons
         return float(alpha[0]) if len(alpha) == 1 else alpha
 
     @property
     def n_iter_(self) -> int:
-        """Iterations of the solver; 1 for the direct solver."""
+        """Number of iterations of the solver. It is 1 for the direct solver."""
         return self._solution().n_iter
 
     @property
@@ -325,7 +328,7 @@ class _KitchenSinks(NeuronLearner):
 
     @property
     def intercept_(self) -> np.ndarray:
-        """Constants, shape (n_outputs,)."""
+        """The constant b of each output, shape (n_outputs,)."""
         return self._solution().intercept
 
     @property
@@ -343,82 +346,84 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     .. math:: \frac{1}{n} \sum_i \Big(y_i - b - \sum_j \beta_j \cdot \psi(x_i; w_j)\Big)^2
         + \alpha K \sum_j |\beta_j|^2
 
-    in one pass over the rows. Because of the factor K, alpha has the same meaning for any number of
-    neurons: :math:`K \sum_j |\beta_j|^2` estimates the squared norm of the function that the
-    network samples. The solution approaches kernel ridge regression as K grows.
+    in one pass over the rows. The solution approaches kernel ridge regression as K grows.
+    :math:`K \sum_j |\beta_j|^2` estimates the squared norm of the function that the network
+    samples. So alpha has the same meaning for any number of neurons.
 
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or the name of one, such as "gaussian", "stumps" or "tabular"; see
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
         :mod:`trickless.neurons`.
     n_neurons : int, default=1000
-        How many neurons K to draw. Memory grows with the square of ``n_neurons * width``, but not
-        with the number of rows.
+        The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
+        grows with the square of ``n_neurons * width``, but not with the number of rows.
     alpha : float, "auto" or "loo", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
         cross-validation, for each output separately, without another pass over the rows. "loo"
-        chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``.
+        chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``. With
+        no more rows than columns, "auto" uses these errors as well.
     weight_bound : float or None, default=None
-        The constant C of the paper: no coefficient exceeds C / ``n_neurons``. Least squares is then
-        solved with that constraint. An alpha to be chosen is chosen without it, and ``alpha=0``
-        works with any number of columns.
+        The constant C of the paper: least squares is solved so that no coefficient exceeds
+        C / ``n_neurons``. ``alpha="auto"`` and "loo" choose alpha without this constraint.
+        ``alpha=0`` then works with any number of columns. None sets no constraint.
     fit_intercept : bool, default=True
-        Whether the function has a constant b, which is not penalised. If not, b = 0. The theorem of
-        the paper is for ``alpha=0``, ``fit_intercept=False`` and a ``weight_bound``; see
+        Whether the function has a constant b, which is not penalised. If False, b = 0. The theorem
+        of the paper is for ``alpha=0``, ``fit_intercept=False`` and a ``weight_bound``. See
         :func:`trickless.theory.kitchen_sinks_bound`.
     solver : {"auto", "direct", "iterative"}, default="auto"
-        How least squares is solved. "direct" sums statistics in one pass over the rows and
-        factorises them, in time of order n c² + c³ for c columns (``n_neurons * width``).
-        "iterative" takes preconditioned conjugate gradients, with tens of passes over the rows. It
-        keeps activations in memory if they fit into ``cache_bytes`` or the memory of the direct
-        solver, and otherwise evaluates them in every pass. It needs ``fit`` and a positive alpha or
-        "auto". The model then has no ``statistics_``, which ``partial_fit``, ``merge`` and
-        ``return_std`` need. "auto" is "direct" for up to 6,144 columns (16,384 if activations
-        cannot be kept), in most cases for up to 2,048 rows, and if "iterative" is not possible.
+        How least squares is solved. "auto" suits most data. "direct" sums statistics in one pass
+        over the rows and factorises them. Its time is of order n c² + c³ for c columns
+        (``n_neurons * width``). "iterative" runs preconditioned conjugate gradients, with tens of
+        passes over the rows. It keeps activations in memory if they fit into ``cache_bytes`` or
+        the memory of the direct solver, and otherwise evaluates them in every pass. It needs
+        ``fit`` and a positive alpha or "auto". The model then has no ``statistics_``, which
+        ``partial_fit``, ``merge`` and ``return_std`` need. "auto" is "direct" for up to 6,144
+        columns (16,384 if activations cannot be kept), in most cases for up to 2,048 rows, and
+        where "iterative" is not possible. Otherwise "auto" is "iterative".
     error_bars : bool, default=False
-        Whether predictions must have standard deviations. True takes the direct solver for any
-        number of columns, and refuses before the fit what does not go with them. With False they
-        are there if the direct solver is taken.
+        Whether predictions must have standard deviations. True uses the direct solver for any
+        number of columns. Parameters that exclude standard deviations then raise an error before
+        the fit. With False, there are standard deviations if the direct solver is used.
     max_iter : int, default=500
-        The most iterations of the iterative solver.
+        The largest number of iterations of the iterative solver.
     tol : float, default=1e-5
-        The iterative solver stops when the risk is this close to its minimum, relative to the
-        decrease of the risk by the solution.
+        Tolerance of the iterative solver. It stops when the risk is this close to its minimum,
+        relative to how much the solution decreases the risk.
     search : dict or None, default=None
-        Parameters of the neurons to choose from, such as
+        Values of the neurons' parameters to choose from, such as
         ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. All combinations are compared by generalised
-        cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The better half
-        is compared again with 512 neurons on 16,384 rows, and so on up to 2,048 neurons on 32,768
-        rows, as long as that is cheap compared with the fit.
+        cross-validation, with 256 neurons on at most 4,096 rows of the first batch. The half with
+        the better scores is compared again with 512 neurons on 16,384 rows. This goes on up to
+        2,048 neurons on 32,768 rows, as long as it is cheap compared with the fit.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
-        Precision of the activations, and of their products over a few rows if that is accurate
-        enough. Sums and solvers always work in float64.
+        Precision of the activations, and of their products over a few rows where that is accurate
+        enough. Sums and solvers always use float64.
     cache_bytes : int, default=2**28
-        Bytes of drawn weights to keep in memory, and of activations that are needed more than once.
-        The rest is drawn or evaluated again when needed.
+        Memory in bytes for drawn weights, and for activations that are needed more than once. The
+        rest is drawn or evaluated again when needed.
 
     Attributes
     ----------
     alpha_ : float, or array of shape (n_outputs,)
-        The regularisation strength that is used, for each output if there are several.
+        The regularisation strength in use: a number, or one for each of several outputs.
     neuron_coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
-        Constants.
+        The constant b of each output.
     cv_values_ : array of shape (n_outputs, n_alphas)
-        Cross-validated mean squared error at each of ``cv_alphas_``, if alpha was chosen. It is
-        infinite for values of alpha that were not tried.
+        Cross-validated mean squared error at each of ``cv_alphas_``, if alpha was chosen from the
+        data. It is infinite for values of alpha that were not tried.
     cv_alphas_ : array of shape (n_alphas,)
         The values of alpha that were compared.
     n_iter_ : int
-        Iterations of the solver; 1 for the direct solver.
+        Number of iterations of the solver. It is 1 for the direct solver.
     noise_variance_ : float, or array of shape (n_outputs,)
         Variance of the noise, estimated from the residuals.
     network_ : Network
@@ -428,13 +433,13 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     feature_importances_ : array of shape (n_features,)
         How much each feature matters, if the family learned that ("relevance").
     search_scores_ : array of shape (n_candidates,)
-        Scores of the compared families, relative to that of a constant; smaller is better. The
-        families are those of ``search``, in the order of
-        :class:`sklearn.model_selection.ParameterGrid`, or those among which the family itself
-        chooses, such as length scales. Each score is from the last round that a family was in; more
-        rows and neurons make it smaller.
+        Scores of the compared families, divided by the score of a constant. Smaller is better.
+        With ``search``, they are in the order of :class:`sklearn.model_selection.ParameterGrid`.
+        Without it, they belong to the choices that the family itself compares, such as length
+        scales. Each score is from the last comparison that a family took part in. More rows and
+        neurons make it smaller.
     statistics_ : Statistics
-        Sums over the rows so far, from the direct solver. While there are no more rows than
+        Sums over the rows so far, from the direct solver. While there are at most as many rows as
         columns, it holds their activations and targets instead.
     n_features_in_ : int
         Number of features.
@@ -478,22 +483,24 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
 
     @in_one_state
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predict targets, with standard deviations if wanted.
+        """Predict targets, and their standard deviations if ``return_std``.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
         return_std : bool, default=False
-            Whether to return standard deviations as well; not with ``weight_bound``.
+            Whether to return standard deviations as well. They need the direct solver, and no
+            ``weight_bound``.
 
         Returns
         -------
         y : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
         std : array of the same shape, if ``return_std``
-            Standard deviation of a new target. The model is taken as a Gaussian process whose
-            posterior mean is the solution. Its kernel is ``noise_variance_ / (n alpha_)`` times
-            that of the drawn neurons, and approaches the family's exact kernel as ``n_neurons``
-            grows.
+            Standard deviation of a new target. The model is read as a Gaussian process whose
+            posterior mean is the solution. Its kernel is the kernel of the drawn neurons times
+            ``noise_variance_ / (n alpha_)``. The kernel of the drawn neurons approaches the exact
+            kernel of the family as ``n_neurons`` grows.
         """
         mean = super().predict(X)
         if not return_std:
@@ -511,7 +518,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     @property
     @in_one_state
     def noise_variance_(self) -> Any:
-        """Variance of the noise: residual sum of squares over residual degrees of freedom."""
+        """Variance of the noise: residual sum of squares / residual degrees of freedom."""
         check_is_fitted(self)
         _check_deviations(self)
         noise = self.sums_.noise(options_of(self))
@@ -528,11 +535,11 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         Parameters
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight)
-            As for ``partial_fit``.
+            Batches, each as for ``partial_fit``.
         checkpoint : str or path, optional
-            A file in which the state is saved about once a minute, as for ``fit``. To resume, make
-            the same call with the same batches, from the first on. Batches that were learned before
-            are read but not learned again.
+            A file in which the state is saved about once a minute. To resume, make the same call
+            with the same batches, from the first on. Batches that were learned before are read but
+            not learned again. Default: no file.
 
         Returns
         -------
@@ -540,24 +547,27 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
 
         Notes
         -----
-        If ``batches`` or one of them raises an error, the model has learned from all earlier
-        batches, and its state is in ``checkpoint``. ``partial_fit`` can add other batches.
+        If the iterable or a batch raises an error, the model has learned from all earlier batches,
+        and its state is in ``checkpoint``. ``partial_fit`` can add other batches.
         """
         return self._fit_stream(batches, checkpoint=checkpoint)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> KitchenSinksRegressor:
         """Learn from a batch.
 
-        Up to rounding, the model does not depend on how rows are grouped and ordered, and is that
-        of one ``fit``, if the family estimates nothing from the data. Median length scales and the
-        cuts of stumps come from the first batch. So make it representative, or pass
-        ``Gaussian(length_scale=...)``. The problem is solved when coefficients are first needed.
+        If the family estimates nothing from the data, the model is the same as after one ``fit`` to
+        all rows, up to rounding. It does not matter how the rows are grouped and ordered. Median
+        length scales and the cuts of stumps come from the first batch. So make it representative,
+        or pass ``Gaussian(length_scale=...)``. The coefficients are solved for when they are first
+        needed.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
         y : array of shape (n_rows,) or (n_rows, n_outputs)
+            Target values.
         sample_weight : array of shape (n_rows,), optional
+            Weights of the rows, as for ``fit``.
 
         Returns
         -------
@@ -569,7 +579,8 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
 class KitchenSinksClassifier(Classifier, _KitchenSinks):
     r"""Classification with Random Kitchen Sinks: least squares on random neurons.
 
-    Draws K neurons and fits ±1 targets, one class against the rest, by
+    Draws K neurons and learns each class against the rest, with targets ±1. By default it
+    minimises
 
     .. math:: \frac{1}{n} \sum_i \Big(y_i - b - \sum_j \beta_j \cdot \psi(x_i; w_j)\Big)^2
         + \alpha K \sum_j |\beta_j|^2
@@ -580,80 +591,79 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or the name of one, such as "gaussian", "stumps" or "tabular"; see
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
         :mod:`trickless.neurons`.
     n_neurons : int, default=1000
-        How many neurons K to draw. Memory grows with the square of ``n_neurons * width``, but not
-        with the number of rows.
+        The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
+        grows with the square of ``n_neurons * width``, but not with the number of rows.
     loss : str, default="squared_error"
-        The loss: "squared_error", "log_loss", "hinge", "squared_hinge" or "exponential". All but
-        the first need ``fit``, with about a hundred passes over the activations ("hinge" up to a
-        thousand). Activations are kept if they fit into ``cache_bytes``, and otherwise evaluated in
-        every pass. These losses minimise the mean loss plus :math:`(\alpha K / 2) \sum_j
-        |\beta_j|^2`. ``alpha="auto"`` is then chosen for the squared loss, and multiplied by the
-        loss's curvature if that is below 1. "log_loss" is the logistic loss for two classes and the
-        softmax loss for more.
+        The loss: "squared_error", "log_loss", "hinge", "squared_hinge" or "exponential". "log_loss"
+        is the logistic loss for two classes and the softmax loss for more. "squared_error" is the
+        fastest. The others need ``fit``, and about a hundred passes over the activations, or up to
+        a thousand for "hinge". Activations are kept if they fit into ``cache_bytes``, and otherwise
+        evaluated in every pass. These losses minimise the mean loss plus
+        :math:`(\alpha K / 2) \sum_j |\beta_j|^2`. ``alpha="auto"`` is then chosen for the squared
+        loss, and multiplied by the curvature of the loss if that is below 1.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply those of the rows: {label: weight}, where classes
-        that are not named have weight 1; or "balanced", by which all classes weigh the
-        same, with the weights of their rows. "balanced" needs all rows, so it works with ``fit``
-        only, and not with ``merge``.
+        Weights of the classes, which multiply ``sample_weight``. In a dictionary
+        {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
+        same total weight. It needs all rows, so it works with ``fit`` only, and not with ``merge``.
     alpha : float, "auto" or "loo", default="auto"
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
-        cross-validation, and "loo" by leave-one-out errors; see :class:`KitchenSinksRegressor`.
+        cross-validation, and "loo" by leave-one-out errors. See :class:`KitchenSinksRegressor`.
     weight_bound : float or None, default=None
-        The constant C of the paper: no coefficient exceeds C / ``n_neurons``; for every loss. An
-        alpha to be chosen is chosen without it.
+        The constant C of the paper: no coefficient exceeds C / ``n_neurons``, for every loss.
+        ``alpha="auto"`` and "loo" choose alpha without this constraint. None sets no constraint.
     fit_intercept : bool, default=True
-        Whether the function has a constant b, which is not penalised; see
+        Whether the function has a constant b, which is not penalised. If False, b = 0. See
         :class:`KitchenSinksRegressor`.
     solver : {"auto", "direct", "iterative"}, default="auto"
-        How least squares is solved, for ``loss="squared_error"``; see
+        How least squares is solved, for ``loss="squared_error"``. See
         :class:`KitchenSinksRegressor`.
     max_iter : int, default=500
-        The most iterations of the iterative solver, and for losses other than "squared_error". An
-        iteration takes about one pass.
+        The largest number of iterations of the iterative solver, and for losses other than
+        "squared_error". An iteration takes about one pass over the rows.
     tol : float, default=1e-5
-        The iterative solver stops when the risk is this close to its minimum, relative to the
-        decrease of the risk by the solution. Losses other than "squared_error" are solved when no
-        entry of the preconditioned gradient is larger than this times the root of the risk of the
-        best constant, or when the risk no longer decreases. Within a ``weight_bound`` they are
-        solved when the risk is proved to be this close to its minimum, relative to the risk of the
-        best constant.
+        Tolerance of the iterative solver. It stops when the risk is this close to its minimum,
+        relative to how much the solution decreases the risk. For losses other than
+        "squared_error", let r be the risk of the best constant. The solver stops when no entry of
+        the preconditioned gradient exceeds ``tol * sqrt(r)``, or when the risk no longer
+        decreases. With a ``weight_bound`` it stops when the risk is proved to be within
+        ``tol * r`` of its minimum.
     search : dict or None, default=None
-        Parameters of the neurons to choose from, such as
-        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``; see :class:`KitchenSinksRegressor`.
+        Values of the neurons' parameters to choose from, such as
+        ``{"neurons__length_scale": [0.5, 1.0, 2.0]}``. See :class:`KitchenSinksRegressor`.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
-        Precision of the activations, and of their products over a few rows if that is accurate
-        enough. Sums and solvers always work in float64.
+        Precision of the activations, and of their products over a few rows where that is accurate
+        enough. Sums and solvers always use float64.
     cache_bytes : int, default=2**28
-        Bytes of drawn weights to keep in memory, and of activations that are needed more than once.
-        The rest is drawn or evaluated again when needed.
+        Memory in bytes for drawn weights, and for activations that are needed more than once. The
+        rest is drawn or evaluated again when needed.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         The labels.
     alpha_ : float, or array of shape (n_outputs,)
-        The regularisation strength that is used, for each output if there are several.
+        The regularisation strength in use: a number, or one for each of several outputs.
     neuron_coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
     intercept_ : array of shape (n_outputs,)
-        Constants.
+        The constant b of each output.
     cv_values_ : array of shape (n_outputs, n_alphas)
-        Cross-validated mean squared error at each of ``cv_alphas_``, if alpha was chosen; also for
-        other losses, as alpha is chosen by the squared loss. It is infinite for values of alpha
-        that were not tried.
+        Cross-validated mean squared error at each of ``cv_alphas_``, if alpha was chosen from the
+        data. It is the squared error for every loss, since alpha is chosen by the squared loss. It
+        is infinite for values of alpha that were not tried.
     cv_alphas_ : array of shape (n_alphas,)
         The values of alpha that were compared.
     n_iter_ : int
-        Iterations of the solver; 1 for the direct solver.
+        Number of iterations of the solver. It is 1 for the direct solver.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -661,8 +671,8 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     feature_importances_ : array of shape (n_features,)
         How much each feature matters, if the family learned that ("relevance").
     search_scores_ : array of shape (n_candidates,)
-        Scores of the compared families, relative to that of a constant; smaller is better. Their
-        order is that of :class:`KitchenSinksRegressor`.
+        Scores of the compared families, divided by the score of a constant. Smaller is better. See
+        :class:`KitchenSinksRegressor` for their order.
     statistics_ : Statistics
         Sums over the rows so far, from the direct solver.
     n_features_in_ : int
@@ -725,16 +735,19 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         *,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> KitchenSinksClassifier:
-        """Start a new model, and learn from all batches; for ``loss="squared_error"``.
+        """Start a new model, and learn from all batches of an iterable.
+
+        This needs ``loss="squared_error"``.
 
         Parameters
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight)
-            As for ``partial_fit``.
+            Batches, each as for ``partial_fit``.
         classes : array of shape (n_classes,), optional
-            All labels that may occur. Default: those of the first batch.
+            All labels that may occur. Default: the labels of the first batch.
         checkpoint : str or path, optional
-            A file in which the state is saved; see :meth:`KitchenSinksRegressor.fit_stream`.
+            A file in which the state is saved. See :meth:`KitchenSinksRegressor.fit_stream`.
+            Default: no file.
 
         Returns
         -------
@@ -745,17 +758,21 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> KitchenSinksClassifier:
-        """Learn from a batch, for ``loss="squared_error"``.
+        """Learn from a batch.
 
-        The order and grouping of rows do not matter: see :meth:`KitchenSinksRegressor.partial_fit`.
+        This needs ``loss="squared_error"``. It does not matter how rows are grouped and ordered.
+        See :meth:`KitchenSinksRegressor.partial_fit`.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Training data.
         y : array of shape (n_rows,)
+            Class labels.
         classes : array of shape (n_classes,), optional
-            All labels that may occur, for the first call. Default: those of the first batch.
+            All labels that may occur, for the first call. Default: the labels of the first batch.
         sample_weight : array of shape (n_rows,), optional
+            Weights of the rows, as for ``fit``.
 
         Returns
         -------
@@ -811,7 +828,7 @@ def _families(learner: _KitchenSinks) -> list[Neurons]:
 
 
 def check_streamable(learner: _KitchenSinks) -> None:
-    """Raise an error if sums over the rows, as from a stream, are not enough for the parameters."""
+    """Raise an error if the parameters need more than the sums over the rows of a stream."""
     owner = type(learner).__name__
     check_alpha(owner, learner.alpha)
     _check_error_bars(learner)
@@ -827,7 +844,7 @@ def check_streamable(learner: _KitchenSinks) -> None:
 
 
 def _check_error_bars(learner: _KitchenSinks) -> None:
-    """Raise an error if predictions must have standard deviations, and could not."""
+    """Raise an error if ``error_bars`` excludes another parameter."""
     wrong = {
         "solver": learner.solver == "iterative",
         "weight_bound": learner.weight_bound is not None,
@@ -854,21 +871,21 @@ def _check_statistics(learner: _KitchenSinks) -> None:
     if getattr(learner, "compacted_", False):
         raise ValueError(
             f"{type(learner).__name__}: compact() has left out the sums over the rows, which "
-            "partial_fit, merge, return_std and noise_variance_ need. Remedy: the model from "
-            "before, or compact(error_bars=True) for standard deviations."
+            "partial_fit, merge, return_std and noise_variance_ need. Remedy: use the model from "
+            "before compact(), or compact(error_bars=True) for standard deviations."
         )
     none = learner.sums_.statistics is None if fitted else learner.solver == "iterative"
     if none:
         raise ValueError(
-            f"{type(learner).__name__}: solved in passes over all rows, as solver='iterative' does "
-            "and 'auto' for many columns, a model keeps no statistics, which partial_fit, merge, "
-            "return_std and noise_variance_ need. Remedy: error_bars=True (for a regressor) or "
-            "solver='direct' from the beginning."
+            f"{type(learner).__name__}: the model keeps no statistics, which partial_fit, merge, "
+            "return_std and noise_variance_ need, because it is solved in passes over all rows. "
+            "solver='iterative' does that, and solver='auto' for many columns. Remedy: "
+            "error_bars=True (for a regressor) or solver='direct', from the first fit on."
         )
 
 
 def _check_mergeable(model: Any, other: Any) -> None:
-    """Check that the statistics of both models are of the same activations and targets."""
+    """Check that the statistics of both models are about the same activations and targets."""
     owner = type(model).__name__
     if type(other) is not type(model):
         raise TypeError(
@@ -883,8 +900,8 @@ def _check_mergeable(model: Any, other: Any) -> None:
     if isinstance(by_class, str) or by_class != in_other:
         raise ValueError(
             f"{owner}: class_weight={by_class!r} here and {in_other!r} in other, but parts that "
-            "are merged must weigh their rows alike, and 'balanced' goes by the rows of each part. "
-            "Remedy: the same dictionary of weights in all parts, such as "
+            "are merged must weigh their rows alike, and 'balanced' depends on the rows of each "
+            "part. Remedy: the same dictionary of weights in all parts, such as "
             "class_weight={0: 1.0, 1: 5.0}, or None."
         )
     for name in ("classes_", "n_outputs_", "n_features_in_", "feature_names_in_"):
@@ -897,24 +914,24 @@ def _check_mergeable(model: Any, other: Any) -> None:
     encoder, in_other = model.rows_.encoder, other.rows_.encoder
     if getattr(encoder, "codes", None) != getattr(in_other, "codes", None):
         raise ValueError(
-            f"{owner}: the columns of other hold other categories than those here, so their codes "
-            "differ. Remedy: the same columns of the type category, with the same categories, in "
-            "both parts."
+            f"{owner}: the columns of other have other categories than the columns here, so their "
+            "codes differ. Remedy: the same columns of dtype category, with the same categories, "
+            "in both parts."
         )
     if encoder is not None and not encoder.same_as(in_other):
         raise ValueError(
-            f"{owner}: columns of other are read in another way than those here, for instance as "
-            "differences from another date. Remedy: begin both parts with the same batch, or copy "
-            "one that has seen a batch."
+            f"{owner}: columns of other are read in another way than the columns here, for "
+            "instance as differences from another date. Remedy: begin both parts with the same "
+            "batch, or with copies of a model that has learned one batch."
         )
     mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
     drawn_alike = np.allclose(mine, theirs, rtol=1e-4)
     if not (drawn_alike and _same_fit(vars(model.neurons_), vars(other.neurons_))):
         raise ValueError(
             f"{owner}: the neurons of other={type(other).__name__}(random_state="
-            f"{other.random_state!r}) are not those of this model, so their statistics do not add "
-            "up. Remedy: the same integer random_state, and a family that takes nothing from the "
-            "data, such as Gaussian(length_scale=1.0)."
+            f"{other.random_state!r}) differ from the neurons of this model, so their statistics "
+            "cannot be added. Remedy: the same integer random_state, and a family that takes "
+            "nothing from the data, such as Gaussian(length_scale=1.0)."
         )
 
 

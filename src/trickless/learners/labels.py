@@ -1,7 +1,7 @@
 """Labels: converting classes to a matrix of ±1, and decision values to classes.
 
 Labels are compared as Python compares them. NumPy would compare integers of several types as
-float64, which holds integers up to 2^53 only.
+float64, which is exact only up to 2^53.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Labels:
     ) -> np.ndarray | None:
         """Weights of the rows times those of their classes.
 
-        The rows of a stream do not show the shares of the classes, so "balanced" is refused there.
+        The rows of a stream do not show the shares of the classes, so "balanced" raises an error.
         """
         if class_weight is None:
             return weight
@@ -178,7 +178,7 @@ class LabelSets:
     def weights(
         self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
     ) -> np.ndarray | None:
-        """Weights of the rows; classes have none, as a row may be of several."""
+        """Weights of the rows; classes have none, since a row may have several labels."""
         if class_weight is not None:
             raise ValueError(
                 f"{self.owner}: class_weight={class_weight!r} does not go with several labels a "
@@ -196,7 +196,7 @@ class LabelSets:
 
 
 def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -> None:
-    """Raise an error if the weights of all rows are 0 by the weights of their classes."""
+    """Raise an error if the weights of the classes make the weights of all rows 0."""
     if not n_left:
         raise ValueError(
             f"{owner}: class_weight={class_weight!r} gives every one of {n_rows} rows the weight "
@@ -213,10 +213,10 @@ def positions(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def exactly(y: Any) -> Any:
-    """Labels or targets without types or lists from which integers would be read as float64.
+    """Labels or targets in a form from which integers are not read as float64.
 
-    These are nullable integers without missing values, and lists of integers that no type of NumPy
-    holds together. Other y are returned as they are.
+    This converts nullable integers without missing values, and lists of integers that no type of
+    NumPy holds together. Other y are returned unchanged.
     """
     if isinstance(y, list | tuple):
         return _integers(y) if all(type(label) is int for label in y) else y
@@ -253,7 +253,7 @@ def distinct(owner: str, source: str, labels: Any) -> np.ndarray:
     except TypeError as error:
         raise TypeError(
             f"{owner}: {source} holds labels that cannot be classes: {error}. Remedy: labels of "
-            "one type, text or integers, and none that is missing."
+            "one type, text or integers, with none missing."
         ) from error
 
 
@@ -263,23 +263,23 @@ def _as_list(owner: str, classes: Any) -> Any:
         classes = list(classes)
     if isinstance(classes, str | bytes) or not hasattr(classes, "__len__"):
         raise TypeError(
-            f"{owner}: classes={classes!r}, but it must hold all labels. Remedy: a list of them, "
-            "such as classes=[0, 1]."
+            f"{owner}: classes={classes!r}, but it must hold all labels. Remedy: a list of "
+            "labels, such as classes=[0, 1]."
         )
     classes = exactly(classes)
     array = np.asarray(classes)
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise ValueError(
-            f"{owner}: classes={classes!r} holds NaN, which is no label. Remedy: leave it out."
+            f"{owner}: classes={classes!r} holds NaN, which is not a label. Remedy: leave it out."
         )
     return classes
 
 
 def balanced(total: np.ndarray) -> np.ndarray:
-    """Weights of classes by which all of them weigh the same, from the total weights of their rows.
+    """Weights that give all classes the same total weight, from the total weights of their rows.
 
-    The mean weight of the rows stays as it is. Classes without rows get the weight 1. Weights have
-    twelve digits, so that totals which were summed in another order give the same.
+    The mean weight of the rows does not change. Classes without rows get the weight 1. Weights are
+    rounded to twelve digits, so that they do not depend on the order in which totals were summed.
     """
     mean = total.sum() / np.count_nonzero(total)
     each = np.divide(mean, total, where=total > 0, out=np.ones(len(total)))

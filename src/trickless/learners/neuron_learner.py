@@ -42,8 +42,8 @@ _MOST_CUTS = 4
 class NeuronLearner(Learner):
     """A learner of drawn neurons.
 
-    ``neurons_`` is the fitted family. ``stream_`` are neurons drawn from the seed, if the learner
-    keeps coefficients of them.
+    ``neurons_`` is the fitted family. ``stream_`` draws its neurons from the seed, if the learner
+    keeps coefficients of neurons.
     """
 
     #: Whether the learner takes steps on the leaves of trees, and need not evaluate all of them.
@@ -66,7 +66,7 @@ class NeuronLearner(Learner):
 
     @property
     def _planned_neurons(self) -> int:
-        """How many neurons there will be."""
+        """The number of neurons at the end of the fit."""
         return self.n_neurons
 
     @property
@@ -74,15 +74,15 @@ class NeuronLearner(Learner):
         """How much each feature matters, shape (n_features,); the shares sum to 1.
 
         If the cuts of trees were chosen by the data, they are the shares of the features in the
-        cuts. If the family learned the relevance of features, they are shares in the mean square of
-        the derivatives of a function that was fitted for that, times the variances of the features
-        (:func:`~trickless.selection.sensitivity.sensitivities`).
+        cuts. Otherwise they come from a family that learned the relevance of features. It fits a
+        function for that. The shares are the mean squares of its derivatives, times the variances
+        of the features (:func:`~trickless.selection.sensitivity.sensitivities`).
         """
         check_is_fitted(self)
         found = self._importances()
         if found is None:
             raise AttributeError(
-                f"{type(self).__name__}: the neurons were drawn without regard to which features "
+                f"{type(self).__name__}: the neurons were drawn without learning which features "
                 "matter, so there are no feature_importances_. Remedy: length_scale='relevance' or "
                 "feature_weights='relevance' of the neurons; DoublyStochastic with "
                 "neurons='trees' and n_candidates above 1; or "
@@ -96,7 +96,7 @@ class NeuronLearner(Learner):
         return self._planned_neurons * _PRODUCTS
 
     def _alpha_of_choice(self, n_rows: int) -> float | None:
-        """The regularisation strength at which families are compared; None if it is chosen, too."""
+        """The regularisation strength for comparing families; None if it is chosen, too."""
         alpha = getattr(self, "alpha", None)
         return None if isinstance(alpha, str) else alpha
 
@@ -108,9 +108,18 @@ class NeuronLearner(Learner):
         return RowsOfNeurons(make_neurons(self.neurons), self._on_devices)
 
     def set_params(self, **params: Any) -> NeuronLearner:
-        """Set parameters, also those of the neurons, as in ``neurons__length_scale=2``.
+        """Set parameters of the learner and its neurons, as in ``neurons__length_scale=2``.
 
-        If ``neurons`` is a name, it is first replaced by the family of that name.
+        If ``neurons`` is a name, the family of that name replaces it first.
+
+        Parameters
+        ----------
+        **params
+            Parameters and their new values.
+
+        Returns
+        -------
+        self
         """
         neurons = params.get("neurons", self.neurons)
         if isinstance(neurons, str) and any(key.startswith("neurons__") for key in params):
@@ -138,8 +147,8 @@ def choose_neurons(
     """Fit families to the first batch, and choose one by the data.
 
     Sets ``neurons_``, and ``search_scores_`` if several families were compared. By default there is
-    one, the learner's. ``in_turn`` says that the learner takes the families of a mixture with trees
-    in turn. What one of them takes from the data is then chosen for that family alone.
+    only the learner's family. ``in_turn`` says that the learner uses the families of a mixture with
+    trees in turn. Then the choice by the data is made for each of them alone.
     """
     families = [clone(make_neurons(learner.neurons))] if families is None else families
     for family in families:

@@ -1,6 +1,6 @@
-"""Online learning of a kernel that is only observed with noise.
+"""Online learning with a kernel that is only observed with noise.
 
-The discussion of Livni et al. 2017 points out that Algorithm 1 needs no neurons: unbiased estimates
+The discussion of Livni et al. 2017 points out that Algorithm 1 needs no neurons. Unbiased estimates
 of k(x, x') are enough, such as the frequencies of measurements on a quantum computer.
 """
 
@@ -37,9 +37,9 @@ class _NoisyKernel(OnlineLearner):
             callable,
         ),
         "n_samples": integer(1, "n_samples=512 estimates a row is the default"),
-        "kernel_bound": positive("kernel_bound=1.0 is that of a kernel with k(x, x) = 1"),
+        "kernel_bound": positive("kernel_bound=1.0 suits a kernel with k(x, x) = 1"),
         "estimate_bound": either(
-            positive("estimate_bound=1.0 is that of frequencies, and None says nothing of it"),
+            positive("estimate_bound=1.0 suits frequencies, and None sets no bound"),
             anything("None", "", is_none),
         ),
     }
@@ -72,7 +72,7 @@ class _NoisyKernel(OnlineLearner):
 
     @property
     def estimates_(self) -> Noisy:
-        """The estimates that rounds go by, with the parameters as they are now."""
+        """The estimates that rounds use, with the current parameters."""
         return Noisy(
             self.estimate,
             schedule_of(self),
@@ -83,7 +83,7 @@ class _NoisyKernel(OnlineLearner):
 
     @property
     def noise_variance_(self) -> float:
-        """Variance of an estimate of the kernel: the largest of those measured along the stream."""
+        """Variance of an estimate of the kernel, the largest measured along the stream."""
         check_is_fitted(self)
         return self.rounds_.measured.variance
 
@@ -107,21 +107,21 @@ class _NoisyKernel(OnlineLearner):
 
     @in_one_state
     def certify(self, confidence: float = 0.95) -> np.ndarray:
-        r"""How far the noise of the estimates may move a prediction.
+        r"""Bound how far the noise of the estimates may move a prediction.
 
-        A prediction is a sum of fresh estimates, one a support point. By Hoeffding's inequality it
-        is within :math:`b \|\alpha\|_2 \sqrt{2 \log(2 / \delta)}` of the one by the exact kernel,
-        where b is ``estimate_bound`` and δ is 1 − ``confidence``.
+        A prediction is a sum of fresh estimates, one for each support point. By Hoeffding's
+        inequality it is within :math:`b \|\alpha\|_2 \sqrt{2 \log(2 / \delta)}` of the prediction
+        by the exact kernel, where b is ``estimate_bound`` and δ is 1 − ``confidence``.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            The probability, for each prediction by itself, with which it is so close.
+            The probability that a prediction is within the bound, for each prediction by itself.
 
         Returns
         -------
         array of shape (n_outputs,)
-            In the units of y for a regressor, and of decision values for a classifier.
+            The bound, in the units of y for a regressor, and of decision values for a classifier.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class _NoisyKernel(OnlineLearner):
         check_probability(owner, "confidence", confidence)
         if self.estimate_bound is None:
             raise ValueError(
-                f"{owner}: certify with estimate_bound=None, but it depends on how large an "
+                f"{owner}: certify with estimate_bound=None, but the bound depends on how large an "
                 "estimate may be. Remedy: estimate_bound=1.0 for frequencies; else the largest "
                 "absolute estimate."
             )
@@ -144,7 +144,7 @@ class _NoisyKernel(OnlineLearner):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True  # rows go to the user's function as they come
-        tags.non_deterministic = True  # a row gets other noise in the company of other rows
+        tags.non_deterministic = True  # the noise at a row depends on the rows beside it
         return tags
 
 
@@ -152,68 +152,76 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
     r"""Online regression with a kernel that is observed with noise.
 
     Learns :math:`f = \sum_i \alpha_i k(x_i, \cdot)` by the rounds of
-    :class:`ShrinkingGradientRegressor`, with a function that returns unbiased noisy estimates of
-    k(x, x') in the place of neurons. Each round makes fresh estimates, so the noise averages out
-    over the rounds, as in any stochastic gradient; the guarantee needs no more than unbiasedness
-    and a bound. Rows are learned in mini-batches, small enough for the sum of their steps to be
-    stable, and steps decay faster where estimates are noisy: a step turns the noise of an estimate
-    into coefficients, whose own noise would otherwise grow from round to round. Where all rows fit
-    in memory, ridge regression on a matrix of estimates makes better use of few of them; this
-    learner is for streams, and holds no matrix.
+    :class:`ShrinkingGradientRegressor`. Instead of neurons, it uses a function that returns
+    unbiased noisy estimates of k(x, x'). Each round makes fresh estimates, so the noise averages
+    out over the rounds, as in any stochastic gradient. The guarantee only needs estimates that are
+    unbiased and bounded.
 
-    A prediction makes one fresh estimate a support point, whose noise adds
-    :math:`\sum_i \alpha_i^2 \mathrm{var}(\hat k(x_i, x))` to its variance. The same rows given
-    together get the same prediction every time.
+    Rows are learned in mini-batches, small enough for the sum of their steps to be stable. A step
+    turns the noise of an estimate into coefficients, whose noise could grow from round to round. So
+    steps decay faster where estimates are noisy.
+
+    This learner is for streams, and holds no matrix. If all rows fit in memory, ridge regression on
+    a matrix of estimates needs fewer estimates for the same error.
+
+    A prediction makes one fresh estimate for each support point. Their noise adds
+    :math:`\sum_i \alpha_i^2 \mathrm{var}(\hat k(x_i, x))` to its variance. The same rows, passed
+    together, get the same predictions every time.
 
     Parameters
     ----------
     estimate : callable
-        ``estimate(X, Y, rng)`` returns independent unbiased estimates of k(x, x') for every row x
-        of X and x' of Y, an array of shape (len(X), len(Y)). ``rng`` is a numpy.random.Generator,
-        the only source of its randomness. Rows of Y may repeat; their estimates are independent.
+        The noisy kernel. ``estimate(X, Y, rng)`` returns an array of shape (len(X), len(Y)). It
+        holds independent unbiased estimates of k(x, x') for every row x of X and x' of Y. Take all
+        randomness from ``rng``, a numpy.random.Generator. Rows of Y may repeat, and their estimates
+        must be independent, too.
     n_samples : int, default=512
-        At most so many estimates of the kernel are made for a row that is learned. While there are
-        no more support points, each is asked for once; later, that many of them are sampled.
+        The most estimates of the kernel for each row that is learned. While there are at most this
+        many support points, each gets one estimate. Later, this many of them are sampled.
     kernel_bound : float, default=1.0
         The largest k(x, x), which limits the steps.
     estimate_bound : float or None, default=None
-        The largest absolute estimate that there can be: 1 for frequencies. ``schedule="theorem"``
-        and :meth:`certify` need it. An estimate beyond it raises a ValueError.
+        The largest possible absolute value of an estimate, such as 1 for frequencies.
+        ``schedule="theorem"`` and :meth:`certify` need it. An estimate beyond it raises a
+        ValueError.
     norm_bound : float, default=10.0
-        The norm B of the functions competed with, on targets scaled to [-1, 1].
+        The norm B: the learner competes with functions of norm up to B, on targets scaled to
+        [-1, 1].
     step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
     schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
-        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        1/2 of ``1 / kernel_bound_``, nor what the noise of the estimates allows. "constant" takes a
-        ``step_size`` given as a number, without these limits. "theorem" takes the step of
-        Theorem 1 for ``horizon`` rounds of one row, and as many estimates as each round needs for
-        its guarantee with estimates up to ``estimate_bound``. "theorem-fixed" takes the number for
-        the worst case that the paper prints, in every round.
+        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
+        never exceed ``1 / (2 * kernel_bound_)``, nor what the noise of the estimates allows.
+        "constant" uses a ``step_size`` given as a number, without these limits. "theorem" uses the
+        step of Theorem 1 for ``horizon`` rounds of one row. Each round makes as many estimates as
+        its guarantee needs with estimates up to ``estimate_bound``. "theorem-fixed" makes as many
+        in every round as the paper prints for the worst case.
     horizon : int or None, default=None
-        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
+        The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
-        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * kernel_bound_`` is at most 1, but no larger than all
-        rows before it together (2 at first).
+        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for
+        which ``batch_size * step * kernel_bound_`` is at most 1. A batch is also no larger than
+        all rows before it together, or 2 at first.
     average : bool, default=True
-        Whether to predict with the average of f over the rounds, or with the last f.
+        Whether to predict with the average of f over the rounds. If False, the last f predicts.
     max_support : int or None, default=None
-        At most so many support points (and one batch) are kept, by an unbiased compression; see
-        :class:`ShrinkingGradientRegressor`. None keeps every row.
+        The most support points to keep, apart from those of one batch. If there are more, an
+        unbiased compression replaces them by fewer. See :class:`ShrinkingGradientRegressor`. None
+        keeps every row.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
-        The interval that holds every target; it is mapped linearly to [-1, 1]. "auto" takes the
-        smallest and the largest of the first batch. A target outside raises a ValueError.
+        The interval that contains all targets. It is mapped linearly to [-1, 1]. "auto" takes the
+        smallest and the largest target of the first batch. A target outside raises a ValueError.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows and of the generators given to ``estimate``.
+        Seed of the order of rows and of the generators given to ``estimate``. The same integer
+        gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that the kernel is given.
+        Precision of the rows that are passed to the kernel.
 
     Attributes
     ----------
@@ -224,13 +232,14 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
     kernel_bound_ : float
         The largest k(x, x).
     noise_variance_ : float
-        Variance of an estimate of the kernel, measured on pairs of 32 rows of the first batch, and
-        again with support points when there were twice as many rounds; the largest of these.
+        Variance of an estimate of the kernel, the largest measured along the stream. It is measured
+        on pairs of 32 rows of the first batch. It is measured again, with support points, whenever
+        the number of rounds has doubled.
     y_range_ : tuple of (array, array)
         Lower and upper ends of the targets' range, each of shape (n_outputs,).
     online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch and their mean squared error, summed over the outputs, on
-        targets scaled to [-1, 1], before they were learned.
+        Number of rows of each batch, and their mean squared error before they were learned. It is
+        summed over the outputs, on targets scaled to [-1, 1].
     n_features_in_ : int
         Number of features.
 
@@ -288,50 +297,55 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
 class NoisyKernelClassifier(Classifier, _NoisyKernel):
     r"""Online classification with a kernel that is observed with noise.
 
-    Learns ±1 targets by the squared loss, one class against the rest, from a function that returns
-    unbiased noisy estimates of k(x, x'); see :class:`NoisyKernelRegressor`.
+    Learns each class against the rest, by the squared loss of targets ±1. It uses a function that
+    returns unbiased noisy estimates of k(x, x'). See :class:`NoisyKernelRegressor`.
 
     Parameters
     ----------
     estimate : callable
-        ``estimate(X, Y, rng)`` returns independent unbiased estimates of k(x, x') for every row x
-        of X and x' of Y, an array of shape (len(X), len(Y)). ``rng`` is a numpy.random.Generator,
-        the only source of its randomness. Rows of Y may repeat; their estimates are independent.
+        The noisy kernel. ``estimate(X, Y, rng)`` returns an array of shape (len(X), len(Y)). It
+        holds independent unbiased estimates of k(x, x') for every row x of X and x' of Y. Take all
+        randomness from ``rng``, a numpy.random.Generator. Rows of Y may repeat, and their estimates
+        must be independent, too.
     n_samples : int, default=512
-        At most so many estimates of the kernel are made for a row that is learned.
+        The most estimates of the kernel for each row that is learned. See
+        :class:`NoisyKernelRegressor`.
     kernel_bound : float, default=1.0
         The largest k(x, x), which limits the steps.
     estimate_bound : float or None, default=None
-        The largest absolute estimate that there can be: 1 for frequencies. ``schedule="theorem"``
-        and :meth:`certify` need it. An estimate beyond it raises a ValueError.
+        The largest possible absolute value of an estimate, such as 1 for frequencies.
+        ``schedule="theorem"`` and :meth:`certify` need it. An estimate beyond it raises a
+        ValueError.
     norm_bound : float, default=10.0
-        The norm B of the functions competed with.
+        The norm B: the learner competes with functions of norm up to B.
     step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
     schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
-        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, within limits. "constant"
-        takes a ``step_size`` given as a number, and "theorem" that of Theorem 1 for ``horizon``
-        rounds; see :class:`NoisyKernelRegressor`.
+        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, within
+        limits. "constant" uses a ``step_size`` given as a number. "theorem" uses the step of
+        Theorem 1 for ``horizon`` rounds. See :class:`NoisyKernelRegressor`.
     horizon : int or None, default=None
-        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
+        The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     batch_size : int or "auto", default="auto"
-        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that is stable;
-        see :class:`NoisyKernelRegressor`.
+        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that
+        is stable. See :class:`NoisyKernelRegressor`.
     average : bool, default=True
-        Whether to predict with the average of f over the rounds, or with the last f.
+        Whether to predict with the average of f over the rounds. If False, the last f predicts.
     max_support : int or None, default=None
-        At most so many support points (and one batch) are kept, by an unbiased compression; see
-        :class:`ShrinkingGradientRegressor`. None keeps every row.
+        The most support points to keep, apart from those of one batch. If there are more, an
+        unbiased compression replaces them by fewer. See :class:`ShrinkingGradientRegressor`. None
+        keeps every row.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows and of the generators given to ``estimate``.
+        Seed of the order of rows and of the generators given to ``estimate``. The same integer
+        gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that the kernel is given.
+        Precision of the rows that are passed to the kernel.
 
     Attributes
     ----------
@@ -344,10 +358,9 @@ class NoisyKernelClassifier(Classifier, _NoisyKernel):
     kernel_bound_ : float
         The largest k(x, x).
     noise_variance_ : float
-        Variance of an estimate of the kernel: the largest of those measured along the stream.
+        Variance of an estimate of the kernel, the largest measured along the stream.
     online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch and the share misclassified
-        before they were learned.
+        Number of rows of each batch, and the share misclassified before they were learned.
     n_features_in_ : int
         Number of features.
 

@@ -1,4 +1,4 @@
-"""NORMA: stochastic gradient descent in the space of a kernel, a row a round.
+"""NORMA: stochastic gradient descent in the space of a kernel, one row at a time.
 
 J. Kivinen, A. Smola and R. Williamson, "Online learning with kernels", IEEE Transactions on Signal
 Processing 52(8), 2004. The rounds are in ``solvers/norma``.
@@ -62,7 +62,7 @@ class _NORMA(KernelLearner):
         ),
         "average": boolean("average=False predicts with the last f"),
         "max_support": either(
-            integer(2, "max_support=10_000 keeps the latest so many terms, None all"),
+            integer(2, "max_support=10_000 keeps the latest 10,000 terms, None all"),
             anything("None", "", is_none),
         ),
         "shuffle": boolean("shuffle=True lets fit visit the rows in a random order"),
@@ -74,7 +74,9 @@ class _NORMA(KernelLearner):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Training data.
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
+            Target values or class labels.
 
         Returns
         -------
@@ -146,13 +148,13 @@ class _NORMA(KernelLearner):
 
     @property
     def n_rounds_(self) -> int:
-        """Rows learned."""
+        """Number of rows learned."""
         check_is_fitted(self)
         return self.rounds_.n_rounds
 
     @property
     def online_error_(self) -> np.ndarray:
-        """Number of rows and mean error of each block, before a row was learned: (n, 2).
+        """Number of rows and mean error of each block, before learning, shape (n_blocks, 2).
 
         Beyond 8,192 blocks, neighbours are merged.
         """
@@ -161,7 +163,7 @@ class _NORMA(KernelLearner):
 
 
 def begin_rounds(learner: _NORMA, targets: np.ndarray) -> None:
-    """Begin the rounds of a learner that has begun."""
+    """Begin the rounds of a learner that has received its first batch."""
     if learner.average and learner.max_support is not None:
         raise ValueError(
             f"{type(learner).__name__}: average=True with max_support={learner.max_support!r}, but "
@@ -182,63 +184,64 @@ def is_model(learner: _NORMA) -> bool:
 class NORMARegressor(Regressor, _NORMA):
     r"""Online kernel regression with NORMA.
 
-    Round t sees one row, and descends the gradient of its regularised loss,
+    Round t sees one row. It descends the gradient of the row's regularised loss,
     :math:`l(f(x_t), y_t) + \frac{\alpha}{2} \|f\|^2`, in the space of the kernel:
 
     .. math:: f_{t+1} = (1 - \eta_t \alpha) f_t - \eta_t\, l'(f_t(x_t), y_t)\, k(x_t, \cdot)
 
-    A round costs a kernel value for every term so far, and the model keeps every row whose loss has
-    a slope, or the latest ``max_support`` of them. Kernel values are worked out for up to 256
-    rounds at once, in at most 16 MiB; the result is that of row after row.
+    A round needs a kernel value for every term so far. The model keeps every row at which the loss
+    has a slope, or the latest ``max_support`` of these rows. Kernel values are computed for up to
+    256 rounds at once, in at most 16 MiB, with the same result.
 
-    The mean of the first batch's targets is subtracted and added back as ``intercept_``. There is
-    no other offset: the offset of the paper, learned along with f, is left out.
+    The mean target of the first batch is subtracted, and added back as ``intercept_``. The offset
+    of the paper, which is learned along with f, is left out.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number;
-        see :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
-        The loss l.
+        The loss l. "huber" and "epsilon_insensitive" are robust to outliers.
     epsilon : float, default=0.1
-        Half-width of the tube in which "epsilon_insensitive" is 0, and the error from which "huber"
-        is linear, in units of y.
+        The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
+        The default suits targets with a standard deviation of about 1.
     alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss. 0 is allowed, and never forgets. "auto"
-        is 1e-3. For "epsilon_insensitive", whose slope is ±1 in any unit of y, alpha has the unit
-        1 / y, and "auto" is 1e-3 / (mean distance so far of an output from its intercept).
+        Regularisation strength, relative to the mean loss. With 0, old rows are never forgotten.
+        "auto" is 1e-3. The slope of "epsilon_insensitive" is ±1 in any unit of y, so its alpha has
+        the unit 1 / y. For this loss, "auto" is 1e-3 / (mean distance so far of an output from its
+        intercept).
     step_size : float or "auto", default="auto"
-        The first step :math:`\eta`. "auto" is 1 / (curvature of the loss × the largest k(x, x) so
-        far + alpha), with which no step overshoots the row that it is taken on. For
-        "epsilon_insensitive", whose slope is ±1 in any unit of y, the curvature is 1 / (mean
-        distance so far of an output from its intercept), and steps may overshoot.
+        The first step :math:`\eta`. "auto" is 1 / (c × the largest k(x, x) so far + alpha), where c
+        is the curvature of the loss. With it, no step overshoots the row that it is taken on. For
+        "epsilon_insensitive", c is 1 / (mean distance so far of an output from its intercept), and
+        steps may overshoot.
     schedule : {"inverse", "sqrt", "constant"}, default="inverse"
-        "inverse" takes :math:`\eta / (1 + \eta \alpha (t - 1))` in round t, which tends to
-        :math:`1 / (\alpha t)`. The paper is about "sqrt", :math:`\eta / \sqrt{t}`, and
+        The step in round t. "inverse" is :math:`\eta / (1 + \eta \alpha (t - 1))`, which tends to
+        :math:`1 / (\alpha t)`. "sqrt" is :math:`\eta / \sqrt{t}`. The paper is about "sqrt" and
         "constant".
     average : bool, default=False
-        Whether to predict with the average of f_1 ... f_T, each as it was before its round, or with
-        the last f.
+        Whether to predict with the average of f_1 ... f_T, where f_t is the function before round
+        t. If False, the last f predicts.
     max_support : int or None, default=None
-        Only the latest so many terms are kept, and older ones are dropped. With a slope of the loss
-        of at most C and k(x, x) at most X², the terms older than the last τ rounds have a norm of
-        at most :math:`(C X / \alpha) \prod (1 - \eta_t \alpha)`, the product over these τ rounds:
-        Proposition 1 of the paper, where it is :math:`(1 - \eta \alpha)^\tau` for a constant
-        step. With steps that decay it tends to 1 in a long stream, so a small ``max_support`` goes
-        with ``schedule="constant"``. None keeps every term.
+        The number of terms to keep. Older terms are dropped. None keeps every term. Choose
+        ``schedule="constant"`` with a small number. Let the slope of the loss be at most C, and
+        k(x, x) at most X². Then the terms older than the last τ rounds have a norm of at most
+        :math:`(C X / \alpha) \prod (1 - \eta_t \alpha)`, with the product over these τ rounds. This
+        is Proposition 1 of the paper, where a constant step makes the product
+        :math:`(1 - \eta \alpha)^\tau`. With decaying steps, it tends to 1 in a long stream.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows.
+        Seed of the order of rows. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that the kernel is given.
+        Precision of the rows that are passed to the kernel.
 
     Attributes
     ----------
@@ -251,18 +254,19 @@ class NORMARegressor(Regressor, _NORMA):
     kernel_bound_ : float
         The largest k(x, x) so far.
     n_rounds_ : int
-        Rows learned.
+        Number of rows learned.
     online_error_ : array of shape (n_blocks, 2)
-        Number of rows of each block of rounds and their mean squared error, each row before it was
-        learned.
+        Number of rows of each block of rounds, and their mean squared error. Each row is predicted
+        before it is learned.
     n_features_in_ : int
         Number of features.
 
     Raises
     ------
     ValueError
-        If a step times ``alpha`` reaches 1, which would turn the signs of all that was learned; or
-        if the mean loss of a block of rows grows beyond a thousand times that of a constant.
+        If a step times ``alpha`` reaches 1, since such a step would reverse the signs of all
+        coefficients. Also if the mean loss of a block of rows grows beyond a thousand times the
+        loss of a constant.
 
     References
     ----------
@@ -313,51 +317,51 @@ class NORMARegressor(Regressor, _NORMA):
 class NORMAClassifier(Classifier, _NORMA):
     r"""Online kernel classification with NORMA.
 
-    Round t sees one row, and descends the gradient of its regularised loss,
+    Round t sees one row. It descends the gradient of the row's regularised loss,
     :math:`l(f(x_t), y_t) + \frac{\alpha}{2} \|f\|^2`, in the space of the kernel:
 
     .. math:: f_{t+1} = (1 - \eta_t \alpha) f_t - \eta_t\, l'(f_t(x_t), y_t)\, k(x_t, \cdot)
 
-    A round costs a kernel value for every term so far, and the model keeps every row whose loss has
-    a slope, or the latest ``max_support`` of them. There is no offset: that
-    of the paper, learned along with f, is left out.
+    A round needs a kernel value for every term so far. The model keeps every row at which the loss
+    has a slope, or the latest ``max_support`` of these rows. There is no offset. The paper learns
+    one along with f.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number;
-        see :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
-        The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more;
-        the others take one class against the rest.
+        The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more.
+        The other losses learn each class against the rest.
     alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss. 0 is allowed, and never forgets. "auto"
-        is 1e-3.
+        Regularisation strength, relative to the mean loss. With 0, old rows are never forgotten.
+        "auto" is 1e-3.
     step_size : float or "auto", default="auto"
-        The first step :math:`\eta`. "auto" is 1 / (curvature of the loss × the largest k(x, x) so
-        far + alpha), with which no step overshoots the row that it is taken on.
+        The first step :math:`\eta`. "auto" is 1 / (c × the largest k(x, x) so far + alpha), where c
+        is the curvature of the loss. With it, no step overshoots the row that it is taken on.
     schedule : {"inverse", "sqrt", "constant"}, default="inverse"
-        "inverse" takes :math:`\eta / (1 + \eta \alpha (t - 1))` in round t, which tends to
-        :math:`1 / (\alpha t)`. The paper is about "sqrt", :math:`\eta / \sqrt{t}`, and
+        The step in round t. "inverse" is :math:`\eta / (1 + \eta \alpha (t - 1))`, which tends to
+        :math:`1 / (\alpha t)`. "sqrt" is :math:`\eta / \sqrt{t}`. The paper is about "sqrt" and
         "constant".
     average : bool, default=False
-        Whether to predict with the average of f_1 ... f_T, each as it was before its round, or with
-        the last f.
+        Whether to predict with the average of f_1 ... f_T, where f_t is the function before round
+        t. If False, the last f predicts.
     max_support : int or None, default=None
-        Only the latest so many terms are kept, and older ones are dropped. A small number goes with
-        ``schedule="constant"``: :class:`NORMARegressor` says why. None keeps every term.
+        The number of terms to keep. Older terms are dropped. None keeps every term. Choose
+        ``schedule="constant"`` with a small number. :class:`NORMARegressor` says why.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows.
+        Seed of the order of rows. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that the kernel is given.
+        Precision of the rows that are passed to the kernel.
 
     Attributes
     ----------
@@ -370,18 +374,19 @@ class NORMAClassifier(Classifier, _NORMA):
     kernel_bound_ : float
         The largest k(x, x) so far.
     n_rounds_ : int
-        Rows learned.
+        Number of rows learned.
     online_error_ : array of shape (n_blocks, 2)
-        Number of rows of each block of rounds and the share misclassified, each row before it was
-        learned.
+        Number of rows of each block of rounds, and the share misclassified. Each row is predicted
+        before it is learned.
     n_features_in_ : int
         Number of features.
 
     Raises
     ------
     ValueError
-        If a step times ``alpha`` reaches 1, which would turn the signs of all that was learned; or
-        if the mean loss of a block of rows grows beyond a thousand times that of a constant.
+        If a step times ``alpha`` reaches 1, since such a step would reverse the signs of all
+        coefficients. Also if the mean loss of a block of rows grows beyond a thousand times the
+        loss of a constant.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Learners by the rounds of Algorithm 1: what Shrinking Gradient and two others share."""
+"""Learners that use the rounds of Algorithm 1: Shrinking Gradient and two others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Y_RANGE = anything(
     "y_range='auto' takes it from the first batch",
     lambda v: (isinstance(v, str) and v == "auto") or is_range(v),
 )
-#: Rule of the compression, which learners take whose estimates have inner products.
+#: Rule of the compression, for learners whose estimates have inner products.
 COMPRESSION = choice(
     "projection", "unbiased", remedy="compression='projection' is for long streams"
 )
@@ -47,7 +47,7 @@ COMPRESSION = choice(
 class OnlineLearner(Learner):
     """A learner of an expansion, by the rounds of Algorithm 1 on mini-batches.
 
-    A learner has ``estimates_``, which the rounds go by, and ``_see``, which is shown every batch
+    A learner has ``estimates_``, which the rounds use, and ``_see``, which is shown every batch
     before it is learned. The solver is ``rounds_``.
     """
 
@@ -62,9 +62,9 @@ class OnlineLearner(Learner):
     shuffle: bool
     rounds_: Rounds
 
-    #: The estimates that rounds go by, with the parameters as they are now.
+    #: The estimates that rounds use, with the current parameters.
     estimates_: Any
-    #: Takes note of a batch, and whether it is the first, or refuses it.
+    #: Takes note of a batch, and of whether it is the first, or raises an error.
     _see: Callable[[Any, np.ndarray, bool], None]
 
     _rules = Learner._rules | {
@@ -91,7 +91,7 @@ class OnlineLearner(Learner):
         ),
         "average": boolean("average=True predicts with the average over rounds"),
         "max_support": either(
-            integer(2, "max_support=10_000 keeps at most so many support points, None all"),
+            integer(2, "max_support=10_000 keeps at most 10,000 support points, None all"),
             anything("None", "", is_none),
         ),
         "shuffle": boolean("shuffle=True lets fit visit the rows in a random order"),
@@ -103,11 +103,13 @@ class OnlineLearner(Learner):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Training data.
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
+            Target values or class labels.
         checkpoint : str or path, optional
-            A file to keep the state of the fit in, about once a minute. After the end of the
-            process, the same call with the same data goes on from there, to the same model. The
-            file is removed when the fit is done. Default: none.
+            A file in which the state of the fit is saved about once a minute. If the process ends,
+            make the same call with the same data again. It resumes from the file and gives the
+            same model. The file is removed when the fit is done. Default: no file.
 
         Returns
         -------
@@ -160,7 +162,7 @@ class OnlineLearner(Learner):
 
     @property
     def online_error_(self) -> np.ndarray:
-        """Number of rows and mean error of each batch, before it was learned: (n, 2).
+        """Number of rows and mean error of each batch, before learning, shape (n_batches, 2).
 
         Beyond 8,192 batches, neighbours are merged.
         """
@@ -170,7 +172,10 @@ class OnlineLearner(Learner):
     @property
     @in_one_state
     def regret_(self) -> np.ndarray:
-        """Rounds and regret up to them: (n, 2); for up to 10,000 rows of a known kernel."""
+        """Rounds and the regret up to them, shape (n, 2).
+
+        It is available for up to 10,000 rows and a kernel in closed form.
+        """
         check_is_fitted(self)
         kernel, owner = self.estimates_.kernel, type(self).__name__
         return regret_curve(self.rounds_, kernel, self.norm_bound, owner)
@@ -178,10 +183,11 @@ class OnlineLearner(Learner):
     @property
     @in_one_state
     def regret_bound_(self) -> np.ndarray | None:
-        """What the expected regret does not exceed, at the rounds of ``regret_``: (n,).
+        """Upper bound of the expected regret at the rounds of ``regret_``, shape (n,).
 
-        It is known for a constant step or a schedule of the theorem, and rows learned one by one
-        from draws or the exact kernel; with the largest variance of the run. Else it is None.
+        It uses the largest variance of the run. It is known for a constant step or a schedule of
+        the theorem. Rows must be learned one by one, from draws or the exact kernel. Otherwise it
+        is None.
         """
         check_is_fitted(self)
         return regret_bound(self.rounds_, self.estimates_.kernel, schedule_of(self))
@@ -209,7 +215,7 @@ def is_model(learner: OnlineLearner) -> bool:
 
 
 def begin_rounds(learner: OnlineLearner, X: Any, targets: np.ndarray) -> None:
-    """Begin the rounds of a learner that has begun, and show it the first batch."""
+    """Begin the rounds of a learner that has received its first batch, and show it the batch."""
     calibrated = isinstance(learner, Classifier)
     learner.rounds_ = Rounds(targets.shape[1], learner.seed_, learner.targets_, calibrated)
     learner._see(X, targets, True)

@@ -24,47 +24,49 @@ class PegasosClassifier(Classifier, KernelLearner):
     r"""Kernel support vector machine, by Pegasos.
 
     Minimises :math:`\mathrm{mean}\big(\max(0, 1 - y f(x))\big) + \frac{\alpha}{2} \|f\|^2`,
-    one class against the rest. Step t draws ``batch_size`` rows k and descends the subgradient of
-    the objective on them by :math:`1 / (\alpha t)`, which makes
+    for each class against the rest. Step t draws k = ``batch_size`` rows. It descends the
+    subgradient of the objective on them by :math:`1 / (\alpha t)`, which gives
 
     .. math:: f_{t+1} = \frac{1}{\alpha\, t\, k} \sum_j c_j\, y_j\, k(x_j, \cdot)
 
-    where the count :math:`c_j` says how often row j was drawn while :math:`y_j f(x_j) < 1`. After T
-    steps the objective is off by the order of :math:`\log(T) / (\alpha T)`; the projection onto a
-    ball, which the paper leaves to choice, is not made. There is no offset.
+    where :math:`c_j` counts how often row j was drawn while :math:`y_j f(x_j) < 1`. After T steps,
+    the objective exceeds its minimum by the order of :math:`\log(T) / (\alpha T)`. The projection
+    onto a ball, which is optional in the paper, is left out. There is no offset.
 
-    A step costs a row of kernel values for each row drawn; see ``cache_bytes``.
+    A step needs a row of kernel values for each row that it draws. See ``cache_bytes``.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number;
-        see :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     alpha : float, default=1e-3
-        Regularisation strength, relative to the mean loss; C = 1 / (n_rows × alpha) in the words of
-        other support vector machines.
+        Regularisation strength, relative to the mean loss. The parameter C of other support vector
+        machines is 1 / (n_rows × alpha).
     max_iter : int, default=20
-        Passes: as many rows are drawn in all as there are, times ``max_iter``.
+        The number of passes. In all, ``max_iter`` times the number of rows are drawn.
     batch_size : int, default=1
-        Rows drawn a step, with replacement.
+        The number of rows drawn in each step, with replacement.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply those of the rows. "balanced" weighs each class by
-        the inverse of its share of the rows' weights.
+        Weights of the classes, which multiply ``sample_weight``. In a dictionary
+        {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
+        same total weight.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the rows that are drawn.
+        Seed of the rows that are drawn. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that the kernel is given.
+        Precision of the rows that are passed to the kernel.
     cache_bytes : int, default=2**28
-        Bytes of kernel values to keep in memory: by default the whole matrix of up to 5,792 rows,
-        and the first rows met of more. The others are worked out again when needed, with the same
-        result but for rounding. Besides, a few copies of the kernel rows of a batch are held, or of
-        a block of up to 256 rows in 16 MiB if these are more.
+        Memory in bytes for kernel values. The default holds the whole kernel matrix of up to 5,792
+        rows. Of larger data it holds the first rows that are used. The other values are computed
+        again when needed, with the same result up to rounding. In addition, a few copies of the
+        kernel rows of a batch are held. If that is less than a block of up to 256 rows in 16 MiB,
+        copies of such a block are held instead.
 
     Attributes
     ----------
@@ -75,9 +77,9 @@ class PegasosClassifier(Classifier, KernelLearner):
     dual_coef_ : array of shape (t, n_outputs)
         Their coefficients α_i.
     n_iter_ : int
-        Passes made.
+        Number of passes.
     n_steps_ : int
-        Steps taken.
+        Number of steps taken.
     n_features_in_ : int
         Number of features.
 
@@ -129,9 +131,11 @@ class PegasosClassifier(Classifier, KernelLearner):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Training data.
         y : array of shape (n_rows,)
+            Class labels.
         sample_weight : array of shape (n_rows,), optional
-            Rows are drawn in proportion to their weights.
+            Weights of the rows. Rows are drawn in proportion to their weights.
 
         Returns
         -------
@@ -140,7 +144,7 @@ class PegasosClassifier(Classifier, KernelLearner):
         check_parameters(self, self._rules)
         with anew(self, is_solved) as new, linear_algebra(self.n_jobs):
             X, targets, weight = begin(new, X, y, sample_weight)
-            new.kernel_.diagonal(X)  # refuses what cannot be a kernel
+            new.kernel_.diagonal(X)  # raises an error for what cannot be a kernel
             n_steps = -(-self.max_iter * X.shape[0] // self.batch_size)
             kernel_rows = KernelRows(new.kernel_, X, self.cache_bytes)
             rng = generator(new.seed_, Purpose.SHUFFLE)

@@ -24,7 +24,7 @@ def check_readable(owner: str, X: Any, on_devices: bool) -> None:
             raise TypeError(
                 f"{owner}: X is an array of {place(X)}, which NumPy cannot read ({error}). Remedy: "
                 "set the environment variable SCIPY_ARRAY_API=1 and call "
-                "sklearn.set_config(array_api_dispatch=True), so that it is worked on where it is; "
+                "sklearn.set_config(array_api_dispatch=True), to compute on the device of X; "
                 "or pass a NumPy array."
             ) from error
         return
@@ -36,13 +36,13 @@ def check_readable(owner: str, X: Any, on_devices: bool) -> None:
         )
     if is_jax_array(X):
         raise TypeError(
-            f"{owner}: X is an array of JAX, which cannot be written to, as sums over rows are. "
-            "Remedy: pass a NumPy array, numpy.asarray(X)."
+            f"{owner}: X is an array of JAX, which cannot be changed in place, as sums over rows "
+            "must be. Remedy: pass a NumPy array, numpy.asarray(X)."
         )
     if "sparse" in str(getattr(X, "layout", "")):
         raise TypeError(
-            f"{owner}: X is a sparse array of {place(X)}, but sparse rows are worked on as SciPy's "
-            "only. Remedy: pass a scipy.sparse.csr_matrix, or X.to_dense()."
+            f"{owner}: X is a sparse array of {place(X)}, but sparse rows must be SciPy's. "
+            "Remedy: pass a scipy.sparse.csr_matrix, or X.to_dense()."
         )
     _check_no_gradient(owner, "X", X)
 
@@ -50,8 +50,8 @@ def check_readable(owner: str, X: Any, on_devices: bool) -> None:
 def _check_no_gradient(owner: str, name: str, array: Any) -> None:
     if getattr(array, "requires_grad", False):
         raise ValueError(
-            f"{owner}: {name} is an array of {place(array)} that requires a gradient, and nothing "
-            f"here is differentiated. Remedy: {name}.detach()."
+            f"{owner}: {name} is an array of {place(array)} that requires a gradient, but "
+            f"learners compute none. Remedy: {name}.detach()."
         )
 
 
@@ -74,9 +74,9 @@ def check_place(owner: str, X: Any, begun: str | None) -> None:
     if begun is not None and place(X) != begun:
         raise ValueError(
             f"{owner}: X is an array of {place(X)}, but the model was begun with rows of {begun}. "
-            "Remedy: move X there; or use a copy of the model that has been saved and loaded, or "
-            "pickled, which goes wherever its rows are. (Arrays of other libraries are read as "
-            "NumPy's unless sklearn.set_config(array_api_dispatch=True) is called.)"
+            "Remedy: move X there; or save and load the model, or pickle it: the copy works on any "
+            "device. (Arrays of other libraries are read as NumPy's unless "
+            "sklearn.set_config(array_api_dispatch=True) is called.)"
         )
 
 
@@ -84,6 +84,6 @@ def check_double(owner: str, X: Any, dtype: Any, has_double: bool) -> None:
     """Check that the device of X supports the precision."""
     if np.dtype(dtype) == np.float64 and not has_double:
         raise ValueError(
-            f"{owner}: dtype='float64', but X is an array of {place(X)}, which has no such numbers."
-            " Remedy: dtype='float32'."
+            f"{owner}: dtype='float64', but X is an array of {place(X)}, which does not support "
+            "it. Remedy: dtype='float32'."
         )

@@ -1,4 +1,4 @@
-"""Random features: the activations of drawn neurons, for learners of other libraries.
+"""Random features: the activations of drawn neurons, for estimators of other libraries.
 
 A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007.
 """
@@ -50,9 +50,8 @@ from trickless.rules import (
     warn,
 )
 
-#: Rows whose columns are looked at in a fit, and the mean of their squares below which there is a
-#: warning.
-_JUDGED, _SMALL = 512, 0.1
+#: Rows whose columns are checked in a fit.
+_JUDGED = 512
 
 
 class RandomFeatures(TransformerMixin, NeuronLearner):
@@ -65,39 +64,41 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         \approx k(x, x')
 
     So a linear method on these columns is a kernel method [1]_: PCA becomes kernel PCA, and k-means
-    clusters in the space of the kernel. It works with every family: on data frames ("tabular",
-    "trees"), on images (``Patches``), and on a neuron of your own.
+    clusters in the space of the kernel. It works with every family, such as "tabular" and "trees"
+    for data frames, ``Patches`` for images, or a neuron that you write.
 
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or the name of one; see :mod:`trickless.neurons`. Families that
-        choose by the data need y: those with ``length_scale="relevance"`` or
-        ``feature_weights="relevance"``, and "auto". With y, ``length_scale="auto"`` is chosen by
-        the data, and without y it is the median distance between rows.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
+        :mod:`trickless.neurons`. Some families need y: "auto", and families with
+        ``length_scale="relevance"`` or ``feature_weights="relevance"``. ``length_scale="auto"`` is
+        chosen by the data if there is y. Otherwise it is the median distance between rows.
     n_neurons : int, default=500
-        How many neurons K to draw. There are ``n_neurons * width`` columns: a Gaussian neuron has
-        two, a cosine and a sine.
+        The number K of neurons to draw. There are ``n_neurons * width`` columns. A Gaussian neuron
+        has width 2, a cosine and a sine.
     n_candidates : int, default=1
-        If it is above 1, each neuron is the best of so many draws for what the neurons before it
-        do not explain of y, as in gradient boosting; see
+        The number of neurons to draw for each neuron that is used. With more than 1, the best of
+        them is chosen for what earlier neurons do not explain of y, as in gradient boosting. See
         :class:`~trickless.DoublyStochasticRegressor`.
     sparse_output : bool, default=True
-        Whether the columns of indicators, as of "trees", are a CSR matrix. Other families have
-        dense columns.
+        Whether columns of indicators are a CSR matrix, as for "trees". Other families have dense
+        columns.
     scale : {"kernel", "unit"}, default="kernel"
         The scale of the columns. With "kernel", inner products estimate the kernel. With "unit",
         all columns are multiplied by ``scale_``, so that the squares of a row sum to 1 on average
-        over the rows of ``fit``. Most families have this norm anyway. ``Polynomial``,
-        ``Landmarks`` and ``Patches`` have a far smaller one, and linear models need "unit" then.
+        over the rows of ``fit``. Most families have this norm with "kernel", too. The norm of
+        ``Polynomial``, ``Landmarks`` and ``Patches`` is far smaller. Choose "unit" to fit linear
+        models to them.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the neurons. It and the fitted family are all that is stored.
+        Seed of the neurons. The same integer gives the same features. Only the seed and the fitted
+        family are stored.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
         Whether to show a progress bar while neurons are chosen.
     dtype : {"float32", "float64"} or None, default=None
-        Precision of the columns. None keeps that of X: float32 or float64.
+        Precision of the columns. None keeps the precision of X, float32 or float64.
 
     Attributes
     ----------
@@ -113,13 +114,13 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     See Also
     --------
     KitchenSinksRegressor : Ridge regression on these columns, in one pass without keeping them.
-    mmd_test, hsic_test : Tests by these features of whether samples differ or are dependent.
-    estimate_kernel : The estimate of the kernel, with its standard error.
+    mmd_test, hsic_test : Tests of whether two samples differ, or are dependent.
+    estimate_kernel : Estimate of the kernel, with its standard error.
 
     References
     ----------
     .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
-       Algorithm 1, for any neuron in the place of a cosine.
+       Algorithm 1, for any neuron instead of a cosine.
 
     Warns
     -----
@@ -145,6 +146,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     _bounded = False
     _on_devices = True
     _numeric = False
+    _warn_below = 0.1  # the mean of the squares of a row of columns
     _smaller = "a smaller n_neurons, neurons of a smaller width, or fewer rows at a time"
     _rules = NeuronLearner._rules | {
         "n_candidates": integer(1, "n_candidates=1 takes neurons as they are drawn", 1000),
@@ -175,14 +177,15 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         store(self, locals())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RandomFeatures:
-        """Fit the family to rows, and draw a seed of the neurons.
+        """Fit the family to rows, and fix the seed of the neurons.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            Training data.
         y : array of shape (n_rows,) or (n_rows, n_outputs), optional
-            Targets, for families that choose by the data. Numbers with fractions are targets of
-            regression, and others are labels.
+            Targets, for families that need them. Numbers with fractions are targets of a
+            regression, and other values are labels.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows.
 
@@ -196,16 +199,19 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RandomFeatures:
-        """Fit the family to the first batch, and check later ones.
+        """Fit the family to the first batch, and check later batches.
 
-        Later batches change nothing. There is a warning if they do not suit what the family took
-        from the first.
+        Later batches change nothing. There is a warning if they do not suit what the family
+        estimated from the first batch.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            Training data.
         y : array of shape (n_rows,) or (n_rows, n_outputs), optional
+            Targets, as for ``fit``.
         sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
 
         Returns
         -------
@@ -252,7 +258,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         squares = float(np.mean(np.sum(to_host(self._of_rows(some)).astype(float) ** 2, axis=1)))
         if self.scale == "unit" and squares > 0:
             self.scale_ = squares**-0.5
-        elif self.scale == "kernel" and 0 < squares < _SMALL:
+        elif self.scale == "kernel" and 0 < squares < self._warn_below:
             warn(
                 f"RandomFeatures: neurons={self.neurons!r} has small activations on these rows: "
                 f"the squares of a row of features sum to {squares:.2g} on average. A linear model "
@@ -273,7 +279,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
             verbose=self.verbose,
             dtype=precision_of(X) if self.dtype is None else self.dtype,
         ).fit(X, y, sample_weight)
-        # The neurons are those of the model, and so is what it knows of the rows.
+        # The neurons come from the model, and so does what it knows of the rows.
         for name in ("rows_", "seed_", "neurons_", "first_batch_", "n_features_in_"):
             setattr(self, name, getattr(model, name))
         if hasattr(model, "feature_names_in_"):
@@ -288,27 +294,29 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     def _check_needs_no_targets(self) -> None:
         if self.n_candidates > 1:
             raise ValueError(
-                f"RandomFeatures: n_candidates={self.n_candidates!r} chooses neurons by y, and "
-                "there is none. Remedy: fit(X, y), or n_candidates=1."
+                f"RandomFeatures: n_candidates={self.n_candidates!r} chooses neurons by y, but "
+                "no y was given. Remedy: fit(X, y), or n_candidates=1."
             )
         if is_chosen_by_targets(make_neurons(self.neurons)):
             raise ValueError(
-                f"RandomFeatures: neurons={self.neurons!r} is chosen by y, and there is none. "
-                "Remedy: fit(X, y), or a family that goes by X alone, such as 'gaussian'."
+                f"RandomFeatures: neurons={self.neurons!r} is chosen by y, but no y was given. "
+                "Remedy: fit(X, y), or a family that needs X alone, such as 'gaussian'."
             )
 
     @in_one_state
     def transform(self, X: Any) -> Any:
-        """The random features of rows.
+        """Compute the random features of rows.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            Rows to transform.
 
         Returns
         -------
         array or CSR matrix of shape (n_rows, n_neurons * width)
-            In the library and on the device of X. Neuron j has the columns from ``j * width`` on.
+            The features, in the library and on the device of X. The columns of neuron j begin at
+            ``j * width``.
         """
         return self._of_rows(self._rows_to_predict(X))
 
@@ -336,7 +344,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         return out
 
     def _indicators(self, X: np.ndarray, scale: float) -> scipy.sparse.csr_matrix:
-        """The features of neurons one of whose numbers is 1, as a CSR matrix."""
+        """The features of neurons that give a 1 and otherwise zeros, as a CSR matrix."""
         family, n = self.neurons_, self._n_drawn
         index = np.int32 if len(X) * n < 2**31 and n * family.width < 2**31 else np.int64
         columns, read = np.empty((len(X), n), dtype=index), family.read(X, self.n_jobs)
@@ -349,17 +357,18 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         return scipy.sparse.csr_matrix((data, columns.ravel(), ends), shape=shape)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns: the family, the number of the neuron, and of its part.
+        """Name the columns by the family, the number of the neuron and the number of its part.
 
         Parameters
         ----------
         input_features : array of str, optional
-            Names of the features of X, which scikit-learn passes. They are not used.
+            Ignored. It is here for scikit-learn's interface.
 
         Returns
         -------
         array of str of shape (n_neurons * width,)
-            Such as "gaussian0_0" and "gaussian0_1", the cosine and the sine of the first neuron.
+            The names. For example, "gaussian0_0" and "gaussian0_1" are the cosine and the sine of
+            the first neuron.
         """
         check_is_fitted(self)
         family, width = type(self.neurons_).__name__.lower(), self.neurons_.width
@@ -370,7 +379,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
     @property
     def _n_drawn(self) -> int:
-        """The number of neurons at ``fit``, whatever the parameter is set to later."""
+        """The number of neurons at ``fit``, even if the parameter is changed later."""
         return int(self.fixed_["n_neurons"])
 
     @property
@@ -388,7 +397,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
 
 def is_chosen_by_targets(family: Neurons) -> bool:
-    """Whether a family, or a part of it, can only be chosen by targets."""
+    """Whether a family, or a part of it, needs targets."""
     return isinstance(family, Auto) or "relevance" in map(str, family.get_params().values())
 
 

@@ -17,7 +17,7 @@ from trickless.tables.frames import NUMBERS, columns_of, is_frame
 _ROWS = 1000
 #: The least share of a column's distinct values that must stay distinct.
 _DISTINCT = 0.9
-#: Integers up to here are told apart by float64.
+#: Float64 is exact for integers up to here.
 _WHOLE = 2**53
 
 
@@ -36,8 +36,8 @@ def check_overflow(owner: str, X: Any, dtype: Any) -> None:
 def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bool) -> bool:
     """Warn if a large offset leaves inputs few digits; returns whether there was a warning.
 
-    If ``apart``, each column matters by itself, and not only the distances between rows. If
-    ``by_order``, the values of a column matter by their order, however close they are.
+    With ``apart``, each column matters by itself, and not only the distances between rows. With
+    ``by_order``, the order of a column's values matters, however close they are.
     """
     if scipy.sparse.issparse(X):
         return False
@@ -119,7 +119,7 @@ def _beyond_float64(column: np.ndarray) -> bool:
 
 
 def merged(X: np.ndarray, dtype: Any) -> np.ndarray:
-    """Columns of rows in float64 of whose values a precision merges many; a mask."""
+    """Mask of the columns of float64 rows in which a precision makes many values equal."""
     before, after = _told_apart(_some(X), dtype)
     return after <= _DISTINCT * before
 

@@ -46,9 +46,9 @@ class Matrix:
     apart : bool
         Whether each column matters by itself, and not only the distances between rows.
     by_order : bool
-        Whether the values of a column matter by their order, however close they are.
+        Whether the order of a column's values matters, however close they are.
     without_gaps : str or None
-        The family that was chosen, if it takes no missing values though the one given does.
+        The chosen family, if it takes no missing values although the given family does.
     """
 
     tables = False
@@ -89,9 +89,9 @@ class RowsOfNeurons(Matrix):
             if missing.any():
                 raise ValueError(
                     f"{owner}: column {int(missing.argmax())} of X holds missing values, but the "
-                    f"first batch had none, and {self.without_gaps} was chosen for it, which takes "
-                    "finite numbers only. Remedy: fill them in (sklearn.impute), or fit to rows "
-                    "with missing values."
+                    f"first batch had none, so {self.without_gaps} was chosen, which takes finite "
+                    "numbers only. Remedy: fill them in (sklearn.impute), or fit to rows with "
+                    "missing values."
                 )
         if scipy.sparse.issparse(X) and not self.sparse:
             raise TypeError(
@@ -101,7 +101,7 @@ class RowsOfNeurons(Matrix):
             )
 
     def why_refused(self, X: Any) -> str | None:
-        """Explain why rows are no table, or not finite numbers; None if the reason is unknown."""
+        """Explain why rows are not a table or finite numbers; None if the reason is unknown."""
         if self.tables:
             return why_no_table(X)
         return why_no_numbers(
@@ -113,7 +113,7 @@ class RowsOfNeurons(Matrix):
 
 
 class Rows:
-    """Validates the rows of a learner: the first batch decides what later ones must be like.
+    """Validates the rows of a learner: the first batch decides what later batches must be like.
 
     Attributes
     ----------
@@ -122,10 +122,10 @@ class Rows:
     place : str or None
         Library and device of the first batch. None for a model from a file, which accepts any.
     resolved : bool
-        Whether the first batch keeps its digits in the learner's precision; else there was a
+        Whether the first batch keeps its digits in the learner's precision. If not, there was a
         warning.
     labels_beside_rows : bool
-        Whether y was an array of another library, so that predicted labels are one, too.
+        Whether y was an array of another library, so that predicted labels are, too.
     """
 
     def __init__(self, owner: str, dtype: Any, kind: Matrix, numeric: bool) -> None:
@@ -223,7 +223,7 @@ class Rows:
             raise ValueError(f"{self.owner}: {why}") from error
 
     def _has_sets(self, learner: Any, y: Any) -> bool:
-        """Whether y of a classifier has columns of several labels, which it takes."""
+        """Whether y of a classifier has several labels for each row, which the learner takes."""
         try:
             shape = () if self.numeric else np.asarray(y).shape
         except ValueError:  # of lists of several lengths
@@ -240,10 +240,10 @@ class Rows:
         return True
 
     def _is_numbered(self, learner: Any, X: Any, reset: bool) -> bool:
-        """Whether the columns of a data frame are found by their places, as those of arrays are.
+        """Whether the columns of a data frame are found by their positions, as in arrays.
 
-        Names are compared as text. Numbers from 0 on name nothing but places, unless the first
-        batch had them as text.
+        Names are compared as text. Numbers from 0 on are positions, unless the first batch had them
+        as text.
         """
         names: list[str] = list(map(str, X.columns))
         known: Any = getattr(learner, "feature_names_in_", None)
@@ -255,12 +255,12 @@ class Rows:
             raise ValueError(
                 f"{self.owner}: X has the columns {names[:10]}, but the feature names should match "
                 "those that were passed during fit, which are numbers in order. Remedy: "
-                "X[sorted(X.columns, key=int)], or X.to_numpy() to take them by their places."
+                "X[sorted(X.columns, key=int)], or X.to_numpy() to use their positions."
             )
         return are_places
 
     def _encoded(self, learner: Any, X: Any, reset: bool, numbered: bool) -> Any:
-        """A data frame as one of numbers, with codes for categories; other rows unchanged."""
+        """A data frame as numbers, with codes for categories; other rows unchanged."""
         if reset:
             self.encoder = TableEncoder(self.owner, X) if is_frame(X) else None
         elif self.encoder is not None and is_frame(X):
@@ -291,12 +291,12 @@ class Rows:
         return self.kind.converted(converted)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and files forget the device, so that later rows may be on any."""
+        """Copies and files forget the device, so that later rows may be on any device."""
         return self.__dict__ | {"place": None}
 
 
 def check_parts(owner: str, X: Any) -> None:
-    """Refuse sparse rows with column numbers or ends that would lead outside of memory."""
+    """Raise an error for sparse rows whose column numbers or ends point outside of memory."""
     if not scipy.sparse.issparse(X) or X.format not in ("csr", "csc"):
         return
     try:
@@ -304,12 +304,12 @@ def check_parts(owner: str, X: Any) -> None:
     except ValueError as error:
         raise ValueError(
             f"{owner}: X is a damaged {type(X).__name__}: {error}. Remedy: make it anew, for "
-            "instance of (data, (rows, columns))."
+            "instance from (data, (rows, columns))."
         ) from error
 
 
 def _precisions(X: Any) -> tuple[Any, ...]:
-    """Precisions that are kept; rows of another precision are converted to the first."""
+    """Precisions that are kept; rows in other precisions are converted to the first of them."""
     if not (dispatches() and is_foreign(X)):
         return _FLOATS
     xp = namespace(X)

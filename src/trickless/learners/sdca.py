@@ -40,7 +40,7 @@ class _SDCA(KernelLearner):
     _fixed = ("loss", *KernelLearner._fixed)
     _rules = KernelLearner._rules | {
         "alpha": either(ALPHA, choice("auto", remedy="")),
-        "max_iter": integer(1, "max_iter=200 makes at most so many epochs"),
+        "max_iter": integer(1, "max_iter=200 allows 200 epochs"),
         "tol": positive("tol=1e-3 is a thousandth of the objective"),
         "cache_bytes": integer(0, "cache_bytes=2**28 keeps up to 256 MiB of kernel values"),
     }
@@ -51,7 +51,9 @@ class _SDCA(KernelLearner):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Training data.
         y : array of shape (n_rows,), or (n_rows, n_outputs) for a regressor
+            Target values or class labels.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows in the mean loss.
 
@@ -89,55 +91,57 @@ class SDCARegressor(Regressor, _SDCA):
     r"""Kernel regression, by stochastic dual coordinate ascent.
 
     Minimises :math:`\mathrm{mean}\big(l(f(x), y)\big) + \frac{\alpha}{2} \|f\|^2` by
-    maximising its dual. Each row has one dual variable, and they stand for the function
+    maximising its dual. Each row has one dual variable. Together they define the function
 
     .. math:: f = \frac{1}{\alpha n} \sum_i a_i\, k(x_i, \cdot)
 
-    Each epoch visits all rows in a random order, and sets the dual variable of each to the maximum
-    along it. The difference of both objectives, the duality gap, bounds how far the objective is
-    from its minimum; it is worked out after each epoch, and decides when to stop. To bring it below
-    ε takes of the order of :math:`(1 + c / (\alpha n)) \log(1/\varepsilon)` epochs where c is
-    the curvature of a smooth loss times the largest k(x, x), and
-    :math:`1 + c / (\alpha n \varepsilon)` where the loss has kinks. An epoch looks at
-    :math:`n^2` kernel values; see ``cache_bytes``.
+    Each epoch visits all rows in a random order. At each row it maximises the dual objective along
+    the row's dual variable. The duality gap is the difference of both objectives. It bounds how far
+    the objective is from its minimum. It is computed after each epoch, and decides when to stop.
 
-    The (weighted) mean of the targets is subtracted and added back as ``intercept_``; there is no
+    Let c be the curvature of the loss times the largest k(x, x). For a smooth loss, the gap falls
+    below ε after of the order of :math:`(1 + c / (\alpha n)) \log(1/\varepsilon)` epochs. For a
+    loss with kinks, it takes of the order of :math:`1 + c / (\alpha n \varepsilon)` epochs. An
+    epoch uses :math:`n^2` kernel values. See ``cache_bytes``.
+
+    The (weighted) mean of the targets is subtracted, and added back as ``intercept_``. There is no
     other offset. With the squared loss the model is kernel ridge regression.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number;
-        see :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
-        The loss l. "epsilon_insensitive" is support vector regression.
+        The loss l. "epsilon_insensitive" gives support vector regression.
     epsilon : float, default=0.1
-        Half-width of the tube in which "epsilon_insensitive" is 0, and the error from which "huber"
-        is linear, in units of y.
+        The error up to which "epsilon_insensitive" is 0 and "huber" is quadratic, in units of y.
+        The default suits targets with a standard deviation of about 1.
     alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss; C = 1 / (n_rows × alpha) in the words of
-        support vector machines. "auto" is 1e-3. For "epsilon_insensitive", whose slope is ±1 in any
-        unit of y, alpha has the unit 1 / y, and "auto" is 1e-3 / (mean distance of targets from the
-        intercept).
+        Regularisation strength, relative to the mean loss. The parameter C of other support vector
+        machines is 1 / (n_rows × alpha). "auto" is 1e-3. The slope of "epsilon_insensitive" is ±1
+        in any unit of y, so its alpha has the unit 1 / y. For this loss, "auto" is 1e-3 / (mean
+        distance of targets from the intercept).
     max_iter : int, default=200
-        Epochs at most. If the gap has not closed by then, a ConvergenceWarning says so.
+        The most epochs. If the gap is still too large after them, there is a ConvergenceWarning.
     tol : float, default=1e-3
-        The duality gap, relative to the objective, at which an output is learned.
+        Tolerance of the duality gap, relative to the objective. An output whose gap is below it is
+        finished.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows.
+        Seed of the order of rows. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that the kernel is given.
+        Precision of the rows that are passed to the kernel.
     cache_bytes : int, default=2**28
-        Bytes of kernel values to keep in memory: by default the whole matrix of up to 5,792 rows,
-        and the first rows met of more. The others are worked out again when needed, with the same
-        result but for rounding. Besides, a few copies of a block of up to 256 rows in 16 MiB are
-        held, or of one row if that is larger.
+        Memory in bytes for kernel values. The default holds the whole kernel matrix of up to 5,792
+        rows. Of larger data it holds the first rows that are used. The other values are computed
+        again when needed, with the same result up to rounding. In addition, a few copies of a block
+        of up to 256 rows in 16 MiB are held, or of one row if that is larger.
 
     Attributes
     ----------
@@ -148,11 +152,11 @@ class SDCARegressor(Regressor, _SDCA):
     intercept_ : array of shape (n_outputs,)
         Mean of the targets.
     n_iter_ : int
-        Epochs made.
+        Number of epochs.
     objective_ : array of shape (n_outputs,)
         The objective that was reached.
     dual_gap_ : array of shape (n_outputs,)
-        The duality gap: the objective is at most so far above its minimum.
+        The duality gap: how far the objective may be above its minimum, at most.
     n_features_in_ : int
         Number of features.
 
@@ -204,46 +208,49 @@ class SDCARegressor(Regressor, _SDCA):
 class SDCAClassifier(Classifier, _SDCA):
     r"""Kernel classification, by stochastic dual coordinate ascent.
 
-    Minimises :math:`\mathrm{mean}\big(l(f(x), y)\big) + \frac{\alpha}{2} \|f\|^2`, one class
-    against the rest, by maximising its dual. Each row has one dual variable, and they stand for the
-    function
+    Minimises :math:`\mathrm{mean}\big(l(f(x), y)\big) + \frac{\alpha}{2} \|f\|^2` for each class
+    against the rest, by maximising its dual. Each row has one dual variable. Together they define
+    the function
 
     .. math:: f = \frac{1}{\alpha n} \sum_i a_i\, k(x_i, \cdot)
 
-    Each epoch visits all rows in a random order, and sets the dual variable of each to the maximum
-    along it, until the duality gap is small; :class:`SDCARegressor` says how many epochs that
-    takes. An epoch looks at :math:`n^2` kernel values; see ``cache_bytes``. There is no offset.
+    Each epoch visits all rows in a random order. At each row it maximises the dual objective along
+    the row's dual variable. Epochs end when the duality gap is small. :class:`SDCARegressor` says
+    how many epochs that takes. An epoch uses :math:`n^2` kernel values. See ``cache_bytes``. There
+    is no offset.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The name of one of scikit-learn's kernels, or a function of two rows that returns a number;
-        see :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"hinge", "log_loss", "squared_hinge", "squared_error"}, default="hinge"
-        The loss l. "hinge" is the support vector machine.
+        The loss l. "hinge" gives the support vector machine.
     alpha : float or "auto", default="auto"
-        Regularisation strength, relative to the mean loss; C = 1 / (n_rows × alpha) in the words of
-        other support vector machines. "auto" is 1e-3.
+        Regularisation strength, relative to the mean loss. The parameter C of other support vector
+        machines is 1 / (n_rows × alpha). "auto" is 1e-3.
     max_iter : int, default=200
-        Epochs at most. If the gap has not closed by then, a ConvergenceWarning says so.
+        The most epochs. If the gap is still too large after them, there is a ConvergenceWarning.
     tol : float, default=1e-3
-        The duality gap, relative to the objective, at which an output is learned.
+        Tolerance of the duality gap, relative to the objective. An output whose gap is below it is
+        finished.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, which multiply those of the rows. "balanced" weighs each class by
-        the inverse of its share of the rows' weights.
+        Weights of the classes, which multiply ``sample_weight``. In a dictionary
+        {label: weight}, classes that are not named have weight 1. "balanced" gives all classes the
+        same total weight.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of the order of rows.
+        Seed of the order of rows. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
-        Precision of the rows that the kernel is given.
+        Precision of the rows that are passed to the kernel.
     cache_bytes : int, default=2**28
-        Bytes of kernel values to keep in memory: by default the whole matrix of up to 5,792 rows;
-        see :class:`SDCARegressor`.
+        Memory in bytes for kernel values. The default holds the whole kernel matrix of up to 5,792
+        rows. See :class:`SDCARegressor`.
 
     Attributes
     ----------
@@ -254,11 +261,11 @@ class SDCAClassifier(Classifier, _SDCA):
     dual_coef_ : array of shape (t, n_outputs)
         Their coefficients α_i.
     n_iter_ : int
-        Epochs made.
+        Number of epochs.
     objective_ : array of shape (n_outputs,)
         The objective that was reached.
     dual_gap_ : array of shape (n_outputs,)
-        The duality gap: the objective is at most so far above its minimum.
+        The duality gap: how far the objective may be above its minimum, at most.
     n_features_in_ : int
         Number of features.
 

@@ -43,7 +43,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         NeuronLearner._rules
         | OnlineLearner._rules
         | {
-            "n_samples": integer(1, "n_samples=512 draws of w a round is the default"),
+            "n_samples": integer(1, "n_samples=512 draws in each round is the default"),
             "estimator": ESTIMATOR,
             "compression": COMPRESSION,
         }
@@ -86,7 +86,7 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
 
     @property
     def estimates_(self) -> Drawn:
-        """The estimates that rounds go by, with the parameters as they are now."""
+        """The estimates that rounds use, with the current parameters."""
         return Drawn(
             self.neurons_,
             schedule_of(self),
@@ -97,9 +97,10 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
         )
 
     def _estimated(self, X: Any, tolerance: Any, confidence: float) -> tuple[Any, Any]:
-        """What the expansion says of rows, and how far off it is.
+        """Values of the expansion at rows, and their error.
 
-        Within a tolerance with a confidence, or from the frozen network with its standard error.
+        With a tolerance, values are within it with the given confidence. Without one, they come
+        from the frozen network, with its standard error.
         """
         X = self._rows_to_predict(X)
         with linear_algebra(self.n_jobs):
@@ -111,28 +112,28 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
     @property
     @in_one_state
     def expansion_(self) -> Expansion:
-        """The expansion that predicts: the average over rounds, or the last."""
+        """The expansion that predicts: the average over rounds, or the last f."""
         check_is_fitted(self)
         return self.estimates_.expansion(self.rounds_, self.average)
 
     @in_one_state
     def freeze(self, n_neurons: int, random_state: Any = None) -> Network:
-        """Freeze the model into a finite network, whose cost for a row depends on no support.
+        """Freeze the model into a finite network.
 
-        Its ``estimate(X)`` returns, beside the values, their standard error as estimates of what
-        the expansion predicts.
+        Its time for a row does not depend on the number of support points. Its ``estimate(X)``
+        returns values and their standard errors, as estimates of the expansion's predictions.
 
         Parameters
         ----------
         n_neurons : int
-            How many neurons it gets. The standard error falls like 1/√n_neurons.
+            The number of neurons of the network. The standard error falls like 1/√n_neurons.
         random_state : int, Generator, RandomState or None, default=None
-            Source of the neurons.
+            Seed of the neurons. The same integer gives the same network.
 
         Returns
         -------
         Network
-            In the units of y for a regressor.
+            The network. Its values are in the units of y for a regressor.
         """
         network = self.expansion_.freeze(n_neurons, random_state=random_state)
         return self.targets_.network(network)
@@ -148,13 +149,13 @@ class _ShrinkingGradient(NeuronLearner, OnlineLearner):
 def _check_certificate(
     owner: str, return_standard_error: Any, tolerance: Any, confidence: Any
 ) -> None:
-    """A tolerance takes the place of a standard error."""
+    """Raise an error if both a tolerance and a standard error are asked for."""
     check_probability(owner, "confidence", confidence)
     if tolerance is not None and return_standard_error:
         raise ValueError(
             f"{owner}: predict with tolerance={tolerance!r} and return_standard_error="
-            f"{return_standard_error!r}, but predictions within a tolerance have a certificate in "
-            "the place of a standard error. Remedy: ask for one of them."
+            f"{return_standard_error!r}, but predictions within a tolerance have a certificate "
+            "instead of a standard error. Remedy: ask for one of them."
         )
     if tolerance is not None:
         check_value(
@@ -165,84 +166,90 @@ def _check_certificate(
 class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     r"""Online regression with Shrinking Gradient.
 
-    Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons, each row of
-    the stream adding one support point. Round t estimates the prediction
-    :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from ``n_samples`` freshly drawn neurons; if
-    :math:`|E_t| < 16 B` it appends :math:`\alpha_t = \eta_t (y_t - E_t)`, else it divides all
-    coefficients by 4. With the step and the number of draws of ``schedule="theorem"``, the expected
-    regret against every function of norm up to B is :math:`O(B \sqrt{T})` for all neurons bounded
-    by 1. The other schedules take far fewer draws, and are a heuristic.
+    Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons. Each row of
+    the stream adds one support point. Round t estimates the prediction
+    :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from ``n_samples`` freshly drawn neurons. If
+    :math:`|E_t| < 16 B`, it appends :math:`\alpha_t = \eta_t (y_t - E_t)`. Otherwise it divides all
+    coefficients by 4.
 
-    f has no offset: what is 0 for it is the middle of ``y_range``. A family that expresses
-    constants badly, such as "coordinates", wants targets that are centred there.
+    ``schedule="theorem"`` has a guarantee for all neurons bounded by 1: the expected regret against
+    every function of norm up to B is :math:`O(B \sqrt{T})`. The other schedules draw far fewer
+    neurons, and are a heuristic. The guarantee assumes targets in [-1, 1], so y is mapped to that
+    interval from ``y_range``.
 
-    The expansion keeps every row: memory is O(T) rows, and a round costs as many activations as
-    there are rows so far, times ``n_samples``. ``max_support`` bounds both.
+    f has no offset: f = 0 predicts the middle of ``y_range``. Some families express constants
+    badly, such as "coordinates". They need targets that are centred there.
 
-    Rows are learned in mini-batches that share their neurons, small enough for the sum of their
-    steps to be stable. The noise of the estimates enters the coefficients: a batch whose steps sum
-    to s multiplies the squared norm of f by at most about :math:`1 + s^2 / m`, which later steps
-    have to take back. Raise ``n_samples`` if the online error grows. The guarantee assumes
-    targets in [-1, 1], to which y is mapped from a range that is declared or taken from the first
-    batch.
+    The expansion keeps every row, so memory is O(T) rows. A round evaluates as many activations as
+    there are rows so far, times ``n_samples``. ``max_support`` limits both.
+
+    Rows are learned in mini-batches that share their neurons. They are small enough for the sum of
+    their steps to be stable. The noise of the estimates enters the coefficients. A batch whose
+    steps sum to s multiplies the squared norm of f by at most about :math:`1 + s^2 / m`, and later
+    steps have to correct that. Raise ``n_samples`` if the online error grows.
 
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or the name of one.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
+        :mod:`trickless.neurons`.
     n_neurons : int, default=10_000
-        Neurons of the finite network into which the expansion is frozen for prediction.
+        The number of neurons of the finite network that predicts, into which the expansion is
+        frozen. More neurons make predictions more accurate, and slower.
     n_samples : int, default=512
-        Draws of w a round, from which the estimates of its predictions are made (m in the paper).
+        The number of neurons drawn in each round to estimate predictions (m in the paper). Raise
+        it if the online error grows.
     norm_bound : float, default=10.0
-        The norm B of the functions competed with, on targets scaled to [-1, 1].
+        The norm B: the learner competes with functions of norm up to B, on targets scaled to
+        [-1, 1].
     step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
     schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
-        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t, but they never exceed
-        ``1 / (2 * bound**2)`` (twice that fits a row exactly). "constant" takes a ``step_size``
-        given as a number, without that limit. "theorem" takes the step of
-        Theorem 1 for ``horizon`` rounds of one row, and as many draws as each round needs for its
-        guarantee, in place of ``step_size``, ``n_samples`` and ``batch_size``; see
-        :func:`trickless.theory.shrinking_gradient_draws`. "theorem-fixed" takes the draws for the
-        worst case that the paper prints, in every round: millions, for ``norm_bound=1``.
+        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
+        never exceed ``1 / (2 * bound**2)``, half of the step that fits a row exactly. "constant"
+        uses a ``step_size`` given as a number, without that limit. "theorem" uses the step of
+        Theorem 1 for ``horizon`` rounds of one row. Each round draws as many neurons as its
+        guarantee needs. It ignores ``step_size``, ``n_samples`` and ``batch_size``. See
+        :func:`trickless.theory.shrinking_gradient_draws`. "theorem-fixed" draws as many neurons in
+        every round as the paper prints for the worst case. These are millions for ``norm_bound=1``.
     horizon : int or None, default=None
-        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
+        The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index", "stratified"}, default="auto"
-        How predictions are estimated; see :class:`Expansion`. "index" is the paper's. "auto" is
-        "stratified" for ``schedule="theorem"``.
+        How predictions are estimated. See :class:`Expansion`. "index" is the estimator of the
+        paper. "auto" is "stratified" for ``schedule="theorem"``.
     batch_size : int or "auto", default="auto"
-        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for which
-        ``batch_size * step * bound**2`` is at most 1, but no larger than all
-        rows before it together (2 at first).
+        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for
+        which ``batch_size * step * bound**2`` is at most 1. A batch is also no larger than all
+        rows before it together, or 2 at first.
     average : bool, default=True
-        Whether to predict with the average of f over the rounds, which the guarantee for new data
-        is about, or with the last f.
+        Whether to predict with the average of f over the rounds. The guarantee for new data is
+        about this average. If False, the last f predicts.
     max_support : int or None, default=None
-        At most so many support points (and one batch) are kept; when there are more, fewer take
-        their place, so that memory is constant, and so is the time of a round. Thousands of points
-        are a good start. None keeps every row.
+        The most support points to keep, apart from those of one batch. If there are more, a
+        compression replaces them by fewer. So memory and the time of a round stay constant.
+        Thousands of points are a good start. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
-        How fewer points take the place of all. "projection" keeps a uniform sample of all rows so
-        far, a quarter of ``max_support`` (4,096 at most), with the coefficients that change f, and
-        the average over rounds, least at the neurons of one draw. What these points cannot express
-        is lost. "unbiased" keeps half of ``max_support``, each point with a probability in
-        proportion to its coefficient and counting inversely more: f keeps its expectation, at the
-        price of a variance of about :math:`\|\alpha\|_1^2` / ``max_support`` each time, which
-        feeds itself on long streams: with hundreds of points it can be larger than f itself. The
-        average is then over the rounds since, so that ``average=True`` smooths little of it.
+        How support points are replaced by fewer. "projection" is better for long streams. It keeps
+        a uniform sample of all rows so far: a quarter of ``max_support``, and at most 4,096. Their
+        coefficients change f, and its average over rounds, as little as possible at one draw of
+        neurons. What these points cannot express is lost. "unbiased" keeps half of
+        ``max_support``. Each point is kept with a probability in proportion to its coefficient, and
+        its coefficient is divided by that probability. So f keeps its expectation, but each
+        compression adds a variance of about :math:`\|\alpha\|_1^2` / ``max_support``. This variance
+        feeds itself on long streams. With hundreds of points it can be larger than f itself. The
+        average restarts after each compression, so ``average=True`` smooths little of it.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
-        The interval that holds every target; it is mapped linearly to [-1, 1]. "auto" takes the
-        smallest and the largest of the first batch. A target outside raises a ValueError, so
+        The interval that contains all targets. It is mapped linearly to [-1, 1]. "auto" takes the
+        smallest and the largest target of the first batch. A target outside raises a ValueError, so
         declare the range of a stream.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of all neurons and of the order of rows.
+        Seed of the neurons and of the order of rows. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and support points.
 
@@ -253,18 +260,19 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     y_range_ : tuple of (array, array)
         Lower and upper ends of the targets' range, each of shape (n_outputs,).
     online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch and their mean squared error, summed over the outputs, on
-        targets scaled to [-1, 1], before they were learned.
+        Number of rows of each batch, and their mean squared error before they were learned. It is
+        summed over the outputs, on targets scaled to [-1, 1].
     regret_ : array of shape (n, 2)
-        Rounds, and the regret up to them: the cumulated loss ½(f_t(x_t) − y_t)² minus that of the
-        best function of norm ``norm_bound`` for the rows so far. For families with a kernel in
-        closed form and up to 10,000 rows; it is worked out on demand.
+        Rounds, and the regret up to them. The regret is the sum of the losses ½(f_t(x_t) − y_t)²
+        minus the same sum for the best function. Best is the smallest sum on these rows, among
+        functions of norm up to ``norm_bound``. The regret is computed on demand, for families with
+        a kernel in closed form and up to 10,000 rows.
     regret_bound_ : array of shape (n,) or None
-        What the expected regret up to these rounds does not exceed, with the largest variance of
-        the run. It is known for ``schedule="theorem"``, and for a constant step if nothing shrank,
-        where rows were learned one by one. Else it is None.
+        An upper bound of the expected regret up to these rounds, with the largest variance of the
+        run. It is known for ``schedule="theorem"``, and for a constant step if no coefficients
+        shrank and rows were learned one by one. Otherwise it is None.
     network_ : Network
-        The frozen network that predicts.
+        The finite network that predicts.
     neurons_ : Neurons
         The fitted family.
     feature_importances_ : array of shape (n_features,)
@@ -323,38 +331,41 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         tolerance: float | None = None,
         confidence: float = 0.95,
     ) -> Any:
-        r"""Predict targets, and say how far the prediction may be from the expansion's.
+        r"""Predict targets, and how close each prediction is to the expansion's.
 
-        The frozen network of ``n_neurons`` neurons predicts, unless a ``tolerance`` is given: then
-        fresh neurons are drawn, as many as it takes for each prediction to be within the tolerance
-        of the expansion's with a probability of at least ``confidence``.
+        By default, the finite network of ``n_neurons`` neurons predicts. With a ``tolerance``,
+        fresh neurons predict. There are enough of them for each prediction to be within the
+        tolerance of the expansion's prediction, with a probability of at least ``confidence``.
 
-        The standard error is not a predictive standard deviation: it covers the sampling of
-        neurons, and neither the noise of y nor what has not been learned. The same holds for the
+        The standard error is not a predictive standard deviation. It is about the sampling of
+        neurons, and not about the noise of y or what has not been learned. The same holds for the
         tolerance.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
         return_standard_error : bool, default=False
-            Whether to return standard errors as well.
+            Whether to return standard errors as well. Not together with ``tolerance``.
         tolerance : float, optional
-            How far predictions may be from :math:`\langle f, \Phi(x) \rangle`, in the units of y.
+            The largest distance of a prediction from :math:`\langle f, \Phi(x) \rangle`, in the
+            units of y. Default: no tolerance.
         confidence : float, default=0.95
-            The probability, for each prediction by itself, with which it is within the tolerance.
+            The probability that a prediction is within the tolerance, for each prediction by
+            itself.
 
         Returns
         -------
         prediction : float64 array of shape (n_rows,) or (n_rows, n_outputs), as y had in ``fit``
         standard_error : array of the same shape, if ``return_standard_error``
-            Monte Carlo standard error of the prediction, from having frozen the expansion into
-            ``n_neurons`` neurons, in the units of y.
+            Monte Carlo standard error of the prediction, in the units of y. It is the error of
+            freezing the expansion into ``n_neurons`` neurons.
 
         Raises
         ------
         ValueError
-            If the tolerance cannot be kept in the model's precision, or is asked for together with
-            a standard error.
+            If the model's precision is too low for the tolerance, or if a tolerance and a standard
+            error are asked for together.
         """
         _check_certificate(type(self).__name__, return_standard_error, tolerance, confidence)
         if not return_standard_error and tolerance is None:
@@ -373,51 +384,54 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
 class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     r"""Online classification with Shrinking Gradient.
 
-    Learns ±1 targets by the squared loss, one class against the rest in one expansion
-    :math:`f = \sum_i \alpha_i \Phi(x_i)`, each row of the stream adding one support point. The
-    rounds, their guarantee and their cost are those of :class:`ShrinkingGradientRegressor`.
-    Raise ``n_samples`` if the online error grows.
+    Learns each class against the rest, by the squared loss of targets ±1. All classes share the
+    support points of one expansion :math:`f = \sum_i \alpha_i \Phi(x_i)`. Each row of the stream
+    adds one support point. :class:`ShrinkingGradientRegressor` describes the rounds, their
+    guarantee, and their time and memory. Raise ``n_samples`` if the online error grows.
 
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or the name of one.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
+        :mod:`trickless.neurons`.
     n_neurons : int, default=10_000
-        Neurons of the finite network into which the expansion is frozen for prediction.
+        The number of neurons of the finite network that predicts, into which the expansion is
+        frozen. More neurons make predictions more accurate, and slower.
     n_samples : int, default=512
-        Draws of w a round, from which the estimates of its predictions are made (m in the paper).
+        The number of neurons drawn in each round to estimate predictions (m in the paper). Raise
+        it if the online error grows.
     norm_bound : float, default=10.0
-        The norm B of the functions competed with.
+        The norm B: the learner competes with functions of norm up to B.
     step_size : float or "auto", default="auto"
-        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the decaying schedules.
+        The step :math:`\eta`. "auto" is ``norm_bound / 2``, for the schedules "sqrt" and "inverse".
     schedule : {"sqrt", "inverse", "constant", "theorem", "theorem-fixed"}, default="sqrt"
-        "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. "constant" takes a
-        ``step_size`` given as a number. "theorem" takes the step and the number of draws that
-        Theorem 1 prescribes for ``horizon`` rounds; see :class:`ShrinkingGradientRegressor`.
+        How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. "constant"
+        uses a ``step_size`` given as a number. "theorem" uses the step and the number of draws that
+        Theorem 1 prescribes for ``horizon`` rounds. See :class:`ShrinkingGradientRegressor`.
     horizon : int or None, default=None
-        The number of rows to come, for ``schedule="theorem"``. More rows raise a ValueError.
+        The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index", "stratified"}, default="auto"
-        How predictions are estimated; see :class:`Expansion`. "index" is the paper's. "auto" is
-        "stratified" for ``schedule="theorem"``.
+        How predictions are estimated. See :class:`Expansion`. "index" is the estimator of the
+        paper. "auto" is "stratified" for ``schedule="theorem"``.
     batch_size : int or "auto", default="auto"
-        Rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that is stable;
-        see :class:`ShrinkingGradientRegressor`.
+        Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that
+        is stable. See :class:`ShrinkingGradientRegressor`.
     average : bool, default=True
-        Whether to predict with the average of f over the rounds, or with the last f.
+        Whether to predict with the average of f over the rounds. If False, the last f predicts.
     max_support : int or None, default=None
-        At most so many support points (and one batch) are kept; when there are more, fewer take
-        their place. None keeps every row.
+        The most support points to keep, apart from those of one batch. If there are more, a
+        compression replaces them by fewer. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
-        How fewer points take the place of all. "projection" keeps what a sample of the rows can
-        express, and "unbiased" the expectation of f; see :class:`ShrinkingGradientRegressor`.
+        How support points are replaced by fewer. "projection" keeps what a sample of the rows can
+        express, and "unbiased" the expectation of f. See :class:`ShrinkingGradientRegressor`.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
-        Seed of all neurons and of the order of rows.
+        Seed of the neurons and of the order of rows. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Threads. None uses as many as BLAS would, -1 every core.
+        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
     verbose : bool, default=False
-        Whether to show progress bars: scikit-learn's from 1.9 on, if rich is installed, or tqdm's.
+        Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
         Precision of activations and support points.
 
@@ -428,14 +442,15 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     expansion_ : Expansion
         Support points and coefficients.
     online_error_ : array of shape (n_batches, 2)
-        Number of rows of each batch and the share misclassified before they were learned.
+        Number of rows of each batch, and the share misclassified before they were learned.
     regret_ : array of shape (n, 2)
-        Rounds, and the regret up to them, summed over the ±1 targets; see
+        Rounds, and the regret up to them, summed over the outputs. See
         :class:`ShrinkingGradientRegressor`.
     regret_bound_ : array of shape (n,) or None
-        What the expected regret does not exceed, if that is known; see there.
+        An upper bound of the expected regret, or None if none is known. See
+        :class:`ShrinkingGradientRegressor`.
     network_ : Network
-        The frozen network that predicts.
+        The finite network that predicts.
     neurons_ : Neurons
         The fitted family.
     feature_importances_ : array of shape (n_features,)
@@ -466,33 +481,36 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
         tolerance: float | None = None,
         confidence: float = 0.95,
     ) -> Any:
-        r"""Decision values, and how far they may be from the expansion's.
+        r"""Compute decision values, and how close each is to the expansion's.
 
-        As :meth:`ShrinkingGradientRegressor.predict`: from the frozen network of ``n_neurons``
-        neurons; or, with a ``tolerance``, from as many fresh ones as it takes.
+        By default they come from the finite network of ``n_neurons`` neurons. With a ``tolerance``,
+        they come from as many fresh neurons as it needs. See
+        :meth:`ShrinkingGradientRegressor.predict`.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows to predict.
         return_standard_error : bool, default=False
-            Whether to return Monte Carlo standard errors as well.
+            Whether to return Monte Carlo standard errors as well. Not together with ``tolerance``.
         tolerance : float, optional
-            How far decision values may be from :math:`\langle f, \Phi(x) \rangle`. Labels are
-            learned as -1 and 1.
+            The largest distance of a decision value from :math:`\langle f, \Phi(x) \rangle`. Labels
+            are learned as -1 and 1. Default: no tolerance.
         confidence : float, default=0.95
-            The probability, for each value by itself, with which it is within the tolerance.
+            The probability that a value is within the tolerance, for each value by itself.
 
         Returns
         -------
         decision : float64 array of shape (n_rows,) or (n_rows, n_classes)
-            One value a row for two classes, positive for the second.
+            One value for each row if there are two classes, positive for the second class.
         standard_error : array of the same shape, if ``return_standard_error``
+            Monte Carlo standard error of each value.
 
         Raises
         ------
         ValueError
-            If the tolerance cannot be kept in the model's precision, or is asked for together with
-            a standard error.
+            If the model's precision is too low for the tolerance, or if a tolerance and a standard
+            error are asked for together.
         """
         _check_certificate(type(self).__name__, return_standard_error, tolerance, confidence)
         if not return_standard_error and tolerance is None:

@@ -29,8 +29,8 @@ class Numbers:
     first : array of shape (n_outputs,) or None
         The targets of the first row.
     varies : array of bool of shape (n_outputs,)
-        Which outputs had a target that differs enough from the first. If one has, targets that
-        differ by less are as good as equal.
+        Which outputs had a target that differs enough from the first. For these outputs, targets
+        that differ by less count as equal.
     """
 
     first: np.ndarray | None = None
@@ -56,7 +56,7 @@ class Numbers:
         return targets
 
     def after(self, targets: np.ndarray, others_vary: Any = False) -> Numbers:
-        """The same, after a batch of targets has been seen: an error if all differ by too little.
+        """The same after a batch of targets; raises an error if all differ by too little.
 
         ``others_vary`` tells which outputs had targets in other batches that differ enough.
         """
@@ -122,7 +122,7 @@ class Range(Numbers):
         return np.where(self.high > self.low, (self.high - self.low) / 2, 1.0)
 
     def after(self, targets: np.ndarray, others_vary: Any = False) -> Range:
-        """The same: it is the width of the range that counts, which is checked at first."""
+        """The same: only the width of the range matters, which is checked at the start."""
         return self
 
     def matrix(self, y: np.ndarray) -> np.ndarray:
@@ -135,7 +135,7 @@ class Range(Numbers):
                 f"{self.owner}: y holds {targets[row, output]:g} (row {row}), outside of y_range="
                 f"({self.low[output]:g}, {self.high[output]:g}), which is mapped to the [-1, 1] "
                 "that the online guarantee assumes. Remedy: a new model with y_range=(low, high) "
-                "wide enough for every batch from the first on; 'auto' takes it from the first."
+                "wide enough for all batches; 'auto' takes it from the first batch."
             )
         return (targets - self.middle) / self.half_width
 
@@ -190,7 +190,7 @@ def _check_differences(
         output = int(small.argmax())
         which = f"{name} of output {output}" if len(differences) > 1 else name
         raise ValueError(
-            f"{owner}: {which} varies by {differences[output]:g} only, and less than {least:g} "
-            f"vanishes in sums of squares, or in coefficients of dtype={dtype.name!r}. Remedy: "
-            f"scale y, or dtype='float64' from {_LEAST:g} on; y may also be constant."
+            f"{owner}: {which} varies by {differences[output]:g} only, but differences below "
+            f"{least:g} vanish in sums of squares, or in coefficients of dtype={dtype.name!r}. "
+            f"Remedy: scale y, or dtype='float64' for at least {_LEAST:g}; y may also be constant."
         )

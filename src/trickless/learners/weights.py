@@ -77,7 +77,7 @@ def _as_numbers(owner: str, given: Any) -> np.ndarray:
 
 
 def _why_no_weights(weight: np.ndarray) -> str | None:
-    """What an array holds that is no weight; None if all are numbers, or may be."""
+    """What an array holds that is not a weight; None if all are numbers, or may be."""
     kind = weight.dtype.kind
     if kind in "SUOT":
         texts = (value for value in weight.ravel().tolist() if isinstance(value, str | bytes))

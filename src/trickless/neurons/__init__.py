@@ -1,42 +1,46 @@
-"""Families of neurons, a family a file.
+"""Families of neurons.
 
-The names listed here are public; the modules beside this one are private.
+The names listed here are public. The modules of this package are private.
 
-==========================  ===================================================  ==================
-family                      one neuron                                           kernel
-==========================  ===================================================  ==================
-:class:`Gaussian`           cosine and sine at a normal frequency                Gaussian
-:class:`Laplace`            cosine and sine at a Cauchy frequency                exp(-distance)
-:class:`Matern`             cosine and sine at a t-distributed frequency         Matérn
-:class:`RationalQuadratic`  cosine and sine, normal of random size               rational quadratic
-:class:`Cauchy`             cosine and sine, Laplace-distributed coordinates     Cauchy, a product
-:class:`Laplace1`           cosine and sine, Cauchy-distributed coordinates      exp(-1-norm)
-:class:`Stumps`             sign of one coordinate against a threshold           closed form
-:class:`Ferns`              random sign of a leaf of a small random tree         closed form
-:class:`Dense`              tanh, erf, sigmoid, sign, step or relu of an affine  all but two
-:class:`Deep`               a network of several such layers                     sign
-:class:`Polynomial`         product of projections                               polynomial, scaled
-:class:`Chi2`               cosine and sine of the logarithm of one bin          chi-squared
-:class:`Intersection`       whether one bin holds more than a random level       intersection
-:class:`Coordinates`        one coordinate                                       inner product
-:class:`Tabular`            rule or wave on ranks and categories                 closed form
-:class:`Trees`              leaf of a random tree of cuts                        closed form
-:class:`Patches`            a random convolution of an image, rectified, pooled  no closed form
-:class:`FromFunction`       two functions of yours: sample w, evaluate psi       whatever they give
-:class:`FromPoint`          the same for one row and one w: simpler, and slow    whatever they give
-:class:`FromTorch`          a freshly initialised torch module                   whatever it gives
-:class:`FromJax`            a freshly initialised JAX function                   whatever it gives
-==========================  ===================================================  ==================
+.. table::
 
-========================  =====================================================  ==================
-made of other families    one neuron                                             kernel
-========================  =====================================================  ==================
-:class:`Mixture`          one of a family that is drawn                          weighted sum
-:class:`Product`          product of one of each                                 product
-:class:`On`               one that sees some of the columns                      on these columns
-:class:`Scaled`           one times a number                                     times a number
-:class:`Landmarks`        kernel of a family at a random training row            mean of products
-========================  =====================================================  ==================
+   ==========================  ================================================  ===================
+   family                      one neuron                                        kernel
+   ==========================  ================================================  ===================
+   :class:`Gaussian`           cosine and sine at a normal frequency             Gaussian
+   :class:`Laplace`            cosine and sine at a Cauchy frequency             exp(-distance)
+   :class:`Matern`             cosine and sine at a t-distributed frequency      Matérn
+   :class:`RationalQuadratic`  cosine and sine, normal frequency of random size  rational quadratic
+   :class:`Cauchy`             cosine and sine, Laplace-distributed coordinates  Cauchy, a product
+   :class:`Laplace1`           cosine and sine, Cauchy-distributed coordinates   exp(-L1 distance)
+   :class:`Stumps`             whether a feature is above a threshold            closed form
+   :class:`Ferns`              random sign of a leaf of a small random tree      closed form
+   :class:`Dense`              tanh, erf, sign, relu, … of a projection          closed form of most
+   :class:`Deep`               network of several such layers                    closed form of sign
+   :class:`Polynomial`         product of projections                            polynomial, scaled
+   :class:`Chi2`               cosine and sine of the logarithm of a bin         chi-squared
+   :class:`Intersection`       whether a bin holds more than a random level      intersection
+   :class:`Coordinates`        one feature                                       inner product
+   :class:`Tabular`            rule or wave on ranks and categories              closed form
+   :class:`Trees`              leaf of a random tree                             closed form
+   :class:`Patches`            random convolution of an image, pooled            no closed form
+   :class:`FromFunction`       your functions of arrays: draw w, evaluate psi    depends on them
+   :class:`FromPoint`          your functions of one row and one w (slow)        depends on them
+   :class:`FromTorch`          torch module with random weights                  depends on it
+   :class:`FromJax`            JAX function with random parameters               depends on it
+   ==========================  ================================================  ===================
+
+.. table::
+
+   ======================  ===========================================  ================
+   made of other families  one neuron                                   kernel
+   ======================  ===========================================  ================
+   :class:`Mixture`        neuron of one of the families                weighted sum
+   :class:`Product`        product of a neuron of each family           product
+   :class:`On`             neuron that sees only some columns           on these columns
+   :class:`Scaled`         neuron times a number                        times a number
+   :class:`Landmarks`      kernel of a family at a random training row  mean of products
+   ======================  ===========================================  ================
 
 ``a + b``, ``a * b`` and ``2 * a`` are short for the sum, the product and the multiple. Subclass
 :class:`Neurons` for a family of your own.
@@ -68,7 +72,7 @@ from trickless.neurons.stumps import Stumps
 from trickless.neurons.tabular import Tabular
 from trickless.neurons.trees import Trees
 
-#: Families that can be asked for by name, with their default parameters.
+#: Families by name. A name gives the family with its default parameters.
 FAMILIES: dict[str, type[Neurons]] = {
     "auto": Auto,
     "gaussian": Gaussian,
@@ -91,7 +95,7 @@ FAMILIES: dict[str, type[Neurons]] = {
     "trees": Trees,
 }
 
-#: What to write for the names of other libraries, and for families that need parameters.
+#: Suggestions for the names of other libraries, and for families that need parameters.
 _HINTS = {
     "rbf": "'gaussian'",
     "rbfsampler": "'gaussian'",
@@ -154,7 +158,23 @@ __all__ = [
 
 
 def make_neurons(neurons: Neurons | str) -> Neurons:
-    """The family itself, or the default of the family with this name.
+    """Return a family of neurons, given as an object or by name.
+
+    Parameters
+    ----------
+    neurons : Neurons or str
+        A family, which is returned unchanged, or the name of one, such as "stumps". A name gives
+        the family with its default parameters.
+
+    Returns
+    -------
+    Neurons
+        The family.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``neurons`` is not a family or the name of one. The message suggests names.
 
     Examples
     --------
@@ -169,8 +189,8 @@ def make_neurons(neurons: Neurons | str) -> Neurons:
     if isinstance(neurons, type) and issubclass(neurons, Neurons):
         name = neurons.__name__
         raise TypeError(
-            f"neurons={neurons!r} is a class, and an instance is needed. Remedy: {name}(...), with "
-            "parentheses."
+            f"neurons={neurons!r} is a class, but it must be an instance. Remedy: {name}(...), "
+            "with parentheses."
         )
     names = ", ".join(repr(name) for name in FAMILIES)
     if not isinstance(neurons, str):

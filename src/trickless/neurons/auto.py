@@ -1,4 +1,4 @@
-"""The family that suits the data, chosen by the learner's contest of families."""
+"""A family that the learner chooses by the data."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ _TABLES: tuple[Neurons, ...] = (Tabular(),)
 
 
 class Auto(Neurons):
-    """The family that suits the data, chosen by cross-validation on some rows.
+    """The best of several families, chosen by cross-validation on some rows.
 
-    Compared are smooth neurons with one length scale and with one for each feature, rough ones,
-    landmarks and small trees. Data frames with categories or gaps take ``Tabular``, and fewer than
-    100 rows ``Gaussian``. A fitted model has the family that won as ``neurons_``, and the scores of
-    all as ``search_scores_``.
+    The learner compares smooth neurons with one length scale, smooth neurons with a length scale
+    for each feature, rough neurons, landmarks and small trees. For sparse rows, it compares the
+    first two. It takes :class:`Tabular` for data frames with categories or missing values, and
+    :class:`Gaussian` for fewer than 100 rows. A fitted model has the chosen family as ``neurons_``,
+    and the scores of all candidates as ``search_scores_``.
 
     Attributes
     ----------
@@ -87,7 +88,7 @@ class Auto(Neurons):
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         raise TypeError(
-            "Auto has no neurons of its own. Remedy: fit a learner with neurons='auto', and take "
+            "Auto has no neurons of its own. Remedy: fit a learner with neurons='auto', and use "
             "its neurons_."
         )
 

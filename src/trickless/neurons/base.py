@@ -1,4 +1,4 @@
-"""The one abstraction: a function that can be drawn at random and evaluated on inputs."""
+"""Neurons: functions that can be drawn at random and evaluated on inputs."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from trickless.rules import Rule, check_parameters, is_real, plain, warn
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
 
-#: What ``a + b``, ``a * b`` and ``2 * a`` make of families. The modules of the composed families,
-#: which import this one, fill it in.
+#: The families that ``a + b``, ``a * b`` and ``2 * a`` make. The modules of these families, which
+#: import this one, fill it in.
 OPERATORS: dict[str, Callable[[Any, Any], Neurons]] = {}
 
 _PAIRS_AT_ONCE = 8
 
 
 class Inputs(NamedTuple):
-    """What a learner knows of the columns of its inputs, beyond the numbers in them.
+    """Names and kinds of the columns of X, as a learner knows them.
 
     Attributes
     ----------
     n_categories : int array of shape (n_features,)
-        How many codes 0, 1, ... a categorical column has; 0 for a column of numbers. The last two
-        codes stand for a missing category, and for one that is new.
+        Number of codes 0, 1, ... of a categorical column, and 0 for a column of numbers. The last
+        two codes are for a missing category and for a new one.
     names : tuple of str, optional
-        Names of the columns, where they came in a data frame.
+        Names of the columns, if X was a data frame.
     """
 
     n_categories: np.ndarray
     names: tuple[str, ...] | None = None
 
     def take(self, indices: np.ndarray) -> Inputs:
-        """The same for some of the columns."""
+        """Select some of the columns."""
         names = None if self.names is None else tuple(self.names[i] for i in indices)
         return Inputs(self.n_categories[indices], names)
 
 
 class Relevance(NamedTuple):
-    """How much each feature matters for what is to be learned.
+    """How much each feature matters for the targets.
 
     Attributes
     ----------
     length_scale : array of shape (n_features,)
-        The length scale of each feature, for a kernel of the Euclidean distance. All are equal
-        where one length scale for all features did best.
+        Length scale of each feature, for a kernel of the Euclidean distance. All are equal if one
+        length scale for all features was best.
     spread : array of shape (n_features,)
         Standard deviation of the feature.
     X : array or CSR matrix of shape (n_rows, n_features)
@@ -60,7 +60,7 @@ class Relevance(NamedTuple):
     sample_weight : array of shape (n_rows,), optional
         Their weights.
     importances : array of shape (n_features,), optional
-        How much each feature matters to a function that was fitted; they sum to 1.
+        How much each feature matters to a fitted function. They sum to 1.
     """
 
     length_scale: np.ndarray
@@ -70,9 +70,9 @@ class Relevance(NamedTuple):
     importances: np.ndarray | None = None
 
     def shares(self) -> np.ndarray:
-        """The spread of each feature in units of its length scale, divided by their sum.
+        """Divide the spread of each feature by its length scale, and scale the result to sum 1.
 
-        Equal shares if no feature varies.
+        The shares are equal if no feature varies.
         """
         matters = self.spread / self.length_scale
         total = matters.sum()
@@ -82,40 +82,40 @@ class Relevance(NamedTuple):
 class Neurons(BaseEstimator, ABC):
     r"""A family of neurons: a function :math:`\psi(x; w)` and a distribution :math:`\mu` of w.
 
-    It stands for the kernel :math:`k(x, x') = E_{w \sim \mu}[\psi(x; w) \cdot \psi(x'; w)]`,
-    which never has to be known. To add a family, subclass this class and write :meth:`draw` and
-    :meth:`activate`; everything in the package then works with it.
+    The family has the kernel :math:`k(x, x') = E_{w \sim \mu}[\psi(x; w) \cdot \psi(x'; w)]`. You
+    never need to know its formula. To add a family, subclass this class and write :meth:`draw` and
+    :meth:`activate`. Everything in the package then works with it.
 
-    ``draw`` may depend on its arguments and on what :meth:`fit` resolved, such as
-    ``n_features_in_``, and on nothing else: the same seed must give the same neurons.
-    ``activate`` is called on blocks of rows from several threads at a time, and must treat rows
-    independently.
+    The same seed must give the same neurons. So ``draw`` may depend only on its arguments and on
+    what :meth:`fit` has set, such as ``n_features_in_``. ``activate`` is called on blocks of rows,
+    from several threads at a time. It must treat each row independently of the others.
 
     Attributes
     ----------
     width : int
-        How many numbers one neuron gives (2 for a cosine-sine pair). Class attribute.
+        Number of values of one neuron: 2 for a pair of cosine and sine. Class attribute.
     bound : float
-        Supremum of the Euclidean norm of those numbers. The guarantees of the learners assume 1.
+        Largest possible Euclidean norm of these values. The guarantees of the learners assume 1.
     accepts_sparse : bool
-        Whether :meth:`activate` takes SciPy CSR matrices.
+        Whether :meth:`activate` accepts SciPy CSR matrices.
     independent : bool
-        Whether the neurons of one draw are independent of each other, as standard errors and
-        certificates assume; they are refused where it is False. Different draws are independent
-        in any case.
+        Whether the neurons of one draw are independent of each other. Standard errors and
+        certificates assume it, and raise an error if it is False. Different draws are always
+        independent.
     accepts_tables : bool
-        Whether :meth:`activate` takes missing values (NaN) and categories. The learner then reads
-        data frames with columns of any type: a category as its code, a date as a number of days.
+        Whether :meth:`activate` accepts missing values (NaN) and categories. The learner then reads
+        data frames with columns of any type. Categories become codes, and dates become numbers of
+        days.
     by_order : bool
-        Whether the order of a column's values matters, however close they are, as it does to ranks
-        and to thresholds taken from the rows. The learner then warns where its precision cannot
-        tell values apart.
+        Whether the order of the values in a column matters, even of values that are close. It does
+        for ranks, and for thresholds taken from the rows. The learner then warns if its precision
+        cannot tell values apart.
     one_hot : bool
-        Whether one of the numbers of a neuron is 1 and the others are 0, as for the leaves of a
-        tree. The family then has a method ``leaves``, which says which of them.
+        Whether one of the values of a neuron is 1 and the others are 0, as for the leaves of a
+        tree. The family then has a method ``leaves``, which gives the index of the 1.
     inputs_ : Inputs or None
-        Names and kinds of the columns. The learner sets it before :meth:`fit`; None if a family is
-        fitted by hand.
+        Names and kinds of the columns. The learner sets it before it calls :meth:`fit`. It is None
+        if you call :meth:`fit` yourself.
 
     Examples
     --------
@@ -137,12 +137,15 @@ class Neurons(BaseEstimator, ABC):
     True
     """
 
-    #: The page of the class in the reference, to which scikit-learn's picture of it links.
+    #: The page of the class in the reference. scikit-learn's diagram of an estimator links to it.
     _doc_link_module = "trickless"
-    _doc_link_template = "https://trickless.readthedocs.io/en/latest/generated/trickless.neurons.{estimator_name}.html"
+    _doc_link_template = (
+        "https://trickless.readthedocs.io/en/latest/reference/generated/"
+        "trickless.neurons.{estimator_name}.html"
+    )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Parameters are numbers of Python, since products of those of NumPy may overflow.
+        # Parameters become numbers of Python, because products of NumPy's numbers may overflow.
         super().__setattr__(name, value if name.endswith("_") else plain(value))
 
     width: int = 1
@@ -162,20 +165,20 @@ class Neurons(BaseEstimator, ABC):
 
     @property
     def has_trees(self) -> bool:
-        """Whether its neurons, or those of some turns, are trees, which take Newton steps."""
+        """Whether some of the neurons are trees, for which learners take Newton steps."""
         return self.one_hot
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Neurons:
-        """Resolve what depends on data, such as the number of features or a length scale.
+        """Set what depends on the data, such as the number of features or a length scale.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
-            Inputs, already validated.
+            Validated inputs.
         rng : numpy.random.Generator
-            Source of randomness for subsampling.
+            Source of randomness, for example to choose some of the rows.
         sample_weight : array of shape (n_rows,), optional
-            Positive weights of the rows; 2 counts as the row twice.
+            Positive weights of the rows. A row of weight 2 counts as two rows.
 
         Returns
         -------
@@ -187,47 +190,49 @@ class Neurons(BaseEstimator, ABC):
         return self
 
     def set_depth(self, n_rows: int, deepest: int) -> None:
-        """Set the depth of the trees of a fitted family, if any, for so many rows."""
+        """Set the depth of the trees of a fitted family for a number of rows."""
 
     def candidates(self) -> list[Neurons]:
-        """Fitted families from which the learner chooses by the data; by default, this one."""
+        """List the fitted families among which the learner chooses. By default, only this one."""
         return [self]
 
     @property
     def wants_relevance(self) -> bool:
-        """Whether the learner must find how much each feature matters, for ``by_relevance``."""
+        """Whether the learner must call ``by_relevance`` before it chooses among candidates."""
         return False
 
     def by_relevance(self, relevance: Relevance) -> Neurons:
-        """A fitted family that uses how much each feature matters; by default, this one.
+        """Make a fitted family that uses how much each feature matters. By default, this one.
 
         Parameters
         ----------
         relevance : Relevance
+            How much each feature matters.
 
         Returns
         -------
         Neurons
+            A fitted family.
         """
         return self
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        """Draw n w from the distribution, independently unless ``independent`` is False.
+        """Draw the weights w of n neurons, independently unless ``independent`` is False.
 
         Parameters
         ----------
         rng : numpy.random.Generator
             The only source of randomness.
         n : int
-            How many.
+            Number of neurons.
 
         Returns
         -------
         array or tuple of arrays
-            Each with n entries along the first axis. ``activate`` gets them as a tuple. Floating-
-            point arrays are drawn in double precision; they are converted to the learner's
-            precision afterwards.
+            Each array has n entries along the first axis. ``activate`` gets the arrays as a tuple.
+            Draw floating-point arrays in double precision. The learner converts them to its own
+            precision.
         """
 
     @abstractmethod
@@ -237,22 +242,22 @@ class Neurons(BaseEstimator, ABC):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
-            In the learner's precision. CSR only if ``accepts_sparse``.
+            Rows in the precision of the learner. It is a CSR matrix only if ``accepts_sparse``.
         weights : tuple of arrays
-            Some of what :meth:`draw` gave, floating-point arrays in the precision of X.
+            Weights of n neurons from :meth:`draw`. Floating-point arrays have the precision of X.
 
         Returns
         -------
         array of shape (n_rows, width * n)
-            Column ``k * n + j`` holds the k-th number of neuron j.
+            Column ``k * n + j`` holds value k of neuron j, both counted from 0.
         """
 
     def __call__(self, X: Any, weights: Weights) -> Any:
-        """Activations in the precision of X, after a check of their shape.
+        """Evaluate n neurons on rows, and check the shape of the activations.
 
-        Everything in the package evaluates neurons through this method. Overflows on the way are
-        not reported, since a response may saturate. Whoever uses activations refuses those that are
-        not finite.
+        Everything in the package evaluates neurons through this method. The activations have the
+        precision of X. Overflows are not reported here, because a response may saturate. Code that
+        uses activations raises an error if they are not finite.
         """
         name = type(self).__name__
         check_columns(name, X, self.n_features_in_)
@@ -264,34 +269,40 @@ class Neurons(BaseEstimator, ABC):
             return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
 
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
-        """Rows as ``combine`` reads them fastest; by default, as they are.
+        """Convert rows to the form that ``combine`` reads fastest.
+
+        By default, they are returned unchanged.
 
         Learners that evaluate the same rows many times convert them once.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows.
         n_jobs : int or None, default=None
-            Threads.
+            Number of threads.
 
         Returns
         -------
         array or CSR matrix of shape (n_rows, n_features)
-            :meth:`combine` accepts it in place of X. Its precision may be another.
+            :meth:`combine` accepts it instead of X. Its precision may differ from that of X.
         """
         return X
 
     def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
-        """The sum of n neurons times their coefficients, on rows of inputs.
+        """Sum the activations of n neurons, each times its coefficient, for each row.
 
-        By default this is the product of the activations with the coefficients. A family overrides
-        it where there is a faster way.
+        By default, this multiplies the matrix of activations by the coefficients. A family
+        overrides it if there is a faster way.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
+            Rows.
         weights : tuple of arrays
+            Weights of n neurons.
         coef : array of shape (n, width, n_outputs)
+            Coefficients of the neurons.
 
         Returns
         -------
@@ -302,11 +313,11 @@ class Neurons(BaseEstimator, ABC):
         return self(X, weights) @ xp.reshape(columns, (-1, coef.shape[2]))
 
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
-        """Evaluate neuron i on row i only, for as many rows as neurons.
+        """Evaluate neuron i on row i only, for n rows and n neurons.
 
-        The default evaluates eight neurons on eight rows at a time and keeps the diagonal, at eight
-        times the cost of the pairs alone. A family overrides it where it can evaluate pairs
-        directly.
+        By default, this evaluates eight neurons on eight rows at a time and keeps the diagonal.
+        That takes eight times the work of the pairs alone. A family overrides it if it can evaluate
+        pairs directly.
 
         Returns
         -------
@@ -323,15 +334,16 @@ class Neurons(BaseEstimator, ABC):
         return pairs
 
     def kernel(self, X: Any, Y: Any = None) -> np.ndarray:
-        """The kernel of a fitted family between rows, where there is a closed form.
+        """Compute the kernel of a fitted family between rows, if it has a closed form.
 
-        It is for tests and for reference: learners that draw neurons do not need it.
+        It is useful for tests and comparisons. Learners that draw neurons do not need it.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_x, n_features)
+            Rows.
         Y : array or sparse matrix of shape (n_y, n_features), optional
-            Default: ``X``.
+            Other rows. Default: ``X``.
 
         Returns
         -------
@@ -340,7 +352,7 @@ class Neurons(BaseEstimator, ABC):
         Raises
         ------
         NotImplementedError
-            If no closed form is known for this family.
+            If the family has no closed form in the package.
         NotFittedError
             Before :meth:`fit`.
         """
@@ -348,13 +360,14 @@ class Neurons(BaseEstimator, ABC):
         return self.closed_form(X, X if Y is None else check_kernel_rows(self, Y, "Y"))
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """The kernel between checked rows; a family with a closed form overrides this method.
+        """Compute the kernel between checked rows. A family with a closed form overrides it.
 
         Parameters
         ----------
         X : array of shape (n_x, n_features)
-            In double precision.
+            Rows in double precision.
         Y : array of shape (n_y, n_features)
+            Other rows in double precision.
 
         Returns
         -------
@@ -362,11 +375,11 @@ class Neurons(BaseEstimator, ABC):
         """
         raise NotImplementedError(
             f"{type(self).__name__} has no closed-form kernel. Remedy: "
-            "trickless.estimate_kernel(neurons, X, Y) estimates it."
+            "estimate it with trickless.estimate_kernel(neurons, X, Y)."
         )
 
     def known_inputs(self, X: Any) -> Inputs:
-        """What is known of the columns of X; if the learner said nothing, all hold numbers."""
+        """Names and kinds of the columns of X. Without a learner, all columns hold numbers."""
         return self.inputs_ or Inputs(np.zeros(X.shape[1], dtype=int))
 
     def __add__(self, other: Any) -> Neurons:
@@ -388,18 +401,20 @@ class Neurons(BaseEstimator, ABC):
 def sample_rows(
     X: Any, rng: np.random.Generator, size: int, sample_weight: Any = None
 ) -> tuple[Any, np.ndarray]:
-    """At most ``size`` rows of X and their weights.
+    """Draw at most ``size`` rows of X, with their weights.
 
-    If there are no more rows than that, they keep their weights. Otherwise rows are drawn in
-    proportion to their weights: with replacement if the weights differ, and the new weight of a row
-    counts how often it was drawn. The rows are on the host, wherever X is.
+    If X has no more rows than that, all are returned with their weights. Otherwise, rows are drawn
+    in proportion to their weights. If the weights differ, rows are drawn with replacement, and the
+    new weight of a row is the number of times that it was drawn. The rows are on the host, wherever
+    X is.
     """
     n = X.shape[0]
     if n == 1:
         warn(
-            "X has one row, from which the neurons take their length scale, ranks or thresholds "
-            "for good: predictions will be inaccurate. Remedy: begin with a batch of some hundred "
-            "rows, or a family that needs none, such as Gaussian(length_scale=1.0)."
+            "X has one row, and the neurons keep the length scale, ranks or thresholds that they "
+            "take from it: predictions will be inaccurate. Remedy: begin with a batch of some "
+            "hundred rows, or a family that takes nothing from rows, such as "
+            "Gaussian(length_scale=1.0)."
         )
     numbers, weight = sample_numbers(n, rng, size, sample_weight)
     return to_host(X if n <= size else take(X, numbers)), weight
@@ -408,7 +423,7 @@ def sample_rows(
 def sample_numbers(
     n: int, rng: np.random.Generator, size: int, sample_weight: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the rows that ``sample_rows`` takes of n rows, in order, and their weights."""
+    """Indices of the rows that ``sample_rows`` draws from n rows, in order, and their weights."""
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if n <= size:
         return np.arange(n), weight

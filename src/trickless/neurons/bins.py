@@ -9,35 +9,35 @@ import numpy as np
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.threads import map_blocks
 
-#: The most bins of a column that hold values: bin 0 is for missing ones, and a byte has 256.
+#: The most bins of a column that hold values. Bin 0 is for missing values, and a byte has 256.
 MOST_BINS = 255
-#: The bin of missing values, and of categories that are new.
+#: The bin of missing values and of new categories.
 MISSING = 0
 
 
 class Bins:
     """Bins of the columns of a table.
 
-    Bin 0 holds missing values. The values of a column of numbers are in the bins 1, 2, ... up to
-    255, which are about equally full: a value is in bin 1 + the number of thresholds below it. Each
-    category has a bin. If there are more than 255, the rarest share the last bin.
+    Bin 0 holds missing values. The values of a column of numbers are in the bins 1, 2, ..., at most
+    255. These are about equally full: a value is in bin 1 + the number of thresholds below it. Each
+    category has a bin. If there are more than 255 categories, the rarest share the last bin.
 
     Parameters
     ----------
     rows : array of shape (n_rows, n_features)
-        Training rows: numbers with NaN where they are missing, and codes of categories.
+        Training rows: numbers, codes of categories, and NaN for missing values.
     n_categories : int array of shape (n_features,)
-        How many codes a column has, 0 for numbers. The last two codes stand for a missing value
-        and for a category that is new.
+        Number of codes of a column, and 0 for a column of numbers. The last two codes are for a
+        missing category and for a new one.
 
     Attributes
     ----------
     thresholds : list of arrays
-        The thresholds of each column of numbers; an empty array for categories.
+        Thresholds of each column of numbers. An empty array for categories.
     of_code : list of (array or None)
-        The bin of each code of a column of categories; None for numbers.
+        Bin of each code of a column of categories. None for numbers.
     counts : int array of shape (n_features,)
-        Number of bins of each column, without that of missing values.
+        Number of bins of each column, without the bin of missing values.
     """
 
     def __init__(self, rows: np.ndarray, n_categories: np.ndarray) -> None:
@@ -53,7 +53,7 @@ class Bins:
         )
 
     def __call__(self, X: Any, n_jobs: int | None = 1) -> Any:
-        """The bins of rows: bytes of shape (n_rows, n_features), each column contiguous."""
+        """Map rows to bins: bytes of shape (n_rows, n_features), with contiguous columns."""
         if not on_host(X):
             xp = namespace(X)
             columns = [self._column(X[:, j], j, xp) for j in range(X.shape[1])]
@@ -71,7 +71,7 @@ class Bins:
         return bins.T
 
     def _column(self, x: Any, j: int, xp: Any) -> Any:
-        """The bins of a column."""
+        """Map a column to bins."""
         missing = xp.isnan(x)
         codes = self.of_code[j]
         if codes is not None:
@@ -79,17 +79,17 @@ class Bins:
             found = xp.take(xp.asarray(codes, device=x.device), code)
         else:
             cuts = xp.asarray(self.thresholds[j], dtype=x.dtype, device=x.device)
-            column = x if xp is np else xp.asarray(x, copy=True)  # contiguous, as torch wants it
+            column = x if xp is np else xp.asarray(x, copy=True)  # contiguous, for torch
             found = xp.searchsorted(cuts, column) + 1
         found = xp.where(missing, xp.full_like(found, MISSING), found)
         return xp.astype(found, xp.uint8)
 
 
 def _thresholds(column: np.ndarray) -> np.ndarray:
-    """Thresholds between the bins of a column of numbers.
+    """Find thresholds between the bins of a column of numbers.
 
-    They are the midpoints of consecutive distinct values. If there are too many of these, each
-    threshold is the midpoint that is nearest to an equal share of the rows.
+    They are the midpoints of consecutive distinct values. If there are too many midpoints, only
+    those are kept that part the rows into about equal shares.
     """
     values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     if len(values) < 2:
@@ -103,9 +103,9 @@ def _thresholds(column: np.ndarray) -> np.ndarray:
 
 
 def midpoints(values: np.ndarray) -> np.ndarray:
-    """Midpoints between consecutive distinct values, which are sorted.
+    """Find the midpoints between consecutive values, which must be sorted and distinct.
 
-    It is the lower value where the midpoint rounds to the upper one.
+    If a midpoint rounds to the upper value, the lower value is used instead.
     """
     lower, upper = values[:-1], values[1:]
     middle = lower / 2 + upper / 2  # a difference could overflow

@@ -13,25 +13,25 @@ from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed, coef_of_draws, draw_part
 from trickless.rules import count
 
-#: Bits of each of the two numbers of a seed: what libraries without 64-bit integers hold.
+#: Bits of each of the two numbers of a seed. Libraries without 64-bit integers can hold them.
 _BITS = 31
 
 
 class Block(Composed):
-    r"""Several draws of a family as one neuron, which is drawn again from a seed whenever needed.
+    r"""Several draws of a family as one neuron, drawn again from a seed when needed.
 
     .. math:: \psi(x; w) = \frac{1}{\sqrt{r}} \big(\psi_1(x; w_1), \dots, \psi_1(x; w_r)\big),
         \qquad k(x, x') = k_1(x, x')
 
-    The weights of a neuron are two integers, however many draws it has. So a mixture of wide blocks
-    with other neurons keeps next to nothing for the blocks.
+    The weights of a neuron are two integers, however many draws it has. So in a mixture with other
+    neurons, wide blocks take hardly any memory.
 
     Parameters
     ----------
     neurons : Neurons
         The family.
     n_draws : int, default=16
-        The draws r of a neuron.
+        Number r of draws in a neuron.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Block(Composed):
         return namespace(coef).concat([part.combine(take(X, rows), draws, each) for rows in blocks])
 
     def _draws(self, X: Any, weights: Weights) -> Weights:
-        """The draws of some neurons beside X, the first draws of all neurons first."""
+        """Draw some neurons on the device of X, the first draws of all neurons first."""
         self._check_draws()
         each = [self._draw(seed, self.n_draws) for seed in to_host(weights[0]).tolist()]
         if not each:
@@ -87,15 +87,15 @@ class Block(Composed):
             return tuple(map(np.asarray, draw_part(self.parts_[0], rng, n)))
 
     def _check_draws(self) -> None:
-        """Check that a seed still gives the neurons that it gave when the model was fitted."""
+        """Check that a seed still gives the neurons with which the model was fitted."""
         now = self._draw([0, 0], 1)
         for a, b in zip(now, self._first, strict=True):
             if a.shape != b.shape or not np.allclose(a, b, rtol=1e-4, equal_nan=True):
                 raise RuntimeError(
-                    f"{type(self.parts_[0]).__name__}: the neurons that a seed gives today are not "
-                    "those that the model was fitted with, so its coefficients do not belong to "
-                    "them (NumPy or the family has changed). Remedy: predict with the versions "
-                    "that fitted the model, or fit it again."
+                    f"{type(self.parts_[0]).__name__}: a seed no longer gives the neurons with "
+                    "which the model was fitted, so its coefficients do not belong to them (NumPy "
+                    "or the family has changed). Remedy: predict with the versions that fitted the "
+                    "model, or fit it again."
                 )
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -103,7 +103,7 @@ class Block(Composed):
 
 
 def _in_precision(X: Any, array: np.ndarray) -> Any:
-    """Weights (r, n, ...) as (r n, ...), where X is and in its precision."""
+    """Reshape weights (r, n, ...) to (r n, ...), on the device and in the precision of X."""
     array = array.reshape(-1, *array.shape[2:])
     there = beside(X, array)
     is_real = np.issubdtype(array.dtype, np.floating)

@@ -1,4 +1,4 @@
-"""Checks of what a family says: of its fit, its draws, its activations and its kernel."""
+"""Checks of a family: of its fit, its draws, its activations and its kernel."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from trickless.arrays.devices import place, take, to_host
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.rules import check_value, count, positive, warn, with_remedies
 
-#: Rounding may change this share of activations by much, where neurons have steps.
+#: Rounding may change this share of activations by a lot, for neurons with steps.
 _FEW_APART = 0.1
-#: Columns whose deviations differ by more than this have different units.
+#: Columns whose standard deviations differ by more than this factor have different units.
 _UNITS = 100.0
 #: Errors of activations that matter, relative to their size; and the share of neurons that may have
 #: them.
@@ -27,7 +27,7 @@ _ROUNDING = 1e-7
 
 
 def check_fit_takes_weights(neurons: Any) -> None:
-    """Check that a family's own ``fit`` takes rows, a generator and weights."""
+    """Check that a family's own ``fit`` accepts rows, a generator and weights."""
     try:
         inspect.signature(neurons.fit).bind(None, None, None)
     except TypeError as error:
@@ -38,7 +38,7 @@ def check_fit_takes_weights(neurons: Any) -> None:
 
 
 def check_fitted_family(neurons: Any) -> None:
-    """Check that a family's own ``fit`` has called that of the base class."""
+    """Check that a family's own ``fit`` has called ``fit`` of the base class."""
     if not hasattr(neurons, "n_features_in_"):
         raise TypeError(
             f"{type(neurons).__name__}.fit did not set n_features_in_. Remedy: call "
@@ -47,7 +47,7 @@ def check_fitted_family(neurons: Any) -> None:
 
 
 def check_columns(owner: str, X: Any, n_features: int) -> None:
-    """Check that rows have as many columns as those that a family was fitted on."""
+    """Check that rows have the number of columns that a family was fitted on."""
     if X.shape[1] != n_features:
         raise ValueError(
             f"{owner}: X has {X.shape[1]} columns, but the neurons were fitted on {n_features}. "
@@ -56,7 +56,7 @@ def check_columns(owner: str, X: Any, n_features: int) -> None:
 
 
 def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:
-    """Check that a parameter that is an array has one number for each feature."""
+    """Check that a parameter given as an array has one number for each feature."""
     if len(values) != n_features:
         raise ValueError(
             f"{owner}: {name} has {len(values)} values, but X has {n_features} features. Remedy: "
@@ -67,8 +67,8 @@ def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:
 def warn_of_units(owner: str, X: Any, weight: np.ndarray, inputs: Any) -> None:
     """Warn if distances between rows hardly depend on some columns, as others vary far more.
 
-    Columns that hold one value in most rows are left alone, as at the edge of images: they may vary
-    little in the same units. So are sparse rows.
+    There is no warning for columns that hold one value in most rows, such as pixels at the edge of
+    images. They may vary little in the same units. Nor is there a warning for sparse rows.
     """
     if scipy.sparse.issparse(X) or len(X) < 2:
         return
@@ -88,15 +88,15 @@ def warn_of_units(owner: str, X: Any, weight: np.ndarray, inputs: Any) -> None:
     more = f" and {len(small) - 5} more" if len(small) > 5 else ""
     ratio = spread[most] / spread[small].max()
     warn(
-        f"{owner}: column {names[most]!r} varies at least {ratio:,.0f} times as much as column "
-        f"{shown}{more}, so distances between rows hardly depend on the latter. Remedy: "
-        f"StandardScaler before the learner, or {owner}(length_scale='relevance'), which finds a "
-        "scale for each column."
+        f"{owner}: distances between rows hardly depend on column {shown}{more}, because column "
+        f"{names[most]!r} varies at least {ratio:,.0f} times as much. Remedy: StandardScaler "
+        f"before the learner, or {owner}(length_scale='relevance'), which learns a length scale "
+        "for each column."
     )
 
 
 def warn_of_rounding(neurons: Any, X: Any, single: Any, double: Any) -> None:
-    """Warn if single precision gives many neurons few digits, by the activations of some rows.
+    """Warn if single precision is too inexact for many neurons, by trying some rows.
 
     ``single`` and ``double`` are weights of the same neurons.
     """
@@ -116,7 +116,7 @@ def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
     owner = type(neurons).__name__
     if not hasattr(neurons, "n_features_in_"):
         raise NotFittedError(
-            f"{owner}: its kernel depends on what fit takes from rows, and it is not fitted. "
+            f"{owner}: this family is not fitted, but its kernel depends on the training rows. "
             "Remedy: neurons.fit(X, np.random.default_rng(0)), or neurons_ of a fitted learner."
         )
     with with_remedies(owner):
@@ -133,9 +133,9 @@ def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
 
 
 def drawn(call: str, draw: Callable[..., Any], *args: Any, n: int) -> Any:
-    """The weights of n neurons as a tuple of arrays, which a function of the user draws.
+    """Call a user's function that draws n neurons, and check that it returns their weights.
 
-    ``call`` shows how it is called. A single array stands for a tuple of one.
+    ``call`` describes the call in error messages. A single array becomes a tuple of one.
     """
     weights = called(call, draw, *args)
     weights = weights if isinstance(weights, tuple) else (weights,)
@@ -144,15 +144,15 @@ def drawn(call: str, draw: Callable[..., Any], *args: Any, n: int) -> Any:
 
 
 def called(call: str, function: Callable[..., Any], *args: Any) -> Any:
-    """What a function of the user returns."""
+    """Call a user's function, and explain errors in its arguments."""
     try:
         return function(*args)
     except (TypeError, AttributeError) as error:
         if "Remedy: " in str(error):
             raise
         raise TypeError(
-            f"{call} failed with {type(error).__name__}: {error}. Remedy: take these arguments in "
-            "this order; rng is a numpy Generator, and the others are numbers."
+            f"{call} failed with {type(error).__name__}: {error}. Remedy: accept these arguments "
+            "in this order; rng is a numpy Generator, and the others are numbers."
         ) from error
 
 
@@ -172,22 +172,22 @@ def check_drawn(call: str, weights: Any, n: int) -> None:
 
 
 def check_repeatable(call: str, draw: Callable[[np.random.Generator], Any], remedy: str) -> None:
-    """Check that the same seed gives the same weights, since a stream may draw them again."""
+    """Check that the same seed gives the same weights, because a stream may draw them again."""
     first, again = (draw(np.random.default_rng(0)) for _ in range(2))
     if not _same_weights(first, again):
         raise ValueError(
-            f"{call} gave other weights from the same seed, but a model needs the same neurons "
+            f"{call} gave different weights from the same seed, but a model needs the same neurons "
             f"whenever it predicts. Remedy: {remedy}."
         )
 
 
 def check_same_draws(name: str, weights: Any, again: Any) -> None:
-    """Check that weights that were drawn twice from one seed are the same."""
+    """Check that weights drawn twice from one seed are the same."""
     if not _same_weights(weights, again):
         raise ValueError(
-            f"{name}.draw(rng, n) gave other weights from the same seed, but neurons are thrown "
-            "away, and drawn again for a prediction. Remedy: take all random numbers from rng, and "
-            "keep nothing in the family."
+            f"{name}.draw(rng, n) gave different weights from the same seed, but neurons are not "
+            "stored, and are drawn again to predict. Remedy: take all random numbers from rng, and "
+            "change nothing in the family."
         )
 
 
@@ -205,33 +205,32 @@ def check_activations(call: str, Z: Any, n_rows: int, n: int, width: int) -> Non
     if not array or isinstance(Z, np.ma.MaskedArray):
         raise TypeError(
             f"{call} returned {type(Z).__name__}, but it must return an array of shape "
-            f"(n_rows, width * n) = ({n_rows}, {width * n}). Remedy: a plain array, as "
-            "numpy.asarray makes it of a data frame, .toarray() of a sparse matrix and .filled(0) "
-            "of a masked array."
+            f"(n_rows, width * n) = ({n_rows}, {width * n}). Remedy: return a plain array: "
+            "numpy.asarray(Z) for a data frame, Z.toarray() for a sparse matrix, Z.filled(0) for "
+            "a masked array."
         )
     if shape != (n_rows, width * n):
         what = type(Z).__name__ if shape is None else f"an array of shape {tuple(shape)}"
         raise TypeError(
             f"{call} returned {what} for {n_rows} rows and {n} neurons of width {width}, but it "
             f"must return an array of shape (n_rows, width * n) = ({n_rows}, {width * n}). Remedy: "
-            "one column for each number of each neuron; set width if a neuron gives more than one."
+            "one column for each value of each neuron; set width if a neuron has several values."
         )
     if isinstance(Z, np.ndarray) and Z.dtype.kind not in "biuf":
         raise TypeError(
-            f"{call} returned an array of the type {Z.dtype}, but activations are real numbers. "
-            "Remedy: return floating-point numbers; of a complex number the real and the imaginary "
+            f"{call} returned an array of type {Z.dtype}, but activations must be real numbers. "
+            "Remedy: return floating-point numbers; for a complex number, its real and imaginary "
             "part, with width = 2."
         )
 
 
 def check_pairs(owner: str, Z: Any, n: int, width: int) -> None:
-    """Check that ``activate_pairs`` gave width numbers for each pair of a row and a neuron."""
+    """Check that ``activate_pairs`` returned width numbers for each pair of row and neuron."""
     if (shape := np.shape(Z)) != (n, width):
         raise TypeError(
             f"{owner}.activate_pairs(X, weights) returned an array of shape {shape} for {n} pairs "
-            f"of a row and a neuron, but it must return one of shape ({n}, {width}). Remedy: a "
-            "family that overrides activate must override activate_pairs to match, or derive from "
-            "Neurons."
+            f"of a row and a neuron, but its shape must be ({n}, {width}). Remedy: a family that "
+            "overrides activate must also override activate_pairs, or derive from Neurons."
         )
 
 
@@ -240,8 +239,8 @@ def check_finite_activations(name: str, values: np.ndarray) -> None:
     xp = namespace(values)
     if not bool(xp.all(xp.isfinite(values))):
         raise ValueError(
-            f"{name} gave activations that are not finite for finite rows. Remedy: scale X, if its "
-            "values are extreme; otherwise keep overflows and divisions by zero out of the family."
+            f"{name} gave activations that are not finite for finite rows. Remedy: scale X if its "
+            "values are extreme; otherwise avoid overflows and divisions by zero in the family."
         )
 
 
@@ -251,59 +250,59 @@ def check_independent(owner: str, what: str, neurons: Any) -> None:
         sampling = getattr(neurons, "sampling", None)
         how = "" if sampling is None else f" with sampling={sampling!r}"
         raise ValueError(
-            f"{owner}: {what} needs neurons that are drawn independently of each other, but those "
-            f"of {type(neurons).__name__}{how} are not. Remedy: sampling='iid', or a family whose "
-            "attribute independent is True."
+            f"{owner}: {what} needs independent neurons, but the neurons of "
+            f"{type(neurons).__name__}{how} depend on each other. Remedy: sampling='iid', or a "
+            "family whose attribute independent is True."
         )
 
 
 def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
-    """Check what a family declares, on a few rows and neurons; the bound only if ``bounded``."""
+    """Check a family on a few rows and neurons. Its bound is checked only if ``bounded``."""
     name = type(neurons).__name__
-    check_value(name, "width", neurons.width, count("width counts the numbers of a neuron"))
+    check_value(name, "width", neurons.width, count("width is the number of values of a neuron"))
     check_value(name, "bound", neurons.bound, positive("bound is the largest norm of a neuron"))
     before = X.copy() if isinstance(X, np.ndarray) else X
     Z = activations_to_host(name, neurons, X, weights)
     if isinstance(X, np.ndarray) and not np.array_equal(before, X, equal_nan=True):
         raise ValueError(
-            f"{name}.activate(X, weights) wrote into X, the rows that it is to evaluate. Remedy: "
-            "make new arrays, as X = X - 1 does where X -= 1 does not."
+            f"{name}.activate(X, weights) changed X, but other code uses the same rows. Remedy: "
+            "make new arrays: X = X - 1 makes one, and X -= 1 does not."
         )
     norms = np.linalg.norm(Z.reshape(len(Z), neurons.width, -1), axis=1)
     check_finite_activations(name, norms)
     if bounded and norms.max(initial=0) > neurons.bound * (1 + 1e-4):
         raise ValueError(
-            f"{name} declares bound={neurons.bound!r}, but a neuron gave a value of norm "
-            f"{norms.max():g}, and steps sized for the bound would diverge. Remedy: scale the "
-            "activations down, or set bound to what they reach; Kitchen Sinks takes unbounded "
-            "neurons as well."
+            f"{name} declares bound={neurons.bound!r}, but a neuron has a norm of "
+            f"{norms.max():g}, so steps that are sized for the bound would diverge. Remedy: scale "
+            "the activations down, or set bound to their largest norm; Kitchen Sinks needs no "
+            "bound."
         )
 
 
 def check_rows_alone(neurons: Any, X: Any, weights: Any) -> None:
-    """Check, on a few rows, that finite activations of a row depend on that row alone."""
+    """Check, on a few rows, that the activations of a row depend on that row alone."""
     name = type(neurons).__name__
     Z = activations_to_host(name, neurons, X, weights)
     if not np.allclose(activations_to_host(name, neurons, X, weights), Z, 1e-4, 1e-6):
         raise ValueError(
-            f"{name}.activate(X, weights) gave other numbers for the same rows and weights. "
-            "Remedy: draw all that is random in draw(rng, n)."
+            f"{name}.activate(X, weights) gave different numbers for the same rows and weights. "
+            "Remedy: draw everything random in draw(rng, n)."
         )
     half = X.shape[0] // 2
-    if not half:  # a family need not accept an empty X
+    if not half:  # a family does not have to accept an empty X
         return
     fewer = activations_to_host(name, neurons, take(X, slice(half)), weights)
     apart = abs(fewer - Z[:half]) > 1e-3 * abs(Z).max(initial=0)
     if apart.mean() > _FEW_APART:
         raise ValueError(
-            f"{name}.activate(X, weights) gave other numbers for rows that have fewer rows beside "
-            "them, but rows come in blocks of any size. Remedy: treat rows independently; keep "
-            "what is known of the training rows, such as a mean, in fit."
+            f"{name}.activate(X, weights) gave different numbers for the same rows in a smaller "
+            "block, but blocks may have any size. Remedy: treat rows independently; compute "
+            "statistics of the training rows, such as a mean, in fit."
         )
 
 
 def activations_to_host(name: str, neurons: Any, X: Any, weights: Any) -> np.ndarray:
-    """Activations of a few rows on the host, after a check that they are on the rows' device."""
+    """Evaluate a few rows, check the device of the activations, and copy them to the host."""
     if on_host(X):
         return np.asarray(neurons(X, weights))
     try:
@@ -312,12 +311,11 @@ def activations_to_host(name: str, neurons: Any, X: Any, weights: Any) -> np.nda
     except Exception as error:
         raise TypeError(
             f"{name}.activate does not work on arrays of {place(X)}: {error!r}. Remedy: pass NumPy "
-            "arrays, or write it with the functions of the namespace of X, "
-            "array_api_compat.array_namespace(X)."
+            "arrays, or use the functions of array_api_compat.array_namespace(X) in activate."
         ) from error
     if there != place(X):
         raise TypeError(
-            f"{name}.activate gave an array of {there} for rows of {place(X)}. Remedy: use the "
-            "functions of the namespace of X, array_api_compat.array_namespace(X)."
+            f"{name}.activate returned an array of {there} for rows of {place(X)}. Remedy: use "
+            "the functions of array_api_compat.array_namespace(X) in activate."
         )
     return to_host(Z)

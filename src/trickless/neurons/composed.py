@@ -28,22 +28,23 @@ FAMILY_LIST = anything(
 
 
 class Composed(Neurons):
-    """A family made of others, its parts: the parameter ``neurons``, one family or a list of them.
+    """A family made of other families, its parts, given as the parameter ``neurons``.
 
-    The weights of a neuron are those of its parts one after the other. Parameters of a part are
-    parameters of the whole, as ``neurons__length_scale`` or, in a list, by its place:
-    ``1__length_scale``. The fitted parts are ``parts_``.
+    ``neurons`` is one family or a list of families. The weights of a neuron are the weights of its
+    parts, one after the other. The parameters of a part are also parameters of the whole:
+    ``neurons__length_scale``, or ``1__length_scale`` for the second of a list. The fitted parts are
+    ``parts_``.
     """
 
     neurons: Any
     parts_: list[Neurons]
 
     def _view(self, X: Any) -> tuple[Any, Inputs | None]:
-        """The columns that the parts see, and what is known of them."""
+        """Give the columns that the parts see, with their names and kinds."""
         return X, self.inputs_
 
     def _measure(self) -> None:
-        """Set ``width`` and ``bound`` from those of the parts; by default, there is one part."""
+        """Set ``width`` and ``bound`` from the parts. By default, there is one part."""
         (part,) = self.parts_
         self.width, self.bound = part.width, part.bound
 
@@ -71,7 +72,7 @@ class Composed(Neurons):
         self._measure()
 
     def candidates(self) -> list[Neurons]:
-        """The family with the first candidate of each part, with the second of each, and so on.
+        """Combine the first candidates of all parts, then the second candidates, and so on.
 
         A part with fewer candidates starts again with its first.
         """
@@ -79,9 +80,9 @@ class Composed(Neurons):
         counts = sorted({len(some) for some in each} - {1})
         if any(counts[-1] % count for count in counts):
             raise ValueError(
-                f"{type(self).__name__}: its parts have {counts} candidates to choose from, but "
-                "they are varied together. Remedy: set the parameters of all parts but one, or "
-                "compare combinations by search= or GridSearchCV."
+                f"{type(self).__name__}: its parts have {counts} candidates, but parts are varied "
+                "together, so each number must divide the largest. Remedy: set the parameters of "
+                "all parts except one, or compare combinations by search= or GridSearchCV."
             )
         return [
             copy(self)._with_parts([some[i % len(some)] for some in each])
@@ -90,7 +91,7 @@ class Composed(Neurons):
 
     @property
     def wants_relevance(self) -> bool:
-        """Whether some part wants to know how much each feature matters."""
+        """Whether some part uses how much each feature matters."""
         return any(getattr(part, "wants_relevance", False) for part in _as_list(self.neurons))
 
     def by_relevance(self, relevance: Relevance) -> Composed:
@@ -106,12 +107,12 @@ class Composed(Neurons):
 
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
-        """Whether all parts take CSR matrices."""
+        """Whether all parts accept CSR matrices."""
         return all(getattr(part, "accepts_sparse", False) for part in _as_list(self.neurons))
 
     @property
     def independent(self) -> bool:
-        """Whether the neurons of a draw are independent in all parts."""
+        """Whether the neurons of one draw are independent in all parts."""
         return all(getattr(part, "independent", True) for part in _as_list(self.neurons))
 
     @property
@@ -121,20 +122,21 @@ class Composed(Neurons):
 
     @property
     def accepts_tables(self) -> bool:  # type: ignore[override]
-        """Whether all parts take missing values and categories."""
+        """Whether all parts accept missing values and categories."""
         return all(getattr(part, "accepts_tables", False) for part in _as_list(self.neurons))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name.
+        """Get the parameters of this family and of its parts.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether those of the parts come as well.
+            Whether to include the parameters of the parts.
 
         Returns
         -------
         dict
+            Values by the names of the parameters.
         """
         if not isinstance(self.neurons, list | tuple):
             return super().get_params(deep)
@@ -146,7 +148,7 @@ class Composed(Neurons):
         return params
 
     def set_params(self, **params: Any) -> Composed:
-        """Set parameters, also those of parts; in a list ``0=Laplace()`` replaces the first."""
+        """Set parameters of this family and its parts. In a list, ``0`` is the first part."""
         neurons = params.pop("neurons", self.neurons)
         if isinstance(neurons, list | tuple):
             neurons = list(neurons)
@@ -162,15 +164,15 @@ class Product(Composed):
     .. math:: \psi(x; w) = \psi_1(x; w_1) \otimes \dots \otimes \psi_m(x; w_m), \qquad
         k(x, x') = \prod_i k_i(x, x')
 
-    A neuron holds every product of a number of one part and numbers of the others, so its width and
-    bound are the products of those of its parts. With parts :class:`On` different columns it is a
-    kernel that compares each group of columns in its own way, and that is large only for rows that
-    are alike in all groups.
+    A neuron holds all products of one value of each part. So its width and its bound are products
+    of the widths and bounds of the parts. If the parts are :class:`On` different columns, the
+    kernel compares each group of columns in its own way. It is large only for rows that are alike
+    in all groups.
 
     Parameters
     ----------
     neurons : list of Neurons
-        The families. ``a * b`` is short for ``Product([a, b])``. Parameters of the first are
+        Families. ``a * b`` is short for ``Product([a, b])``. The parameters of the first family are
         ``0__length_scale`` and so on.
 
     Attributes
@@ -212,16 +214,16 @@ class Product(Composed):
 
 
 class Scaled(Composed):
-    r"""Neurons times a number: a family whose kernel is a multiple of another.
+    r"""Neurons times a number: a family whose kernel is a multiple of another kernel.
 
     .. math:: \psi(x; w) = \sqrt{c} \cdot \psi_1(x; w), \qquad k(x, x') = c \cdot k_1(x, x')
 
     Parameters
     ----------
     neurons : Neurons
-        The family. ``2 * a`` is short for ``Scaled(a, 2)``.
+        Family. ``2 * a`` is short for ``Scaled(a, 2)``.
     factor : float, default=1.0
-        The factor c of the kernel. Its root multiplies the neurons, and their bound.
+        Factor c of the kernel. Its square root multiplies the neurons and their bound.
 
     Attributes
     ----------
@@ -235,7 +237,7 @@ class Scaled(Composed):
     Scaled(factor=3, neurons=Gaussian(length_scale=2.0))
     """
 
-    _rules = {"neurons": FAMILY, "factor": scale("factor=1.0 leaves the kernel as it is")}
+    _rules = {"neurons": FAMILY, "factor": scale("factor=1.0 leaves the kernel unchanged")}
 
     def __init__(self, neurons: Neurons, factor: float = 1.0) -> None:
         self.neurons = neurons
@@ -265,9 +267,9 @@ def draw_part(part: Neurons, rng: np.random.Generator, n: int) -> Weights:
 
 
 def coef_of_draws(coef: Any, width: int, r: int) -> Any:
-    """Coefficients (r n, width, n_outputs) of draws, from those of n neurons of r draws each.
+    """Reorder coefficients of n neurons of r draws each by draw: (r n, width, n_outputs).
 
-    The first draws of all neurons come before the second ones.
+    The first draws of all neurons come before the second draws.
     """
     xp, (n, _, n_outputs) = namespace(coef), coef.shape
     each = xp.permute_dims(xp.reshape(coef, (n, width, r, n_outputs)), (2, 0, 1, 3))
@@ -279,7 +281,7 @@ def _as_list(neurons: Any) -> list[Any]:
 
 
 def _outer(A: Any, B: Any) -> Any:
-    """All products of numbers: of shapes (rows, a, n) and (rows, b, n) to (rows, a b, n)."""
+    """Multiply all pairs of values: shapes (rows, a, n) and (rows, b, n) give (rows, a b, n)."""
     products = A[:, :, None, :] * B[:, None, :, :]
     shape = (A.shape[0], A.shape[1] * B.shape[1], A.shape[2])
     return namespace(products).reshape(products, shape)

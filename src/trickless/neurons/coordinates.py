@@ -1,4 +1,4 @@
-"""Coordinates: a neuron that reads one uniformly drawn input."""
+"""Coordinates: neurons that read one random feature."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from trickless.rules import positive
 
 
 class Coordinates(Projected):
-    r"""One coordinate of the input, clipped to the bound.
+    r"""Neurons that read one random feature, clipped to [-1, 1].
 
     .. math:: \psi(x; j) = \mathrm{clip}(x_j / c, -1, 1), \qquad j \sim U\{1, \dots, d\}
 
-    The kernel is the scaled inner product :math:`\frac{1}{d} \sum_j \psi(x; j) \psi(x'; j)`:
-    linear learning that looks at a few attributes of each row, as in the experiment of [1]_.
+    The kernel is the scaled inner product :math:`\frac{1}{d} \sum_j \psi(x; j) \psi(x'; j)`. So
+    learning is linear, and looks at a few features of each row, as in the experiment of [1]_.
 
     Parameters
     ----------
     scale : float, default=1.0
-        The value c at which a coordinate is clipped.
+        Value c at which a feature is clipped.
 
     References
     ----------

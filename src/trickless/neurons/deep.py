@@ -1,4 +1,4 @@
-"""Deep networks: a neuron that is a whole random network of several layers."""
+"""Deep neurons: each is a random network of several layers."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ _CELLS, _CELLS_ON_DEVICE = 2**19, 2**27
 
 
 class Deep(Dense):
-    r"""Fully connected networks with random weights in every layer; one network is one neuron.
+    r"""Dense networks with random weights in every layer. Each network is one neuron.
 
     .. math:: \psi(x; W_0, \dots, W_L) = \sigma(\langle W_L, u_L \rangle), \qquad
         u_{l+1} = \frac{\sigma(W_l u_l)}{\|\sigma(W_l u_l)\|}, \qquad u_0 = (x / s, b)
 
-    Every unit is drawn like a neuron of :class:`Dense`, and the weights of no two networks are
-    shared. The output of a hidden layer is scaled to length 1, so signals neither fade nor grow
-    with depth. In wide layers the law of large numbers would do the same.
+    Every unit is drawn like a neuron of :class:`Dense`. Networks share no weights. The output of a
+    hidden layer is scaled to length 1, so signals neither fade nor grow with depth. In wide layers,
+    the law of large numbers would have the same effect.
 
     Parameters
     ----------
     hidden : tuple of int, default=(32, 32)
-        Units of each hidden layer; ``()`` is :class:`Dense`. A neuron has as many weights as its
-        network has connections, all of which are drawn, and takes as many multiplications a row.
-        Shrinking Gradient draws fresh neurons in every round, so there small networks are best.
+        Number of units of each hidden layer. ``()`` is :class:`Dense`. Larger networks take more
+        time: a neuron draws a weight for each connection, and a row takes as many multiplications.
+        Shrinking Gradient draws fresh neurons in every round, so use small networks there.
     activation : {"tanh", "erf", "sigmoid", "sign", "step", "relu"}, default="tanh"
-        The nonlinearity of all layers. With "relu" each unit's weights have length 1, and so has
-        :math:`u_0`, which keeps the values in [0, 1]; their mean square is about 1 over twice the
-        units of the last hidden layer.
+        Activation function of all layers. With "relu", the weights of each unit and :math:`u_0`
+        have length 1, which keeps activations in [0, 1]. Their mean square is then about 1 / (2 h),
+        where h is the number of units of the last hidden layer.
     length_scale : float, default=1.0
-        The divisor s of the inputs. Larger values give smoother functions.
+        Divisor s of the inputs. Larger values give smoother functions.
     bias_scale : float, default=1.0
-        The standard deviation b of the offset of the first layer.
+        Standard deviation b of the offset of the first layer.
 
     Notes
     -----
-    With hidden layers, "sign" has a closed-form kernel: two inputs at angle :math:`\theta` differ
-    in :math:`B \sim \mathrm{Bin}(m, \theta/\pi)` of the m signs of a layer, which puts them at the
-    angle :math:`\arccos(1 - 2B/m)` for the next. The kernels of the other activations have no
-    closed form; as layers grow wide, they approach compositions of the kernels of Dense [1]_.
+    With hidden layers, only "sign" has a closed-form kernel. Two inputs at angle :math:`\theta`
+    differ in :math:`B \sim \mathrm{Bin}(m, \theta/\pi)` of the m signs of a layer. So they are at
+    the angle :math:`\arccos(1 - 2B/m)` for the next layer. As layers grow wide, the kernels of all
+    activation functions approach compositions of the kernels of Dense [1]_.
 
     References
     ----------
@@ -88,7 +88,7 @@ class Deep(Dense):
         self.hidden = hidden
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        """Matrices of shape (units, inputs) for each layer of n networks."""
+        """Draw matrices of shape (units, inputs) for each layer of n networks."""
         inputs, units = (self.n_features_in_ + 1, *self.hidden), (*self.hidden, 1)
         return tuple(self.directions(rng, n, *shape) for shape in zip(units, inputs, strict=True))
 
@@ -108,7 +108,7 @@ class Deep(Dense):
         return self._deeper(t, *rest)[:, 0, :]
 
     def _networks(self, U: Any, first: Any, *rest: Any) -> Any:
-        """Networks of one group on all rows: shape (n_rows, n)."""
+        """Evaluate the networks of one group on all rows: shape (n_rows, n)."""
         xp = namespace(U)
         n, units, inputs = first.shape
         t = U @ xp.reshape(first, (n * units, inputs)).T
@@ -116,7 +116,7 @@ class Deep(Dense):
         return self._deeper(t, *rest)[:, :, 0].T
 
     def _deeper(self, t: Any, *layers: Any) -> Any:
-        """Activations from the projections of the first layer, both (n, n_rows, units)."""
+        """Compute activations from the projections of the first layer, both (n, n_rows, units)."""
         xp = namespace(t)
         h = self.respond(t)
         for layer in layers:

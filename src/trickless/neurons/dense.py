@@ -17,7 +17,7 @@ from trickless.rules import choice, non_negative, positive
 
 
 class Dense(Projected):
-    r"""Hidden units of a fully connected layer with random weights.
+    r"""Hidden units of a dense layer with random weights.
 
     .. math:: \psi(x; w) = \sigma(\langle w, \tilde x \rangle), \qquad
         \tilde x = (x / s, b), \; w \sim N(0, I_{d+1})
@@ -25,19 +25,22 @@ class Dense(Projected):
     Parameters
     ----------
     activation : {"tanh", "erf", "sigmoid", "sign", "step", "relu"}, default="tanh"
-        The nonlinearity. "sign" is -1, 0 or 1, and "step" is 1 for positive arguments and 0
-        otherwise. "relu" alone is unbounded, so there :math:`\tilde x` and w are scaled to length 1
-        (w is then uniform on the sphere), which keeps its values in [0, 1].
+        Activation function. "sign" is -1, 0 or 1. "step" is 1 for positive arguments and 0
+        otherwise. Only "relu" is unbounded. So with "relu", :math:`\tilde x` and w are scaled to
+        length 1, which makes w uniform on the sphere and keeps activations in [0, 1].
     length_scale : float, default=1.0
-        The divisor s of the inputs. Larger values give smoother functions.
+        Divisor s of the inputs. Larger values give smoother functions.
     bias_scale : float, default=1.0
-        The standard deviation b of the offset.
+        Standard deviation b of the offset.
 
     Notes
     -----
-    Closed-form kernels: erf (arcsine, [1]_), sign (:math:`1 - 2\theta/\pi`, where
-    :math:`\theta` is the angle between :math:`\tilde x` and :math:`\tilde x'`), step and relu
-    (arc-cosine of order 0 and 1, [2]_).
+    These activation functions have closed-form kernels:
+
+    - "erf": the arcsine kernel [1]_;
+    - "sign": :math:`1 - 2\theta/\pi`, where :math:`\theta` is the angle between :math:`\tilde x`
+      and :math:`\tilde x'`;
+    - "step" and "relu": the arc-cosine kernels of order 0 and 1 [2]_.
 
     References
     ----------
@@ -65,7 +68,7 @@ class Dense(Projected):
         return (self.directions(rng, n, self.n_features_in_ + 1),)
 
     def directions(self, rng: np.random.Generator, *shape: int) -> np.ndarray:
-        """Draw the weights of units independently; those of a unit are along the last axis."""
+        """Draw the weights of units independently. The last axis has the weights of one unit."""
         w = rng.standard_normal(shape)
         if _ACTIVATIONS[self.activation].on_sphere:
             w /= np.linalg.norm(w, axis=-1, keepdims=True)

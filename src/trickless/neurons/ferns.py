@@ -23,24 +23,24 @@ class Ferns(Stumps):
         \ell = \sum_{i=0}^{D-1} 2^i \, \mathbb{1}[x_{j_i} > \theta_i], \qquad
         s_0, \dots, s_{2^D - 1} \in \{-1, 1\}
 
-    with D independent cuts :math:`(j_i, \theta_i)`, drawn as those of :class:`Stumps`, and fair
-    signs. The kernel is the probability of falling into the same leaf,
-    :math:`k(x, x') = \big( (1 + k_{\mathrm{stumps}}(x, x')) / 2 \big)^D`. Where stumps add up
-    functions of single coordinates, ferns see interactions of up to D of them.
+    The D cuts :math:`(j_i, \theta_i)` are independent, and drawn like the cuts of :class:`Stumps`.
+    The signs are fair. The kernel is the probability that two rows share a leaf, :math:`k(x, x') =
+    \big( (1 + k_{\mathrm{stumps}}(x, x')) / 2 \big)^D`. Stumps add up functions of single features.
+    Ferns see interactions of up to D features.
 
     Parameters
     ----------
     depth : int, default=3
-        Cuts D of a fern, 1 to 8.
+        Number of cuts D of a fern, from 1 to 8. A fern has :math:`2^D` leaves.
     thresholds : {"data", "normal"}, default="data"
         How thresholds are drawn, as in :class:`Stumps`.
     feature_weights : "relevance", array of shape (n_features,) or None, default=None
-        How often features are drawn, relative to each other, as in :class:`Stumps`.
+        How often each feature is drawn, relative to the others, as in :class:`Stumps`.
 
     Attributes
     ----------
     feature_weights_ : array of shape (n_features,) or None
-        The probability of each feature; None where all are equally likely.
+        Probability of each feature. None if all are equally likely.
 
     References
     ----------
@@ -94,7 +94,7 @@ class Ferns(Stumps):
 
 
 def _signs(pick: Callable[[Any], Any], columns: Any, thresholds: Any, signs: Any) -> Any:
-    """The signs of the leaves that rows fall into; ``pick`` reads one column for each fern."""
+    """Find the sign of the leaf of each row. ``pick`` reads one column for each fern."""
     xp = namespace(signs)
     n, depth = columns.shape
     place = xp.arange(n, device=signs.device) * 2**depth

@@ -1,4 +1,4 @@
-"""Neurons that another library initialises and evaluates: what torch and JAX have in common."""
+"""Neurons that another library initialises and evaluates: what torch and JAX share."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_repeatable
 from trickless.rules import anything, is_count, positive
 
-#: The most numbers of one intermediate result at a time, unless one neuron on a few rows has more.
-#: They should fit into a processor's cache.
+#: The largest intermediate result, in numbers, unless one neuron on a few rows has more. It should
+#: fit into the processor's cache.
 NUMBERS_AT_ONCE = 2**20
 
 
 class Foreign(Neurons):
-    """A random function of another library, which ``_inspect`` and ``_evaluate`` call."""
+    """A random function of another library. ``_inspect`` and ``_evaluate`` call it."""
 
     _rules = {
         "input_shape": anything(
@@ -56,24 +56,24 @@ class Foreign(Neurons):
     def activate_pairs(self, X: Any, weights: Weights) -> np.ndarray:
         return self._outputs(X.reshape(len(X), 1, *self._shape), weights, pairs=True)[:, 0]
 
-    #: The remedy where an initialisation takes randomness from elsewhere.
+    #: The remedy if an initialisation takes randomness from elsewhere.
     _source: str
 
     @abstractmethod
     def _inspect(self) -> tuple[list[int], int]:
-        """Sizes of what one neuron gives for one row, and of its largest intermediate result."""
+        """Sizes of the outputs of one neuron for one row, and of its largest inner result."""
 
     @abstractmethod
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
-        """Outputs (n, n_rows, ...) of all neurons on all rows; for pairs, on rows of their own."""
+        """Outputs (n, n_rows, ...) of all neurons on all rows. For pairs, each has its own rows."""
 
     @property
     def _shape(self) -> tuple[int, ...]:
-        """The shape of one row, as the function takes it."""
+        """Shape of one row for the function."""
         return (self.n_features_in_,) if self.input_shape is None else self.input_shape
 
     def _outputs(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
-        """Activations by neuron, row and number: shape (n, n_rows, width)."""
+        """Compute activations by neuron, row and value: shape (n, n_rows, width)."""
         n, n_rows = len(weights[0]), X.shape[1 if pairs else 0]
         if n * n_rows == 0:
             return np.empty((n, n_rows, self.width), dtype=X.dtype)
@@ -84,7 +84,7 @@ class Foreign(Neurons):
 
 
 def library(owner: str, module: str, extra: str) -> Any:
-    """Import a library that the package does not depend on, or say what has to be installed."""
+    """Import an optional library, or say what to install."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -100,41 +100,41 @@ def _check_input_shape(owner: str, input_shape: tuple[int, ...] | None, n_featur
     if size != n_features:
         raise ValueError(
             f"{owner}: input_shape={input_shape!r} holds {size} numbers, but X has {n_features} "
-            f"columns. Remedy: a shape whose product is {n_features}, with the axes in the order "
-            "in which the columns run (C order)."
+            f"columns. Remedy: a shape whose product is {n_features}, with the axes in C order "
+            "(the last axis varies fastest along the columns)."
         )
 
 
 def _check_one_output(owner: str, sizes: list[int]) -> None:
-    """Check that a foreign function gives one array that is not empty."""
+    """Check that a foreign function returns one array that is not empty."""
     if len(sizes) != 1 or sizes[0] == 0:
         raise TypeError(
-            f"{owner}: for a row the function gives arrays of sizes {sizes}, but it must give one "
-            "array with at least one number. Remedy: return a single array, such as the first of "
-            "several."
+            f"{owner}: the function returns arrays of sizes {sizes} for a row, but it must return "
+            "one array with at least one number. Remedy: return a single array, such as the first "
+            "of several."
         )
 
 
 def _check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
-    """Check that a foreign function gives width numbers for each of several rows."""
+    """Check that a foreign function returns width numbers for each of several rows."""
     if Z.shape[:2] != (n, n_rows) or Z.size != n * n_rows * width:
         raise TypeError(
-            f"{owner}: for {n_rows} row(s) a neuron gave an array of shape {Z.shape[1:]}, but it "
-            f"must give width = {width} number(s) a row, as it did for a single one. Remedy: keep "
-            "the first axis, which is that of the rows."
+            f"{owner}: for {n_rows} row(s) a neuron returned an array of shape {Z.shape[1:]}, but "
+            f"it must return width = {width} number(s) for each row, as it did for a single row. "
+            "Remedy: keep the first axis, which is the axis of the rows."
         )
 
 
 def _check_varied(call: str, weights: Any) -> None:
-    """Check that there are weights, and that those of several draws differ."""
+    """Check that there are weights, and that several draws differ."""
     if not weights:
         raise ValueError(
-            f"{call} has nothing to draw: there are no parameters. Remedy: a function with random "
-            "parameters."
+            f"{call} draws nothing, because there are no parameters. Remedy: a function with "
+            "random parameters."
         )
     if all((array == array[:1]).all() for array in weights):
         raise ValueError(
-            f"{call} gave the same weights {len(weights[0])} times, so all neurons would be one "
-            "function. Remedy: build anew at each call, with a random initialisation, and share "
-            "nothing trained."
+            f"{call} gave the same weights {len(weights[0])} times, so all neurons would be the "
+            "same function. Remedy: initialise at random in each call, and share no trained "
+            "weights."
         )

@@ -1,6 +1,6 @@
 """Fourier neurons: random frequencies whose distribution is the spectrum of a kernel.
 
-This module has what the families share: the cosine-sine pair, length scales and the draw. The
+This module has what the families share: pairs of cosine and sine, length scales and the draw. The
 families are in ``isotropic`` (kernels of the Euclidean distance) and ``separable`` (products over
 features).
 """
@@ -25,7 +25,7 @@ from trickless.neurons.projected import Projected
 from trickless.rules import choice, either, positive, positives
 
 _MEDIAN_ROWS = 1000
-#: Rows from which length scales are compared; with fewer, "auto" is "median".
+#: Least number of rows for which length scales are compared. With fewer, "auto" is "median".
 COMPARED_FROM = 100
 #: Candidates for the length scale: in units of the median distance, or of the relevant scales.
 _MULTIPLES = {
@@ -40,15 +40,15 @@ _CLOSEST = 1e-305
 
 
 class Fourier(Projected):
-    r"""Cosine-sine pairs at random frequencies, for shift-invariant kernels.
+    r"""Pairs of cosine and sine at random frequencies, for shift-invariant kernels.
 
-    By Bochner's theorem a kernel :math:`k(x - x')` with :math:`k(0) = 1` is
-    :math:`E_w \cos\langle w, x - x'\rangle`, the mean of products of the pairs
-    :math:`(\cos\langle w, x\rangle, \sin\langle w, x\rangle)`. The pair has norm 1 exactly.
+    By Bochner's theorem, a kernel :math:`k(x - x')` with :math:`k(0) = 1` is :math:`E_w \cos\langle
+    w, x - x'\rangle`. This is the mean of products of the pairs :math:`(\cos\langle w, x\rangle,
+    \sin\langle w, x\rangle)`. Each pair has norm 1 exactly.
     """
 
     width = 2
-    #: Whether a frequency is made of one standard normal number more than it has coordinates.
+    #: Whether a frequency needs one more standard normal number than it has coordinates.
     mixed: ClassVar[bool] = False
     #: The distance that the kernel depends on, for the median rule.
     metric: ClassVar[str] = "euclidean"
@@ -114,21 +114,21 @@ class Fourier(Projected):
         return self.with_length_scale(median / euclidean * scale)
 
     def with_length_scale(self, length_scale: float | np.ndarray) -> Fourier:
-        """The same fitted family with another length scale."""
+        """Copy the fitted family with another length scale."""
         family = copy(self)
         family.length_scale_ = length_scale
         return family
 
     @abstractmethod
     def frequencies(self, z: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Frequencies (n, n_features) for length scale 1 from standard normal numbers z.
+        """Map standard normal numbers z to frequencies (n, n_features) for length scale 1.
 
         The numbers g have the shape (n, 1) if the family is ``mixed``, else (n, 0).
         """
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         z, g = SAMPLINGS[self.sampling].draw(rng, n, self.n_features_in_, int(self.mixed))
-        with np.errstate(over="ignore"):  # by heavy tails; infinite weights are refused later
+        with np.errstate(over="ignore"):  # of heavy tails; infinite weights raise an error later
             return (self.frequencies(z, g) / self.length_scale_,)
 
     def respond(self, t: Any) -> Any:
@@ -136,7 +136,7 @@ class Fourier(Projected):
 
 
 def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
-    """Median distance of distinct rows, as if they were repeated by weight; 1 if there are none."""
+    """Median distance of distinct rows. A row of weight 2 counts as two; 1 if there are none."""
     X = np.asarray(X, dtype=np.float64) if not issparse(X) else X.astype(np.float64)
     # In units of this power of 2, no square overflows and some do not vanish.
     unit = float(np.ldexp(0.5, np.frexp(abs(X).max())[1])) or 1.0
@@ -166,21 +166,21 @@ def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
 def _check_feature_count(
     owner: str, sampling: str, n_features: int, least: int, most: int | None
 ) -> None:
-    """Check that X has as many features as the way of drawing frequencies is made for."""
+    """Check that the sampling of frequencies works for this number of features."""
     if n_features < least:
         raise ValueError(
-            f"{owner}: sampling={sampling!r} is for {least:,} features or more, since it is biased "
-            f"with fewer, but X has {n_features:,}. Remedy: sampling='orthogonal'."
+            f"{owner}: sampling={sampling!r} needs {least:,} features or more, because it is "
+            f"biased with fewer, but X has {n_features:,}. Remedy: sampling='orthogonal'."
         )
     if most is not None and n_features > most:
         raise ValueError(
-            f"{owner}: sampling={sampling!r} is for {most:,} features at most, but X has "
+            f"{owner}: sampling={sampling!r} works for at most {most:,} features, but X has "
             f"{n_features:,}. Remedy: sampling='iid'."
         )
 
 
 def _check_distance(owner: str, distance: float) -> None:
-    """Check that the inverse of the median distance is well within the range of numbers."""
+    """Check that the inverse of the median distance does not overflow."""
     if distance < _CLOSEST:
         raise ValueError(
             f"{owner}: the median distance between rows of X is {distance:g}, whose inverse is too "

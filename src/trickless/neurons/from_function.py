@@ -1,4 +1,4 @@
-"""Functions of your own as neurons, on arrays of rows and weights or on one of each."""
+"""Your own functions as neurons, on arrays of rows and weights or on one row and one w."""
 
 from __future__ import annotations
 
@@ -12,43 +12,45 @@ from trickless.neurons.checks import called, check_activations, check_drawn, che
 from trickless.rules import anything, count, positive
 
 _SIZES = {
-    "width": count("width counts the numbers that psi gives for one row and one neuron"),
+    "width": count("width is how many numbers psi returns for one row and one neuron"),
     "bound": positive("bound=1.0 suits a psi whose values have norm 1 at most"),
 }
 
 
 class FromFunction(Neurons):
-    r"""Two functions of your own, on arrays: one draws weights, the other evaluates neurons.
+    r"""Two functions of your own on arrays: one draws weights, the other evaluates neurons.
 
     .. math:: k(x, x') = E_{w \sim \text{sample}}[\psi(x; w) \cdot \psi(x'; w)]
 
-    :class:`FromPoint` takes a psi of one row and one w, and is slower. A family with parameters or
-    with anything that depends on data is a subclass of :class:`Neurons` instead.
+    :class:`FromPoint` takes functions of one row and one w, and is slower. Write a subclass of
+    :class:`Neurons` instead if your family has parameters, or depends on the data.
 
     Parameters
     ----------
     sample : callable
-        ``sample(rng, n, n_features)`` returns n weights drawn with the generator ``rng`` and
-        nothing else: an array with n entries along its first axis, or a tuple of such arrays.
+        Function ``sample(rng, n, n_features)`` that draws the weights of n neurons. It returns an
+        array with n entries along the first axis, or a tuple of such arrays. All randomness must
+        come from the generator ``rng``.
     psi : callable
-        ``psi(X, w)``, or ``psi(X, a, b, ...)`` where ``sample`` returns a tuple, evaluates n
-        neurons on rows X of shape (n_rows, n_features). It returns an array of shape
-        (n_rows, width * n), whose column ``k * n + j`` is number k of neuron j. Each row must be
-        treated on its own. X and floating-point weights have the learner's precision. It is called
-        from several threads at a time.
+        Function ``psi(X, w)`` that evaluates n neurons on rows X of shape (n_rows, n_features). It
+        is ``psi(X, a, b, ...)`` if ``sample`` returns a tuple. It returns an array of shape
+        (n_rows, width * n), whose column ``k * n + j`` is value k of neuron j. It must treat each
+        row independently of the others. X and floating-point weights have the precision of the
+        learner. Several threads call it at a time.
     width : int, default=1
-        How many numbers one neuron gives.
+        Number of values of one neuron.
     bound : float, default=1.0
-        Largest Euclidean norm of a neuron's numbers, which the two learners that take steps rely
-        on. Kitchen Sinks takes unbounded neurons as well.
+        Largest Euclidean norm of a neuron's values. Doubly Stochastic Gradients and Shrinking
+        Gradient rely on it. Kitchen Sinks needs no bound.
 
     See Also
     --------
-    FromPoint : A psi of one row and one w.
+    FromPoint : Functions of one row and one w.
 
     Notes
     -----
-    A learner can be pickled if both functions can: functions of a module can, lambdas cannot.
+    You can pickle a learner if you can pickle both functions. Named functions in a module can be
+    pickled, and lambdas cannot.
 
     Examples
     --------
@@ -70,7 +72,7 @@ class FromFunction(Neurons):
     _rules = _SIZES | {
         "sample": anything(
             "a function sample(rng, n, n_features)",
-            "return n weights along the first axis of an array, or of each of a tuple of arrays",
+            "return an array with n entries along the first axis, or a tuple of such arrays",
             callable,
         ),
         "psi": anything(
@@ -97,7 +99,7 @@ class FromFunction(Neurons):
         check_repeatable(
             f"{type(self).__name__}: sample",
             lambda rng: self.draw(rng, 2),
-            "take all randomness from the generator that sample is given",
+            "take all randomness from the generator that is passed to sample",
         )
         return self
 
@@ -115,27 +117,28 @@ class FromFunction(Neurons):
 
 
 class FromPoint(FromFunction):
-    r"""Two functions of your own, one that draws a single w and one of a single row and w.
+    r"""Two functions of your own: one draws a single w, the other takes a single row and w.
 
-    They are the definition of a neuron, word for word. Every activation is a call of a Python
-    function, one after the other whatever the number of threads: 0.3 µs for a bare comparison, 1 to
-    4 µs for a few calls of NumPy, so 1,000 neurons on 10,000 rows take 3 to 40 s. They are for
-    trying an idea out, and for small data. :class:`FromFunction` is some hundred times faster;
-    :class:`FromJax` vectorises a psi of one row that is written in JAX.
+    This is the definition of a neuron, word for word. Use it to try out an idea, and for small
+    data. Every activation is a call of a Python function, and threads do not help. A call takes 0.3
+    µs for a single comparison, and 1 to 4 µs for a few calls of NumPy. So 1,000 neurons on 10,000
+    rows take 3 to 40 s. :class:`FromFunction` is about a hundred times faster. :class:`FromJax`
+    vectorises a psi of one row that is written in JAX.
 
     Parameters
     ----------
     sample : callable
-        ``sample(rng, n_features)`` returns one w drawn with the generator ``rng`` and nothing else:
-        a number, an array, or a tuple of these, of the same shapes at each call.
+        Function ``sample(rng, n_features)`` that draws one w: a number, an array, or a tuple of
+        these, with the same shapes at each call. All randomness must come from the generator
+        ``rng``.
     psi : callable
-        ``psi(x, w)``, or ``psi(x, a, b, ...)`` where ``sample`` returns a tuple, for one row x of
-        shape (n_features,). It returns a number, or ``width`` numbers.
+        Function ``psi(x, w)`` of one row x of shape (n_features,) and one w. It is ``psi(x, a, b,
+        ...)`` if ``sample`` returns a tuple. It returns a number, or ``width`` numbers.
     width : int, default=1
-        How many numbers one neuron gives.
+        Number of values of one neuron.
     bound : float, default=1.0
-        Largest Euclidean norm of a neuron's numbers, which the two learners that take steps rely
-        on. Kitchen Sinks takes unbounded neurons as well.
+        Largest Euclidean norm of a neuron's values. Doubly Stochastic Gradients and Shrinking
+        Gradient rely on it. Kitchen Sinks needs no bound.
 
     See Also
     --------
@@ -187,36 +190,36 @@ class FromPoint(FromFunction):
         return self._values(list(zip(X, zip(*weights, strict=True), strict=True)), X.dtype)
 
     def _values(self, pairs: list[tuple[Any, tuple[Any, ...]]], dtype: Any) -> np.ndarray:
-        """Values of psi for each row and its w, shape (len(pairs), width)."""
+        """Compute psi for each row and its w, shape (len(pairs), width)."""
         values = [self.psi(x, *w) for x, w in pairs]
         return _check_numbers("FromPoint: psi(x, *w)", values, self.width).astype(dtype)
 
 
 def _arrays(weights: Any) -> Weights:
-    """A tuple of arrays, from one array or from a tuple."""
+    """Make a tuple of arrays from one array or a tuple."""
     several = weights if isinstance(weights, tuple) else (weights,)
     try:
         return tuple(np.asarray(array) for array in several)
     except ValueError as error:
         raise TypeError(
-            f"sample returned a {type(weights).__name__} that is no array ({error}). Remedy: "
+            f"sample returned a {type(weights).__name__} that is not an array ({error}). Remedy: "
             "return an array, or a tuple of arrays such as (W, b)."
         ) from error
 
 
 def _check_stackable(call: str, drawn: list[tuple[np.ndarray, ...]]) -> None:
-    """Check that weights that are drawn one at a time have the same shapes."""
+    """Check that weights drawn one at a time have the same shapes."""
     shapes = {tuple(array.shape for array in weights) for weights in drawn}
     if len(shapes) > 1:
         one, other = sorted(shapes)[:2]
         raise TypeError(
             f"{call} returned arrays of shapes {list(one)} in one call and {list(other)} in "
-            "another, but all must have the same. Remedy: pad what is short."
+            "another, but the shapes must not change. Remedy: pad shorter arrays."
         )
 
 
 def _check_numbers(call: str, values: list[Any], width: int) -> np.ndarray:
-    """Check that values of one neuron on one row are width real numbers each, and stack them."""
+    """Check that each value is ``width`` real numbers, and stack the values."""
     try:
         array = np.array(values)
     except ValueError:  # of different shapes
@@ -227,8 +230,8 @@ def _check_numbers(call: str, values: list[Any], width: int) -> np.ndarray:
         odd = next((v for v in values if not _is_numbers(v, right)), values[0])
         raise TypeError(
             f"{call} returned {odd!r} for a row and a neuron, but it must return width = {width} "
-            "real number(s) for each. Remedy: return numbers, always as many, and set width to how "
-            "many."
+            "real number(s) for each. Remedy: always return the same number of numbers, and set "
+            "width to it."
         )
     return array.reshape(len(values), width)
 

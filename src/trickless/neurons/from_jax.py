@@ -1,4 +1,4 @@
-"""JAX functions as neurons: random parameters are a draw of w."""
+"""JAX functions as neurons. Random parameters of a function are a draw of w."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
 from trickless.rules import anything
 
-#: Calls are padded to one of these numbers of rows, and draws to this number, so that JAX compiles
-#: a function for few shapes and not for every number of rows and neurons that learners ask for.
+#: Calls are padded to one of these numbers of rows, and draws to this number. So JAX compiles a
+#: function for a few shapes, and not for every number of rows and neurons.
 _ROWS = (8, 64)
 _DRAWS = 16
 #: The most neurons in a call.
@@ -21,36 +21,37 @@ _NEURONS = 256
 
 
 class FromJax(Foreign):
-    r"""JAX functions: :math:`\psi(x; w)` is ``apply(w, x)``, and w what ``init`` draws.
+    r"""JAX functions as neurons: :math:`\psi(x; w)` is ``apply(w, x)``, and ``init`` draws w.
 
     .. math:: \psi(x; w) = \frac{b}{\sqrt{k}} \tanh(\text{apply}(w, x)) \in R^k
 
-    They can be networks of Flax, Equinox or Haiku, or functions written by hand. Nothing in them is
-    trained; the learner weights many of them. Both functions are vectorised over neurons and rows
-    and compiled by JAX, for two or three shapes in each precision.
+    The functions can be networks of Flax, Equinox or Haiku, or written by hand. They are not
+    trained. The learner only finds a coefficient for each of their outputs. JAX vectorises both
+    functions over neurons and rows, and compiles them for two or three shapes in each precision.
 
     Parameters
     ----------
     init : callable
-        ``init(key, x)`` draws parameters from a JAX random key, for a row x like those to come: any
-        nest of arrays that JAX takes for a pytree. ``module.init`` of a Flax module is one.
+        Function ``init(key, x)`` that draws parameters from a JAX random key, for an example row x.
+        The parameters can be any pytree of arrays. ``module.init`` of a Flax module is such a
+        function.
     apply : callable
-        ``apply(parameters, x)`` gives an array for one row x of shape ``input_shape``.
-        ``module.apply`` of a Flax module is one.
+        Function ``apply(parameters, x)`` that returns an array for one row x of shape
+        ``input_shape``. ``module.apply`` of a Flax module is such a function.
     input_shape : tuple of int, optional
         Shape of one row, such as (28, 28, 1) for an image of one channel. Default: (n_features,).
     squash : bool, default=True
-        Whether the k numbers of a row are passed through tanh and scaled to the bound. False takes
-        them as they are.
+        Whether to pass the k outputs of the function for a row through tanh, and scale them to the
+        bound. False uses the outputs directly.
     bound : float, default=1.0
-        Largest Euclidean norm b of a neuron's numbers. With ``squash=False`` it is your promise,
-        which the two learners that take steps check on a few rows; Kitchen Sinks takes functions
-        without a bound.
+        Largest Euclidean norm b of a neuron's values. With ``squash=False``, you must know it.
+        Doubly Stochastic Gradients and Shrinking Gradient check it on a few rows. Kitchen Sinks
+        needs no bound.
 
     Attributes
     ----------
     width : int
-        How many numbers k the function gives for a row.
+        Number k of outputs of the function for a row.
 
     See Also
     --------
@@ -58,14 +59,14 @@ class FromJax(Foreign):
 
     Notes
     -----
-    Parameters are drawn in single precision and evaluated in that of the learner; 64-bit numbers
-    are switched on in JAX for just these calls where the learner has ``dtype="float64"``. JAX uses
-    its own threads, whatever ``n_jobs`` is.
+    Parameters are drawn in single precision, and evaluated in the precision of the learner. If the
+    learner has ``dtype="float64"``, 64-bit numbers are switched on in JAX for these calls only. JAX
+    uses its own threads, whatever ``n_jobs`` is.
 
-    Compiling takes a second or so for a convolutional network. JAX keeps what it compiled for a
-    pair of functions, and scikit-learn's clones share it where ``init`` and ``apply`` are plain
-    functions; bound methods such as ``module.init`` are copied with their module, and compiled
-    again. A learner can be pickled if both functions can.
+    Compiling a convolutional network takes about a second. JAX keeps the compiled code for each
+    pair of functions. Clones of an estimator share it if ``init`` and ``apply`` are plain
+    functions. Bound methods such as ``module.init`` are copied with their module, and compiled
+    again. You can pickle a learner if you can pickle both functions.
 
     With Equinox, parameters are the arrays of a module::
 
@@ -103,7 +104,7 @@ class FromJax(Foreign):
             "a function apply(parameters, x)", "evaluate parameters on one row x", callable
         ),
     }
-    _source = "draw from the key that init is given, and from nothing else"
+    _source = "take all randomness from the key that is passed to init"
 
     def __init__(
         self,
@@ -164,7 +165,7 @@ def _jax() -> Any:
 
 @cache
 def _compiled() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Functions that draw and evaluate, which JAX compiles for each family and shape."""
+    """Make functions that draw and evaluate. JAX compiles them for each family and shape."""
     jax = _jax()
 
     def draw(init: Any, shape: tuple[int, ...], keys: Any) -> Any:
@@ -191,13 +192,13 @@ def _example(key: Any) -> Any:
 
 
 def _padded(array: np.ndarray, size: int) -> np.ndarray:
-    """The array with its last entry repeated until it has ``size`` entries."""
+    """Repeat the last entry of an array until it has ``size`` entries."""
     missing = size - len(array)
     return np.concatenate([array, np.repeat(array[-1:], missing, axis=0)]) if missing else array
 
 
 def _largest(jaxpr: Any) -> int:
-    """Numbers of the largest intermediate result of a traced function."""
+    """Size of the largest intermediate result of a traced function."""
     sizes = [0]
     for equation in jaxpr.eqns:
         sizes += [getattr(out.aval, "size", 0) for out in equation.outvars]
@@ -207,9 +208,9 @@ def _largest(jaxpr: Any) -> int:
 
 
 def _check_real_output(owner: str, dtype: Any) -> None:
-    """Check that a function gives real numbers."""
+    """Check that a function returns real numbers."""
     if np.dtype(dtype).kind == "c":
         raise TypeError(
-            f"{owner}: the function gives numbers of the type {dtype}, but activations are real. "
+            f"{owner}: the function returns numbers of type {dtype}, but activations must be real. "
             "Remedy: return the real and the imaginary part, one after the other."
         )

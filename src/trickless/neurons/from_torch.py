@@ -1,4 +1,4 @@
-"""Torch modules as neurons: a random initialisation is a draw of w."""
+"""Torch modules as neurons. A random initialisation of a module is a draw of w."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ _GENERATOR = threading.Lock()
 
 
 class FromTorch(Foreign):
-    r"""Torch modules: :math:`\psi(x; w)` is a module, and w its random initialisation.
+    r"""Torch modules as neurons: :math:`\psi(x; w)` is a module with random weights w.
 
     .. math:: \psi(x; w) = \frac{b}{\sqrt{k}} \tanh(\text{module}_w(x)) \in R^k
 
-    Any network will do: convolutions, attention, residual blocks. Nothing in it is trained; the
-    learner weights many of them. Many modules are evaluated at once (``torch.func.vmap``), on the
-    processor, in eval mode (no dropout; batch normalisation with the statistics that it was
-    initialised with) and without gradients.
+    Any network works: convolutions, attention, residual blocks. The modules are not trained. The
+    learner only finds a coefficient for each of their outputs. Many modules are evaluated at once
+    (``torch.func.vmap``), on the processor and without gradients. They are in eval mode: without
+    dropout, and with the initial statistics of batch normalisation.
 
     Parameters
     ----------
     module_factory : callable
-        ``module_factory()`` builds a ``torch.nn.Module`` on the processor, initialised with torch's
-        default generator and no other source of randomness. Its parameters and buffers are w. It
-        takes rows of shape (n_rows, \*input_shape) and returns a tensor with n_rows entries along
-        the first axis, each made from its own row alone. It must be of a kind that
-        ``torch.func.vmap`` can evaluate, which rules out branches that depend on values.
+        Function without arguments that builds a ``torch.nn.Module`` on the processor. All
+        randomness must come from torch's default generator. The module's parameters and buffers are
+        w. The module takes rows of shape (n_rows, \*input_shape). It returns a tensor with n_rows
+        entries along the first axis, each from its own row alone. ``torch.func.vmap`` must be able
+        to evaluate it, so no branch may depend on values.
     input_shape : tuple of int, optional
-        Shape of one row as the module takes it, such as (1, 28, 28) for an image of one channel.
-        Default: (n_features,).
+        Shape of one row for the module, such as (1, 28, 28) for an image of one channel. Default:
+        (n_features,).
     squash : bool, default=True
-        Whether the k numbers that the module gives for a row are passed through tanh and scaled to
-        the bound. False takes them as they are.
+        Whether to pass the k outputs of the module for a row through tanh, and scale them to the
+        bound. False uses the outputs directly.
     bound : float, default=1.0
-        Largest Euclidean norm b of a neuron's numbers. With ``squash=False`` it is your promise,
-        which the two learners that take steps check on a few rows; Kitchen Sinks takes modules
-        without a bound.
+        Largest Euclidean norm b of a neuron's values. With ``squash=False``, you must know it.
+        Doubly Stochastic Gradients and Shrinking Gradient check it on a few rows. Kitchen Sinks
+        needs no bound.
 
     Attributes
     ----------
     width : int
-        How many numbers k the module gives for a row.
+        Number k of outputs of the module for a row.
 
     See Also
     --------
@@ -60,17 +60,17 @@ class FromTorch(Foreign):
 
     Notes
     -----
-    To draw is to construct modules, one after the other, which takes just under a millisecond for a
-    small convolutional one. Weights are drawn in torch's default precision and evaluated in that of
-    the learner, which converts parameters and buffers, but not tensors that a module keeps in other
-    attributes.
+    A draw constructs modules one after the other. That takes just under a millisecond for a small
+    convolutional module. Weights are drawn in torch's default precision, and evaluated in the
+    precision of the learner. Parameters and buffers are converted. Tensors in other attributes of a
+    module are not.
 
-    Torch's generator is restored after a draw. No other thread may use it during a draw. In a
-    thread that evaluates neurons, torch is held to one OpenMP thread meanwhile: it is the learner
-    that shares rows out among threads (``n_jobs``).
+    Torch's generator is restored after a draw. No other thread may use it during a draw. Each
+    thread that evaluates neurons limits torch to one OpenMP thread, because the learner already
+    runs ``n_jobs`` threads.
 
-    The module is also kept by a fitted learner, without its weights, so a learner can be pickled if
-    ``module_factory`` and the module's class belong to a module of Python.
+    A fitted learner keeps the module without its weights. So you can pickle a learner if
+    ``module_factory`` and the class of the module are defined in an importable Python file.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class FromTorch(Foreign):
             callable,
         )
     }
-    _source = "initialise on the processor with torch's default generator, and nothing else"
+    _source = "initialise on the processor, with random numbers from torch's default generator only"
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class FromTorch(Foreign):
         )
 
     def _build(self, seed: int, n: int) -> list[Any]:
-        """Modules initialised from a seed; torch's own generator stays as it was."""
+        """Build modules from a seed. The state of torch's own generator is restored."""
         torch = _torch()
         with _GENERATOR, Entered(lambda: torch.random.fork_rng([])), torch.device("cpu"):
             torch.default_generator.manual_seed(seed)
@@ -168,7 +168,7 @@ def _torch() -> Any:
 
 @cache
 def _openmp() -> ThreadpoolController:
-    """The controller of OpenMP's thread count, which every calling thread has for itself."""
+    """Get the controller of OpenMP's thread count, which each calling thread has for itself."""
     _torch()
     return ThreadpoolController().select(user_api="openmp")
 
@@ -178,7 +178,7 @@ def _tensor(array: np.ndarray) -> Any:
 
 
 def _sizes(out: Any) -> list[int]:
-    """Sizes of the tensors that a module gives."""
+    """Sizes of the tensors that a module returns."""
     tensors = out if isinstance(out, tuple | list) else [out]
     return [tensor.numel() for tensor in tensors if isinstance(tensor, _torch().Tensor)]
 
@@ -189,6 +189,6 @@ def _check_module(module: Any, module_class: type, called: bool) -> None:
         what = f"returned a {type(module).__name__}" if called else "is a module itself"
         raise TypeError(
             f"FromTorch: module_factory {what}, but it must be a function that builds a new "
-            "torch.nn.Module whenever it is called. Remedy: module_factory=lambda: "
-            "torch.nn.Sequential(...), or a function with a name, which can be pickled."
+            "torch.nn.Module at each call. Remedy: module_factory=lambda: "
+            "torch.nn.Sequential(...), or a named function, which can be pickled."
         )

@@ -1,4 +1,4 @@
-"""Neurons for histograms: rows of counts, shares or intensities, none of them negative."""
+"""Neurons for histograms: rows of counts, shares or intensities of at least 0."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from trickless.neurons.projected import Projected
 class Histograms(Projected):
     r"""Neurons that read one bin, for additive kernels :math:`\sum_j k(x_j, x'_j) / \sum_j m_j`.
 
-    Here :math:`m_j` is the largest training value of bin j, and k is homogeneous:
-    :math:`k(cx_j, cx'_j) = c \, k(x_j, x'_j)`. So bin j is drawn with a probability in proportion
-    to :math:`m_j`, and read in units of :math:`m_j`, which bounds neurons by 1. Values above
-    :math:`m_j` count as :math:`m_j`.
+    Here :math:`m_j` is the largest training value of bin j, and k is homogeneous: :math:`k(cx_j,
+    cx'_j) = c \, k(x_j, x'_j)`. So bin j can be drawn in proportion to :math:`m_j`, and divided by
+    :math:`m_j`. This bounds neurons by 1. Values above :math:`m_j` count as :math:`m_j`.
     """
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Histograms:
@@ -32,41 +31,42 @@ class Histograms(Projected):
         return self
 
     def draw_bins(self, rng: np.random.Generator, n: int) -> np.ndarray:
-        """Draw n bins, with probabilities in proportion to their largest values."""
+        """Draw n bins in proportion to their largest values."""
         chance = self.largest_ / self.largest_.max()
         return rng.choice(self.n_features_in_, n, p=chance / chance.sum())
 
     def prepare(self, X: Any) -> Any:
-        """Check that no value is negative; the rows stay as they are."""
+        """Check that no value is negative, and return the rows unchanged."""
         values = X.data if issparse(X) else X
         lowest = namespace(values).min(values) if all(values.shape) else 0.0
         check_non_negative(type(self).__name__, float(lowest))
         return X
 
     def clipped(self, X: Any) -> np.ndarray:
-        """Rows with every bin clipped at its largest training value."""
+        """Clip every bin of the rows at its largest training value."""
         return np.minimum(np.asarray(X, dtype=np.float64), self.largest_)
 
 
 class Chi2(Histograms):
-    r"""Cosine-sine pairs of the logarithm of one bin, for the additive chi-squared kernel.
+    r"""Neurons for histograms with the additive chi-squared kernel.
 
     .. math:: \psi(x; j, \lambda) = \sqrt{x_j / m_j} \,
         \big( \cos(\lambda \log (x_j / m_j)), \sin(\lambda \log (x_j / m_j)) \big), \qquad
         P(j) \propto m_j, \; \lambda \sim \mathrm{sech}(\pi \lambda)
 
-    with the kernel :math:`k(x, x') = \frac{1}{\sum_j m_j} \sum_j \frac{2 x_j x'_j}{x_j + x'_j}`
-    (scikit-learn's ``AdditiveChi2Sampler`` has it without the divisor). Here :math:`m_j` is the
-    largest value of bin j in the training rows (the first batch of a stream), and larger ones count
-    as :math:`m_j`. An empty bin gives 0.
+    A neuron is a pair of cosine and sine of the logarithm of one bin. The kernel is :math:`k(x, x')
+    = \frac{1}{\sum_j m_j} \sum_j \frac{2 x_j x'_j}{x_j + x'_j}`. scikit-learn's
+    ``AdditiveChi2Sampler`` has the same kernel without the divisor :math:`\sum_j m_j`. Here
+    :math:`m_j` is the largest value of bin j in the training rows (the first batch of a stream).
+    Larger values count as :math:`m_j`. An empty bin gives 0.
 
-    Inputs must not be negative. Rows are taken as they are: where their sums mean nothing, such as
-    the lengths of documents, divide rows by their sums first.
+    Inputs must not be negative. Rows are used unchanged. If their sums mean nothing, such as the
+    lengths of documents, divide each row by its sum first.
 
     Attributes
     ----------
     largest_ : array of shape (n_features,)
-        The values :math:`m_j`; 1 throughout if all training rows are zero.
+        Values :math:`m_j`. All are 1 if all training rows are zero.
 
     References
     ----------
@@ -107,22 +107,22 @@ class Chi2(Histograms):
 
 
 class Intersection(Histograms):
-    r"""Whether one bin holds more than a random level, for the histogram intersection kernel.
+    r"""Neurons for histograms with the histogram intersection kernel.
 
     .. math:: \psi(x; j, \theta) = \mathbb{1}[x_j > \theta], \qquad
         P(j) \propto m_j, \; \theta \sim U(0, m_j)
 
-    with the kernel :math:`k(x, x') = \frac{1}{\sum_j m_j} \sum_j \min(x_j, x'_j)`. Here
-    :math:`m_j` is the largest value of bin j in the training rows (the first batch of a stream),
-    and larger ones count as :math:`m_j`.
+    A neuron says whether one bin holds more than a random level. The kernel is :math:`k(x, x') =
+    \frac{1}{\sum_j m_j} \sum_j \min(x_j, x'_j)`. Here :math:`m_j` is the largest value of bin j in
+    the training rows (the first batch of a stream). Larger values count as :math:`m_j`.
 
-    Inputs must not be negative. Rows are taken as they are: where their sums mean nothing, such as
-    the lengths of documents, divide rows by their sums first.
+    Inputs must not be negative. Rows are used unchanged. If their sums mean nothing, such as the
+    lengths of documents, divide each row by its sum first.
 
     Attributes
     ----------
     largest_ : array of shape (n_features,)
-        The values :math:`m_j`; 1 throughout if all training rows are zero.
+        Values :math:`m_j`. All are 1 if all training rows are zero.
 
     References
     ----------
@@ -157,7 +157,7 @@ def check_non_negative(owner: str, lowest: float) -> None:
     if lowest < 0:
         raise ValueError(
             f"{owner}: X holds negative values, down to {lowest:g}, but its rows must be "
-            "histograms: counts, shares or intensities of at least 0. Remedy: leave out the "
-            "centring (StandardScaler), or choose neurons ('gaussian') or a kernel ('rbf') for any "
+            "histograms: counts, shares or intensities of at least 0. Remedy: do not centre X "
+            "(StandardScaler does), or choose neurons ('gaussian') or a kernel ('rbf') for any "
             "inputs."
         )

@@ -1,8 +1,8 @@
 """Fourier neurons of kernels of the Euclidean distance.
 
 Each kernel is a mixture of Gaussian kernels with different length scales: a frequency is a normal
-vector times one random number. (A random number for each coordinate would give a product of kernels
-of one coordinate, which is a different kernel unless it is Gaussian.)
+vector times one random number. A random number for each coordinate would give a product of kernels
+of one coordinate. That is a different kernel, unless it is Gaussian.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FAR = 1e4
 
 
 class Isotropic(Fourier):
-    """A family whose kernel is a function of the Euclidean distance in length scales."""
+    """A family whose kernel is a function of the Euclidean distance over the length scale."""
 
     @abstractmethod
     def profile(self, square: np.ndarray) -> np.ndarray:
@@ -41,26 +41,26 @@ class Gaussian(Isotropic):
     Parameters
     ----------
     length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
-        The length scale s, in the units of the inputs. "median" takes the median distance between
-        distinct training rows (up to 1,000 of them). From 100 rows on, "auto" chooses among six
-        multiples of it, from 1/8 to 4, by ridge regression with 256 neurons on at most 4,096 rows.
-        Where that costs little compared to the fit to come, the better half is compared again with
-        512 neurons on 16,384 rows, and so on up to 2,048 neurons on 32,768 rows. "relevance" gives
-        each feature a scale of its own, for data where some matter more than others (automatic
-        relevance determination [3]_). Scales take twenty steps down the gradient of the logarithm
-        of the score of generalised cross-validation, each with 160 Gaussian neurons, whatever the
-        family, and with at most 8,192 other rows. If one scale for all features does as well in the
-        end, it is used instead. The family then chooses among six multiples of the scales, from 1/4
-        to 8, as with "auto". An array of shape (n_features,) has the scale of each feature, by
-        which the feature is divided.
+        Length scale s, in the units of the inputs. Larger values give smoother functions.
+
+        - A number is the length scale of all features. An array of shape (n_features,) has a length
+          scale for each feature, which divides the feature.
+        - "median" is the median distance between distinct training rows (at most 1,000 of them).
+        - "auto" chooses among six multiples of the median, from 1/8 to 4, by cross-validation on
+          some rows. With fewer than 100 rows, it is "median".
+        - "relevance" learns a length scale for each feature. Use it if some features matter more
+          than others.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the frequencies of a draw depend on each other. Each has the distribution above, so that
-        estimates of the kernel are unbiased (with "structured", nearly). "iid" draws them
-        independently. "orthogonal" makes directions orthogonal in groups of n_features [2]_, which
-        helps most with 16 to 256 features. "sobol" takes them from a scrambled Sobol sequence, the
-        best with up to 16 features and no better than "iid" with hundreds. "structured" takes rows
-        of products of Hadamard matrices and random signs [2]_, for 256 features or more: as good as
-        "orthogonal", and drawn far sooner.
+        How the frequencies of a draw depend on each other. Each frequency has the distribution
+        above, so estimates of the kernel are unbiased. With "structured", they are nearly unbiased.
+
+        - "iid" draws independent frequencies. Standard errors and certificates need it.
+        - "orthogonal" makes directions orthogonal, in groups of n_features [2]_. It helps most with
+          16 to 256 features.
+        - "sobol" takes frequencies from a scrambled Sobol sequence. It is best with up to 16
+          features, and no better than "iid" with hundreds.
+        - "structured" takes rows of products of Hadamard matrices and random signs [2]_. It needs
+          256 features or more. It is as accurate as "orthogonal", and much faster to draw.
 
     Attributes
     ----------
@@ -69,20 +69,40 @@ class Gaussian(Isotropic):
 
     Notes
     -----
-    A learner draws blocks of 256 neurons, so its estimates gain as much as one such block gains
-    (``benchmarks/frequencies.py``). With "orthogonal", the mean squared error of a Gaussian kernel
-    is 0.4 of that of "iid" with 4 features, 0.1 with 64 and 0.7 with 784, more than there are
-    neurons in a block; with "sobol", 0.05 with 4, 0.4 with 64 and 1.25 with 784 features. Where
-    frequencies are heavy-tailed (:class:`Laplace`, :class:`Matern`), their lengths leave less to
-    gain. Standard errors and certificates need independent neurons, and are refused for all
-    samplings but "iid".
+    *Length scales.* "auto" compares its candidates by ridge regression with 256 neurons on at most
+    4,096 rows. Then the half with the lower scores, at least two, is compared again with 512
+    neurons on 16,384 rows. This goes on up to 2,048 neurons on 32,768 rows. It ends earlier if
+    there are too few rows, or if a comparison would take long compared to the fit.
 
-    Orthogonal directions have independent lengths, so each frequency is normal exactly. Rows of
-    :math:`H D_1 H D_2 H D_3` have directions that are not quite uniform: with a constant length of
-    :math:`\sqrt d / s`, the kernel is off by at most :math:`6 \|x - x'\| / (s \sqrt d)` ([2]_,
-    Theorem 3). Here lengths are drawn, and no bias shows in the benchmark. Frequencies are kept as
-    dense vectors: a fast Hadamard transform of the inputs gives thousands of projections together,
-    and takes no less time than a product with a block of 256.
+    "relevance" is automatic relevance determination [3]_. It takes twenty steps of gradient descent
+    on the logarithm of the generalised cross-validation score. Each step has 160 new Gaussian
+    neurons, whatever the family, and at most 8,192 rows. If one length scale for all features is as
+    good in the end, it is used. The family then chooses among six multiples of the length scales,
+    from 1/4 to 8, as with "auto".
+
+    *Sampling.* A learner draws blocks of 256 neurons, so its estimates gain as much as one block
+    gains (``benchmarks/frequencies.py``). The table has the mean squared error of a Gaussian
+    kernel, relative to "iid". With 784 features, there are more features than neurons in a block.
+
+    ============  ==========  ===========  ============
+    sampling      4 features  64 features  784 features
+    ============  ==========  ===========  ============
+    "orthogonal"  0.4         0.1          0.7
+    "sobol"       0.05        0.4          1.25
+    ============  ==========  ===========  ============
+
+    The gain is smaller for heavy-tailed frequencies (:class:`Laplace`, :class:`Matern`), because
+    their lengths vary more. Standard errors and certificates need independent neurons. They raise
+    an error for all samplings except "iid".
+
+    With "orthogonal", lengths are drawn independently of the directions, so each frequency is
+    exactly normal. With "structured", the directions are rows of :math:`H D_1 H D_2 H D_3`, which
+    are not quite uniform. With a constant length of :math:`\sqrt d / s`, the kernel would be off by
+    at most :math:`6 \|x - x'\| / (s \sqrt d)` ([2]_, Theorem 3). Here the lengths are drawn, and
+    the benchmark shows no bias.
+
+    Frequencies are kept as dense vectors. A fast Hadamard transform gives thousands of projections
+    together. It takes no less time than a product with a block of 256.
 
     References
     ----------
@@ -115,8 +135,9 @@ class Laplace(Isotropic):
     .. math:: k(x, x') = \exp(-\|x - x'\|_2 / s), \qquad w = z / (|g| s), \; z \sim N(0, I), \;
         g \sim N(0, 1)
 
-    The frequencies are multivariate Cauchy: one g divides the whole vector z. For the kernel with
-    the 1-norm see :class:`Laplace1`. It is the kernel of ``Matern(nu=0.5)``.
+    This is the kernel of ``Matern(nu=0.5)``. The frequencies have a multivariate Cauchy
+    distribution: one g divides the whole vector z. For the kernel with the 1-norm, see
+    :class:`Laplace1`.
 
     Parameters
     ----------
@@ -132,7 +153,7 @@ class Laplace(Isotropic):
 
     Notes
     -----
-    One in 1.3 million values of :math:`1/|g|` is above 10⁶, and is set to 10⁶.
+    Values of :math:`1/|g|` above 10⁶ are set to 10⁶. This happens to one value in 1.3 million.
 
     Examples
     --------
@@ -154,21 +175,21 @@ class Laplace(Isotropic):
 
 
 class Matern(Isotropic):
-    r"""Fourier neurons of the Matérn kernel: functions of a chosen smoothness.
+    r"""Fourier neurons of the Matérn kernel, for functions of a chosen smoothness.
 
     .. math:: k(x, x') = \frac{2^{1 - \nu}}{\Gamma(\nu)} \rho^\nu K_\nu(\rho), \quad
         \rho = \sqrt{2 \nu} \frac{\|x - x'\|}{s}, \qquad
         w = \frac{z}{s \sqrt{u / (2 \nu)}}, \; z \sim N(0, I), \; u \sim \chi^2_{2 \nu}
 
-    with the modified Bessel function :math:`K_\nu`. The frequencies are multivariate t with
-    :math:`2 \nu` degrees of freedom: one u divides the whole vector z.
+    Here :math:`K_\nu` is the modified Bessel function. The frequencies have a multivariate t
+    distribution with :math:`2 \nu` degrees of freedom: one u divides the whole vector z.
 
     Parameters
     ----------
     nu : float, default=1.5
-        The smoothness :math:`\nu`, above 0 and at most 50. Functions have as many derivatives as
-        there are whole numbers below it. 0.5 gives the Laplace kernel, and large values approach
-        the Gaussian one.
+        Smoothness :math:`\nu`, above 0 and at most 50. Functions are :math:`\lceil \nu \rceil - 1`
+        times differentiable: once for 1.5, and twice for 2.5. 0.5 gives the Laplace kernel. Large
+        values approach the Gaussian kernel.
     length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
@@ -181,9 +202,9 @@ class Matern(Isotropic):
 
     Notes
     -----
-    The factor of z is cut off at 10⁶, beyond which single precision does not resolve the phase. At
-    distances of a millionth of the length scale, neurons with a nu below 0.3 or so are therefore
-    smoother than the formula says.
+    The factor of z is at most 10⁶, because single precision does not resolve the phase of larger
+    frequencies. So at distances of a millionth of the length scale, neurons with a nu below about
+    0.3 are smoother than the formula.
 
     References
     ----------
@@ -234,19 +255,19 @@ class Matern(Isotropic):
 
 
 class RationalQuadratic(Isotropic):
-    r"""Fourier neurons of the rational quadratic kernel: many length scales at once.
+    r"""Fourier neurons of the rational quadratic kernel, which has many length scales at once.
 
     .. math:: k(x, x') = \left(1 + \frac{\|x - x'\|^2}{2 \alpha s^2}\right)^{-\alpha}, \qquad
         w = \sqrt{\tau} z / s, \; z \sim N(0, I), \; \tau \sim \mathrm{Gamma}(\alpha, 1/\alpha)
 
-    A mixture of Gaussian kernels whose precisions have a gamma distribution of mean
-    :math:`1 / s^2`: one :math:`\tau` multiplies the whole vector z.
+    It is a mixture of Gaussian kernels. Their inverse squared length scales have a gamma
+    distribution of mean :math:`1 / s^2`: one :math:`\tau` multiplies the whole vector z.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        The shape :math:`\alpha`. The smaller it is, the more the length scales differ, and the more
-        slowly the kernel falls off; large values approach the Gaussian kernel.
+        Shape :math:`\alpha`. With smaller values, the length scales differ more and the kernel
+        falls off more slowly. Large values approach the Gaussian kernel.
     length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"

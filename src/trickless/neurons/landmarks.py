@@ -13,8 +13,8 @@ from trickless.neurons.isotropic import Gaussian
 
 #: The most rows, and the most numbers in these rows, that landmarks are drawn from.
 _ROWS, _VALUES = 16_384, 4_000_000
-#: The mean of the kernel is taken between 100 rows: those at these shares of the total weight. The
-#: shares are evenly spaced, and lie on no border between two rows for a likely number of rows.
+#: The mean of the kernel is taken between 100 rows, at these shares of the total weight. The shares
+#: are evenly spaced, and do not fall between two rows for likely numbers of rows.
 _EVENLY = (np.arange(100) + 0.381966) / 100
 #: The default kernel.
 _GAUSSIAN = Gaussian()
@@ -26,17 +26,20 @@ class Landmarks(Composed):
     .. math:: \psi(x; z) = k_1(x, z) - c, \quad z \sim \hat{P}, \qquad
         k(x, x') = \sum_i p_i \, (k_1(x, z_i) - c) \, (k_1(x', z_i) - c)
 
-    with the distribution :math:`\hat{P}` of the training rows :math:`z_i`, in proportion
-    :math:`p_i` to their weights, and c, the mean of :math:`k_1` between them. A fit of n neurons is
-    a sum of kernels at n landmarks, as in Nyström's method [1]_. But the regulariser here is the
-    sum of squares of the coefficients, and not the norm in the space of the kernel. Landmarks lie
-    where the data do, so a few hundred of them often say more than as many cosines. They are
-    compared with rows feature by feature, so thousands of them take longer than cosines.
+    Here :math:`\hat{P}` is the distribution of the training rows :math:`z_i`, with probabilities
+    :math:`p_i` in proportion to their weights. The constant c is the mean of :math:`k_1` between
+    them. A fit of n neurons is a sum of kernels at n landmarks, as in Nyström's method [1]_. But
+    here the regulariser is the sum of squares of the coefficients, and not the norm in the space of
+    the kernel.
+
+    Landmarks lie where the data lie, so a few hundred of them often describe more than as many
+    cosines. Each landmark is compared with a row feature by feature, so thousands of landmarks take
+    longer than cosines.
 
     Parameters
     ----------
     neurons : Neurons, default=Gaussian()
-        The family of the kernel :math:`k_1`, which must have a closed form. Neurons of it are never
+        Family of the kernel :math:`k_1`, which must have a closed form. Its neurons are never
         drawn.
 
     Attributes
@@ -44,16 +47,16 @@ class Landmarks(Composed):
     parts_ : list of Neurons
         The fitted family.
     rows_ : array of shape (n_rows, n_features)
-        Training rows that landmarks are drawn from, with replacement: up to 16,384 of them, and
-        4,000,000 numbers.
+        Training rows from which landmarks are drawn with replacement: at most 16,384 rows, and at
+        most 4,000,000 numbers in all.
     row_weights_ : array of shape (n_rows,)
-        The probability of each of these rows.
+        Probability of each of these rows.
     mean_ : float
-        The constant c, over 100 of these rows. A sum of neurons and an intercept expresses the same
-        functions without it. But a kernel that is nearly constant, as with a long length scale,
-        would lose in single precision the differences to learn from, and descent would be slow.
+        Constant c, the mean over 100 of these rows. A model with an intercept can express the same
+        functions without it. But with a long length scale the kernel is nearly constant. Without c,
+        single precision would lose its differences, and descent would be slow.
     bound : float
-        The square of the family's bound, which bounds its kernel, plus the absolute value of c.
+        Square of the family's bound, which bounds its kernel, plus the absolute value of c.
 
     References
     ----------
@@ -80,12 +83,12 @@ class Landmarks(Composed):
 
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
-        """False: a landmark is a whole row, and rows are compared in dense form."""
+        """False, because a landmark is a whole row, and rows are compared in dense form."""
         return False
 
     @property
     def independent(self) -> bool:
-        """True: landmarks are drawn independently, even where neurons of the family are not."""
+        """True, because landmarks are independent even if the family's neurons are not."""
         return True
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Landmarks:
@@ -106,7 +109,7 @@ class Landmarks(Composed):
         return (self._at(rng.random(n)),)
 
     def _at(self, shares: np.ndarray) -> np.ndarray:
-        """The rows at these shares of the total weight. A row of weight 2 counts as two rows."""
+        """Find rows at these shares of the total weight. A row of weight 2 counts as two rows."""
         cumulated = np.cumsum(self.row_weights_)
         index = np.searchsorted(cumulated, shares * cumulated[-1], side="right")
         return self.rows_[np.minimum(index, len(cumulated) - 1)]
@@ -118,7 +121,7 @@ class Landmarks(Composed):
         return beside(X, values.astype(rows.dtype, copy=False))
 
     def _values(self, X: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
-        """The kernel minus the constant; in double precision, since the difference loses digits."""
+        """Compute the kernel minus c, in double precision because the difference loses digits."""
         return self.parts_[0].closed_form(X, landmarks) - self.mean_
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -132,6 +135,6 @@ def _check_closed_form(owner: str, part: Any, rows: np.ndarray) -> None:
         part.closed_form(rows, rows)
     except NotImplementedError as error:
         raise ValueError(
-            f"{owner}: neurons={part!r} has no closed-form kernel, and a landmark is compared with "
-            "rows by it. Remedy: a family that has one, such as Laplace1() or Gaussian()."
+            f"{owner}: neurons={part!r} has no closed-form kernel, but Landmarks needs one to "
+            "compare rows. Remedy: a family that has one, such as Laplace1() or Gaussian()."
         ) from error

@@ -1,4 +1,4 @@
-"""Mixtures: each neuron is of one family of several, chosen at random."""
+"""Mixtures: each neuron belongs to one of several families, chosen at random."""
 
 from __future__ import annotations
 
@@ -21,35 +21,38 @@ class Mixture(Composed):
     .. math:: \psi(x; i, w_i) = \sqrt{s} \cdot \psi_i(x; w_i), \qquad i \sim p_i = c_i / s, \;
         s = \sum_i c_i, \qquad k(x, x') = \sum_i c_i \cdot k_i(x, x')
 
-    where the c are the weights. Of n neurons about :math:`n p_i` are of family i. The family of
-    each neuron is chosen independently, so the kernel is the same for any n.
+    Here :math:`c_i` are the weights. About :math:`n p_i` of n neurons belong to family i. The
+    family of each neuron is chosen independently, so the kernel is the same for any n.
 
     Parameters
     ----------
     neurons : list of Neurons
-        The families. ``a + b`` is short for ``Mixture([a, b], weights=[1, 1])``. Parameters of the
-        first are ``0__length_scale`` and so on.
+        Families. ``a + b`` is short for ``Mixture([a, b], weights=[1, 1])``. The parameters of the
+        first family are ``0__length_scale`` and so on.
     weights : list of float or None, default=None
-        Weights c of the kernels. None gives all of them the same, and a sum of 1.
+        Weights c of the kernels. None gives all kernels the same weight, with a sum of 1.
 
     Attributes
     ----------
     parts_ : list of Neurons
         The fitted families.
     width : int
-        The least common multiple of the widths. Where it is r times that of a family, a neuron
-        holds r draws of that family, each divided by :math:`\sqrt r`, which changes neither the
-        kernel nor the bound.
+        Least common multiple of the widths of the families. If it is r times the width of a family,
+        a neuron holds r draws of that family, each divided by :math:`\sqrt r`. This changes neither
+        the kernel nor the bound.
 
     Notes
     -----
-    All families are drawn for every neuron, and only the one that is chosen is evaluated.
+    All families are drawn for every neuron, but only the chosen family is evaluated.
 
-    With :class:`Trees` among the families, Doubly Stochastic Gradients take them in turn: each
-    neuron is a tree, or a block of draws of another family. A block has a column for each 16 rows
-    of the first batch, rounded down to a power of two, from 16 to 1,024, and counts as a tree for
-    each 16 columns. Turns are in proportion to the weights divided by that. So with equal weights a
-    block of 256 columns comes first, then 16 trees, then the next block.
+    If :class:`Trees` is among the families, Doubly Stochastic Gradients uses them in turn. Each
+    neuron is then a tree, or a block of draws of another family. A block has one column for every
+    16 rows of the first batch. The number of columns is rounded down to a power of two, from 16 to
+    1,024.
+
+    A tree costs 1, and a block costs 1 for every 16 columns. Turns are in proportion to the weights
+    divided by these costs. So with equal weights, a block of 256 columns comes first, then 16
+    trees, then the next block.
 
     Examples
     --------
@@ -90,8 +93,8 @@ class Mixture(Composed):
         weights = np.full(m, 1 / m) if self.weights is None else np.array(self.weights, dtype=float)
         if len(weights) != m:
             raise ValueError(
-                f"Mixture: weights={self.weights!r} are {len(weights)} for {m} families. Remedy: a "
-                "weight for each of the neurons, or weights=None."
+                f"Mixture: weights={self.weights!r} has length {len(weights)}, but there are {m} "
+                "families. Remedy: one weight for each family, or weights=None."
             )
         self._weights, self._total = weights, weights.sum()
         self.width = lcm(*(part.width for part in self.parts_))
@@ -99,7 +102,7 @@ class Mixture(Composed):
 
     @property
     def _n_draws(self) -> list[int]:
-        """How many draws of each part a neuron holds."""
+        """Number of draws of each part in a neuron."""
         return [self.width // part.width for part in self.parts_]
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
@@ -149,9 +152,9 @@ class Mixture(Composed):
         return total
 
     def _chosen(self, xp: Any, weights: Weights) -> Iterator[tuple[int, Any, Weights]]:
-        """For each part: its number, the neurons that are of this part, and their weights.
+        """Yield the index of each part, the neurons of this part, and their weights.
 
-        Where a neuron holds r draws, the first draws of all neurons come before the second ones.
+        If a neuron holds r draws, the first draws of all neurons come before the second draws.
         """
         choice, *drawn = weights
         for i, arrays in enumerate(self.weights_of_parts(tuple(drawn))):
@@ -162,7 +165,7 @@ class Mixture(Composed):
             yield i, chosen, tuple(_draws_first(xp, array) for array in some)
 
     def _scale(self, i: int) -> float:
-        """What multiplies each number of a part."""
+        """Factor of all values of a part."""
         return float(np.sqrt(self._total / self._n_draws[i]))
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:

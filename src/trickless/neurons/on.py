@@ -1,4 +1,4 @@
-"""A family that sees some of the columns only."""
+"""A family that sees only some of the columns."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from trickless.neurons.composed import FAMILY, Composed
 
 
 class On(Composed):
-    r"""A family on some of the columns.
+    r"""A family that sees only some of the columns.
 
     .. math:: \psi(x; w) = \psi_1(x_S; w), \qquad k(x, x') = k_1(x_S, x'_S)
 
     Parameters
     ----------
     columns : str, int, or a list or array of str, int or bool
-        The columns S: names of columns of a data frame, indices (negative ones count from the end),
-        or a mask of booleans, one for each column.
+        Columns S: names of columns of a data frame, indices, or a mask with a boolean for each
+        column. Negative indices count from the end.
     neurons : Neurons
-        The family. A length scale that it takes from the data is that of these columns.
+        Family. If it takes a length scale from the data, it uses these columns only.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class On(Composed):
 
     @property
     def accepts_tables(self) -> bool:  # type: ignore[override]
-        """True: the other columns may hold anything, and the chosen columns are checked."""
+        """True, because the other columns may hold anything. The chosen columns are checked."""
         return True
 
     def _view(self, X: Any) -> tuple[Any, Inputs]:
@@ -62,12 +62,12 @@ class On(Composed):
         chosen = inputs.take(self.indices_)
         if self.neurons.wants_relevance:
             raise self._refused(
-                f"and {self.neurons!r} goes by what matters, which is looked for in all columns",
-                "length_scale='auto', feature_weights=None, or only those columns for the learner",
+                f"and {self.neurons!r} uses relevance, which is learned for all columns together",
+                "length_scale='auto', feature_weights=None, or fit the learner to these columns",
             )
         if chosen.n_categories.any() and not self.neurons.accepts_tables:
             raise self._refused(
-                f"which {type(self.neurons).__name__} cannot take: they hold categories",
+                f"but they hold categories, which {type(self.neurons).__name__} does not accept",
                 "choose columns of numbers, or use Tabular() on them",
             )
         return self._pick(X), chosen
@@ -79,25 +79,27 @@ class On(Composed):
         if kind == "b" and columns.any():
             if len(columns) != d:
                 raise self._refused(
-                    f"{len(columns)} booleans for {d} columns", "one for each column, or indices"
+                    f"but a mask of {len(columns)} booleans does not match {d} columns",
+                    "one boolean for each column, or indices",
                 )
             return np.flatnonzero(columns)
         if kind in ("i", "u"):
             for index in columns[(columns < -d) | (columns >= d)].tolist():
-                raise self._refused(f"but {d} columns have no index {index}", f"indices below {d}")
+                raise self._refused(
+                    f"but there is no index {index} in {d} columns", f"indices below {d}"
+                )
             return columns.astype(int) % d
         if kind in ("U", "O", "T") and all(isinstance(name, str) for name in columns):
             if names is None:
                 raise self._refused(
-                    "but the inputs have no names", "fit on a data frame, or use indices"
+                    "but the columns of X have no names", "fit on a data frame, or use indices"
                 )
             for name in columns.tolist():
                 if name not in names:
                     raise self._refused(f"but there is no column {name!r}", f"one of {list(names)}")
             return np.array([names.index(name) for name in columns.tolist()])
         raise self._refused(
-            "but it must be a list of indices, of names or of truth values, and choose at least "
-            "one column",
+            "but it must be a list of indices, names or booleans that chooses at least one column",
             "indices such as [0, 2], names of columns of a data frame, or a mask of booleans",
         )
 
@@ -105,14 +107,15 @@ class On(Composed):
         return ValueError(f"On: columns={self.columns!r}, {cause}. Remedy: {remedy}.")
 
     def _pick(self, X: Any) -> Any:
-        """The chosen columns; without missing values, where the family does not take them."""
+        """Pick the chosen columns. They have no missing values unless the family accepts them."""
         if issparse(X):
             return X[:, self.indices_]
         xp = namespace(X)
         X = xp.take(X, xp.asarray(self.indices_, device=device(X)), axis=1)
         if not self.neurons.accepts_tables and xp.any(xp.isnan(X)):
             raise self._refused(
-                f"which {type(self.neurons).__name__} cannot take: they have missing values",
+                f"but they have missing values, which {type(self.neurons).__name__} does not "
+                "accept",
                 "fill them in (SimpleImputer), or use Tabular() on them",
             )
         return X

@@ -1,4 +1,4 @@
-"""Patches: a random convolution of an image, rectified and pooled, as one neuron."""
+"""Patches: random convolutions of images, rectified and pooled."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from trickless.arrays.namespaces import namespace, on_host
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.rules import anything, choice, count, is_count, non_negative
 
-#: A standard deviation within a patch that counts as low contrast, for images in [0, 1].
+#: A standard deviation within a patch that counts as low contrast, for values in [0, 1].
 _FLOOR = 0.01
-#: How many training images filters are taken from, and how many patches of these images.
+#: Numbers of training images, and of their patches, from which filters are taken.
 _POOL_IMAGES, _POOL_PATCHES = 1024, 4096
-#: The most bytes of patches and responses at a time: on the host, within its cache, or on a device.
+#: The most bytes of patches and responses at a time, on the host (within its cache) and on a
+#: device.
 _BYTES, _BYTES_ON_DEVICE = 3 * 2**20, 2**29
 
 
@@ -25,51 +26,52 @@ def _is_shape(value: Any) -> bool:
 
 
 class Patches(Neurons):
-    r"""A random filter on all patches of an image, rectified, and pooled over a grid of cells [2]_.
+    r"""Random convolutions of images [2]_: a filter on all patches, rectified and pooled.
 
     .. math:: \psi_{uv}(x; f, \theta) = \frac{1}{g} \Big(\sum_{a} m_{uv}(a) \cdot
         \max(\langle f, p_a(x) \rangle - \theta, 0)\Big)^{1/2}, \qquad u, v = 1 \dots g
 
-    where :math:`p_a(x)` is the contrast-normalised patch at position a: less its mean, and divided
-    by its norm. The pooling weights :math:`m_{uv}` of a cell sum to 1. They fall off linearly
-    from the centre of the cell to the centres of its neighbours, so cells overlap, and a pattern
-    that moves to the next cell leaves the first gradually. The square root of a mean gives a few
-    strong responses less weight, as in [3]_.
+    Here :math:`p_a(x)` is the contrast-normalised patch at position a: its mean is subtracted, and
+    it is divided by its norm. The responses are pooled over a grid of cells. The pooling weights
+    :math:`m_{uv}` of a cell sum to 1, and fall off linearly from its centre to the centres of its
+    neighbours. So cells overlap, and a pattern that moves to the next cell leaves the first cell
+    gradually. The square root gives a few strong responses less weight, as in [3]_.
 
-    A neuron gives :math:`g^2` numbers of norm at most 1, since filters have length 1.
+    A neuron gives :math:`g^2` values with a norm of at most 1, because filters have length 1.
 
     Parameters
     ----------
     shape : tuple of int, default=(28, 28)
-        Height and width of the images, or height, width and channels. A row of X is one image,
-        flat, line by line, with the channels of a pixel side by side.
+        Height and width of the images, or height, width and channels. A row of X is a flattened
+        image: line by line, with the channels of a pixel side by side.
     patch : int, default=7
-        Side of the square patches, in pixels.
+        Side length of the square patches, in pixels.
     pool : int, default=3
-        The number g of cells along each side; at most the number of positions of a patch there.
-        For as many columns in all, fewer cells leave room for more filters.
+        Number g of cells along each side, at most the number of positions of a patch along it. With
+        fewer cells, the same number of columns holds more filters.
     filters : {"normal", "data"}, default="normal"
-        "normal" draws f uniformly from the sphere, "data" from the contrast-normalised patches of
-        (up to 1,024 of) the training images [1]_. On MNIST "normal" has fewer errors for patches of
-        7 × 7 pixels, and "data" for those of 11 × 11 and more, which few filters of the sphere
-        match.
+        How filters f are drawn. "normal" draws them uniformly from the sphere. "data" draws
+        contrast-normalised patches from at most 1,024 training images [1]_. On MNIST, "normal" has
+        fewer errors with patches of 7 × 7 pixels, and "data" with patches of 11 × 11 or more. Few
+        filters from the sphere match such large patches.
     threshold : float, default=0.3
-        Thresholds are drawn uniformly between 0 and this number. 1 is the largest response.
+        Largest threshold. Thresholds are drawn uniformly between 0 and this number. The largest
+        possible response is 1.
 
     Attributes
     ----------
     width : int
-        Numbers of a neuron, ``pool**2``.
+        Number of values of a neuron, ``pool**2``.
     filters_pool_ : array of shape (n_patches, patch * patch * channels)
-        For ``filters="data"``, the patches to draw from: at most 4,096, in double precision, so
-        1.6 MB for patches of 7 × 7 pixels.
+        With ``filters="data"``, the patches to draw from. There are at most 4,096 in double
+        precision, which take 1.6 MB for patches of 7 × 7 pixels.
 
     Notes
     -----
-    Brightness and contrast of an image do not matter: it is mapped to [0, 1] by its least and
-    largest value. A standard deviation of 0.01 within the patch is added to the norm of each patch,
-    so that one that is nearly constant responds little, and one that is constant not at all.
-    Pixels that were standardised one by one are no longer on one scale; pass them as they were.
+    Brightness and contrast of an image do not matter, because its least and largest values are
+    mapped to 0 and 1. The norm of each patch is increased as if its standard deviation were 0.01
+    larger. So a nearly constant patch responds little, and a constant patch not at all. Do not
+    standardise the pixels one by one, because then they are no longer on one scale.
 
     The kernel has no closed form.
 
@@ -157,7 +159,7 @@ class Patches(Neurons):
         return self._in_parts(X, 1, respond)
 
     def _in_parts(self, X: Any, n: int, respond: Callable[[Any, slice], Any]) -> Any:
-        """Pooled responses of n filters, computed for a few rows at a time."""
+        """Compute pooled responses of n filters, a few rows at a time."""
         xp = namespace(X)
         numbers = prod(self._positions) * (self._size + 1 + n)
         most = _BYTES if on_host(X) else _BYTES_ON_DEVICE
@@ -170,7 +172,7 @@ class Patches(Neurons):
         return xp.concat(parts, axis=0)
 
     def _patches(self, X: Any) -> Any:
-        """Contrast-normalised patches and a constant 1: shape (size + 1, n_rows, positions)."""
+        """Make normalised patches and a constant 1: shape (size + 1, n_rows, positions)."""
         xp, p = namespace(X), self.patch
         down, across = self._positions
         images = xp.reshape(_unit_range(X), (X.shape[0], *self.shape[:2], self._channels))
@@ -189,7 +191,7 @@ class Patches(Neurons):
         return both
 
     def _pooled(self, t: Any, n_rows: int, n: int) -> Any:
-        """Roots of pooled responses of n filters: shape (n_rows, width * n)."""
+        """Pool responses of n filters, and take roots: shape (n_rows, width * n)."""
         xp, g = namespace(t), self.pool
         lines, columns = (xp.asarray(m, dtype=t.dtype, device=t.device) for m in self._cells)
         down, across = self._positions
@@ -204,21 +206,21 @@ class Patches(Neurons):
 
     @property
     def _positions(self) -> tuple[int, int]:
-        """Positions of a patch, down and across."""
+        """Numbers of positions of a patch, down and across."""
         return self.shape[0] - self.patch + 1, self.shape[1] - self.patch + 1
 
     @property
     def _size(self) -> int:
-        """The number of values in a patch."""
+        """Number of values in a patch."""
         return self.patch**2 * self._channels
 
     def _some_patches(
         self, X: np.ndarray, weight: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
-        """Contrast-normalised patches at random positions of random rows, scaled to length 1.
+        """Draw contrast-normalised patches at random positions of random rows, with length 1.
 
-        Rows are drawn by weight, as if they were repeated. Patches with less contrast than the
-        floor are left out, unless there are no others.
+        A row of weight 2 counts as two rows. Patches with low contrast are left out, unless there
+        are no others.
         """
         chances = np.cumsum(weight) / weight.sum()
         row = np.minimum(np.searchsorted(chances, rng.random(_POOL_PATCHES)), len(X) - 1)
@@ -244,25 +246,25 @@ class Patches(Neurons):
         if min(self._positions) < 1 or self._size < 2:
             raise ValueError(
                 f"{name}: patch={self.patch!r} does not suit shape={self.shape!r}: a patch must "
-                "fit into the image, and hold two values at least. Remedy: a patch of at least 2 "
-                "and no more than the shorter side."
+                "fit into the image and hold at least two values. Remedy: a patch of at least 2 "
+                "and at most the shorter side."
             )
         if self.pool > min(self._positions):
             raise ValueError(
-                f"{name}: pool={self.pool!r} asks for more cells than the "
-                f"{min(self._positions)} positions of patch={self.patch!r} along a side of "
-                f"shape={self.shape!r}. Remedy: a smaller pool or patch."
+                f"{name}: pool={self.pool!r} is more than the {min(self._positions)} positions of "
+                f"patch={self.patch!r} along a side of shape={self.shape!r}. Remedy: a smaller "
+                "pool or patch."
             )
 
 
 def _affine(X: Any, weights: Weights) -> Any:
-    """Filters and thresholds as one matrix, to be applied to patches with a constant 1."""
+    """Put filters and thresholds into one matrix, for patches with a constant 1."""
     filters, thresholds = weights
     return namespace(X).concat((filters, -thresholds[:, None]), axis=1).T
 
 
 def _unit_range(X: Any) -> Any:
-    """Map each row to [0, 1] by its least and largest value; constant rows to 0."""
+    """Map the least and largest value of each row to 0 and 1, and constant rows to 0."""
     xp = namespace(X)
     largest = xp.max(xp.abs(X), axis=1, keepdims=True)
     X = X / xp.where(largest > 0, largest, xp.ones_like(largest))  # so no difference overflows
@@ -272,7 +274,7 @@ def _unit_range(X: Any) -> Any:
 
 
 def _overlapping(n: int, g: int) -> np.ndarray:
-    """Pooling weights of g overlapping cells along n positions, shape (g, n).
+    """Compute the pooling weights of g overlapping cells along n positions, shape (g, n).
 
     They fall linearly from the centre of a cell to the centres of its neighbours, and sum to 1/g.
     """

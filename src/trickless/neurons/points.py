@@ -1,8 +1,8 @@
-"""Ways of drawing standard normal vectors, from which spectral families make their frequencies.
+"""Ways to draw standard normal vectors, which Fourier families map to frequencies.
 
-Taken alone, each vector of a draw has the standard normal distribution (with "structured", nearly).
-So estimates have the same expectation as with independent vectors. Vectors of a draw that are
-spread out evenly give estimates of smaller variance.
+Each single vector of a draw has the standard normal distribution (with "structured", nearly). So
+estimates have the same expectation as with independent vectors. If the vectors of a draw are spread
+out evenly, estimates have a smaller variance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Points = tuple[np.ndarray, np.ndarray]
 
 
 class Sampling(NamedTuple):
-    """A way of drawing, and the least and the largest number of coordinates for it."""
+    """A way to draw vectors, with the least and largest number of coordinates it works for."""
 
     #: (rng, n, d, more) -> standard normal numbers of shapes (n, d) and (n, more)
     draw: Callable[[np.random.Generator, int, int, int], Points]
@@ -79,7 +79,7 @@ def _lengths(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
     return np.sqrt(rng.chisquare(d, (n, 1)))
 
 
-#: Ways of drawing, by name.
+#: Ways to draw vectors, by name.
 SAMPLINGS = {
     "iid": Sampling(_iid),
     "orthogonal": Sampling(_orthogonal),

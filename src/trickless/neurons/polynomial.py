@@ -19,8 +19,8 @@ class Polynomial(Neurons):
         \tilde x = \frac{(\sqrt{\gamma} \, x, \sqrt{c})}{\|(\sqrt{\gamma} \, x, \sqrt{c})\|},
         \qquad w_1, \dots, w_p \sim U(S^d)
 
-    The kernel is the polynomial kernel of degree p, normalised to 1 at :math:`x = x'`, divided by
-    :math:`(d + 1)^p`:
+    The kernel is the polynomial kernel of degree p, normalised to 1 at :math:`x = x'` and divided
+    by :math:`(d + 1)^p`:
 
     .. math:: k(x, x') = \frac{1}{(d + 1)^p} \,
         \frac{(\gamma \langle x, x' \rangle + c)^p}
@@ -29,23 +29,24 @@ class Polynomial(Neurons):
     Parameters
     ----------
     degree : int, default=3
-        The degree p.
+        Degree p.
     gamma : float or None, default=None
-        The factor :math:`\gamma` of the inner product; None is 1 / n_features, as in scikit-learn.
+        Factor :math:`\gamma` of the inner product. None is 1 / n_features, as in scikit-learn.
     coef0 : float, default=1.0
-        The constant c. It weighs the lower degrees; 0 leaves them out.
+        Constant c. Larger values give the lower degrees more weight. 0 leaves them out.
 
     Attributes
     ----------
     gamma_ : float
-        The factor in use.
+        Factor :math:`\gamma` in use.
 
     Notes
     -----
-    The divisor is the price of the bound: a product of projections can reach 1, but its mean square
-    is :math:`(d + 1)^{-p}`. That does not matter to Kitchen Sinks, which chooses ``alpha`` relative
-    to the mean square, nor to Doubly Stochastic with ``preconditioner="block"``. All other steps
-    are sized for the bound, and make no progress with more than a few features.
+    The divisor makes the bound 1: a product of projections can reach 1, but its mean square is only
+    :math:`(d + 1)^{-p}`. This does not matter to Kitchen Sinks, which chooses ``alpha`` relative to
+    the mean square. Nor does it matter to Doubly Stochastic Gradients with
+    ``preconditioner="block"``. All other steps are sized for the bound. They make no progress with
+    more than a few features.
 
     References
     ----------
@@ -90,7 +91,7 @@ class Polynomial(Neurons):
         return (w / np.linalg.norm(w, axis=-1, keepdims=True),)
 
     def prepare(self, X: Any) -> Any:
-        """Rows with the constant appended, of length 1."""
+        """Append the constant to the rows, and scale them to length 1."""
         extended = unit_rows(append_constant(X * self.gamma_**0.5, self.coef0**0.5))
         return extended.astype(X.dtype) if issparse(X) else extended
 

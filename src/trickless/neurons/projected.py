@@ -1,8 +1,8 @@
-"""Neurons that see their input through one projection: ψ(x; w) is a function of t = ⟨a, x⟩.
+"""Neurons that depend on one projection of their input, t = ⟨a, x⟩.
 
-Fourier features, random hidden units, stumps and coordinates are all of this kind, and differ only
-in how a is drawn and in how they respond to t. This module has what they share: the projection of
-dense and of sparse rows, for all rows and all neurons and for pairs of them.
+Fourier features, random hidden units, stumps and coordinates are all of this kind. They differ only
+in how a is drawn and in how they respond to t. This module has what they share. It projects dense
+and sparse rows along all directions, or each row along a direction of its own.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from trickless.neurons.base import Neurons, Weights
 class Projected(Neurons):
     """A neuron that responds to one linear projection of its input.
 
-    The first array of the weights is the direction: either vectors of shape (n, n_features) or, for
-    directions along the axes, indices of coordinates of shape (n,).
+    The first array of the weights holds the directions: vectors of shape (n, n_features), or
+    indices of features of shape (n,) for directions along the axes.
     """
 
     accepts_sparse = True
 
     @abstractmethod
     def respond(self, t: Any, *weights: Any) -> Any:
-        """Response (n_rows, width * n) to projections t (n_rows, n), which may be overwritten."""
+        """Map projections t, (n_rows, n), which may be overwritten, to activations."""
 
     def prepare(self, X: Any) -> Any:
-        """Map the rows before they are projected; the identity by default."""
+        """Map the rows before they are projected. By default, return them unchanged."""
         return X
 
     def activate(self, X: Any, weights: Weights) -> Any:
@@ -46,7 +46,7 @@ class Projected(Neurons):
 
 
 def project(X: Any, direction: Any) -> Any:
-    """Products ⟨a_j, x_i⟩ of all rows i and all directions j: shape (n_rows, n)."""
+    """Project all rows i along all directions j: ⟨a_j, x_i⟩, shape (n_rows, n)."""
     if direction.ndim == 1:
         if scipy.sparse.issparse(X):
             return X[:, direction].toarray()
@@ -55,7 +55,7 @@ def project(X: Any, direction: Any) -> Any:
 
 
 def project_pairs(X: Any, direction: Any) -> Any:
-    """Products ⟨a_i, x_i⟩ of each row i and its own direction: shape (n_rows,)."""
+    """Project each row i along its own direction: ⟨a_i, x_i⟩, shape (n_rows,)."""
     if direction.ndim == 1:
         picked = X[np.arange(X.shape[0]), direction]
         return np.asarray(picked).ravel()

@@ -1,6 +1,6 @@
 """Fourier neurons of kernels that are products over the features.
 
-The coordinates of a frequency are independent, each with the spectrum of the factor.
+The coordinates of a frequency are independent. Each has the spectrum of its factor of the kernel.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from trickless.rules import choice
 class Separable(Fourier):
     """A family whose kernel is a product over the features.
 
-    There is no sampling of orthogonal frequencies here. It would need frequencies of uniform
-    direction, and those with independent coordinates have none, unless they are Gaussian.
+    Orthogonal sampling is not possible here. It needs frequencies of uniform direction, and only
+    Gaussian frequencies have both a uniform direction and independent coordinates.
     """
 
     _rules = Fourier._rules | {
         "sampling": choice(
             "iid",
             "sobol",
-            remedy="'orthogonal' and 'structured' are for kernels of the Euclidean distance: "
-            "Gaussian, Laplace, Matern, RationalQuadratic",
+            remedy="sampling='iid', since 'orthogonal' and 'structured' are only for kernels of "
+            "the Euclidean distance: Gaussian, Laplace, Matern, RationalQuadratic",
         )
     }
 
@@ -36,7 +36,7 @@ class Cauchy(Separable):
     .. math:: k(x, x') = \prod_{j=1}^{d} \frac{1}{1 + (x_j - x'_j)^2 / s_j^2}, \qquad
         p(w) = \prod_j \frac{s_j}{2} \exp(-s_j |w_j|)
 
-    The coordinates of a frequency are independent with a Laplace distribution.
+    The coordinates of a frequency are independent and have a Laplace distribution.
 
     Parameters
     ----------
@@ -82,15 +82,15 @@ class Laplace1(Separable):
     .. math:: k(x, x') = \exp\Bigl(-\sum_{j=1}^{d} |x_j - x'_j| / s_j\Bigr), \qquad
         p(w) = \prod_j \frac{s_j}{\pi (1 + s_j^2 w_j^2)}
 
-    The coordinates of a frequency are independent with a Cauchy distribution, which makes neurons
-    that vary fast along few axes. For the Euclidean norm see :class:`Laplace`. scikit-learn's
-    ``laplacian_kernel`` is this one, with ``gamma = 1 / s``.
+    This is scikit-learn's ``laplacian_kernel`` with ``gamma = 1 / s``. The coordinates of a
+    frequency are independent and have a Cauchy distribution. So a neuron varies fast along a few
+    axes. For the Euclidean norm, see :class:`Laplace`.
 
     Parameters
     ----------
     length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
-        The length scale s, in the units of the inputs; see :class:`Gaussian`. The median is that of
-        distances in the 1-norm.
+        The length scale s, in the units of the inputs; see :class:`Gaussian`. The median is taken
+        of distances in the 1-norm.
     sampling : {"iid", "sobol"}, default="iid"
         How the frequencies of a draw depend on each other; see :class:`Gaussian`.
 
@@ -101,7 +101,7 @@ class Laplace1(Separable):
 
     Notes
     -----
-    One in 1.6 million coordinates is above 10⁶ / s, and is set to 10⁶ / s.
+    Coordinates above 10⁶ / s are set to 10⁶ / s. This happens to one coordinate in 1.6 million.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Decision stumps: the sign of one coordinate against a threshold."""
+"""Decision stumps: whether one feature is above a threshold."""
 
 from __future__ import annotations
 
@@ -23,33 +23,37 @@ _POWERS = 0, 1, 2
 
 
 class Stumps(Projected):
-    r"""Decision stumps.
+    r"""Decision stumps, which compare one feature with a threshold.
 
     .. math:: \psi(x; j, \theta) = \mathrm{sign}(x_j - \theta), \qquad P(j) = p_j
 
-    with the kernel :math:`k(x, x') = 1 - 2 \sum_j p_j |F_j(x_j) - F_j(x'_j)|`, where :math:`F_j` is
-    the distribution function of the thresholds of coordinate j. All coordinates are equally likely,
-    :math:`p_j = 1 / d`, unless features have weights.
+    The kernel is :math:`k(x, x') = 1 - 2 \sum_j p_j |F_j(x_j) - F_j(x'_j)|`, where :math:`F_j` is
+    the distribution function of the thresholds of feature j. By default, all features are equally
+    likely, :math:`p_j = 1 / d`.
 
     Parameters
     ----------
     thresholds : {"data", "normal"}, default="data"
-        "data" draws a threshold uniformly from the midpoints between consecutive distinct values
-        of the coordinate in (up to 1,024 of) the training rows, whatever its scale, so a two-valued
-        coordinate is always split. "normal" draws from N(0, 1), as in [1]_, for standardised
-        inputs.
+        How thresholds are drawn.
+
+        - "data" draws from the midpoints between consecutive distinct values of the feature, in at
+          most 1,024 training rows. Inputs may have any scale, and a feature with two values is
+          always split.
+        - "normal" draws from N(0, 1), as in [1]_. It suits standardised inputs.
     feature_weights : "relevance", array of shape (n_features,) or None, default=None
-        How often features are drawn, relative to each other: all equally often (None), or in
-        proportion to an array of numbers, some of which may be 0. "relevance" is for data where
-        some features matter more than others. Relevance is the standard deviation of a feature
-        divided by the length scale that Gaussian neurons find for it. Weights are the relevance,
-        its square, or all equal, whichever does best. (See ``length_scale`` of :class:`Gaussian`:
-        "relevance" for how scales are found, and "auto" for how the best is chosen.)
+        How often each feature is drawn, relative to the others.
+
+        - None draws all features equally often.
+        - An array has a number for each feature. Some numbers may be 0.
+        - "relevance" finds weights for data where some features matter more than others. Relevance
+          is the standard deviation of a feature divided by the length scale that Gaussian neurons
+          find for it. The weights are the relevance, its square, or all equal. The learner chooses
+          the best of the three. The notes of :class:`Gaussian` say how.
 
     Attributes
     ----------
     feature_weights_ : array of shape (n_features,) or None
-        The probability of each feature; None where all are equally likely.
+        Probability of each feature. None if all are equally likely.
 
     References
     ----------
@@ -68,7 +72,7 @@ class Stumps(Projected):
     _rules = {
         "thresholds": choice("data", "normal", remedy="'data' fits inputs of every scale"),
         "feature_weights": either(
-            shares("feature_weights=None draws all features as often as each other"),
+            shares("feature_weights=None draws all features equally often"),
             choice("relevance", remedy=""),
             anything("None", "", is_none),
         ),
@@ -80,7 +84,7 @@ class Stumps(Projected):
 
     @property
     def by_order(self) -> bool:  # type: ignore[override]
-        """Whether thresholds come from the rows, and so may lie between values that are close."""
+        """Whether thresholds come from the rows, so that they may lie between close values."""
         return self.thresholds == "data"
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Stumps:
@@ -140,7 +144,7 @@ class Stumps(Projected):
         return 1 - 2 * total
 
     def _distribution(self, X: np.ndarray) -> np.ndarray:
-        """The share of the thresholds of each coordinate that lie below its value."""
+        """Compute the share of the thresholds of each feature that lie below its value."""
         if self.thresholds == "normal":
             return ndtr(X)
         cuts = np.split(self.cuts_, self._starts[1:-1])
@@ -151,6 +155,6 @@ class Stumps(Projected):
 
 
 def _midpoints(column: np.ndarray) -> np.ndarray:
-    """Cuts between consecutive distinct values; the value itself where there is only one."""
+    """Midpoints between consecutive distinct values. The value itself if there is only one."""
     values = np.unique(column)
     return values if len(values) == 1 else midpoints(values)

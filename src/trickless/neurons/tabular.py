@@ -17,57 +17,65 @@ from trickless.rules import Rule, count, is_real
 
 _RANK_ROWS = 16_384
 _RANK_VALUES = 8_000_000
-#: The largest rank: below 1, whose fractional part is 0 again.
+#: The largest rank. It is below 1, because the fractional part of 1 is 0.
 _TOP = 1 - 2.0**-20
 #: Standard deviation of the frequencies of waves, in turns over the whole range of ranks.
 _TURNS = 0.5
 
 
 class Tabular(Neurons):
-    r"""Rules and waves on the ranks of numbers and on categories: a default for tables.
+    r"""Rules and waves on the ranks of numbers and on categories, a default for tables.
 
-    Numbers are replaced by their rank :math:`u \in [0, 1)`: the share of the midpoints between
-    consecutive distinct values of the training rows that lie below. So the scale of a column does
-    not matter, nor any monotone transformation of it, as long as the learner's ``dtype`` tells
-    values apart (the learner warns where it does not). A neuron sees m variables, where m is
-    uniform on 1 to ``depth`` and each variable is uniform, and is of one of two kinds:
+    Each number is replaced by its rank :math:`u \in [0, 1)`. The midpoints between consecutive
+    distinct values of the training rows are the thresholds of a column. The rank is the share of
+    them below the number. So neither the scale nor any monotone transformation of a column matters,
+    as long as the learner's ``dtype`` tells its values apart. The learner warns if it does not.
 
-    - a rule, 1 where m conditions hold, and -1 elsewhere. A condition on a number is
-      :math:`u > \theta` or :math:`u < \theta` with :math:`\theta \sim U(0, 1)`. A condition on a
-      category is to be in a random set, which holds each category with probability 1/2, and any
-      two of them independently.
-    - a wave, :math:`\cos 2\pi \sum_i (a_i u_i + b_i)` with :math:`a_i \sim N(0, 1/4)` for a
-      number, :math:`b_i \sim U(0, 1)`, and a random phase for each category in place of a term.
+    A neuron sees m variables, where m is uniform on 1 to ``depth``. Each variable is a random
+    column. A neuron is of one of two kinds:
 
-    A missing number is like a category of its own: on a random side of each threshold, with a
-    random phase.
+    - A rule is 1 if m conditions hold, and -1 otherwise. A condition on a number is :math:`u >
+      \theta` or :math:`u < \theta` with :math:`\theta \sim U(0, 1)`. A condition on a category is
+      that it is in a random set. The set holds each category with probability 1/2, and any two
+      categories independently.
+    - A wave is :math:`\cos 2\pi \sum_i (a_i u_i + b_i)` with :math:`a_i \sim N(0, 1/4)` for a
+      number and :math:`b_i \sim U(0, 1)`. For a category, the term is a random phase of this
+      category.
 
-    Learners of these neurons take data frames of pandas and polars as they are. Columns of numbers
-    and of truth values hold numbers. Dates, durations and times of day become numbers of days.
-    Columns of categories, of text and of other objects hold categories. Missing categories are one
-    more category, and so are those that the first batch did not hold; a warning names a column in
-    which all or most values are new. An array is a table of numbers, with NaN where a number
-    is missing.
+    A missing number is like a category of its own. It is on a random side of each threshold, and
+    has a random phase.
+
+    Learners with these neurons accept data frames of pandas and polars directly:
+
+    - Columns of numbers and of booleans hold numbers.
+    - Dates, durations and times of day become numbers of days.
+    - Columns of categories, of text and of other objects hold categories.
+    - Missing categories are one more category. So are all categories that were not in the first
+      batch. A warning names a column if most of its values are new.
+
+    An array is a table of numbers, in which NaN is a missing number.
 
     Parameters
     ----------
     depth : int, default=3
-        The most variables m that a neuron sees. 1 gives a sum of functions of single variables.
+        Largest number m of variables that a neuron sees. 1 gives a sum of functions of single
+        variables.
     smooth : float, default=0.2
-        Share of the waves, between 0 and 1.
+        Share of waves among the neurons, from 0 to 1.
 
     Attributes
     ----------
     cuts_ : list of (array or None)
-        Midpoints between the values of each column of numbers, of at most 16,384 training rows;
-        None for categories. Those of dates count days from the median date of the first batch, and
-        so do those of numbers that the learner's precision does not tell apart otherwise.
+        Midpoints between the values of each column of numbers, from at most 16,384 training rows.
+        None for categories. For dates, they count days from the median date of the first batch.
+        They also count from the median for numbers that the learner's precision would not tell
+        apart.
 
     Notes
     -----
-    Which categories are in a set is worked out from their codes in the learner's precision: with
-    100,000 categories and more in a column, those of the last codes are in fewer sets than others,
-    unless ``dtype="float64"``. Columns of so many categories usually name the rows; leave them out.
+    The learner's precision limits the codes of categories. In a column of 100,000 categories or
+    more, the last categories are in fewer sets than others, unless ``dtype="float64"``. Columns
+    with so many categories usually identify the rows. Leave them out.
 
     Examples
     --------
@@ -126,13 +134,13 @@ class Tabular(Neurons):
         return self.mixture_.closed_form(self._ranks(X), self._ranks(Y))
 
     def _ranks(self, X: Any) -> Any:
-        """The rows with ranks in place of numbers; NaN where one is missing."""
+        """Replace numbers by their ranks. Missing numbers stay NaN."""
         xp = namespace(X)
         columns = []
         for j, cuts in enumerate(self.cuts_):
             x = X[:, j]
             if cuts is not None and len(cuts):
-                column = xp.asarray(x, copy=True)  # contiguous, as torch wants it
+                column = xp.asarray(x, copy=True)  # contiguous, for torch
                 below = xp.searchsorted(xp.asarray(cuts, dtype=X.dtype, device=x.device), column)
                 rank = xp.astype(below, X.dtype) / len(cuts) * _TOP  # at most _TOP
                 x = xp.where(xp.isnan(x), x, rank)
@@ -164,7 +172,7 @@ class _Terms(Neurons):
         return self
 
     def terms(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
-        """Draw columns, and tell which are categories and which are used: shapes (n, depth)."""
+        """Draw columns, and say which are categories and which are used: shapes (n, depth)."""
         columns = rng.choice(self.variables_, (n, self.depth))
         used = np.arange(self.depth) < rng.integers(1, self.depth + 1, size=(n, 1))
         return columns, self.is_category_[columns], used
@@ -179,16 +187,16 @@ class _Terms(Neurons):
 
     @abstractmethod
     def respond(self, pick: Callable[[Any], Any], weights: Weights) -> Any:
-        """Activations of shape (n, n_rows), where ``pick`` reads a column for each neuron."""
+        """Compute activations of shape (n, n_rows). ``pick`` reads a column for each neuron."""
 
     def mean_kernel(
         self, X: np.ndarray, Y: np.ndarray, of_one: Callable[..., Any], of_terms: Callable[..., Any]
     ) -> np.ndarray:
-        """The kernel of neurons of 1 to ``depth`` terms, each number as likely.
+        """Compute the kernel of neurons of 1 to ``depth`` terms, each number equally likely.
 
         X and Y hold ranks and codes. ``of_one(x, y)`` is the kernel of one term for two different
-        ranks, or for a rank and a missing one. ``of_terms(k, m)`` is the kernel of m terms, where k
-        is the mean over the variables of the kernel of one.
+        ranks, or for a rank and a missing number. ``of_terms(k, m)`` is the kernel of m terms,
+        where k is the kernel of one term, averaged over the variables.
         """
         k = np.zeros((len(X), len(Y)))
         for j in self.variables_:
@@ -200,11 +208,11 @@ class _Terms(Neurons):
 
 
 def _term(x: Any, slope: Any, offset: Any, missing: Any) -> Any:
-    """The terms a x + b, or ``missing`` where x is missing, for x of shape (n, n_rows)."""
+    """Compute a x + b, or ``missing`` where x is missing, for x of shape (n, n_rows)."""
     xp = namespace(x)
     t = x * slope[:, None] + offset[:, None]
     gaps = xp.isnan(t)
-    if on_host(t) and not gaps.any():  # on a device, to ask would be to wait for it
+    if on_host(t) and not gaps.any():  # on a device, this question would wait for its work
         return t
     return xp.where(gaps, missing[:, None], t)
 
@@ -263,6 +271,6 @@ class _Waves(_Terms):
 
 
 def _cuts(column: np.ndarray) -> np.ndarray:
-    """Midpoints between consecutive distinct values; none where all are the same."""
+    """Midpoints between consecutive distinct values. None if all values are equal."""
     values = np.unique(column[~np.isnan(column)])
     return midpoints(values) if len(values) > 1 else values[:0]

@@ -1,4 +1,4 @@
-"""Trees: which leaf of a random oblivious tree a row is in."""
+"""Trees: the leaf of a random oblivious tree that a row is in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trickless.rules import choice, either, integer, warn
 
 #: The most rows, and values in all, from which thresholds are found.
 _BIN_ROWS, _BIN_VALUES = 65_536, 32_000_000
-#: With depth="auto", so many rows a leaf, and the least and largest depth.
+#: With depth="auto", the mean number of rows in a leaf, and the least and largest depth.
 _ROWS_PER_LEAF, _SHALLOWEST, DEEPEST = 16, 2, 12
 #: The largest depth: leaves of deeper trees have more coefficients than tables have rows.
 _MOST_DEPTH = 16
@@ -29,40 +29,42 @@ class Trees(Neurons):
     .. math:: \psi(x; w) = e_\ell \in \{0, 1\}^{2^D}, \qquad
         \ell = \sum_{i=0}^{D-1} 2^i \, \mathbb{1}[x \text{ goes to the right at cut } i]
 
-    An oblivious tree makes the same cut in all branches of a level. A cut is a random column and a
-    random threshold, uniform on at most 254 quantiles of the column; or, for categories, a random
-    set, which holds each category with probability 1/2. Missing values go to a random side. The
-    kernel is the probability that two rows share a leaf,
-    :math:`k(x, x') = \big( \frac{1}{d} \sum_j s_j(x_j, x'_j) \big)^D`. Here :math:`s_j` is the
-    probability that a cut of column j does not separate them: one minus the share of the
-    thresholds between two numbers, and 1/2 for two different categories, or for a number and a
-    missing value.
+    An oblivious tree makes the same cut in all branches of a level. A cut of a column of numbers is
+    a random threshold, uniform on at most 254 quantiles of the column. A cut of a column of
+    categories is a random set, which holds each category with probability 1/2. Missing values go to
+    a random side.
 
-    Doubly Stochastic Gradients take Newton steps on trees, and choose their cuts by the data
-    (``n_candidates``). That is gradient boosting on partly random trees. Learners of these neurons
-    take data frames as they are, as those of :class:`Tabular` do. Categories that the first batch
-    did not have count as missing.
+    The kernel is the probability that two rows share a leaf, :math:`k(x, x') = \big( \frac{1}{d}
+    \sum_j s_j(x_j, x'_j) \big)^D`. Here :math:`s_j` is the probability that a cut of column j does
+    not separate the two values. For two numbers, it is one minus the share of the thresholds
+    between them. For two different categories, or a number and a missing value, it is 1/2.
+
+    Doubly Stochastic Gradients takes Newton steps on trees, and chooses their cuts by the data
+    (``n_candidates``). That is gradient boosting on partly random trees. Learners with these
+    neurons accept data frames directly, as with :class:`Tabular`. Categories that were not in the
+    first batch count as missing.
 
     Parameters
     ----------
     depth : int or "auto", default="auto"
-        Cuts D of a tree, 1 to 16. A tree has :math:`2^D` leaves, each with a coefficient. "auto"
-        leaves 16 rows of the first batch in a leaf on average, with 2 to 12 cuts. Learners other
-        than Doubly Stochastic evaluate all leaves of all trees, and make at most 4 cuts.
+        Number of cuts D of a tree, from 1 to 16. A tree has :math:`2^D` leaves, each with a
+        coefficient. "auto" chooses 2 to 12 cuts, so that a leaf has 16 rows of the first batch on
+        average. For learners other than Doubly Stochastic Gradients, it chooses at most 4, because
+        they evaluate all leaves of all trees.
 
     Attributes
     ----------
     depth_ : int
-        The depth of the trees.
+        Depth of the trees.
     width : int
-        Leaves of a tree, :math:`2^D`.
+        Number of leaves of a tree, :math:`2^D`.
     bins_ : Bins
-        Thresholds of the columns, of at most 65,536 training rows. They turn each value into one
+        Thresholds of the columns, from at most 65,536 training rows. They map each value to one
         byte.
 
     References
     ----------
-    Relatives, which differ in how leaves get their values or cuts are chosen:
+    Related methods, which differ in how they choose cuts or the values of leaves:
 
     .. [1] M. Özuysal, M. Calonder, V. Lepetit and P. Fua, "Fast keypoint recognition using random
        ferns", IEEE TPAMI 32(3), 2010 (random oblivious trees).
@@ -108,15 +110,15 @@ class Trees(Neurons):
         varies = (self.bins_.counts > 1) | (missing.any(axis=0) & ~missing.all(axis=0))
         if not varies.any():
             warn(
-                "Trees: no column of X varies, so that all rows share all leaves, and the model is "
-                "a constant. Remedy: columns with different values."
+                "Trees: no column of X varies, so all rows share all leaves, and the model is a "
+                "constant. Remedy: pass columns with different values."
             )
         self.variables_ = np.flatnonzero(varies | ~varies.any())
         self.set_depth(X.shape[0], DEEPEST)
         return self
 
     def set_depth(self, n_rows: int, deepest: int) -> None:
-        """Set the depth of all trees, for so many training rows; ``deepest`` limits "auto"."""
+        """Set the depth of all trees for a number of training rows. ``deepest`` limits "auto"."""
         automatic = min(_automatic_depth(n_rows), deepest)
         self.depth_ = automatic if self.depth == "auto" else int(self.depth)
         self.width = 2**self.depth_
@@ -158,7 +160,7 @@ class Trees(Neurons):
         return leaf
 
     def leaves(self, X: Any, weights: Weights) -> np.ndarray:
-        """The leaf of each row in each tree, shape (n_rows, n)."""
+        """Find the leaf of each row in each tree, shape (n_rows, n)."""
         if not on_host(X):
             return self._leaves(namespace(X), self.read(X), *weights)
         bins = self.read(X).T
@@ -175,7 +177,7 @@ class Trees(Neurons):
         return total
 
     def _gathered(self, X: Any, weights: Weights, coef: Any) -> Any:
-        """The same on any device, a few trees at a time."""
+        """Compute ``combine`` on any device, a few trees at a time."""
         xp, bins, (n, width, n_outputs) = namespace(coef), self.read(X), coef.shape
         flat = xp.reshape(coef, (n * width, n_outputs))
         total = xp.zeros((X.shape[0], n_outputs), dtype=coef.dtype, device=coef.device)
@@ -188,7 +190,7 @@ class Trees(Neurons):
         return total
 
     def _by_tree(self, bins: np.ndarray, weights: Weights) -> Any:
-        """The leaves of rows, and the number of the tree, for each tree."""
+        """Yield the leaves of the rows and the index of the tree, for each tree."""
         columns, sets = weights
         tables = np.unpackbits(sets, axis=2)
         fast = loops(bins.shape[1] * len(columns))
@@ -196,7 +198,7 @@ class Trees(Neurons):
             yield fast.leaves(bins, columns[j], tables[j]), j
 
     def cuts_by_feature(self, weights: Weights) -> np.ndarray:
-        """How many cuts each feature has, without those that send all rows to the left."""
+        """Count the cuts of each feature, except cuts that send all rows to the left."""
         columns, sets = weights
         return np.bincount(columns[sets.any(axis=2)], minlength=self.n_features_in_)
 
@@ -233,5 +235,5 @@ def _automatic_depth(n_rows: int) -> int:
 
 
 def _are_bins(X: Any) -> bool:
-    """Whether rows are bins already: no validated rows are bytes."""
+    """Whether rows are bins already. Validated rows are never bytes."""
     return bool(X.dtype == namespace(X).uint8)

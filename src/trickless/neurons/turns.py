@@ -1,4 +1,4 @@
-"""Turns: a mixture whose neurons are trees, and blocks of draws of other families, in turn."""
+"""Turns: a mixture whose neurons are trees and blocks of other families, in turn."""
 
 from __future__ import annotations
 
@@ -10,35 +10,34 @@ from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.block import Block
 from trickless.neurons.mixture import Mixture
 
-#: Rows for each column of a block, and its least and most columns.
+#: Number of rows for each column of a block, and the least and largest number of its columns.
 _ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 1024
 #: Columns of a block that cost about as much as a tree.
 _COLUMNS_PER_TREE = 16
 
 
 def takes_turns(family: Any) -> bool:
-    """Whether this is a mixture with trees, whose families take turns in Newton steps."""
+    """Whether this is a mixture with trees. Its families take turns in Newton steps."""
     return isinstance(family, Mixture) and any(
         getattr(part, "one_hot", False) for part in family.neurons
     )
 
 
 class Turns(Mixture):
-    """A mixture with trees, as a learner takes it: a block of other neurons, then some trees.
+    """A mixture with trees, for a learner: a block of other neurons, then some trees.
 
-    A neuron is a tree, or a block of draws of another family, and as wide as the widest of these.
-    The numbers that a narrower one leaves are 0. So neurons of all families have their coefficients
-    in one array. The learner says whose turn it is; ``draw`` chooses at random, as that of every
-    mixture does.
+    A neuron is a tree, or a block of draws of another family. All have the width of the widest, and
+    missing values are 0. So the coefficients of all neurons fit into one array. The learner says
+    whose turn it is. ``draw`` chooses at random, as for every mixture.
     """
 
     _doc_link_module = ""  # it has no page
 
     @classmethod
     def of(cls, mixture: Mixture, parts: list[Neurons], n_rows: int) -> Turns:
-        """Turns of the fitted families of a mixture, for so many rows.
+        """Make turns of the fitted families of a mixture, for a number of rows.
 
-        A block has a column for each 16 rows, rounded down to a power of two, from 16 to 1,024.
+        A block has one column for every 16 rows, rounded down to a power of two, from 16 to 1,024.
         """
         columns = max(min(n_rows // _ROWS_PER_COLUMN, _MOST_COLUMNS), _LEAST_COLUMNS)
         columns = 2 ** (columns.bit_length() - 1)
@@ -59,14 +58,14 @@ class Turns(Mixture):
 
     @property
     def has_trees(self) -> bool:
-        """Whether some turns are those of trees."""
+        """True, because some turns belong to trees."""
         return True
 
     def turn(self, weights: Weights | None) -> int:
-        """The family of the next neuron, after those of some weights.
+        """Choose the family of the next neuron, after the neurons of some weights.
 
-        Turns are in proportion to the weights of the families divided by their costs: that of a
-        tree is 1, and that of a block one for each 16 columns.
+        Turns are in proportion to the weights of the families divided by their costs. A tree costs
+        1, and a block costs 1 for every 16 columns.
         """
         choice = np.empty(0, dtype=int) if weights is None else weights[0]
         taken = np.bincount(choice, minlength=len(self.parts_))
@@ -76,24 +75,24 @@ class Turns(Mixture):
         return int(np.lexsort((is_tree, taken / share))[0])  # a block if a tree is due as well
 
     def own(self, i: int, weights: Weights) -> Weights:
-        """The weights of neurons of part i, as that part has them."""
+        """Get the weights of neurons of part i, in the form of that part."""
         return tuple(array[:, 0] for array in self.weights_of_parts(weights[1:])[i])
 
     def whole(self, i: int, own: Weights, like: Weights) -> Weights:
-        """The weights of neurons of part i; those of other parts are 0, and as in ``like``."""
+        """Add zeros for the other parts to the weights of part i, with the shapes of ``like``."""
         parts = self.weights_of_parts(tuple(np.zeros_like(array) for array in like[1:]))
         parts[i] = tuple(array[:, None] for array in own)
         return (np.full_like(like[0], i), *(array for part in parts for array in part))
 
     def columns(self, i: int, coef: np.ndarray) -> np.ndarray:
-        """Coefficients by column, (width * n, n_outputs), from those of neurons of part i alone."""
+        """Extend coefficients of part i to all columns: (width * n, n_outputs)."""
         width, n_outputs = self.parts_[i].width, coef.shape[1]
         columns = np.zeros((self.width, len(coef) // width, n_outputs), dtype=coef.dtype)
         columns[:width] = coef.reshape(width, -1, n_outputs) / self._scale(i)
         return columns.reshape(-1, n_outputs)
 
     def cuts_by_feature(self, weights: Weights) -> np.ndarray:
-        """How many cuts of trees each feature has."""
+        """Count the cuts of trees in each feature."""
         total = np.zeros(self.n_features_in_, dtype=int)
         for i, _, some in self._chosen(np, weights):
             part: Any = self.parts_[i]

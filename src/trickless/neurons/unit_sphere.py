@@ -1,4 +1,4 @@
-"""Rows on the unit sphere, dense or sparse: with a constant appended, of length 1, their angles."""
+"""Rows on the unit sphere, dense or sparse, and the angles between them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def append_constant(X: Any, value: float) -> Any:
 
 
 def unit_rows(X: Any) -> Any:
-    """Scale dense or sparse rows to length 1; rows of zeros stay."""
+    """Scale dense or sparse rows to length 1. Rows of zeros stay zero."""
     if issparse(X):
         largest = abs(X).max(axis=1).toarray().reshape(-1, 1)
         X = X.multiply(1 / np.where(largest > 0, largest, 1)).tocsr()  # so no square overflows
@@ -33,6 +33,6 @@ def unit_rows(X: Any) -> Any:
 
 
 def angles(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Angles between rows, and whether both rows have a direction, not being zero throughout."""
+    """Compute angles between rows, and whether both rows are nonzero."""
     angle = np.arccos(np.clip(unit_rows(X) @ unit_rows(Y).T, -1, 1))
     return angle, np.logical_and.outer((X != 0).any(axis=1), (Y != 0).any(axis=1))

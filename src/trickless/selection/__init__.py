@@ -1,1 +1,1 @@
-"""Choosing a family of neurons by the data."""
+"""Choice of a family of neurons by the data."""

@@ -1,4 +1,4 @@
-"""Successive halving: choosing a family of neurons by the data."""
+"""Successive halving, which chooses a family of neurons by the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trickless.neurons import Neurons, Relevance
 from trickless.selection.relevance import find_relevance
 from trickless.selection.scores import Comparison
 
-#: The most rows, and the neurons of each family, in each round.
+#: The largest number of rows, and the neurons of each family, in each round.
 ROUNDS = (4096, 256), (16_384, 512), (16_384, 1024), (32_768, 2048)
 #: A round after the first takes place only if it costs at most this share of the fit.
 SHARE = 1 / 4
@@ -29,16 +29,18 @@ def choose(
 ) -> tuple[Neurons, np.ndarray | None]:
     """Choose the family with the least cross-validation score, by successive halving [1]_.
 
-    The first round compares all candidates on few rows with few neurons. This says little, and
-    prefers larger length scales than many rows and neurons would. So the better half, at least two,
-    goes on to a round with more of both, as long as a round is cheap compared with the fit. Scores
-    are explained in :class:`~trickless.selection.scores.Score`. With an ``alpha``, families are
-    compared at that regularisation strength. The fit takes about ``products`` multiplications a
-    row. Families that use the relevance of
-    features receive it first.
+    All candidates of the fitted ``families`` are compared. The first round has few rows and few
+    neurons. It is inexact, and prefers larger length scales than more rows and neurons would. So
+    the half with the lower scores, at least two, goes on to a round with more rows and neurons.
+    Rounds go on as long as they take little time compared with the fit, which needs about
+    ``products`` multiplications for each row.
 
-    The candidates of all fitted ``families`` are compared. The family comes with each candidate's
-    score in its last round, or with None if there is only one candidate.
+    :class:`~trickless.selection.scores.Score` explains the scores. With an ``alpha``, families are
+    compared at that regularisation strength. Families that use the relevance of features receive
+    it first.
+
+    The result is the best family, and each candidate's score in its last round. There are no
+    scores (None) if there is only one candidate.
 
     References
     ----------
@@ -68,7 +70,7 @@ def choose(
 
 
 def _by_relevance(family: Neurons, relevance: Relevance) -> Neurons:
-    """The family that uses the relevance. It keeps how much each feature matters."""
+    """Give relevance to a family. It keeps how much each feature matters."""
     family = family.by_relevance(relevance)
     family.relevance_ = relevance.importances
     return family

@@ -46,7 +46,7 @@ _ROUNDING = 1e-7
 def find_relevance(
     X: Any, targets: np.ndarray, weight: np.ndarray | None, seed: int, n_jobs: int | None
 ) -> Relevance:
-    """Learn how much each feature matters for the targets, which count equally in any units.
+    """Learn how much each feature matters for the targets. Targets count equally in any units.
 
     Each step draws new rows, if there are enough, and new neurons, so that the steps do not fit the
     noise of one sample. All features start with the same length scale, except features in units so
@@ -78,8 +78,8 @@ class _Descent:
     """Descent along noisy gradients, with a step size for each coordinate (Adam).
 
     Each coordinate moves by the running mean of its gradients over their root mean square (Kingma
-    and Ba, ICLR 2015). A coordinate whose gradients may be ``noise`` moves less. The
-    coordinates are the features' 1 / length scale. Features whose ``spread`` is 0 do not move.
+    and Ba, ICLR 2015). A coordinate whose gradients may be ``noise`` moves less. The coordinates
+    are the inverse length scales of the features. Features whose ``spread`` is 0 do not move.
     """
 
     def __init__(self, start: np.ndarray, spread: np.ndarray, noise: float) -> None:
@@ -99,16 +99,17 @@ class _Descent:
 
 
 def _at_least(share: float, at: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """1 / length scale, raised until each ``at * spread`` is at least this share of the largest."""
+    """Raise 1 / length scale until each ``at * spread`` is at least this share of the largest."""
     least = np.full_like(at, share * (at * spread).max())
     return np.maximum(at, np.divide(least, spread, out=np.zeros_like(at), where=spread > 0))
 
 
 def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | None:
-    r"""Gradient of the logarithm of the score in the logarithms of 1 / length scale.
+    r"""Compute the gradient of the log score in the logarithms of 1 / length scale.
 
-    Z are the centred activations of rows whose weights ω sum to 1, Σ = ZᵀΩZ is their covariance, ρ
-    the ridge, B = (Σ + ρ)⁻¹ZᵀΩY the coefficients, and R the residuals of outputs of variance 1:
+    Z are the centred activations of rows whose weights ω sum to 1. Their covariance is Σ = ZᵀΩZ.
+    The ridge is ρ, and the coefficients are B = (Σ + ρ)⁻¹ZᵀΩY. R are the residuals of outputs of
+    variance 1:
 
     .. math:: S = \frac{V}{(1 - df / n)^2}, \quad V = \operatorname{tr} R^T Ω R, \quad
         df = 1 + \operatorname{tr} Σ (Σ + ρ)^{-1}
@@ -116,7 +117,7 @@ def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | No
         \frac{\partial \log S}{\partial Z} = Ω \Big(\frac{4 ρ}{n - df} Z (Σ + ρ)^{-2} -
         \frac{2}{V} \big((R - Z U) B^T + R U^T\big)\Big), \qquad U = ρ (Σ + ρ)^{-1} B
 
-    All outputs share one ridge, the best for the score, which is held constant. There is no
+    All outputs share one ridge, which is the best for the score and is held constant. There is no
     gradient (None) if all targets are constant.
     """
     X, weights = comparison.X, comparison.draw(family)
@@ -161,7 +162,7 @@ def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | No
 
 
 def _standard_deviations(X: Any, weight: np.ndarray | None) -> np.ndarray:
-    """Standard deviations of the columns of X; exactly 0 for constants, in spite of rounding."""
+    """Compute standard deviations of columns: exactly 0 for constants, in spite of rounding."""
     # In units of this power of 2, no square overflows and some do not vanish.
     unit = float(np.ldexp(0.5, np.frexp(float(abs(X).max()))[1])) or 1.0
     if issparse(X):

@@ -12,7 +12,7 @@ from trickless.functions.activations import activations, together
 from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_finite_activations
-from trickless.solvers.ridge import solve_by_gcv
+from trickless.solvers.ridge import solve_by_cross_validation
 from trickless.solvers.statistics import Moments, Statistics, least_ridge
 
 #: Activations held at a time.
@@ -20,7 +20,7 @@ _ACTIVATIONS = 2**23
 
 
 class Score(NamedTuple):
-    """A family and its generalised cross-validation score, relative to that of a constant.
+    """A family and its cross-validation score, relative to the score of a constant prediction.
 
     Scores are summed over the outputs, each with its best ridge. Smaller is better.
     """
@@ -32,10 +32,10 @@ class Score(NamedTuple):
 class Comparison:
     """A comparison of families on the same rows, with the same random numbers.
 
-    If there are more than ``most`` rows, so many are drawn at random. ``X``, ``targets`` and
-    ``weight`` are the rows that were drawn, on the host. Comparisons of one seed and purpose with
-    different numbers have different rows and neurons. With an ``alpha``, families are compared at
-    that regularisation strength, and not each at its best.
+    If there are more than ``most`` rows, ``most`` of them are drawn at random. ``X``, ``targets``
+    and ``weight`` are the drawn rows, on the host. Comparisons with the same seed and purpose, but
+    different numbers, have different rows and neurons. With an ``alpha``, families are compared at
+    that regularisation strength. Otherwise, each is compared at its best.
     """
 
     def __init__(
@@ -61,17 +61,17 @@ class Comparison:
         self._n_neurons, self.n_jobs, self._alpha = n_neurons, n_jobs, alpha
 
     def scores(self, families: list[Neurons]) -> list[Score]:
-        """The score of each family."""
+        """Compute the score of each family."""
         return [Score(family, self._score(family)) for family in families]
 
     def best(self, families: list[Neurons]) -> Neurons:
-        """The family with the least score."""
+        """Find the family with the lowest score."""
         return min(self.scores(families), key=lambda score: score.value).family
 
     def _score(self, family: Neurons) -> float:
         moments = self.moments(family, self.draw(family))
         with linear_algebra(self.n_jobs, moments.n_products):
-            solution = solve_by_gcv(moments, self.n_jobs)
+            solution = solve_by_cross_validation(moments, self.n_jobs)
         assert solution.scores is not None and solution.grid is not None
         if self._alpha is None:
             best = solution.scores.min(axis=1)
@@ -83,15 +83,15 @@ class Comparison:
         return float((best[varies] / moments.y_variance[varies]).sum())
 
     def draw(self, family: Neurons) -> Weights:
-        """The neurons of a family."""
+        """Draw the neurons of a family."""
         return draw(family, self.generator(), self._n_neurons, self.X.dtype)
 
     def generator(self) -> np.random.Generator:
-        """The random numbers of the comparison, from their beginning."""
+        """Make the generator of the comparison, at its start."""
         return generator(*self._draws)
 
     def moments(self, family: Neurons, weights: Weights) -> Moments:
-        """Moments of the activations and targets of all rows."""
+        """Compute moments of the activations and targets of all rows."""
         n_columns = self._n_neurons * family.width
         constant = np.ptp(self.targets, axis=0) == 0  # so that their variance is exactly 0
         origin = np.where(constant, self.targets[0], self.targets.mean(axis=0))

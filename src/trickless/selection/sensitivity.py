@@ -1,4 +1,4 @@
-"""How much each feature matters to a function, by its derivatives."""
+"""Importances of features for a function, from its derivatives."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from trickless.neurons import Gaussian
 from trickless.selection.scores import Comparison
 from trickless.solvers.ridge import Path, path_scores
 
-#: Outputs, or random mixtures of more outputs, whose derivatives are taken.
+#: The most outputs whose derivatives are taken. More outputs are mixed at random.
 _OUTPUTS = 64
 
 
 def sensitivities(family: Gaussian, comparison: Comparison, spread: np.ndarray) -> np.ndarray:
-    r"""Shares of the features in the mean square of the derivatives of a fitted function.
+    r"""Compute each feature's share in the mean square of a fitted function's derivatives.
 
     The function f is ridge regression on a few Gaussian neurons, with the best ridge for all
-    outputs, each of variance 1. With standard deviations :math:`σ_j` of the features, they are in
-    proportion to
+    outputs, each of variance 1. With standard deviations :math:`σ_j` of the features, the shares
+    are in proportion to
 
     .. math:: σ_j^2 \, E\Big[\Big(\frac{\partial f}{\partial x_j}\Big)^2\Big],
 
-    which bounds the share of the variance that the feature has a part in [1]_. A feature on which f
-    depends linearly counts, unlike by its length scale. All are equal if there is nothing to learn.
+    which bounds the share of the variance in which the feature has a part [1]_. A length scale
+    would miss features on which f depends linearly, but these shares do not. All shares are equal
+    if there is nothing to learn.
 
     References
     ----------

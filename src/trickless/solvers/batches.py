@@ -13,7 +13,7 @@ class Batch:
     """Rows of a batch, and the values of f there when the batch was last visited.
 
     f at a row is a sum over neurons. So a visit evaluates only the neurons drawn since the last
-    one, and each neuron is evaluated once at each row, however many passes there are.
+    visit. Each neuron is evaluated once at each row, however many passes there are.
     """
 
     def __init__(self, rows: np.ndarray, n_outputs: int) -> None:
@@ -25,7 +25,7 @@ class Batch:
 class Rows(NamedTuple):
     """Rows of a batch, their targets and weights, and the values of f there.
 
-    The rows are as ``Neurons.read`` gives them.
+    The rows are in the form that ``Neurons.read`` returns.
     """
 
     X: Any
@@ -34,7 +34,7 @@ class Rows(NamedTuple):
     batch: Batch
 
     def every(self, stride: int) -> Rows:
-        """Every so many of the rows."""
+        """Every row whose number is a multiple of ``stride``."""
         some = slice(None, None, stride)
         batch = Batch(self.batch.rows[some], self.targets.shape[1])
         batch.f = self.batch.f[some]

@@ -19,7 +19,7 @@ from scipy import linalg, optimize
 #: Pairs of steps and gradients that L-BFGS-B remembers. With 30, smooth risks take about half of
 #: the passes that they take with the usual 10.
 _MEMORY = 30
-#: How often L-BFGS-B begins at most, as a line search may fail by rounding.
+#: The most starts of L-BFGS-B, since a line search may fail by rounding.
 _BEGINNINGS = 5
 #: Iterations of L-BFGS-B and then of Newton's method for a quadratic function.
 _FIRST, _NEWTON = 500, 100
@@ -54,7 +54,7 @@ def descend_within(
     """Minimise a smooth convex function with |x_j| <= bounds_j by L-BFGS-B.
 
     ``function`` gives value and gradient. After each iteration ``is_done`` is asked about the point
-    for which ``function`` was last called, or is called once more.
+    at which ``function`` was last called. If need be, ``function`` is called there once more.
     """
     last = np.full_like(start, np.nan)
 
@@ -100,8 +100,8 @@ def quadratic_within(
 ) -> np.ndarray:
     """Minimise ½ ⟨x, A x⟩ − ⟨c, x⟩ with |x_j| <= bound, for a positive semidefinite matrix A.
 
-    L-BFGS-B finds nearly all coordinates that are at the bound, and projected Newton steps [1]_
-    solve for the others, so that the conditions of Karush, Kuhn and Tucker hold to rounding.
+    L-BFGS-B finds nearly all coordinates that are at the bound. Projected Newton steps [1]_ solve
+    for the others. So the conditions of Karush, Kuhn and Tucker hold to rounding.
 
     References
     ----------
@@ -143,7 +143,7 @@ def _violation(gradient: np.ndarray, x: np.ndarray, bound: float) -> float:
 def _newton(
     matrix: np.ndarray, gradient: np.ndarray, x: np.ndarray, bound: float, diagonal: np.ndarray
 ) -> np.ndarray:
-    """A step that is Newton's for all coordinates but those that go to, or stay at, the bound."""
+    """A Newton step for all coordinates except those that go to, or stay at, the bound."""
     step = -gradient / diagonal
     near = np.minimum(1e-3 * bound, np.abs(x - np.clip(x + step, -bound, bound)))
     stays = (x <= near - bound) & (gradient > 0) | (x >= bound - near) & (gradient < 0)

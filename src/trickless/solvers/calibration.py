@@ -14,7 +14,7 @@ from trickless.arrays.growing import Growing
 
 #: The range of log(1 / T).
 _RANGE = -7.0, 7.0
-#: The most rows on which an online learner is calibrated: the last ones, of the later half.
+#: The most rows on which an online learner is calibrated: the last rows, from the later half.
 _RECENT = 1024
 
 
@@ -24,10 +24,10 @@ def probabilities(f: np.ndarray, temperature: float) -> np.ndarray:
 
 
 def find_temperature(f: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
-    """The temperature of the least log loss on rows that the decision values do not know.
+    """The temperature with the least log loss on rows from which the function was not learned.
 
-    One row of no known class is added. Without it, rows that are all decided rightly would have
-    probabilities of exactly 0.
+    One row of no known class is added. Without it, rows that are all classified correctly would
+    lead to probabilities of exactly 0.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def note_rows(recent: Growing, f: np.ndarray, y: np.ndarray) -> None:
 
 
 def recent_temperature(recent: Growing, n_rounds: int) -> float:
-    """The temperature that suits the last of so many rows, before they were learned."""
+    """The temperature for the last of ``n_rounds`` rows, before they were learned."""
     n = min(_RECENT, -(-n_rounds // 2))
     f, y = np.split(recent.rows[-n:], 2, axis=1)
     return find_temperature(f, y, np.ones(len(f)))

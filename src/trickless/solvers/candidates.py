@@ -1,4 +1,4 @@
-r"""Choosing neurons: the best of several candidates, by how much a step on each would gain.
+r"""Choose neurons: the best of several candidates, by how much a step on each would gain.
 
 For a loss with slopes g = −l′ and curvatures h, a Newton step on the neuron ψ alone lowers it by
 about half of
@@ -6,9 +6,9 @@ about half of
 .. math:: \frac{(\sum_i g_i \psi(x_i))^2}{\sum_i h_i \psi(x_i)^2 + \lambda},
 
 summed over the numbers of a neuron and the outputs. One candidate is the algorithm of Dai et al.:
-neurons are random, and steps unbiased for the kernel of μ. With more, neurons follow the slopes:
-the step no longer descends the expected loss over μ, but the loss itself, greedily, as boosting
-does. The cuts of trees are chosen one by one (``cuts``).
+neurons are random, and steps are unbiased for the kernel of μ. With more candidates, neurons follow
+the slopes. The step then descends the loss itself, greedily, as boosting does, instead of the
+expected loss over μ. The cuts of trees are chosen one by one (``cuts``).
 
 References
 ----------
@@ -106,11 +106,11 @@ class Chooser:
         return terms(loss, f, targets, weight, self.units, self.scale, n_jobs)
 
     def _factors(self, curvature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Factors of slopes and curvatures, by which outputs count equally in any units.
+        """Factors of slopes and curvatures that make outputs count equally in any units.
 
-        ``curvature`` is the mean of each output. Times its factor it is about 1, and gains are
-        relative to those at the start. Factors are powers of two, so that products are exact. They
-        are 1 if the loss couples the outputs, which have the same unit then.
+        ``curvature`` is the mean of each output. Times its factor it is about 1. Gains are relative
+        to the gains at the start. Factors are powers of two, so that products are exact. They are 1
+        if the loss couples the outputs, since these then have the same unit.
         """
         if len(curvature) == 1 or self.options.loss.coupled:
             return np.ones_like(curvature), np.ones_like(curvature)
@@ -163,9 +163,9 @@ class Chooser:
 
 
 def compared(seed: int, first: int, n_rows: int) -> np.ndarray:
-    """The rows of a batch by which candidates are compared, if their neurons are not trees.
+    """The rows of a batch on which candidates are compared, if neurons are not trees.
 
-    The first neuron that is chosen has the number ``first``.
+    The first neuron to choose has the number ``first``.
     """
     if n_rows <= _SAMPLE:
         return np.arange(n_rows)

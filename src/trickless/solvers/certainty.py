@@ -47,7 +47,7 @@ class Posterior:
 
 
 class Certainty(NamedTuple):
-    """What standard deviations need of the statistics, in half of their memory.
+    """The part of the statistics that standard deviations need, in half of the memory.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Certainty(NamedTuple):
 
     @classmethod
     def of(cls, moments: Moments, noise: np.ndarray) -> Certainty:
-        """What is needed of some moments."""
+        """The part of some moments that is needed."""
         rows = triangle = None
         if moments.rows is not None:
             rows = moments.rows.Z
@@ -101,7 +101,7 @@ def noise_variance(
 ) -> np.ndarray:
     """Residual sum of squares over residual degrees of freedom, shape (n_outputs,).
 
-    This is for rows of equal weight. Both vanish as alpha does, but their ratio does not.
+    This is for rows of equal weight. As alpha goes to 0, both do, but their ratio does not.
     """
     ridges, which = np.unique(solution.ridge, return_inverse=True)
     left = np.array([_residual_freedom(moments, ridge) for ridge in ridges])[which]
@@ -149,10 +149,10 @@ def _factor(moments: Moments, ridge: float) -> Any:
 def _check_freedom(
     owner: str, alpha: np.ndarray, left: np.ndarray, moments: Moments, ridge: np.ndarray
 ) -> None:
-    """Refuse to estimate the noise if no residual degrees of freedom are left.
+    """Raise an error if no residual degrees of freedom are left to estimate the noise.
 
-    Where rows are no more than columns, sums of products show residual degrees of freedom only at
-    large alphas.
+    If there are at most as many rows as columns, sums of products have residual degrees of freedom
+    only at large alphas.
     """
     size = len(moments.z_mean)
     rounding = 0.0
@@ -161,6 +161,6 @@ def _check_freedom(
     if ((left <= 0) | (left * ridge < rounding)).any():
         raise ValueError(
             f"{owner}: with alpha={float(alpha[0]) if len(alpha) == 1 else alpha!r}, "
-            f"{moments.n:,.0f} rows leave {left.min():.2g} degrees of freedom, which cannot be "
-            "told from none. Remedy: a larger alpha, or one fit of all rows."
+            f"{moments.n:,.0f} rows leave {left.min():.2g} degrees of freedom, too few to "
+            "estimate the noise. Remedy: a larger alpha, or one fit of all rows."
         )

@@ -16,11 +16,12 @@ class Coefficients:
     """Coefficients α that shrink as a whole, and their average over rounds.
 
     Neither a shrink nor a round touches the coefficients, however many there are. Rounds are
-    counted in epochs, which a shrink ends, for each output apart. A coefficient is kept as it was
-    when it was appended, with the epoch and the number of rounds in that epoch so far. So it is
-    α 4^-(epochs since) now, and its sum over rounds is α times a sum of rounds weighted likewise.
+    counted in epochs, separately for each output. A shrink ends an epoch. A coefficient is kept as
+    it was when it was appended, with the epoch and the number of rounds in that epoch so far. So
+    its current value is α 4^-(epochs since). Its sum over rounds is α times a sum of rounds with
+    the same weights.
 
-    When other support points take the place of all, coefficients begin anew.
+    When a compression replaces the support points, coefficients begin anew.
     """
 
     def __init__(self, n_outputs: int) -> None:
@@ -28,7 +29,7 @@ class Coefficients:
         self._begin(np.zeros((0, n_outputs)))
 
     def _begin(self, alpha: np.ndarray) -> None:
-        """Begin to count rounds with some coefficients."""
+        """Begin to count rounds, with some coefficients."""
         self._alpha, self._epoch, self._round = Growing(), Growing(), Growing()
         self._rounds_of_epoch = [[0] for _ in range(alpha.shape[1])]
         self._n_averaged = 0
@@ -39,7 +40,7 @@ class Coefficients:
         return len(self._alpha)
 
     def branch(self) -> Coefficients:
-        """Coefficients that go on from these, which they leave as they are."""
+        """Coefficients that continue from these, and leave these unchanged."""
         other = copy(self)
         for name in ("_alpha", "_epoch", "_round"):
             setattr(other, name, getattr(self, name).branch())
@@ -69,14 +70,14 @@ class Coefficients:
         self._begin(self.last()[index] * factor[:, None])
 
     def settle(self, last: np.ndarray, average: np.ndarray) -> None:
-        """Go on with other support points, and their coefficients of the last f and the average."""
+        """Continue with other support points: coefficients of the last f, and of the average."""
         n_past = self._n_past + self._n_averaged
         self._begin(last)
         self._past, self._n_past = average, n_past
 
     @property
     def n_settled(self) -> int:
-        """How many support points there were when the average so far was taken over."""
+        """How many support points there were when the average so far was set."""
         return len(self._past)
 
     def last(self) -> np.ndarray:

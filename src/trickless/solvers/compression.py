@@ -1,8 +1,8 @@
-"""Compression: fewer support points take the place of all, so that memory stays constant.
+"""Compression: support points are replaced by fewer, so that memory stays constant.
 
-A projection goes on with what some of the rows can express, as in online gradient descent on
-Nyström's approximation of a kernel [1]_, [2]_. The rows are a sample of all so far, which changes
-the less the longer the stream is, so that little of a function gets lost again and again. An
+A projection continues with what some of the rows can express, as in online gradient descent on
+Nyström's approximation of a kernel [1]_, [2]_. The rows are a sample of all rows so far. The longer
+the stream is, the less this sample changes. So a function does not lose much again and again. An
 unbiased compression keeps the expectation of the function instead.
 
 References
@@ -41,17 +41,16 @@ class Products(Protocol):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Inner products, in double precision, of Φ at some support points.
 
-        With each other, and with Σ α_i Φ(x_i) for each column of coefficients; exact, or from the
-        same neurons each time.
+        These are inner products with each other, and with Σ α_i Φ(x_i) for each column of
+        coefficients. They are exact, or from the same neurons each time.
         """
 
 
 class Unbiased:
     """A sample of the support points by the size of their coefficients; f keeps its expectation.
 
-    Half of ``max_support`` points are left. The average begins anew: later rounds make up for what
-    a compression adds to f, but nothing would for what it adds to an average of rounds that are
-    over.
+    Half of ``max_support`` points are left. The average begins anew. Later rounds correct what a
+    compression adds to f, but nothing would correct what it adds to the average of past rounds.
     """
 
     def __init__(self, max_support: int) -> None:
@@ -96,8 +95,8 @@ class Projection:
             except LinAlgError as error:
                 raise ValueError(
                     f"{self.owner}: compression='projection' needs a kernel that is positive "
-                    f"semi-definite, but that of {size:,} support points is not. Remedy: "
-                    "compression='unbiased', or another kernel or other parameters of it."
+                    f"semi-definite, but the kernel matrix of {size:,} support points is not. "
+                    "Remedy: compression='unbiased', another kernel, or other kernel parameters."
                 ) from error
         with uninterrupted():
             support.keep(index)
@@ -108,7 +107,7 @@ class Projection:
 def reservoir(
     n_old: int, n_new: int, n_rounds: int, size: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """A sample of all rows so far, from such a sample of those before and all new ones.
+    """A sample of all rows so far, from a sample of the earlier rows and all new rows.
 
     Each of ``n_rounds`` rows is in it with the same chance. Returns the indices in increasing
     order, the old ones first. The size is at most ``n_old + n_new``.
@@ -128,7 +127,7 @@ def nearest(gram: np.ndarray, values: np.ndarray) -> np.ndarray:
     Raises
     ------
     scipy.linalg.LinAlgError
-        If the inner products are none: not positive definite, although a ridge was added.
+        If the inner products are not positive definite, although a ridge was added.
     """
     if not values.any():
         return np.zeros(values.shape)

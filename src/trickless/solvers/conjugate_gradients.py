@@ -31,7 +31,7 @@ from trickless.arrays.devices import cholesky
 from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.network import check_finite
 from trickless.rules import warn
-from trickless.solvers.ridge import Solution, least, solve_by_gcv
+from trickless.solvers.ridge import Solution, least, solve_by_cross_validation
 from trickless.solvers.risk import Blocks
 from trickless.solvers.state import Keep, State, counted, forget
 from trickless.solvers.statistics import Statistics, least_ridge
@@ -99,10 +99,10 @@ def solve_in_passes(
 
     The ridge ρ is given, or found for each output with a pilot. The covariance of the ``chosen``
     rows, in ascending order, gives the preconditioner. Iterations stop when each output's risk is
-    at most ``tol`` above its minimum, relative to the decrease of the risk by the solution, as
-    estimated by the preconditioner; else there is a warning after ``max_iter``. The solution has
-    the mean leverage if the ridge is found, or with ``count_freedom``. ``keep`` receives
-    the state after each iteration, and ``state`` is one from which to resume.
+    at most ``tol`` above its minimum, relative to how much the solution decreases the risk. The
+    preconditioner estimates this. If it is not reached after ``max_iter`` iterations, there is a
+    warning. The solution has the mean leverage if the ridge is found, or with ``count_freedom``.
+    ``keep`` receives the state after each iteration, and ``state`` is one from which to resume.
 
     Raises
     ------
@@ -174,9 +174,9 @@ def solve_in_passes(
     left = np.maximum(left, np.where(excess > _ROUNDING, excess, 0))
     if (left > tol).any():
         warn(
-            f"{owner}: the risk is above its minimum by about {left.max():.2g} of what the "
-            f"solution lowers it by, after {n_iter} iterations with max_iter={max_iter}, where "
-            f"tol={tol:g}. Remedy: a larger max_iter, alpha or tol.",
+            f"{owner}: the risk is above its minimum by about {left.max():.2g} of its decrease so "
+            f"far, after {n_iter} iterations with max_iter={max_iter} and tol={tol:g}. "
+            "Remedy: a larger max_iter, alpha or tol.",
             ConvergenceWarning,
         )
     intercept = sums.y_mean[:n_outputs] - sums.z_mean @ coef
@@ -233,7 +233,7 @@ def _first_pass(
 
 def _candidates(sums: _Sums, pilot: Pilot, n_outputs: int) -> tuple[np.ndarray, np.ndarray]:
     """Targets and ridges of all problems: each output with its ridges, random signs with all."""
-    begin = solve_by_gcv(sums.pilot.moments(sums.fit_intercept)).ridge
+    begin = solve_by_cross_validation(sums.pilot.moments(sums.fit_intercept)).ridge
     n_each = 1 + int(np.ceil(np.log(pilot.scale) / np.log(_STEP)))
     each = begin[:, None] * np.geomspace(1, pilot.scale, n_each)
     grid = np.unique(each)
@@ -290,7 +290,7 @@ def _compare(
 def _preconditioner(
     rows: np.ndarray, share: np.ndarray, ridges: np.ndarray, fit_intercept: bool
 ) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """A function of vectors and ridges: the inverse of the rows' covariance plus ridge, applied.
+    """A function that applies the inverse of the rows' covariance plus a ridge to vectors.
 
     With the centred and weighted rows C the inverse is (I − Cᵀ (ρ I + C Cᵀ)⁻¹ C) / ρ, by Woodbury.
     Ridges within a factor of ten are replaced by the one in their middle. ``rows`` is overwritten.
@@ -339,9 +339,9 @@ def _conjugate_gradients(
     """Solve for all columns of ``wanted`` together, each at its ridge, starting from ``begin``.
 
     The state of the iterations is saved together with ``kept``, and resumed if ``kept`` has one.
-    Returns the solution, the number of iterations, and for each column how far the quadratic
-    function is above its minimum, as estimated by the preconditioner, relative to its decrease by
-    the solution.
+    Returns the solution, the number of iterations, and a number for each column. This number says
+    how far the quadratic function is above its minimum, relative to its decrease by the solution.
+    The preconditioner estimates it.
     """
     if "iterations" in kept:
         solution, residual, direction, square, left, active, n_iter = kept["iterations"]

@@ -1,17 +1,17 @@
-r"""Choosing the cuts of a tree: at each level the best of a few random ones.
+r"""Choose the cuts of a tree: at each level the best of a few random cuts.
 
 For a loss with slopes g = −l′ and curvatures h, a Newton step on a tree lowers it by about half of
 
 .. math:: \mathrm{gain} = \sum_v \frac{(\sum_{i \in v} g_i)^2}{\sum_{i \in v} h_i + \lambda}
 
-with v the leaves. A level draws columns and thresholds, and keeps the cut of the largest gain on a
-fresh sample of the rows. One candidate is a blind draw; with all cuts as candidates it is the
-greedy search of gradient boosting. So the mean over w is no longer that of the family: what is
-minimised is the loss itself, greedily, and not the expected loss over random neurons.
+with v the leaves. A level draws columns and thresholds, and keeps the cut with the largest gain on
+a fresh sample of the rows. One candidate is a random draw. With all cuts as candidates, this is the
+greedy search of gradient boosting. So the mean over w is no longer the mean of the family. Steps
+minimise the loss itself, greedily, and not the expected loss over random neurons.
 
-A tree is as deep as pays. Leaves fit noise as well: with :math:`\sigma^2 = \sum g^2 / \sum h`, d
-degrees of freedom gain :math:`d \sigma^2` from noise alone on the sample, which is subtracted, as
-in Mallows's :math:`C_p`.
+A tree is as deep as pays off. Leaves also fit noise: with :math:`\sigma^2 = \sum g^2 / \sum h`, d
+degrees of freedom gain :math:`d \sigma^2` from noise alone on the sample. This is subtracted, as in
+Mallows's :math:`C_p`.
 
 References
 ----------
@@ -32,7 +32,7 @@ from trickless.arrays.loops import loops
 from trickless.neurons.bins import Bins
 from trickless.neurons.trees import Trees
 
-#: The most rows of a sample, by which a tree is chosen.
+#: The most rows of a sample, on which a tree is chosen.
 SAMPLE = 2**14
 #: Thresholds that are tried for each column that is drawn.
 _THRESHOLDS = 8
@@ -47,7 +47,7 @@ _PATIENCE = 2
 class Chosen(NamedTuple):
     """The cuts of a tree: columns (depth,) and, for each bin, whether it goes right: (depth, 256).
 
-    ``n_levels`` is how many of them the tree has. The cuts beyond it send all rows to the left.
+    The tree has ``n_levels`` of these cuts. Cuts beyond them send all rows to the left.
     """
 
     columns: np.ndarray
@@ -56,7 +56,7 @@ class Chosen(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Rows by which a tree is chosen: their numbers, and their slopes and curvatures.
+    """Rows on which a tree is chosen: their numbers, and their slopes and curvatures.
 
     Both are whole numbers, in units of ``unit_g`` and ``unit_h``. ``noise`` is what a degree of
     freedom gains from noise alone.
@@ -94,8 +94,8 @@ def choose_cuts(
     weight : array of shape (n,) or None
         The weights.
     ridge : float
-        λ, in units of h. It is that of the step on ``n_rows`` rows, also if the sample has fewer:
-        cuts of leaves with few rows are then less likely.
+        λ of the step on ``n_rows`` rows, in units of h. It is the same if the sample has fewer
+        rows, which makes cuts of leaves with few rows less likely.
     n_rows : int
         How many rows the coefficients of the leaves will be computed from.
     n_candidates : int
@@ -129,7 +129,7 @@ def choose_cuts(
 
 
 def _sample(g: np.ndarray, h: np.ndarray, square: np.ndarray, rng: np.random.Generator) -> Sample:
-    """Some of the rows, those of large slopes more often, with weights that make up for it."""
+    """Some of the rows, more often with large slopes, and weights that make up for it."""
     n = len(g)
     rows = np.arange(n)
     if n > SAMPLE:
@@ -198,7 +198,7 @@ class _Search:
         return int(drawn[column]), table, float(gains[side, column, cut]) * self.unit
 
     def degrees_of_freedom(self) -> float:
-        """Those of the leaves so far: a leaf of many rows has nearly one, one of few has less."""
+        """Degrees of freedom of the leaves so far: nearly 1 for a leaf of many rows, else less."""
         h = np.bincount(self.leaf, self.sample.h, self.n_leaves)
         return float((h / (h + self.ridge)).sum())
 

@@ -98,9 +98,10 @@ class Descent(GrowingNetwork):
         )
 
     def pooled(self, batches: list[np.ndarray], options: Options) -> int:
-        """How many rows, the first of all batches, the cuts of trees are chosen by.
+        """How many rows are used to choose the cuts of trees: the first rows of all batches.
 
-        It is 0 if no neurons are chosen, or if they are no trees, which go by each batch.
+        It is 0 if no neurons are chosen, or if they are not trees. Other neurons are chosen by each
+        batch.
         """
         if options.n_candidates == 1 or not self.neurons.has_trees:
             return 0
@@ -118,7 +119,7 @@ class Descent(GrowingNetwork):
     ) -> None:
         """Take steps until there are ``n_neurons`` neurons, or the held-out score stops improving.
 
-        ``since`` are the numbers of scores and of steps before this fit, which do not count for
+        ``since`` holds the numbers of scores and of steps before this fit, which do not count for
         early stopping. ``step(number, k)`` takes a step on one of the batches and the next k
         neurons. ``score`` computes the score of the held-out rows, if there are any. ``after`` is
         called after each step except the last.
@@ -155,9 +156,9 @@ class Descent(GrowingNetwork):
     ) -> float:
         """The score of held-out rows: the share of their loss that is explained.
 
-        It goes by the loss, since the accuracy of a few rows, or of a rare class, is coarse. It is
-        the mean over outputs, so that these count equally in any units. For the squared loss it is
-        R², where the intercept stands for the mean.
+        It uses the loss, since the accuracy of a few rows, or of a rare class, is coarse. It is the
+        mean over outputs, so that outputs count equally in any units. For the squared loss it is
+        R², with the intercept instead of the mean.
         """
         constant = np.broadcast_to(self.intercept, targets.shape)
         n_apart = 1 if options.loss.coupled else len(self.intercept)
@@ -274,7 +275,7 @@ class Split:
     """The rows of a fit in batches, the last of which may be held out.
 
     ``together`` says that the rows of a batch are kept side by side, so that a visit copies
-    nothing. That takes a copy of all rows, which are bytes for families that look up leaves.
+    nothing. This needs a copy of all rows, which are bytes for families that look up leaves.
     """
 
     def __init__(
@@ -308,6 +309,6 @@ class Split:
 
 
 def stalled(scores: list[float], n_iter_no_change: int, tol: float) -> bool:
-    """Whether the last ``n_iter_no_change`` scores improved the best before by less than tol."""
+    """Whether the last ``n_iter_no_change`` scores improved the earlier best by less than tol."""
     last = n_iter_no_change
     return len(scores) > last and max(scores[-last:]) < max(scores[:-last]) + tol

@@ -1,8 +1,8 @@
-"""Estimates of what an expansion says of a row, for the rounds of Algorithm 1.
+"""Estimates of the value of an expansion at a row, for the rounds of Algorithm 1.
 
-By neurons drawn for one round alone (``Drawn``: Algorithm 2 and past it), by noisy values of a
-kernel (``Noisy``), or by the exact kernel (``Exact``). An estimate holds the parameters as they are
-now; what it measures along a stream is kept by the rounds, as ``measured``.
+They come from neurons drawn for one round alone (``Drawn``: Algorithm 2 and extensions), from noisy
+values of a kernel (``Noisy``), or from the exact kernel (``Exact``). An estimate holds the current
+parameters. The rounds keep what it measures along a stream, as ``measured``.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from trickless.solvers.schedules import LARGEST_STEP, Schedule
 
 #: Draws of a round that are held at a time.
 _DRAWS = 2**20
-#: Activations of a row by which functions are compared in a projection: so many for each point
-#: that is kept, and at least so many. With only as many as points, their noise would be fitted.
+#: Activations of a row that compare functions in a projection: how many for each point that is
+#: kept, and the least number. With only as many as points, their noise would be fitted.
 _COMPARED, _LEAST_COMPARED = 4, 256
 #: Neurons whose activations of these points are held at a time.
 _NEURONS_COMPARED = 1024
@@ -45,9 +45,9 @@ _TRIAL_ROWS, _ENOUGH_PAIRS = 16, 100
 
 
 class Measured(NamedTuple):
-    """Variances of estimates by single neurons, and the size of the support they are of.
+    """Variances of estimates by single neurons, and the size of their support.
 
-    The size is 0 if it was not worth it to measure them.
+    The size is 0 if measuring them was not worth the time.
     """
 
     size: float
@@ -57,9 +57,9 @@ class Measured(NamedTuple):
 class Drawn:
     """Estimates from neurons that are drawn for one round alone (Algorithm 2).
 
-    A round takes ``n_samples`` draws, or as many as a schedule of the theorem prescribes for the
-    coefficients of the round. A draw lies between ∓Σ‖α_i‖, also for full sums. Predictions
-    are by a network of ``n_neurons`` neurons.
+    A round uses ``n_samples`` draws, or as many as a schedule of the theorem prescribes for the
+    coefficients of the round. A draw lies between ∓Σ‖α_i‖, also for full sums. A network of
+    ``n_neurons`` neurons predicts.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Drawn:
     def _variances(
         self, f: Expansion, X: Any, n_neurons: int, rounds: Rounds, rng: np.random.Generator
     ) -> Variances | None:
-        """Variances of the estimates, measured now and then as the support grows or shrinks."""
+        """Variances of the estimates, measured again when the support has grown or shrunk."""
         size, variances = rounds.measured or Measured(0.0, None)
         t = f.support.shape[0]
         if not size / _GROWN <= t <= size * _GROWN:
@@ -122,11 +122,11 @@ class Drawn:
         return LARGEST_STEP / self.square_bound
 
     def check_theorem(self) -> None:
-        """Refuse neurons that are not independent."""
+        """Raise an error for neurons that are not independent."""
         check_independent(self.schedule.owner, f"schedule={self.schedule.name!r}", self.neurons)
 
     def remedy(self, rounds: Rounds) -> str:
-        """What to do where training diverges: its noise has fed itself.
+        """The remedy if training diverges: its noise has fed itself.
 
         T rounds multiply ‖f‖² by up to exp(η² T / m) with full sums; an index adds ‖α‖₁² / m, with
         ‖α‖₁ of about η T.
@@ -150,7 +150,7 @@ class Drawn:
         return frozen[1]
 
     def expansion(self, rounds: Rounds, average: bool) -> Expansion:
-        """The expansion that the rounds have come to."""
+        """The expansion after the rounds so far."""
         return Expansion(self.neurons, rounds.rows, rounds.alpha(average), self.n_jobs)
 
     def products(
@@ -173,9 +173,9 @@ class Drawn:
         return gram, products
 
     def kernel(self, X: Any, Y: Any) -> np.ndarray:
-        """The kernel of the neurons, if there is a closed form of it."""
+        """The kernel of the neurons, if it has a closed form."""
         K = np.empty((X.shape[0], Y.shape[0]))
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
             for i in row_blocks(X.shape[0]):
                 for j in row_blocks(Y.shape[0]):
                     K[i, j] = self.neurons.kernel(X[i], Y[j])
@@ -199,10 +199,10 @@ class Exact:
         return LARGEST_STEP / self.square_bound
 
     def check_theorem(self) -> None:
-        """Refuse nothing: there are no draws."""
+        """Never raise an error: there are no draws."""
 
     def remedy(self, rounds: Rounds) -> str:
-        """What to do where training diverges: the kernel is none."""
+        """The remedy if training diverges: the function is not a kernel."""
         return (
             "a positive semi-definite kernel (the 'sigmoid' kernel is not), or other kernel_params"
         )
@@ -221,10 +221,10 @@ class Exact:
 
 
 class Noise(NamedTuple):
-    """How noisy estimates of a kernel are: the largest of what was measured along a stream.
+    """How noisy estimates of a kernel are: the largest noise measured along a stream.
 
-    ``variance`` is that of an estimate, and ``square`` the mean square of the kernel. Both are from
-    ``n_pairs`` pairs of rows, after ``at`` rounds.
+    ``variance`` is the variance of an estimate, and ``square`` the mean square of the kernel. Both
+    are from ``n_pairs`` pairs of rows, after ``at`` rounds.
     """
 
     variance: float = 0.0
@@ -236,9 +236,9 @@ class Noise(NamedTuple):
 class Noisy:
     """Estimates from noisy values of a kernel with k(x, x) ≤ ``square_bound``.
 
-    ``estimate(X, Y, rng)`` gives unbiased estimates of the kernel, shape (len(X), len(Y)), which
-    lie between ∓``estimate_bound`` if there is one. A row takes at most ``n_samples`` of them in a
-    round, or as many as a schedule of the theorem prescribes.
+    ``estimate(X, Y, rng)`` gives unbiased estimates of the kernel, shape (len(X), len(Y)). They lie
+    between ∓``estimate_bound`` if it is given. A row uses at most ``n_samples`` of them in a round,
+    or as many as a schedule of the theorem prescribes.
     """
 
     #: There is no closed form.
@@ -289,33 +289,34 @@ class Noisy:
         rng: np.random.Generator,
     ) -> np.ndarray:
         """Σ weight_i k̂(x_i, x) over some support points, for each row."""
-        if not len(index):  # which no estimate need expect
+        if not len(index):  # so that no estimate receives an empty array
             return np.zeros((X.shape[0], weight.shape[1]))
         points = rounds.rows[index]
         return self._values(X, points, rng) @ weight
 
     def _values(self, X: Any, Y: Any, rng: np.random.Generator) -> np.ndarray:
-        """Estimates of the kernel that are what they should be."""
+        """Checked estimates of the kernel."""
         return check_estimates(self.estimate(X, Y, rng), X, Y, self.estimate_bound)
 
     def largest_step(self, rounds: Rounds) -> float:
         r"""The largest step with which the noise does not feed itself.
 
-        An estimate's variance is at most some :math:`v \|\alpha\|^2`, of which a step makes
-        :math:`\eta^2 v \|\alpha\|^2` anew. With :math:`\eta_t^2 v = 1 / (t (1 + \log t))` the
-        rounds up to T multiply :math:`\|\alpha\|^2` by about :math:`1 + \log T` at most.
+        An estimate's variance is at most some :math:`v \|\alpha\|^2`. In a step, this noise adds
+        :math:`\eta^2 v \|\alpha\|^2` to :math:`\|\alpha\|^2`. With
+        :math:`\eta_t^2 v = 1 / (t (1 + \log t))`, the rounds up to T multiply
+        :math:`\|\alpha\|^2` by about :math:`1 + \log T` at most.
         """
         t = rounds.n_rounds + 1
-        asked = max(1.0, len(rounds.coefficients) / self.n_samples)  # points for each that is asked
+        asked = max(1.0, len(rounds.coefficients) / self.n_samples)  # points per estimate
         noise, square, n_pairs, _ = rounds.measured
-        if n_pairs < _ENOUGH_PAIRS:  # that of fair coins, until enough is known
+        if n_pairs < _ENOUGH_PAIRS:  # the variance of fair coins, until enough is known
             noise = max(noise, self.square_bound**2 / 4)
         v = asked * noise + (asked - 1) * square
         allowed = 1 / np.sqrt(v * t * (1 + np.log(t))) if v > 0 else np.inf
         return min(LARGEST_STEP / self.square_bound, allowed)
 
     def check_theorem(self) -> None:
-        """Refuse estimates without a bound, on which the number of draws depends."""
+        """Raise an error for estimates without a bound, on which the number of draws depends."""
         if self.estimate_bound is None:
             raise ValueError(
                 f"{self.schedule.owner}: schedule={self.schedule.name!r} with estimate_bound=None, "
@@ -324,7 +325,7 @@ class Noisy:
             )
 
     def remedy(self, rounds: Rounds) -> str:
-        """What to do where training diverges: its noise has fed itself."""
+        """The remedy if training diverges: its noise has fed itself."""
         return (
             f"the noise of the estimates feeds itself with step_size={self.schedule.step_size!r}; "
             f"take a step_size of at most {self.largest_step(rounds):.2g}, schedule='sqrt', which "
@@ -345,10 +346,10 @@ class Noisy:
         return values
 
     def measure(self, X: Any, rounds: Rounds) -> None:
-        """Measure the noise that steps have to allow for, of the first batch and of later ones.
+        """Measure the noise that steps have to allow for, in the first batch and in later batches.
 
-        Streams may begin with rows that are alike, whose kernel is nearly certain. So it is
-        measured again when there were twice as many rounds, and the largest variance counts.
+        Streams may begin with similar rows, whose kernel is nearly certain. So the noise is
+        measured again whenever the number of rounds has doubled, and the largest variance counts.
         """
         if rounds.measured is None:
             rng = generator(rounds.seed, Purpose.TRIAL)
@@ -366,7 +367,7 @@ class Noisy:
             rounds.measured = self._compared(X[rows], points[other], noise, rng)
 
     def _compared(self, X: Any, Y: Any, noise: Noise, rng: np.random.Generator) -> Noise:
-        """The noise, with what two estimates of the kernel of rows of X and of Y say of it.
+        """The noise, updated by two estimates of the kernel of rows of X and of Y.
 
         Pairs of equal rows are left out: k(x, x) may be certain where other values are not.
         """
@@ -381,7 +382,7 @@ class Noisy:
 
 
 def check_estimates(values: Any, X: Any, Y: Any, bound: float | None = None) -> np.ndarray:
-    """A user's estimates of a kernel must be one finite number a pair, and within their bound."""
+    """Check that a user's estimates are one finite number for each pair, within their bound."""
     values = np.asarray(values)
     wanted = X.shape[0], Y.shape[0]
     if values.shape != wanted:

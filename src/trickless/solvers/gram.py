@@ -122,7 +122,7 @@ def _groups(n_rows: int, n_columns: int) -> list[slice]:
 
 
 def _tiles(n_columns: int) -> list[tuple[slice, slice]]:
-    """Tiles of the upper triangle. Those on the diagonal come last, as they are the least work.
+    """Tiles of the upper triangle. Tiles on the diagonal come last, since they are the least work.
 
     An even number of parts gives each of two threads the same number of tiles.
     """

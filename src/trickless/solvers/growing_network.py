@@ -57,9 +57,9 @@ from trickless.solvers.step_sizes import (
 )
 from trickless.solvers.turns import Turn, TurnOfPart
 
-#: Steps, and the share of a constant's loss, from which a warning says that nothing is learned.
+#: Steps, and the share of a constant's loss, from which there is a warning that nothing is learned.
 _LEAST_LOST, _LOST = 8, 1.3
-#: The most rows of a Newton step that are looked at for the history.
+#: The most rows of a Newton step that are evaluated for the history.
 _RECORDED = 4096
 
 
@@ -80,9 +80,9 @@ class Seen(NamedTuple):
 class Slopes(NamedTuple):
     """Sums over the rows of a batch, weighted by their shares, that decide a step.
 
-    The gradient; with the preconditioner "block", the covariance of the activations; and if the
-    length of the step is searched for, the sums that ``searched`` needs. For Newton steps, the sums
-    by leaf of −l′ and of the curvatures, in their units.
+    They are the gradient and, with the preconditioner "block", the covariance of the activations.
+    If the length of the step is searched for, they include the sums that ``searched`` needs. For
+    Newton steps, they are the sums by leaf of −l′ and of the curvatures, in their units.
     """
 
     gradient: np.ndarray
@@ -92,7 +92,7 @@ class Slopes(NamedTuple):
 
 
 class GrowingNetwork:
-    """A network that grows by a block of fresh neurons a step, which descend a functional gradient.
+    """A network that grows by a block of neurons in each step, along a functional gradient.
 
     The function starts from the constant ``intercept``. ``coef`` are the coefficients so far, shape
     (n_neurons, width, n_outputs). ``history`` has a record of each step, and ``validation_scores``
@@ -123,7 +123,7 @@ class GrowingNetwork:
         self.largest_loss = 0.0
         self.eigenvalue = 0.0
         self.steps = Steps("constant", 0.0, 0.0, 0.0)
-        #: The neurons, if they were chosen among candidates, and not as the stream has them.
+        #: The neurons, if they were chosen among candidates and not drawn from the stream.
         self.chosen: StoredNeurons | None = None
         #: How often each feature was chosen for the cut of a tree.
         self.wins = np.zeros(self.neurons.n_features_in_, dtype=int)
@@ -144,9 +144,9 @@ class GrowingNetwork:
         return self._with(self.coef.copy())
 
     def branch(self) -> Self:
-        """A network that goes on from this one, and does not change it.
+        """A network that continues from this one, and does not change it.
 
-        They share the memory of their coefficients, so neither may decay them.
+        Both share the memory of their coefficients, so neither may decay them.
         """
         return self._with(self.coef.branch())
 
@@ -294,7 +294,7 @@ class GrowingNetwork:
     def activations(self, X: Any, weights: Weights, options: Options, family: Any = None) -> Any:
         """Activations of all rows of a batch by some neurons; for Newton steps, their leaves.
 
-        The neurons are of this family, by default the network's own.
+        The neurons are of the given family, by default the network's own.
         """
         family = self.neurons if family is None else family
         if options.newton:
@@ -315,8 +315,9 @@ class GrowingNetwork:
     ) -> np.ndarray:
         """Sums over rows for the history.
 
-        Their number; how many of them are looked at, the first ``n_recorded``; and of these the
-        error, the loss, the loss of a constant, and both losses weighted by the shares.
+        They are the number of rows, and how many of them are evaluated, the first ``n_recorded``.
+        Of these they are the error, the loss, the loss of a constant, and both losses weighted by
+        the shares.
         """
         n_rows, loss = len(targets), options.loss
         n = recorded(n_rows, options) if n_recorded is None else n_recorded
@@ -373,7 +374,7 @@ class GrowingNetwork:
 
         They are in units of the mean weight of all rows. So a batch of small weights makes a small
         step. In a fit, all are divided by the sum for the heaviest batch, so that every step is
-        stable. A stream does not know that sum in advance; there a heavy batch counts less.
+        stable. A stream does not know that sum in advance, so there a heavy batch counts less.
         """
         if weight is None:
             return np.full(len(targets), 1 / len(targets))
@@ -438,7 +439,7 @@ class GrowingNetwork:
     ) -> None:
         """Apply the step that was just taken to f at its batch, which was up to date before.
 
-        If it went by some of the rows only, the next visit evaluates its neurons.
+        If it used only some of the rows, the next visit evaluates its neurons.
         """
         if options.alpha:
             batch.f *= self.steps.kept(gamma)
@@ -453,7 +454,7 @@ class GrowingNetwork:
         batch.n_neurons = len(self.coef)
 
     def keeps(self, options: Options) -> bool:
-        """Whether the weights of new neurons are kept, as a seed does not tell them."""
+        """Whether the weights of new neurons are kept, since a seed does not determine them."""
         in_turn = isinstance(self.neurons, Turns)
         return options.n_candidates > 1 or self.chosen is not None or in_turn
 
@@ -482,9 +483,9 @@ class GrowingNetwork:
     def warn_if_lost(self, n_before: int, options: Options) -> None:
         """Warn if rows were predicted worse than by a constant before most of the last steps.
 
-        A long stream is looked at whenever its number of steps has doubled. ``n_before`` steps had
-        been taken when it was looked at last. The theorem's first steps go far beyond the targets,
-        and are warned of at the end of a fit.
+        A long stream is checked whenever its number of steps has doubled. ``n_before`` steps had
+        been taken at the last check. The theorem's first steps go far beyond the targets, so they
+        are checked at the end of a fit.
         """
         last = self.history[len(self.history) // 2 :]
         doubled = self.n_steps.bit_length() > n_before.bit_length()
@@ -515,7 +516,7 @@ class GrowingNetwork:
         check_progress(options.owner, value, self.largest_loss, self.n_steps, remedy)
 
     def _remedy(self, options: Options, longest: float = np.inf) -> str:
-        """What to do about steps that are too long, of which the longest is about this."""
+        """The remedy for steps that are too long, the longest of which is about ``longest``."""
         automatic = automatic_step(
             options, np.array(self.steps.alpha), self.spread, self.eigenvalue, self.neurons.bound
         )
@@ -535,9 +536,9 @@ class GrowingNetwork:
 
 
 def recorded(n_rows: int, options: Options) -> int:
-    """How many rows of a batch are looked at for the history.
+    """How many rows of a batch are evaluated for the history.
 
-    In Newton steps, which are many and cheap, a few rows stand for all.
+    In Newton steps, which are many and cheap, a few rows are enough.
     """
     return min(n_rows, _RECORDED) if options.newton else n_rows
 

@@ -1,7 +1,7 @@
-"""Leave-one-out: what the solution would say about a row if that row had not been there.
+"""Leave-one-out: the solution's value at a row if that row had been left out of the fit.
 
-The leverage h of a row is how much its own target counts in its fitted value. It gives the solution
-without the row: its error there is the residual divided by 1 − h.
+The leverage h of a row is how much its own target counts in its fitted value. With it, the error at
+the row of the solution without the row is the residual divided by 1 − h.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class LeftOut(NamedTuple):
     weight: np.ndarray
 
     def noise_variance(self) -> np.ndarray:
-        """Variance of the noise of each output: its residual times its error, in the mean."""
+        """Variance of the noise of each output: the mean of residual times error."""
         squares = self.left * (self.targets - self.decisions) ** 2
         return self.weight @ squares
 
@@ -79,6 +79,6 @@ def _leave_out_few(moments: Moments, solution: Solution, n_jobs: int | None) -> 
 def _without(
     targets: np.ndarray, fitted: np.ndarray, left: np.ndarray, mean: np.ndarray
 ) -> np.ndarray:
-    """Decision values without the row; the mean where nothing but the row tells its value."""
+    """Decision values without the row, or the mean where only the row tells its value."""
     error = np.divide(targets - fitted, left, out=np.zeros_like(fitted), where=left > 0)
     return np.where(left > 0, targets - error, mean)

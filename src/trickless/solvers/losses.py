@@ -24,9 +24,9 @@ class Loss(ABC):
     ``curvature`` is an upper bound of the second derivative. It is 1 for piecewise linear losses,
     whose derivative is 0 or ±1 at all scales of the targets. Steps up to 1 / curvature are stable
     for neurons bounded by 1. A link turns decision values into probabilities. ``coupled`` says
-    that the slope of one output depends on the others, ``bounded_slope`` and ``smooth`` that the
-    derivative is bounded and Lipschitz continuous. ``bending`` bounds the third derivative, in
-    units of the second.
+    that the slope of one output depends on the others. ``bounded_slope`` says that the derivative
+    is bounded, and ``smooth`` that it is Lipschitz continuous. ``bending`` bounds the third
+    derivative, in units of the second.
     """
 
     curvature: float = 1.0
@@ -48,9 +48,9 @@ class Loss(ABC):
     def bend(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Two arrays whose sums over rows have the curvature along the slopes as their ratio.
 
-        Both have the shape of f. By default they are |l'(f)| and the distance from f to the
-        nearest minimiser, each times |l'(f)|: the parabola that touches the loss at f and has its
-        lowest point at the minimiser.
+        Both have the shape of f. By default they belong to the parabola that touches the loss at f
+        and has its lowest point at the nearest minimiser. They are |l'(f)| and the distance from f
+        to that minimiser, each times |l'(f)|.
         """
         slope = np.abs(self.derivative(f, y))
         return slope**2, slope * self.distance(f, y)
@@ -60,9 +60,9 @@ class Loss(ABC):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Slopes −l′(f) and curvatures for Newton steps, both of the shape of f.
 
-        By default the curvature is that of the parabola that touches the loss at f and has its
-        lowest point at the minimiser, but not beyond 10 / ``unit`` times the slope. ``unit`` is the
-        scale of each output.
+        By default the curvature belongs to the parabola that touches the loss at f and has its
+        lowest point at the minimiser. It is at most 10 / ``unit`` times the slope, where ``unit``
+        is the scale of each output.
         """
         slope = -self.derivative(f, y)
         return slope, np.abs(slope) / np.maximum(self.distance(f, y), _NEAR * unit)
@@ -74,7 +74,7 @@ class Loss(ABC):
     def probability(self, f: np.ndarray) -> np.ndarray:
         """Link: the probability of each class at decision values f, shape (n_rows, n_classes).
 
-        One output stands for two classes. Several are taken one against the rest and normalised.
+        One output means two classes. Several outputs are classes against the rest, normalised.
         """
         positive = self._positive(f)
         if f.shape[1] == 1:
@@ -100,10 +100,10 @@ class DualLoss(Loss):
 
     @abstractmethod
     def best_dual(self, a: np.ndarray, f: np.ndarray, y: np.ndarray, q: float) -> np.ndarray:
-        """Best dual variables of one row, those of the other rows being fixed: (n_outputs,).
+        """Best dual variables of one row, with the other rows fixed: shape (n_outputs,).
 
-        ``a`` are the row's dual variables so far, and f the decision values with these, which grow
-        by q where a dual variable grows by 1. Returns the b that maximises −l*(−b) − f (b − a) −
+        ``a`` are the row's dual variables so far, and f the decision values with them. f grows by q
+        if a dual variable grows by 1. Returns the b that maximises −l*(−b) − f (b − a) −
         (q/2) (b − a)².
         """
 
@@ -215,7 +215,7 @@ class Hinge(DualLoss):
 
 
 class SmoothHinge(Loss):
-    """The hinge with a parabola of a width in the place of its corner, at most width/2 below it."""
+    """The hinge with its corner smoothed by a parabola of a width, at most width/2 below it."""
 
     def __init__(self, width: float) -> None:
         self.width = width
@@ -302,8 +302,8 @@ class Logistic(DualLoss):
 def logistic_dual(share: float, margin: float, q: float) -> float:
     """Root s in (0, 1) of logit(s) + margin + q (s − share) = 0.
 
-    It is found by Newton's method for z = logit(s). Where a step would leave the interval that has
-    the root, or is more than half of the one before, the interval is halved instead.
+    It is found by Newton's method for z = logit(s). If a step would leave the interval that has the
+    root, or is more than half of the step before, the interval is halved instead.
     """
     low, high = -margin - q * (1 - share), -margin + q * share
     z, before = (low + high) / 2, high - low
@@ -325,15 +325,15 @@ def _sigmoid(z: float) -> float:
     return 1 / (1 + small) if z > 0 else small / (1 + small)
 
 
-#: Margins beyond which the exponential loss is straight: no minimiser has so wrong a row.
+#: Margins beyond which the exponential loss is straight. No minimiser has a row that wrong.
 _STRAIGHT = 30.0
 
 
 class Exponential(Loss):
     """exp(−y f), the loss of AdaBoost; its minimiser is half of log(p / (1 − p)).
 
-    Its curvature has no bound; 1 is that at f = 0. Where −y f is above 30 it goes on as a straight
-    line, so that a step that is too long has a finite loss, from which a shorter one is found.
+    Its curvature has no bound. It is 1 at f = 0. Where −y f is above 30, the loss continues as a
+    straight line. So a step that is too long has a finite loss, from which a shorter step is found.
     """
 
     has_link = True
@@ -416,7 +416,7 @@ def make_loss(name: str, n_outputs: int = 1, epsilon: float = 0.1) -> Loss:
 
 
 def _check_huber(epsilon: float) -> None:
-    """The Huber loss of width 0 is 0."""
+    """Raise an error for a Huber loss of width 0, which is 0 everywhere."""
     if epsilon == 0:
         raise ValueError(
             f"epsilon={epsilon!r} with loss='huber' makes the loss 0 everywhere. Remedy: a "

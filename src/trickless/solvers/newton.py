@@ -1,12 +1,12 @@
 r"""Newton steps on trees: the coefficients of leaves from sums of slopes and curvatures.
 
-The activations of a tree are the indicators of its leaves, so that their covariance is diagonal.
+The activations of a tree are the indicators of its leaves, so their covariance is diagonal.
 The preconditioned step of Dai et al. on the quadratic that touches the loss is then, leaf by leaf,
 
 .. math:: c_v = \gamma \frac{\sum_{i \in v} g_i}{\sum_{i \in v} h_i + \lambda}
 
 with slopes g = −l′ and curvatures h. Both are rounded to multiples of a unit, so that sums of rows
-are exact: the same on any number of threads or machines.
+are exact. They are the same on any number of threads or machines.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Units(NamedTuple):
     h: np.ndarray | float = 0.0
 
     def at_least(self, other: Units) -> Units:
-        """The larger of two units each."""
+        """The larger of the two units of each output."""
         return Units(np.maximum(self.g, other.g), np.maximum(self.h, other.h))
 
 
@@ -133,10 +133,10 @@ def terms(
 
 
 def leaf_coefficients(g: np.ndarray, h: np.ndarray, units: Units, damping: float) -> np.ndarray:
-    """The coefficients of leaves that a whole Newton step gives, in the order of columns.
+    """The coefficients of leaves after a whole Newton step, in the order of columns.
 
     ``g`` and ``h`` are sums by leaf, (width, n_trees, n_outputs), in their units. λ is ``damping``
-    times the mean of ``h`` over leaves: of the diagonal of the covariance.
+    times the mean of ``h`` over leaves, which is the mean of the covariance's diagonal.
     """
     g, h = g * units.g, h * units.h
     ridge = damping * h.mean(axis=0)
@@ -145,7 +145,7 @@ def leaf_coefficients(g: np.ndarray, h: np.ndarray, units: Units, damping: float
 
 
 def safe_share(coef: np.ndarray, gamma: np.ndarray, loss: Loss) -> np.ndarray:
-    r"""The share of a step of size gamma on each leaf that is not too long to descend.
+    r"""The largest share of a step of size gamma on each leaf that is sure to descend.
 
     If the curvature changes along f by no more than M times itself, a move by
     :math:`\log(1 + M |c|) / M` descends, with c the whole Newton step [1]_. That is less than

@@ -1,4 +1,4 @@
-"""NORMA: stochastic gradient descent in the space of a kernel, a row a round.
+"""NORMA: stochastic gradient descent in the space of a kernel, one row at a time.
 
 J. Kivinen, A. Smola and R. Williamson, "Online learning with kernels", IEEE Transactions on Signal
 Processing 52(8), 2004.
@@ -23,7 +23,7 @@ from trickless.solvers.step_sizes import automatic_alpha, unit_of
 
 
 class Options(NamedTuple):
-    """What rounds go by. ``error(f, y)`` gives the error of each row, for the curve."""
+    """Parameters of rounds. ``error(f, y)`` gives the error of each row, for the curve."""
 
     kernel: ExactKernel
     loss: Loss
@@ -34,12 +34,12 @@ class Options(NamedTuple):
 
 
 class NORMA:
-    """Rounds of NORMA. Kernel values are worked out for a block of rounds at once.
+    """Rounds of NORMA. Kernel values are computed for a block of rounds at once.
 
-    Only the latest ``max_support`` terms are kept, if it is a number. ``coefficients`` α_i are
-    those of the last f; ``totals`` are summed over the rounds, for the average. ``spread`` is the
-    mean size of all targets so far, for each output. ``recent`` holds decision values of
-    the last rows before they were learned, and targets, if probabilities are to be calibrated.
+    If ``max_support`` is a number, only this many of the latest terms are kept. ``coefficients``
+    are the α_i of the last f, and ``totals`` their sums over the rounds, for the average.
+    ``spread`` is the mean size of all targets so far, for each output. To calibrate probabilities,
+    ``recent`` holds decision values of the last rows before they were learned, and their targets.
     """
 
     def __init__(self, n_outputs: int, max_support: int | None, calibrated: bool = False) -> None:
@@ -72,7 +72,7 @@ class NORMA:
             start = rows.stop
 
     def branch(self) -> NORMA:
-        """Rounds that go on from these, which they leave as they are."""
+        """Rounds that continue from these, and leave these unchanged."""
         other = copy(self)
         other.support = None if self.support is None else self.support.branch()
         other.coefficients, other.totals = self.coefficients.copy(), self.totals.copy()
@@ -102,7 +102,7 @@ class NORMA:
         return automatic_alpha(options.loss, self.spread)
 
     def _rounds_at_once(self) -> int:
-        """Rounds whose kernel values are worked out at once; truncation then drops old terms."""
+        """Rounds whose kernel values are computed at once; truncation then drops old terms."""
         rounds = rows_at_once(len(self.coefficients) + BLOCK_ROWS)
         return rounds if self.max_support is None else min(rounds, self.max_support)
 
@@ -129,8 +129,8 @@ class NORMA:
     def _rounds(self, X: Any, y: np.ndarray, steps: np.ndarray, options: Options) -> None:
         """Make a round for each row of a block.
 
-        ``f`` holds the values at all rows of the block. They are kept up to date for the rows to
-        come, and stay what was predicted for the rows that are over.
+        ``f`` holds the values at all rows of the block. They are updated for the rows to come. For
+        past rows they remain what was predicted.
         """
         assert self.support is not None
         kernel, loss, alpha = options.kernel, options.loss, self._alpha(options)
@@ -176,7 +176,7 @@ class NORMA:
         self.totals.append(totals)
 
     def _check_progress(self, f: np.ndarray, y: np.ndarray, options: Options) -> None:
-        """Stop if the loss of a block has grown far beyond that of predicting nothing."""
+        """Raise an error if the loss of a block is far above the loss of predicting nothing."""
         loss, step_size = options.loss, options.step_size
         start = float(loss.value(np.zeros_like(y), y).mean())
         self._largest_loss = max(self._largest_loss, start)
@@ -190,7 +190,7 @@ class NORMA:
 
 
 def check_forgetting(options: Options, alpha: Any) -> None:
-    """A step may not decay what was learned to nothing, or turn its signs."""
+    """Raise an error for a step that decays coefficients to 0, or reverses their signs."""
     owner, alpha, step_size = options.kernel.owner, float(np.max(alpha)), options.step_size
     if isinstance(step_size, str) or options.schedule == "inverse":
         return

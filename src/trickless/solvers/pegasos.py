@@ -24,9 +24,9 @@ def count_violations(
     rng: np.random.Generator,
     advance: Callable[[int], object] = ignore,
 ) -> np.ndarray:
-    """Take steps on rows drawn at random, which count how often each row was short of its margin.
+    """Take steps on rows drawn at random, and count how often each row was short of its margin.
 
-    Rows are drawn in proportion to their weights, ``batch_size`` a step. Returns the counts c_j,
+    Each step draws ``batch_size`` rows, in proportion to their weights. Returns the counts c_j,
     shape (n_rows, n_outputs): f = Σ_j c_j y_j k(x_j, ·) / (alpha · n_steps · batch_size).
     """
     n = len(y)
@@ -50,9 +50,9 @@ def _violated(
 ) -> np.ndarray:
     """Steps on rows that were drawn together: which of them are short of their margin.
 
-    ``own`` is their kernel matrix. ``sums`` are Σ_j c_j y_j k(x_j, x) at them, kept up to date
-    for the steps to come. Fig. 3 prints the factor of f_t as 1/(λt), where the text, and Fig. 1
-    in terms of the same sum, have 1/(λ(t − 1)), and f_1 = 0; the latter is used here.
+    ``own`` is their kernel matrix. ``sums`` are Σ_j c_j y_j k(x_j, x) at these rows, updated for
+    the steps to come. Fig. 3 prints the factor of f_t as 1/(λt). The text, and Fig. 1 in terms of
+    the same sum, have 1/(λ(t − 1)) with f_1 = 0, which is used here.
     """
     violated = np.zeros(y.shape, dtype=bool)
     for first in range(0, len(y), k):

@@ -1,4 +1,4 @@
-"""How learning goes along a stream: a curve of errors at constant memory, and divergence."""
+"""Progress along a stream: a curve of errors in constant memory, and divergence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DIVERGED = 1e3
 
 
 def extend(curve: Curve, n_rows: int, error: float) -> None:
-    """Add a stretch; neighbours are merged where the curve becomes too long."""
+    """Add a stretch; neighbours are merged if the curve becomes too long."""
     curve.append((n_rows, error))
     if len(curve) == 2 * STRETCHES:
         curve[:] = [
@@ -28,5 +28,5 @@ def check_progress(owner: str, now: float, start: float, n_steps: int, remedy: s
     if not np.isfinite(now) or now > _DIVERGED * start > 0:
         raise ValueError(
             f"{owner}: training diverged within {n_steps} steps: the mean loss is {now:.3g}, "
-            f"where predicting a constant has about {start:.3g}. Remedy: {remedy}."
+            f"but a constant prediction has about {start:.3g}. Remedy: {remedy}."
         )

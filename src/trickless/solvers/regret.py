@@ -9,12 +9,13 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
+from trickless.pictures import axes_for, ink
 from trickless.solvers.coefficients import SHRINK_BY
 from trickless.solvers.rounds import Kernel, Rounds
 from trickless.solvers.schedules import Schedule
 from trickless.theory import shrinking_gradient_guarantee, shrinking_gradient_regret
 
-#: The most rows that regret is worked out for.
+#: The most rows for which regret is computed.
 _MOST_ROWS = 10_000
 #: Points of the curve, and rows of kernel values that are held at a time.
 _POINTS, _ROWS = 13, 512
@@ -76,10 +77,10 @@ def played_values(rounds: Rounds, kernel: Kernel) -> np.ndarray:
 
 
 def largest_variances(rounds: Rounds, kernel: Kernel) -> np.ndarray | None:
-    """What the variance of no estimate up to each round has exceeded: (n_rows,), over outputs.
+    """Upper bound of the variances of estimates up to each round: (n_rows,), over outputs.
 
-    It is r²/m for draws that lie between −r and r, and ‖f_t‖²/m for full sums if that is less. None
-    if the noise of the estimates is not known, or rows were not learned one by one.
+    It is r²/m for draws that lie between −r and r, or ‖f_t‖²/m for full sums if that is less. It is
+    None if the noise of the estimates is not known, or if rows were not learned one by one.
     """
     assert rounds.played is not None
     start = rounds.played.rows[:, 0]
@@ -114,8 +115,9 @@ def _square_norms(rounds: Rounds, kernel: Kernel) -> np.ndarray:
 def regret_bound(rounds: Rounds, kernel: Kernel | None, schedule: Schedule) -> np.ndarray | None:
     """The bound on the expected regret at the rounds of ``regret_curve``, summed over outputs.
 
-    None if theory has none for this run: steps that decay or are too long, several rows a round,
-    estimates of unknown noise, or shrinks without the draws of the theorem.
+    It is None if there is no theory for this run. Examples are steps that decay or are too long,
+    several rows in a round, and estimates of unknown noise. Another example is shrinks without the
+    draws of the theorem.
     """
     until = _until(rounds, kernel, schedule.owner)
     assert kernel is not None
@@ -144,9 +146,9 @@ def regret_bound(rounds: Rounds, kernel: Kernel | None, schedule: Schedule) -> n
 def regret_curve(
     rounds: Rounds, kernel: Kernel | None, norm_bound: float, owner: str
 ) -> np.ndarray:
-    """Rounds and regret up to them, shape (n, 2); summed over outputs, with a ball for each.
+    """Rounds and regret up to them, shape (n, 2), summed over outputs, with a ball for each.
 
-    The kernel in closed form is None if it is not known; it may raise a NotImplementedError.
+    ``kernel`` is None if there is no closed form. It may also raise a NotImplementedError.
     """
     until = _until(rounds, kernel, owner)
     assert kernel is not None
@@ -159,7 +161,7 @@ def regret_curve(
 
 
 def _until(rounds: Rounds, kernel: Kernel | None, owner: str) -> np.ndarray:
-    """The rounds at which regret is shown, if it can be worked out."""
+    """The rounds at which regret is shown, if it can be computed."""
     n_rows = len(rounds.coefficients)
     if rounds.played is None:
         raise ValueError(
@@ -169,13 +171,13 @@ def _until(rounds: Rounds, kernel: Kernel | None, owner: str) -> np.ndarray:
     if n_rows > _MOST_ROWS:
         raise ValueError(
             f"{owner}: regret_ of {n_rows:,} rows would need the eigenvalues of a kernel matrix of "
-            f"that size, and it is worked out for at most {_MOST_ROWS:,}. Remedy: look at a "
-            "shorter stream; online_error_ has the error of any."
+            f"that size, and it is computed for at most {_MOST_ROWS:,}. Remedy: a shorter stream; "
+            "or online_error_, which has the error of any stream."
         )
     if not _is_known(kernel, rounds.rows[:1]):
         raise ValueError(
-            f"{owner}: regret_ compares with the best function of a kernel, and there is no closed "
-            "form of it here. Remedy: online_error_ has the error of the predictions."
+            f"{owner}: regret_ compares with the best function of a kernel, but this kernel has no "
+            "closed form. Remedy: online_error_, which has the error of the predictions."
         )
     n = len(rounds.played)
     return np.unique(np.geomspace(min(10, n), n, _POINTS).round().astype(int))
@@ -248,7 +250,7 @@ class RegretDisplay:
         ----------
         estimator : fitted estimator with ``regret_`` and ``regret_bound_``
         ax : matplotlib Axes, optional
-            Default: a new figure.
+            Default: a new figure, in the style ``trickless.style``.
         name : str, optional
             The curve's name in the legend. Default: the name of the class.
         **kwargs
@@ -268,7 +270,7 @@ class RegretDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Default: a new figure.
+            Default: a new figure, in the style ``trickless.style``.
         name : str, optional
             The curve's name in the legend.
         **kwargs
@@ -278,16 +280,14 @@ class RegretDisplay:
         -------
         RegretDisplay
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots()
         root = np.sqrt(self.rounds)
-        (self.line_,) = ax.plot(self.rounds, self.regret / root, **{"label": name} | kwargs)
-        self.bound_ = None
-        if self.bound is not None:
-            (self.bound_,) = ax.plot(self.rounds, self.bound / root, "k--", label="bound")
-        ax.set(xscale="log", xlabel="rounds T", ylabel="regret / √T")
-        ax.legend()
+        with axes_for(ax) as ax:
+            (self.line_,) = ax.plot(self.rounds, self.regret / root, **{"label": name} | kwargs)
+            self.bound_ = None
+            if self.bound is not None:
+                look = {"color": ink(ax), "linestyle": "--", "linewidth": 1, "label": "bound"}
+                (self.bound_,) = ax.plot(self.rounds, self.bound / root, **look)
+            ax.set(xscale="log", xlabel="rounds T", ylabel="regret / √T")
+            ax.legend()
         self.ax_, self.figure_ = ax, ax.figure
         return self

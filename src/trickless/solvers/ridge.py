@@ -33,8 +33,8 @@ class Solution(NamedTuple):
     """Coefficients (n_columns, n_outputs), intercept (n_outputs,) and ridges (n_outputs,).
 
     If the ridge was chosen: the grid (n_grid,) and the scores (n_outputs, n_grid). ``n_iter`` is
-    the number of iterations; 1 for a direct solver. An iterative solver may tell the mean
-    leverage of a row, for each output (n_outputs,).
+    the number of iterations; 1 for a direct solver. An iterative solver may give the mean leverage
+    of a row, for each output (n_outputs,).
     """
 
     coef: np.ndarray
@@ -96,8 +96,8 @@ def solve_by_gcv(moments: Moments, n_jobs: int | None = 1) -> Solution:
     Notes
     -----
     The grid of ridges begins at the rounding error of single precision times the mean square of a
-    row. Below that, the rounding of activations in single precision would decide the solution, and
-    even in double precision the normal equations lose half of their digits. Both precisions have
+    row. Below that, the rounding of activations in single precision would decide the solution. Even
+    in double precision, the normal equations lose half of their digits there. Both precisions have
     the same grid, so that both give the same model. The grid ends well above the largest
     eigenvalue, where the solution for pure noise is nearly constant.
 
@@ -117,6 +117,19 @@ def solve_by_gcv(moments: Moments, n_jobs: int | None = 1) -> Solution:
     return path.best(path_scores(path))
 
 
+def solve_by_cross_validation(moments: Moments, n_jobs: int | None = 1) -> Solution:
+    """Minimise at the ridge that cross-validation chooses, from the moments alone.
+
+    While the moments have the rows, there are at most as many rows as columns, and solutions may
+    interpolate them. Then some rows have far larger leverages than others. The generalised score
+    uses their mean, and may be least where new rows are predicted worst. So the rows are left out
+    one by one, exactly. With more rows than columns, the generalised score is used.
+    """
+    if moments.rows is not None:
+        return solve_by_loo(moments, (), n_jobs)
+    return solve_by_gcv(moments, n_jobs)
+
+
 def path_scores(path: Path | _Tridiagonal) -> np.ndarray:
     """Generalised cross-validation at each ridge of a path, shape (n_outputs, n_grid)."""
     variance = path.moments.y_variance[:, None]
@@ -126,7 +139,7 @@ def path_scores(path: Path | _Tridiagonal) -> np.ndarray:
 
 
 class Left(NamedTuple):
-    """Rows to leave out one after the other: activations, targets, copies, and shares of weights.
+    """Rows to leave out one by one: activations, targets, copies, and shares of weights.
 
     ``share`` is the weight of one copy over the sum of all weights.
     """
@@ -143,9 +156,9 @@ def solve_by_loo(moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1)
     .. math:: LOO(ρ) = \sum_i s_i \Big(\frac{y_i - f_ρ(x_i)}{1 - h_i(ρ)}\Big)^2, \qquad
         h_i(ρ) = s_i \Big(1 + \sum_j \frac{u_{ij}^2}{λ_j + ρ}\Big)
 
-    where u_i are the centred activations of row i along the eigenvectors, and s_i is its weight
-    divided by the sum of all weights. ``rows`` are all rows or a sample, some at a time. They are
-    not needed if the moments have the rows.
+    where u_i are the centred activations of row i along the eigenvectors. s_i is its weight divided
+    by the sum of all weights. ``rows`` are all rows or a sample, some at a time. They are not
+    needed if the moments have the rows.
     """
     if moments.rows is not None:
         few = _FewRows(moments, n_jobs)
@@ -292,8 +305,8 @@ class _OfRows(_Tridiagonal):
 class _FewRows:
     """Solutions at all ridges of a grid, from the eigenvectors of R Rᵀ, for few rows R.
 
-    With G = (R Rᵀ + ρ)⁻¹ and the targets Y, times the roots of shares, the residuals are ρ G Y, and
-    what leverage leaves is 1 − h = ρ diag G, without the part of the constant.
+    Let G = (R Rᵀ + ρ)⁻¹, and Y the targets times the roots of shares. The residuals are ρ G Y. With
+    the leverages h, 1 − h = ρ diag G, without the part of the constant.
     """
 
     def __init__(self, moments: Moments, n_jobs: int | None) -> None:

@@ -2,9 +2,9 @@
 
 Activations come in blocks of rows, which are kept in memory or evaluated again in every pass, with
 the same result. The risk and its gradient take one pass. To save passes, the problem is
-preconditioned by the covariance of the activations, from the statistics that least squares needs as
-well. L-BFGS then takes about a hundred passes, or up to a thousand for the hinge loss, which has a
-corner. If coefficients are bounded, and the bound matters, the problem stays as it is, and L-BFGS-B
+preconditioned by the covariance of the activations, from the statistics of least squares. L-BFGS
+then takes about a hundred passes, or up to a thousand for the hinge loss, which has a corner. If
+coefficients are bounded and the bound matters, the problem is not preconditioned. L-BFGS-B then
 takes some hundred passes, or thousands for the hinge.
 """
 
@@ -36,17 +36,17 @@ _GAIN = 1e-3
 _FARTHEST, _LEAST = 30.0, 1e-9
 #: Widths of the smoothed hinge, used in turn; the last changes the risk by at most 1e-4.
 _WIDTHS = (1.0, 0.1, 0.01, 2e-4)
-#: The same for bounded coefficients, where what the width costs is measured.
+#: The same for bounded coefficients, where the error due to the width is measured.
 _WIDTHS_WITHIN = (1.0, 0.1, 0.01, 1e-3, 2e-4)
-#: A width has done its work when what is left of the descent is this share of what it costs.
+#: A width is finished when the rest of the descent is this share of the error due to the width.
 _SHARE = 0.25
 
 
 class Evaluation(NamedTuple):
     """The risk at coefficients and offsets, its gradient, and the slope of the loss by the offsets.
 
-    ``corner`` is what the smoothing of a corner costs: the slopes prove that the risk of the loss
-    itself is at most that much, plus the excess of the smooth risk, above its minimum.
+    ``corner`` is the error from smoothing a corner. The slopes prove that the risk of the loss
+    itself exceeds its minimum by at most ``corner`` plus the excess of the smooth risk.
     """
 
     value: float
@@ -66,7 +66,7 @@ class Constant(NamedTuple):
 class Risk:
     """The mean loss plus (ρ/2) |β|² of coefficients β and offsets, in a pass over the rows.
 
-    Coefficients are for centred activations, so that an offset is the mean decision value; without
+    Coefficients are for centred activations, so that an offset is the mean decision value. Without
     an intercept nothing is centred, and the offsets stay 0.
     """
 
@@ -145,15 +145,15 @@ def minimise(
 ) -> Solution:
     r"""Minimise :math:`\frac1n \sum_i l(b + \langle z_i, β \rangle, y_i) + \frac{ρ}{2} |β|^2`.
 
-    The hinge loss has a corner, so it is approximated by smooth losses of decreasing width. For
-    each width, L-BFGS stops when no entry of the preconditioned gradient is above ``tol`` times the
-    root of the risk of the best constant, or when the risk no longer decreases; else there is a
-    warning after ``max_iter`` iterations. The preconditioned Hessian is about the unit matrix, so
-    half of the square of the gradient is about the excess of the risk.
+    The hinge loss has a corner, so it is approximated by smooth losses of decreasing width. Let r
+    be the risk of the best constant. For each width, L-BFGS stops when the preconditioned gradient
+    has no entry above ``tol * sqrt(r)``, or when the risk no longer decreases. If neither happens
+    within ``max_iter`` iterations, there is a warning. The preconditioned Hessian is about the unit
+    matrix, so half of the square of the gradient is about the excess of the risk.
 
-    With a ``bound``, no coefficient exceeds it: see :func:`minimise_within`, which starts at the
+    With a ``bound``, no coefficient exceeds it. See :func:`minimise_within`, which starts at the
     coefficients ``begin``. If none of these is at the bound, the problem is first solved without
-    it, and that solution is taken if it keeps the bound.
+    it. That solution is used if it keeps the bound.
     """
     risk = Risk(blocks, targets, weight, ridge, moments)
     if bound is None:
@@ -178,10 +178,10 @@ def minimise_within(
 ) -> tuple[Solution, str]:
     """Minimise the risk with every coefficient in [−bound, bound], and describe trouble, if any.
 
-    L-BFGS-B stops when the risk is proved to be at most ``tol`` times that of the best constant
-    above its minimum (see ``box``). The hinge is smoothed with decreasing widths; what the width
-    costs is proved by the slopes, which are dual variables of the hinge. The part of an intercept
-    in this is estimated: its slope times 1 + |offset|.
+    Let r be the risk of the best constant. L-BFGS-B stops when the risk is proved to be at most
+    ``tol`` times r above its minimum (see ``box``). The hinge is smoothed with decreasing widths.
+    The slopes, which are dual variables of the hinge, prove the error due to the width. The part
+    of an intercept in this error is estimated: its slope times 1 + |offset|.
     """
     coef, offset = np.clip(begin, -bound, bound), np.zeros(risk.shape[1])
     allowed = tol * risk.constant(loss).value
@@ -247,7 +247,7 @@ class _Within:
         return excess_within(self.at.gradient, coef, self._bound) + of_offset
 
     def is_done(self, u: np.ndarray) -> bool:
-        """Whether that is as little as is allowed, or little beside what the width costs."""
+        """Whether the excess is small enough, or small compared with the error of the width."""
         corner = self.at.corner
         return self.left(u) <= max(self._allowed - corner, _SHARE * corner)
 
@@ -271,9 +271,9 @@ def _descend(
 ) -> tuple[np.ndarray, int, str]:
     """Coefficients by L-BFGS, the number of iterations, and a description of trouble, if any.
 
-    Coefficients are for centred activations; their last row holds the offsets. L-BFGS optimises
-    u = √c Lᵀ β, where c is the curvature of the loss of each output at the best constant, and L Lᵀ
-    is the covariance plus a ridge. The Hessian is the unit matrix if the curvature stays so.
+    Coefficients are for centred activations. Their last row holds the offsets. L-BFGS optimises
+    u = √c Lᵀ β. Here c is the curvature of the loss of each output at the best constant, and L Lᵀ
+    is the covariance plus a ridge. The Hessian is the unit matrix if the curvature does not change.
     """
     scale = risk.constant(loss)
     c = np.ones(risk.shape[1]) if isinstance(loss, SmoothHinge) else scale.curvature
@@ -311,6 +311,6 @@ def _descend(
             "a larger max_iter or alpha, or dtype='float64'."
         )
     coef, offset = coefficients(result.x)
-    if loss.coupled:  # the loss does not see what is added to all offsets
+    if loss.coupled:  # a constant added to all offsets does not change the loss
         offset = offset - offset.mean()
     return np.vstack([coef, offset]), int(n_iter), trouble

@@ -5,13 +5,13 @@ ICML 2017, PMLR 70:2198-2207.
 
 ``Rounds`` begins with no support points and learns from batches of rows. Round t estimates
 E_t ≈ ⟨f_t, Φ(x_t)⟩ and appends a support point with a coefficient against the gradient, or shrinks
-all coefficients. It is handed its estimates (``estimates``), its steps (``schedules``) and what
-bounds its support (``compression``).
+all coefficients. Its estimates (``estimates``), its steps (``schedules``) and what limits its
+support (``compression``) are passed to it.
 
 Two misprints are corrected here. Algorithm 1 prints the coefficient of a new support point with the
-opposite sign, which would ascend the loss; the analysis takes a step against the gradient
+opposite sign, which would ascend the loss. The analysis takes a step against the gradient
 (E_t − y_t) Φ(x_t), so the coefficient is η (y_t − E_t). And the theorem states the step B/√T, while
-its proof uses B/(2√T); the latter is used here.
+its proof uses B/(2√T), which is used here.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Kernel = Callable[[Any, Any], np.ndarray]
 
 
 class Estimate(Protocol):
-    """How rounds come to what the expansion says of a row."""
+    """How rounds estimate the value of the expansion at a row."""
 
     @property
     def square_bound(self) -> float:
@@ -62,17 +62,17 @@ class Estimate(Protocol):
         """The largest step that decaying schedules may take in the next round."""
 
     def check_theorem(self) -> None:
-        """Refuse what Theorem 1 does not cover of these estimates."""
+        """Raise an error for estimates that Theorem 1 does not cover."""
 
     def remedy(self, rounds: Rounds) -> str:
-        """What to do where training diverges, although every batch of steps is stable."""
+        """The remedy if training diverges although every batch of steps is stable."""
 
     def function(self, rounds: Rounds, average: bool) -> Callable[[Any], Any]:
-        """The function that predicts, by the average over rounds or by the last round."""
+        """The function that predicts, from the average over rounds or from the last round."""
 
 
 class Compression(Protocol):
-    """How fewer support points take the place of all."""
+    """How support points are replaced by fewer."""
 
     @property
     def max_support(self) -> int:
@@ -83,7 +83,7 @@ class Compression(Protocol):
 
 
 class Options(NamedTuple):
-    """How rounds are taken, which may change between batches. No compression keeps every row."""
+    """Parameters of rounds, which may change between batches. No compression keeps every row."""
 
     estimate: Estimate
     schedule: Schedule
@@ -100,19 +100,18 @@ class Rounds:
     online : Curve
         Rows of each batch, and their mean error before they were learned.
     played : Growing or None
-        For each round the number of support points before it, and the targets; None if a
+        For each round, the number of support points before it, and the targets. None if a
         compression has replaced rows.
     drawn : Growing or None
-        For each batch with draws: its rows, the draws m for each, the half range r that a draw of
-        the estimate lies in, and 1 if they are of full sums. The variance of an estimate is at most
-        r² / m. None if estimates without a known bound were made.
+        For each batch with draws: its number of rows, the draws m for each row, the half range r of
+        a draw, and 1 for full sums. The variance of an estimate is at most r² / m. None if
+        estimates without a known bound were made.
     measured : object
-        What the estimates have measured along the stream, and go by.
+        What the estimates have measured along the stream, and use.
     recent : Growing or None
-        Estimates and targets of the last rows before they were learned, if probabilities are to be
-        calibrated.
+        Estimates and targets of the last rows before they were learned, to calibrate probabilities.
     frozen : object
-        The network that the estimates froze the expansion into, with what it is for. It is dropped
+        The network that the estimates froze the expansion into, with its parameters. It is dropped
         when rows are learned.
     """
 
@@ -142,7 +141,7 @@ class Rounds:
         return self.support.rows
 
     def branch(self) -> Rounds:
-        """Rounds that go on from these, which they leave as they are."""
+        """Rounds that continue from these, and leave these unchanged."""
         other = copy(self)
         other.coefficients, other.online = self.coefficients.branch(), list(self.online)
         other.support = None if self.support is None else self.support.branch()
@@ -196,16 +195,16 @@ class Rounds:
             keep(partial(self.state, start))
 
     def function(self, estimate: Estimate, average: bool) -> Callable[[Any], Any]:
-        """The function that predicts, by the average over rounds or by the last round."""
+        """The function that predicts, from the average over rounds or from the last round."""
         return estimate.function(self, average)
 
     def state(self, n_rows: int) -> State:
-        """What the rounds of the first rows of a batch have changed."""
+        """The state that the rounds of the first rows of a batch have changed."""
         names = "support", "coefficients", "online", "played", "drawn", "measured", "recent"
         return {"n_rows": n_rows} | {name: getattr(self, name) for name in names}
 
     def _take(self, state: State, most: int) -> int:
-        """Go on from a state; returns how many rows it had learned, which are at most ``most``."""
+        """Continue from a state; returns how many rows it had learned, at most ``most``."""
         n_rows, *parts = parts_of(
             state,
             n_rows=int,
@@ -250,7 +249,7 @@ class Rounds:
             c.append(new)
 
     def compress(self, options: Options) -> None:
-        """Replace more support points than are kept by fewer."""
+        """Replace support points by fewer, if there are too many."""
         c = options.compression
         if c is not None and self.support is not None and len(self.support) > c.max_support:
             c(self, generator(self.seed, Purpose.COMPRESS, self.n_rounds))
@@ -264,7 +263,7 @@ class Rounds:
         return options.schedule.batch_rows(self.n_rounds, eta, options.estimate.square_bound)
 
     def check(self, n_rows: int, options: Options) -> None:
-        """Refuse options that cannot do for the rows to come."""
+        """Raise an error for options that do not work for the rows to come."""
         estimate, schedule, compression = options
         if schedule.is_theorem:
             most = None if compression is None else compression.max_support
@@ -275,9 +274,9 @@ class Rounds:
         schedule.check_step(eta, self.batch_rows(eta, options), estimate.square_bound)
 
     def _check_progress(self, estimates: np.ndarray, targets: np.ndarray, options: Options) -> None:
-        """Stop before a round if its loss is far beyond that of predicting 0 for targets of ±1.
+        """Raise an error if a round's loss is far above the loss of predicting 0 for targets ±1.
 
-        Shrinking bounds estimates by 16 B. The theorem, which counts on that, is left alone.
+        Shrinking bounds estimates by 16 B. The theorem relies on that, so it is not checked.
         """
         if options.schedule.is_theorem:
             return

@@ -1,7 +1,7 @@
-"""A random sample of the rows, for what sums over all rows cannot tell.
+"""A random sample of the rows, for quantities that sums over all rows do not give.
 
-The sample depends neither on the order of the rows nor on how they come in batches or from
-machines. Each row has a random number from its content, and the rows with the least numbers are
+The sample does not depend on the order of the rows, nor on the batches or machines that they come
+from. Each row has a random number from its content, and the rows with the least numbers are
 kept. Rows of equal content are one row with a count (Bar-Yossef et al., "Counting distinct elements
 in a data stream", RANDOM 2002).
 """
@@ -79,7 +79,7 @@ class RowSample:
 
 
 def _projected(X: Any) -> np.ndarray:
-    """Two random projections of rows on a device, which stand for their content."""
+    """Two random projections of rows on a device, which represent their content."""
     directions = np.random.default_rng(0).standard_normal((X.shape[1], 2))
     return np.ascontiguousarray(to_host(X @ matching(X, directions)))
 

@@ -14,7 +14,7 @@ from trickless.theory import (
 
 #: Decaying schedules take at most half of the step that would fit a row exactly.
 LARGEST_STEP = 1 / 2
-#: Rounds with more draws, or estimates of a kernel, than this are refused.
+#: Rounds with more draws, or estimates of a kernel, than this raise an error.
 MOST_DRAWS = 10**9
 #: Share by which rounding may put the kernel of a bound of 1, or a product, above 1.
 _ROUNDING = 1e-9
@@ -23,8 +23,8 @@ _ROUNDING = 1e-9
 class Schedule(NamedTuple):
     """Steps η_t and sizes of batches, by the learner's parameters.
 
-    ``norm_bound`` is the norm B of the functions competed with, and ``horizon`` the number of
-    rounds that the schedules "theorem" and "theorem-fixed" are for.
+    The learner competes with functions of norm up to B, ``norm_bound``. ``horizon`` is the number
+    of rounds that the schedules "theorem" and "theorem-fixed" are for.
     """
 
     owner: str
@@ -48,8 +48,8 @@ class Schedule(NamedTuple):
     def draws(self, half_range: float, n_outputs: int) -> int:
         """Draws of a round by Theorem 1, if a draw lies between -half_range and half_range.
 
-        The schedule "theorem" takes as many as the round needs. "theorem-fixed" takes those of the
-        worst case for each output, since draws for several outputs have a range that is wider.
+        The schedule "theorem" makes as many as the round needs. "theorem-fixed" makes as many as
+        the worst case of each output needs, since draws for several outputs have a wider range.
         """
         assert self.horizon is not None
         if self.name == "theorem":
@@ -69,7 +69,7 @@ class Schedule(NamedTuple):
         return min(first / (np.sqrt(t) if self.name == "sqrt" else t), largest)
 
     def total(self, n_rounds: int, largest: float) -> float:
-        """Sum of the steps of so many rounds, about. Its inverse is like a ridge."""
+        """Approximate sum of the steps of ``n_rounds`` rounds. Its inverse is like a ridge."""
         if self.name == "sqrt":
             return self.step(1, largest) * 2 * float(np.sqrt(n_rounds))
         if self.name == "inverse":
@@ -83,11 +83,11 @@ class Schedule(NamedTuple):
         if not isinstance(self.batch_size, str):
             return self.batch_size
         stable = max(1, int(1 / (step * square_bound) + _ROUNDING))
-        # A batch counts for the average from its end on, so none is most of what there is.
+        # The average counts a batch from its end on, so no batch may be most of the rows.
         return min(stable, max(2, n_rounds))
 
     def check_named_step(self) -> None:
-        """Refuse a constant step that is not given."""
+        """Raise an error for a constant step that is not given."""
         if self.name == "constant" and isinstance(self.step_size, str):
             raise ValueError(
                 f"{self.owner}: schedule='constant' with step_size='auto', but a constant step "
@@ -95,7 +95,7 @@ class Schedule(NamedTuple):
             )
 
     def check_step(self, step: float, n_rows: int, square_bound: float) -> None:
-        """Refuse batches whose steps sum to more than is stable."""
+        """Raise an error for batches whose steps sum to more than is stable."""
         limit = 1 / square_bound
         if step * n_rows > limit * (1 + _ROUNDING):
             raise ValueError(
@@ -105,7 +105,7 @@ class Schedule(NamedTuple):
             )
 
     def check_theorem(self, n_rounds: int, square_bound: float, max_support: int | None) -> None:
-        """Refuse what Theorem 1 does not cover; ``n_rounds`` includes the rounds to come."""
+        """Raise an error if Theorem 1 does not apply; ``n_rounds`` includes rounds to come."""
         if self.horizon is None:
             raise ValueError(
                 f"{self.owner}: schedule={self.name!r} with horizon=None, but the theorem needs "
@@ -133,11 +133,11 @@ class Schedule(NamedTuple):
             )
 
     def check_draws(self, n_samples: int) -> None:
-        """Refuse rounds of Theorem 1 with so many draws that each would take hours."""
+        """Raise an error for rounds of Theorem 1 whose draws would take hours each."""
         if n_samples > MOST_DRAWS:
             raise ValueError(
                 f"{self.owner}: schedule={self.name!r} with horizon={self.horizon!r} and "
-                f"norm_bound={self.norm_bound!r} asks for {n_samples:,} draws in a round, and more "
-                f"than {MOST_DRAWS:,} are refused. Remedy: schedule='theorem' if it is another, a "
-                "smaller horizon or norm_bound, or schedule='sqrt', which takes n_samples draws."
+                f"norm_bound={self.norm_bound!r} asks for {n_samples:,} draws in a round, but the "
+                f"limit is {MOST_DRAWS:,}. Remedy: schedule='theorem' instead of 'theorem-fixed', "
+                "a smaller horizon or norm_bound, or schedule='sqrt', which makes n_samples draws."
             )

@@ -23,7 +23,7 @@ from trickless.rules import warn
 from trickless.solvers.losses import DualLoss
 from trickless.solvers.state import ignore
 
-#: What stands for 0 in a denominator: k(x, x) = 0 where x is the zero of a linear kernel.
+#: Replaces 0 in a denominator, since k(x, x) = 0 at the zero of a linear kernel.
 _SMALL = 1e-200
 
 
@@ -108,7 +108,7 @@ class DualAscent:
     ) -> np.ndarray:
         """Dual variables of a block of rows after a visit to each in turn.
 
-        f at the rows to come is kept up to date; ``own[i]`` is what a change of 1 adds to it.
+        f at the rows to come is updated. ``own[i]`` is what a change of 1 adds to it.
         """
         for i in range(len(a)):
             best = self.loss.best_dual(a[i], f[i], y[i], q[i])  # SDCA-Perm: "Δα_i to maximize"
@@ -121,8 +121,8 @@ class DualAscent:
     def _objective_and_gap(self) -> tuple[np.ndarray, np.ndarray]:
         """Objective and duality gap of each output.
 
-        Since α ‖f‖² = Σ p_i a_i f(x_i), the gap is Σ p_i (l(f(x_i)) + l*(−a_i) + a_i f(x_i)), whose
-        terms are not negative, whatever f is.
+        We have α ‖f‖² = Σ p_i a_i f(x_i). So the gap is Σ p_i (l(f(x_i)) + l*(−a_i) + a_i f(x_i)).
+        Its terms are never negative, for any f.
         """
         products = self.a * self.f
         squares = self.share @ products  # α ‖f‖²
@@ -133,11 +133,11 @@ class DualAscent:
         return self.share @ value + squares / 2, self.share @ np.maximum(gap, 0)
 
     def _check_squares(self, squares: np.ndarray, scale: np.ndarray) -> None:
-        """No ‖f‖² of an output may be negative, up to rounding of the terms it is summed from."""
+        """Raise an error if ‖f‖² of an output is negative, beyond the rounding of its terms."""
         if (squares < -1e-6 * scale).any():
             raise ValueError(
                 f"{self.kernel.owner}: the kernel gives a function of squared norm "
-                f"{squares.min():g}, so it is not positive semi-definite, and there is no optimum "
-                "to approach. Remedy: another kernel (the 'sigmoid' kernel is one that is not), or "
-                "other kernel_params."
+                f"{squares.min():g}, so it is not positive semi-definite, and there is no optimum. "
+                "Remedy: another kernel (the 'sigmoid' kernel is not semi-definite), or other "
+                "kernel_params."
             )

@@ -2,7 +2,7 @@
 
 Ridge regression needs only a Gram matrix and a few sums, which add up over row blocks, batches and
 machines. While there are at most as many rows as columns, the rows themselves are smaller than the
-matrix. So they are kept, and multiplied when there are more rows or when the matrix is needed.
+matrix. So they are kept. They are multiplied when there are more rows or the matrix is needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trickless.solvers.row_sample import RowSample
 
 #: Batches of at least this many rows may be multiplied in single precision, where that is faster.
 ROUNDED_FROM = 4096
-#: Weights are equal if their effective number is that of the rows up to this.
+#: Weights count as equal if their effective number equals the number of rows up to this share.
 _SAME = 1e-9
 
 
@@ -125,7 +125,7 @@ class Statistics:
         """Add rows of activations and targets. The activations may be overwritten.
 
         The least ridge that will be used decides whether products in single precision are accurate
-        enough; 0 asks for double precision.
+        enough. 0 asks for double precision.
         """
         y = y - self.origin
         weight = np.ones(len(y)) if sample_weight is None else sample_weight

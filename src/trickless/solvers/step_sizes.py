@@ -81,12 +81,12 @@ class Options(NamedTuple):
         return self.preconditioner == "newton"
 
     def of_blocks(self) -> Options:
-        """The parameters for blocks of other neurons, which are in turn with trees."""
+        """The parameters for blocks of other neurons, which take turns with trees."""
         return self._replace(preconditioner="block", step_size="auto", damping=_DAMPING)
 
 
 class Plan(NamedTuple):
-    """What a learner takes where its parameters are "auto"."""
+    """The values that a learner uses for parameters that are "auto"."""
 
     preconditioner: str | None
     batch_size: int
@@ -108,9 +108,10 @@ def may_be_newton(preconditioner: str | None, schedule: str) -> bool:
 
 
 def plan(given: dict[str, Any], plain: bool, n_rows: int, neurons: Neurons) -> Plan:
-    """What a learner takes where what is ``given`` is "auto", for so many rows.
+    """The values that a learner uses for parameters in ``given`` that are "auto".
 
-    ``plain`` says that steps must not be preconditioned unless asked to.
+    They depend on the number of rows. ``plain`` says that steps must not be preconditioned unless
+    the user asks for that.
     """
     newton = given["preconditioner"] == "newton" or (
         neurons.has_trees and may_be_newton(given["preconditioner"], given["schedule"])
@@ -138,7 +139,7 @@ def _is_auto(value: Any) -> bool:
 
 
 class Sizes(NamedTuple):
-    """What a step takes: its preconditioner, rows and neurons."""
+    """The preconditioner, rows and neurons of a step."""
 
     preconditioner: str | None
     batch_size: int
@@ -154,11 +155,11 @@ def sizes(
     width: int,
     n_neurons: int,
 ) -> Sizes:
-    """What a step takes if some of it is "auto", for so many rows.
+    """The preconditioner, rows and neurons of a step, where some are "auto".
 
-    A block of c columns is fitted to b rows, and adds c/b times the variance of what it cannot
-    explain, so b is 16 c where the data have as many rows. ``plain`` says that steps must not be
-    preconditioned unless asked to.
+    A block of c columns is fitted to b rows. It adds c/b times the variance of what it cannot
+    explain. So b is 16 c if the data have as many rows. ``plain`` says that steps must not be
+    preconditioned unless the user asks for that.
     """
     rows = MOST_ROWS if isinstance(batch_size, str) else batch_size
     rows = max(1, min(rows, n_rows))
@@ -234,7 +235,7 @@ def largest_eigenvalue(
 
 
 def steps_of(options: Options, spread: np.ndarray, eigenvalue: float, bound: float) -> Steps:
-    """Step sizes by the parameters, for targets of this spread and neurons of this bound."""
+    """Step sizes from the parameters, for targets of this spread and neurons of this bound."""
     alpha = np.array(options.alpha, dtype=float)
     if options.alpha_is_auto and options.loss.piecewise_linear:
         alpha = alpha / unit_of(spread)  # alpha |f|² and the loss then have the same unit
@@ -280,7 +281,7 @@ def unit_of(spread: np.ndarray) -> np.ndarray:
 def automatic_alpha(loss: Loss, spread: np.ndarray) -> Any:
     """The regularisation strength of learners with a kernel, for targets of this spread.
 
-    alpha |f|² has the unit of the loss. That of a loss with a slope of ±1 is the unit of y.
+    alpha |f|² has the unit of the loss. A loss with a slope of ±1 has the unit of y.
     """
     return _ALPHA / unit_of(spread) if loss.piecewise_linear else _ALPHA
 
@@ -296,21 +297,28 @@ def stable_step(
 ) -> Any:
     """The largest step size that is stable and keeps the noise of all steps small.
 
-    For a loss of curvature 1, a step on b rows (``batch``) and k fresh neurons moves f by −γ g,
-    with g = mean over rows i and neurons j of e(xᵢ) ψⱼ(xᵢ) ψⱼ, where e is the error of f. On
-    average g is T e, with T the kernel operator. Of the pairs (i, j), (i′, j′) in E‖g‖², those
-    that differ in both give ‖T e‖², those with one neuron at most κ⟨e, T e⟩/k, those with one row
-    at most κλ E e²/b, and those with both κ² E e²/(bk), with κ = sup k(x, x) (``square``) and λ
-    the largest eigenvalue of T. So
+    Let the loss have curvature 1. A step on b rows (``batch``) and k fresh neurons moves f by −γ g.
+    g is the mean over rows i and neurons j of e(xᵢ) ψⱼ(xᵢ) ψⱼ, where e is the error of f. On
+    average g is T e, with T the kernel operator. Let κ = sup k(x, x) (``square``), and λ the
+    largest eigenvalue of T. E‖g‖² is a sum over pairs (i, j), (i′, j′):
+
+    - Pairs that differ in both give ‖T e‖².
+    - Pairs with the same neuron give at most κ⟨e, T e⟩/k.
+    - Pairs with the same row give at most κλ E e²/b.
+    - Pairs with both the same give κ² E e²/(bk).
+
+    So
 
         E e² ← E e² − 2γ ⟨e, T e⟩ + γ² ((λ + κ/k) ⟨e, T e⟩ + (κλ/b + κ²/(bk)) E e²).
 
-    Along the first eigenfunction, where steps are most at risk of being too long, ⟨e, T e⟩ is
-    λ E e², and the error shrinks if γ (λ + κ/b + κ/k + κ²/(bkλ)) < 2. Half of that limit is
-    fastest. EigenPro's step for a fixed kernel, b / (κ + (b − 1) λ) [1]_, is the same without the
-    noise of the neurons. Along flat eigenfunctions, and for the noise of the targets, which no step
-    reduces, the last term only adds: γ² κ²/(bk) a step, which over all n/k steps may come to a
-    quarter. (What one row adds by itself falls along T e, where later steps take it back.)
+    Steps are most likely to be too long along the first eigenfunction. There ⟨e, T e⟩ is λ E e²,
+    and the error shrinks if γ (λ + κ/b + κ/k + κ²/(bkλ)) < 2. Half of that limit is fastest.
+    EigenPro's step for a fixed kernel, b / (κ + (b − 1) λ) [1]_, is the same without the noise of
+    the neurons.
+
+    No step reduces the noise of the targets. For this noise, and along flat eigenfunctions, the
+    last term only adds: γ² κ²/(bk) in each step. Over all n/k steps this may come to a quarter.
+    (What one row adds by itself falls along T e, where later steps correct it.)
 
     References
     ----------
@@ -325,11 +333,11 @@ def stable_step(
 
 
 def faded(taken: float, options: Options) -> float:
-    """The factor of a step of a stream, after as many steps of a whole batch as ``taken``.
+    """The factor of a step of a stream, after ``taken`` steps of a whole batch.
 
-    It is 1 for the planned n/k steps. After that, steps fall as i^(-3/4): so slowly that the
-    stream still learns, and so fast that all of them together add at most twice the noise of
-    the planned ones. Only steps that were not chosen by the user fall.
+    It is 1 for the planned n/k steps. After that, steps fall as i^(-3/4). That is slow enough for
+    the stream to keep learning. It is fast enough that all further steps together add at most twice
+    the noise of the planned steps. Only steps that were not chosen by the user fall.
     """
     if not isinstance(options.step_size, str) or options.schedule != "inverse":
         return 1.0
@@ -346,14 +354,15 @@ def searched(
 ) -> np.ndarray:
     """The step along the fit of a block to the slopes of a batch, shape (n_outputs,).
 
-    The fit p of a block to the slopes g follows their noise as well, since it has seen it. What a
-    row would be given if the block were fitted to the other rows is (p − h g)/(1 − h), with h the
-    leverage, here its mean, as in generalised cross-validation. Let r be the multiple of it that
-    fits g best: about 1 where the block explains the slopes, 0 where it explains noise. The step is
-    0.6 √r Newton steps, by the curvature that the loss has along the slopes. The root is there
-    because rows that f has learned from have too small slopes: r is then too small, 1 too large,
-    and √r between the two. The more columns a block has for its rows, the less it can be trusted,
-    so the step is in fact 0.6 r^((1 + h)/2) (1 − h)², and no sizes of blocks and batches diverge.
+    The fit p of a block to the slopes g also follows their noise, since it has seen it. If the
+    block were fitted to the other rows, a row would get (p − h g)/(1 − h). Here h is the mean
+    leverage, as in generalised cross-validation. Let r be the multiple of this value that fits g
+    best. It is about 1 if the block explains the slopes, and 0 if it explains noise.
+
+    The step is 0.6 √r Newton steps, with the curvature of the loss along the slopes. Why the root:
+    rows that f has learned from have too small slopes. r is then too small, 1 is too large, and √r
+    is between the two. A block with many columns for its rows is less reliable. So the step is in
+    fact 0.6 r^((1 + h)/2) (1 − h)². With it, no sizes of blocks and batches diverge.
 
     ``slope`` are the means of p g, ``change`` those of p², and ``columns`` the effective number
     of columns. ``squares`` are sums over rows: of the shares, of their squares, of the slopes'
@@ -377,7 +386,7 @@ def searched(
 
 
 def check_premises(name: str, loss: Loss) -> None:
-    """Warn if a loss is not what the theorem assumes: of bounded and Lipschitz slope."""
+    """Warn if a loss lacks the bounded and Lipschitz slope that the theorem assumes."""
     missing = [
         what
         for what, holds in (
@@ -395,7 +404,7 @@ def check_premises(name: str, loss: Loss) -> None:
 
 
 def check_steps(owner: str, steps: Steps, loss: Loss) -> None:
-    """Refuse steps that reverse the signs of coefficients; warn if the theorem does not hold."""
+    """Raise an error for steps that reverse signs; warn if the theorem does not hold."""
     alpha = float(np.max(steps.alpha))
     name = f"{owner}: schedule={steps.schedule!r}"
     if steps.schedule == "theorem":

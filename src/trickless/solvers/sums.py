@@ -4,8 +4,8 @@ A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimi
 randomization in learning", NIPS 2008.
 
 ``Sums`` starts with a stream of neurons, learns from batches of rows in any order, and gives the
-function that solves the regularised problem. If all rows are available, it can also take passes
-over them: for very many columns, for leave-one-out errors, and for losses other than the squared.
+function that solves the regularised problem. If all rows are available, it can also make passes
+over them. They are for thousands of columns, leave-one-out errors, and losses other than squared.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ from trickless.solvers.statistics import Moments, Statistics, least_ridge
 PASSES_ABOVE, REEVALUATED_ABOVE = 6144, 16384
 #: Rows, and activations, up to which it is solved directly, by a matrix of rows.
 FEW_ROWS, FEW_ACTIVATIONS = 2048, 2**25
-#: Effective rows for each column from which a row's leverage is as good as in proportion to its
-#: weight, for generalised cross-validation.
+#: Effective rows for each column above which generalised cross-validation may take the leverage of a
+#: row to be in proportion to its weight. If all weights are equal, one row for each column is enough.
 _ROWS_PER_COLUMN = 10
-#: What a leverage that is estimated leaves of a row at least.
+#: The least value of 1 − h for an estimated leverage h.
 _LEAST_LEFT = 1e-3
 #: Columns on which the solver in passes first looks for alpha; the most rows of its preconditioner.
 PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
@@ -81,7 +81,7 @@ class Sums:
     """Least squares on the activations of ``n_neurons`` drawn neurons.
 
     The targets are taken relative to ``origin``, so that their variance is accurate. ``statistics``
-    are the sums over the rows so far; they are None if the model was solved in passes.
+    are the sums over the rows so far. They are None if the model was solved in passes.
     """
 
     _solution: Solution | None
@@ -98,7 +98,7 @@ class Sums:
         self._forget()
 
     def branch(self) -> Sums:
-        """Sums that go on from these, which they leave as they are."""
+        """Sums that continue from these, and leave these unchanged."""
         return copy(self)
 
     @property
@@ -111,7 +111,7 @@ class Sums:
         return Statistics(self.n_columns, self.origin, like)
 
     def learn(self, *rows: Any, **how: Any) -> None:
-        """Add the sums over a batch of rows; the arguments are those of ``summed``."""
+        """Add the sums over a batch of rows, with the same arguments as ``summed``."""
         batch = self.summed(*rows, **how)
         if self.statistics is None:
             self.take(batch)
@@ -128,10 +128,10 @@ class Sums:
         state: State | None = None,
         advance: Callable[[int], object] = ignore,
     ) -> Statistics:
-        """The sums over a batch of rows, without those before.
+        """The sums over a batch of rows, without earlier rows.
 
-        ``keep`` receives the state after each panel of rows, ``state`` is one from which to resume,
-        and ``advance`` is called with numbers of rows, to show progress.
+        ``keep`` receives the state after each panel of rows. ``state`` is a state from which to
+        resume. ``advance`` is called with numbers of rows, to show progress.
         """
         statistics, done = self.no_rows(X), 0
         statistics.make_room(X.shape[0])
@@ -170,7 +170,7 @@ class Sums:
         self.take(statistics)
 
     def solution(self, options: Options) -> Solution:
-        """The solution for the rows so far, which is computed at the first call."""
+        """The solution for the rows so far, computed at the first call."""
         solution = self._solution
         if solution is None:
             check_alpha(options.owner, options.alpha)
@@ -197,11 +197,11 @@ class Sums:
 
     @property
     def has_deviations(self) -> bool:
-        """Whether standard deviations can be had."""
+        """Whether standard deviations are available."""
         return self.statistics is not None or self._certainty is not None
 
     def without_statistics(self, options: Options, deviations: bool = False) -> Sums:
-        """A copy that can predict but not learn; with standard deviations if wanted and there."""
+        """A copy that can predict but not learn, with standard deviations if available."""
         light = Sums(self.stream, self.n_neurons, self.origin)
         light._solution, light._network = self.solution(options), self.function(options)
         light._certainty = self._certainty if deviations else None
@@ -238,7 +238,7 @@ class Sums:
         if ridge < moments.least_ridge:
             raise ValueError(
                 f"{options.owner}: alpha={options.alpha!r} is below the rounding of the sums of "
-                "this model, which was fitted with a larger alpha, or chose it. Remedy: call fit "
+                "this model, which was fitted with a larger or automatic alpha. Remedy: call fit "
                 "again with this alpha, or fit with dtype='float64' from the beginning."
             )
         with self._dependent_columns(options):
@@ -251,11 +251,11 @@ class Sums:
         return Solution(beyond, np.zeros(beyond.shape[1]), np.full(beyond.shape[1], ridge))
 
     def _bound(self, options: Options) -> float | None:
-        """The largest weight that Algorithm 1 of the paper allows, C / K; None if any is."""
+        """The largest coefficient that Algorithm 1 of the paper allows, C / K, or None."""
         return None if options.weight_bound is None else options.weight_bound / self.n_neurons
 
     def _bounded_by_weight(self, solution: Solution, options: Options) -> Solution:
-        """The solution with all weights at most C / K, as in Algorithm 1 of the paper."""
+        """The solution with all coefficients at most C / K, as in Algorithm 1 of the paper."""
         bound = self._bound(options)
         if bound is None:
             return solution
@@ -394,12 +394,15 @@ class Sums:
         return self._each(sample.X, sample.targets, sample.copies, share, options)
 
     def _solve_by_cross_validation(self, moments: Moments, options: Options) -> Solution:
-        """The solution at the alpha that generalised cross-validation chooses.
+        """The solution at the alpha that cross-validation chooses.
 
-        It takes the leverage of a row to be in proportion to its weight. If weights differ and
-        leverages are large, a sample of the rows is left out one by one instead.
+        Generalised cross-validation takes all rows to have the mean leverage, in proportion to
+        their weights. With few rows for each column that is far from true, and with different
+        weights even sooner. Then rows are left out one by one instead: all rows, while they are
+        kept, or a sample of them.
         """
-        if not moments.weights_differ or moments.n > _ROWS_PER_COLUMN * self.n_columns:
+        few = _ROWS_PER_COLUMN if moments.weights_differ else 1
+        if moments.n > few * self.n_columns:
             return solve_by_gcv(moments, options.n_jobs)
         return solve_by_loo(moments, self._sampled(options), options.n_jobs)
 
@@ -436,8 +439,9 @@ class Sums:
     def temperature(self, options: Options) -> float:
         """The temperature of probabilities from decision values, computed at the first call.
 
-        It suits the decision values of a sample of rows, each left out in turn. After passes over
-        the rows, all are taken to have the same leverage. If weights are bounded, none.
+        It is chosen by the decision values of a sample of rows, each left out in turn. After passes
+        over the rows, all rows count with the same leverage. With a ``weight_bound``, rows are not
+        left out.
         """
         temperature = self._temperature
         if temperature is None:
@@ -504,7 +508,7 @@ class Sums:
 
 
 def check_alpha(owner: str, alpha: float | str) -> None:
-    """Refuse alpha="loo", which needs all rows, for streams."""
+    """Raise an error for alpha="loo" on streams, since it needs all rows."""
     if alpha == "loo":
         raise ValueError(
             f"{owner}: alpha='loo' needs a second pass over all rows, which a stream does not "

@@ -1,4 +1,4 @@
-"""The turn of a step: of which family its neurons are, and by which rows it goes."""
+"""The turn of a step: the family of its neurons, and the rows that it uses."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from trickless.neurons.turns import Turns
 from trickless.solvers.batches import Rows
 from trickless.solvers.step_sizes import MOST_ROWS, Options
 
-#: Share of the length of a step on a block that is taken in turn with trees: what the block fits of
-#: noise, later trees cannot correct, since they see the same rows.
+#: Share of the usual length of a step on a block that takes turns with trees. Later trees see the
+#: same rows, so they cannot correct the noise that the block fits.
 _SHARE = 1 / 3
 
 
 class Turn:
-    """The turn of a network's own family, which is that of all its neurons."""
+    """The turn of a network's own family, to which all its neurons belong."""
 
     #: Share of the usual step that is taken.
     share = 1.0
@@ -33,7 +33,7 @@ class Turn:
         return self.options.n_candidates > 1
 
     def rows(self, rows: Rows) -> Rows:
-        """The rows of a batch by which the step goes, as the family reads them."""
+        """The rows of a batch that the step uses, as the family reads them."""
         return rows
 
     def drawn(self, stream: NeuronStream, first: int, k: int, X: Any) -> Weights:
@@ -56,7 +56,7 @@ class Turn:
 class TurnOfPart(Turn):
     """The turn of a family of a mixture.
 
-    Steps on blocks go by 16,384 rows at most, since their cost grows as rows times squared columns.
+    Steps on blocks use at most 16,384 rows, since their time grows as rows times squared columns.
     """
 
     def __init__(self, mixture: Turns, taken: Weights | None, options: Options) -> None:

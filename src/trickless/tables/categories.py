@@ -1,8 +1,8 @@
-"""Categories as text: one spelling and one reading, whatever file or data frame they come from.
+"""Categories as text, spelled and read alike in every file and data frame.
 
-The spelling of a value is :func:`as_text`. What a text means is a number, a time or, if it is
-neither, itself. A value is the known category that is spelled like it, or else the one that means
-the same: 501 and the text 501 are the known 00501, and True is the known TRUE.
+:func:`as_text` spells a value. A text means a number or a time. If it is neither, it means itself.
+A value is the known category that is spelled like it. If there is none, it is the known category
+with the same meaning: 501 and the text 501 are the known 00501, and True is the known TRUE.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from trickless.rules import shown, warn
 from trickless.tables.frames import Column
 from trickless.tables.texts import MISSING, is_finer, time_of
 
-#: Numbers as programs write them. An exponent has a sign, so that the code 1e5 is no number.
+#: Numbers as programs write them. An exponent has a sign, so the code 1e5 is not a number.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]\d{1,4})?", re.ASCII)
 _TRUTH = {"true": Decimal(1), "false": Decimal(0)}
 _CLOCK = re.compile(r"\d\d:\d\d(:\d\d(\.\d+)?)?", re.ASCII)
 _DURATION = re.compile(r"(-?\d+) days?,? \+?(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)", re.ASCII)
 _INTERVAL = re.compile(r"([\[(])([^\[\](),]+), ([^\[\](),]+)([\])])")
-#: From so many values on, a column in which all are new is worth a warning. So many in a row come
-#: by chance in one of 1,000 batches, where a tenth of the values are new.
+#: A column of at least so many values, all of them new, gets a warning. If a tenth of the values
+#: are new, chance makes so many in a row in one of 1,000 batches.
 _FEW = 3
-#: The same for a column in which most are new.
+#: The same for a column in which most values are new.
 _MANY = 10
 
 
 def as_text(value: Any) -> str:
     """The text of a category: 7 for 7.0, true for True, 2026-01-31 for that day's midnight.
 
-    A ValueError says that a value stands for several numbers, or is bytes that are no text.
+    Raises a ValueError for bytes that are not text, and for a float that may be several numbers.
     """
     if isinstance(value, str):
         return str(value)
@@ -70,12 +70,12 @@ def _of_bytes(value: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"the category {value[:40]!r} is bytes that are no text in UTF-8. Remedy: decode them"
+            f"the category {value[:40]!r} is bytes that are not valid UTF-8. Remedy: decode them"
         ) from error
 
 
 def _of_decimal(value: Decimal) -> str:
-    """The same text as for a float, if one has this value; else all digits but zeros at the end."""
+    """The text of the float with this value; if there is none, all digits without final zeros."""
     if not value.is_finite():
         return str(value)
     if value == value.to_integral_value():
@@ -92,8 +92,8 @@ def _of_float(value: Any) -> str:
     exact = 2 ** (np.finfo(type(value)).nmant + 1)
     if abs(number) >= exact:
         raise ValueError(
-            f"the category {value!r} is a float of {exact:,} or more, which stands for several "
-            "whole numbers. Remedy: keep such categories as integers or as text"
+            f"the category {value!r} is a float of {exact:,} or more, which may be one of several "
+            "whole numbers. Remedy: store such categories as integers or text"
         )
     return str(int(number))
 
@@ -107,11 +107,11 @@ def _of_datetime(value: datetime) -> str:
 
 
 def known_as(values: Iterable[Any], known: Collection[str]) -> list[str]:
-    """The categories that values are: those known, and for new values their own texts.
+    """The category of each value: a known one, or the value's own text if it is new.
 
-    ``known`` is a set, or a dictionary of texts. Where two of the known mean the same, texts are
-    names, and mean nothing else than themselves. A ValueError says that a value that is no text may
-    be any of several, or that a value cannot be a category.
+    ``known`` is a set, or a dictionary whose keys are texts. If two known texts have the same
+    meaning, texts are names: each one means only itself. Raises a ValueError if a value cannot be a
+    category, or if a value that is not text means several known ones.
     """
     meant: tuple[dict[Hashable, list[str]], bool] | None = None
     found = []
@@ -124,8 +124,8 @@ def known_as(values: Iterable[Any], known: Collection[str]) -> list[str]:
         same, unique = meant[0].get(meaning, ()), meant[1]
         if len(same) > 1 and not is_text:
             raise ValueError(
-                f"the category {value!r} may be any of {same[:4]}, which are known. Remedy: pass "
-                "the whole column as text, as it was in training"
+                f"the category {value!r} matches several known ones: {same[:4]}. Remedy: pass "
+                "the whole column as text, as in training"
             )
         found.append(same[0] if same and (unique or not is_text) else text)
     return found
@@ -133,7 +133,7 @@ def known_as(values: Iterable[Any], known: Collection[str]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _meanings(known: tuple[str, ...]) -> tuple[dict[Hashable, list[str]], bool]:
-    """The texts that mean a number or a time, by what they mean; whether all mean another one."""
+    """The texts that mean a number or a time, by their meaning; whether all meanings differ."""
     meant = defaultdict(list)
     for text in known:
         if not isinstance(meaning := _meaning(text), str):
@@ -142,7 +142,7 @@ def _meanings(known: tuple[str, ...]) -> tuple[dict[Hashable, list[str]], bool]:
 
 
 def _meaning(text: str) -> Hashable:
-    """The number or the time that a text means; a name means itself.
+    """The number or the time that a text means. A name means itself.
 
     Truth values are the numbers 1 and 0, and a day is its midnight.
     """
@@ -167,8 +167,8 @@ def _meaning(text: str) -> Hashable:
 def coded(column: Column, known: dict[str, int]) -> tuple[np.ndarray, dict[str, int]]:
     """The code of each value, -1 if it is missing; and how often each category occurs.
 
-    New categories have the codes that follow those known, which are 0, 1, ... A text such as NA
-    stands for a missing value, unless it is known.
+    Known categories have the codes 0, 1, ..., and new ones get the next codes. A text such as NA is
+    a missing value, unless it is a known category.
     """
     if not column.holds:
         raise TypeError(f"the type is {column.dtype}")
@@ -185,10 +185,10 @@ def coded(column: Column, known: dict[str, int]) -> tuple[np.ndarray, dict[str, 
 
 
 def warn_of_new(owner: str, name: Any, counts: dict[str, int], known: Collection[str]) -> None:
-    """Warn if all or most values of a column are categories that are not known.
+    """Warn if all or most values of a column are new categories.
 
-    ``counts`` says how often each category occurs. A few new values may well be right, unless they
-    mean something that no known category does: truth values in a column of names, for example.
+    ``counts`` says how often each category occurs. A few new values are normal, unless they are of
+    another kind than all known ones: truth values in a column of names, for example.
     """
     new = [text for text in counts if text not in known]
     n, n_new = sum(counts.values()), sum(counts[text] for text in new)
@@ -199,14 +199,13 @@ def warn_of_new(owner: str, name: Any, counts: dict[str, int], known: Collection
     all_or_most = "all" if n_new == n else f"{n_new:,} of {n:,}"
     warn(
         f"{owner}: {all_or_most} values in column {name!r} of X are new, such as "
-        f"{shown(new[0])}; those of the first batch are {examples}{', …' * (len(known) > 3)}. All "
-        "new values are treated alike, so the column tells no rows apart"
-        f"{' but the others' * (n_new < n)}. Remedy: spell them as in the first batch; or leave "
-        "the column out, if it names the rows."
+        f"{shown(new[0])}. The first batch has {examples}{', …' * (len(known) > 3)}. All new "
+        "values are treated alike, so the column does not tell their rows apart. Remedy: spell "
+        "them as in the first batch; or leave the column out, if it names the rows."
     )
 
 
 def _is_of_another_kind(new: list[str], known: Collection[str]) -> bool:
-    """Whether new categories are numbers or times, and no known one is of their kind."""
+    """Whether new categories are numbers or times, and no known category is of their kind."""
     kinds = {type(meaning) for meaning in _meanings(tuple(known))[0]}
     return {type(_meaning(text)) for text in new}.isdisjoint({*kinds, str})

@@ -1,6 +1,7 @@
 """Columns of a data frame, as a model with a description of its table reads them.
 
-All readings give the same: text in a column of numbers or dates is read as the cells of a CSV file.
+Files and data frames give the same values. Text in a column of numbers or dates is read like the
+cells of a CSV file.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _HOLDS = {"number": NUMBERS, "date": DATES, "zoned date": ZONED}
 
 
 def frame_of(X: Any) -> Any:
-    """A data frame of pandas, whose columns are named by text; integers keep their digits."""
+    """A pandas data frame whose column names are text. Integers keep all their digits."""
     if hasattr(X, "get_columns") and "Object" not in map(str, X.dtypes):
         X = X.to_arrow()
     if type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "schema"):
@@ -42,33 +43,33 @@ def frame_of(X: Any) -> Any:
             X = X.to_pandas(types_mapper=exact, ignore_metadata=True)
         except pyarrow.ArrowInvalid as error:
             raise ValueError(
-                f"TableModel: X holds what pandas cannot hold: {error}. Remedy: times of day in "
+                f"TableModel: pandas cannot convert X: {error}. Remedy: store times of day in "
                 "microseconds, or as text."
             ) from error
     elif hasattr(X, "to_pandas"):
         X = X.to_pandas()
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         raise TypeError(
-            f"TableModel: X is a {type(X).__name__}, but columns are found by their names. Remedy: "
-            "pass a data frame of pandas, or what has a method to_pandas."
+            f"TableModel: X is a {type(X).__name__}, but the model finds columns by name. Remedy: "
+            "pass a pandas data frame, or an object with a method to_pandas."
         )
     return with_names_as_text(X)
 
 
 def column_of(frame: Any, name: str) -> Any:
-    """The one column of a name."""
+    """The one column with a name."""
     if name not in frame.columns:
         remedy = (
-            "X.reset_index(), which makes columns of its index"
+            "call X.reset_index(), which makes columns of its index"
             if name in frame.index.names
-            else "pass the columns of the table that the model was fitted to; here are "
+            else "pass the columns of the table that the model was fitted to. X has "
             f"{list(frame.columns)[:10]}"
         )
-        raise ValueError(f"TableModel: there is no column {name!r}. Remedy: {remedy}.")
+        raise ValueError(f"TableModel: X has no column {name!r}. Remedy: {remedy}.")
     column = frame[name]
     if column.ndim > 1:
         raise ValueError(
-            f"TableModel: there are {column.shape[1]} columns {name!r}. Remedy: leave one of them."
+            f"TableModel: X has {column.shape[1]} columns {name!r}. Remedy: keep one of them."
         )
     return column
 
@@ -83,12 +84,12 @@ def codes_of(column: Any, known: list[str]) -> tuple[np.ndarray, dict[str, int]]
     except (TypeError, NotImplementedError) as error:  # the latter of Arrow
         raise ValueError(
             f"TableModel: column {column.name!r} holds objects that cannot be categories: {error}. "
-            "Remedy: one text, number, truth value or time a cell."
+            "Remedy: put one text, number, truth value or time in each cell."
         ) from error
 
 
 def new_texts(counts: dict[str, int], known: list[str]) -> list[str]:
-    """The categories that are not known, in the order of their codes."""
+    """The new categories, in the order of their codes."""
     there = set(known)
     return [text for text in counts if text not in there]
 
@@ -110,23 +111,23 @@ def values_of(column: Any, kind: str, date_format: str = "") -> np.ndarray:
     if len(wrong := np.flatnonzero(np.abs(numbers) > LARGEST)):
         row = int(wrong[0])
         raise ValueError(
-            f"TableModel: column {column.name!r} holds {numbers[row]} in row {row} of those "
-            f"passed, but numbers have to be finite, and none may be beyond {LARGEST:g}. Remedy: "
-            "NaN stands for a missing value."
+            f"TableModel: column {column.name!r} holds {numbers[row]} in row {row} of its "
+            f"batch, from 0, but numbers must be finite, with a size up to {LARGEST:g}. Remedy: "
+            "correct the number, or pass NaN if it is missing."
         )
     return numbers
 
 
 def _of_objects(column: PandasColumn, kind: str, date_format: str) -> np.ndarray:
-    """Objects as numbers, texts among them as the cells of a CSV file.
+    """Objects as numbers. Text among them is read like the cells of a CSV file.
 
-    Where dates are written in a format, numbers are their digits.
+    If dates have a format, numbers are read as the digits of dates.
     """
     places, values, _ = column.occurring()
     numbers, has_truth = [], False
     for value in values:
         if date_format and kind_of(value) == NUMBERS:
-            with suppress(ValueError):  # of a float that stands for several numbers
+            with suppress(ValueError):  # a float that may be several numbers
                 value = as_text(value)
         found = value
         if isinstance(value, str):
@@ -147,27 +148,27 @@ def _of_objects(column: PandasColumn, kind: str, date_format: str) -> np.ndarray
 def _refused(
     column: PandasColumn, kind: str, such: Any, found: str, date_format: str = ""
 ) -> ValueError:
-    """An error that a column holds something else, with a line of code that makes dates of it."""
+    """An error for a column that holds something else, with code that converts it to dates."""
     x = f"X[{column.name!r}]"
     if kind == "number":
         remedy = "pass numbers"
     elif found == OBJECTS:
         remedy = (
             f"write them as {date_format or '2026-01-31'}, or {x} = pandas.to_datetime({x}, "
-            "format='%d/%m/%Y'), with the codes of how they are written"
+            "format='%d/%m/%Y'), with the codes of your format"
         )
     elif kind == "date" and found == ZONED:
         remedy = (
-            f"{x} = pandas.to_datetime({x}, utc=True).dt.tz_localize(None), if the times that the "
-            "model was fitted to are those of UTC"
+            f"{x} = pandas.to_datetime({x}, utc=True).dt.tz_localize(None), if the model was "
+            "fitted to times in UTC"
         )
     elif kind == "zoned date" and found == DATES:
         remedy = (
-            f"{x} = pandas.to_datetime({x}).dt.tz_localize('UTC'), or the zone that they are of"
+            f"{x} = pandas.to_datetime({x}).dt.tz_localize('UTC'), or with the zone of the times"
         )
     else:
-        remedy = "pass dates as pandas.to_datetime makes them"
+        remedy = "pass dates, which pandas.to_datetime makes"
     return ValueError(
         f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was fitted "
-        f"to {_HOLDS[kind]}: {f'such as {shown(such)}' if found else such}. Remedy: {remedy}."
+        f"to {_HOLDS[kind]}: {f'found {shown(such)}' if found else such}. Remedy: {remedy}."
     )

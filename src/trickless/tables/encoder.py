@@ -1,6 +1,6 @@
-"""Data frames as matrices of numbers: numbers and times as numbers, categories as codes.
+"""Data frames as matrices: numbers and times become numbers, and categories become codes.
 
-A data frame is one of pandas or polars, or any object with the methods of one.
+A data frame is from pandas or polars, or is any object with the same methods.
 """
 
 from __future__ import annotations
@@ -33,31 +33,33 @@ from trickless.tables.times import DATES, ZONED
 
 CATEGORIES = "categories"
 _INFINITY = "contains infinity"
-#: From this number on, double precision skips some whole numbers.
+#: From this number on, double precision cannot represent all whole numbers.
 _EXACT = 2**53
-_REMEDY = "one number, truth value, time, text or category a cell; or leave the column out"
+_REMEDY = "put one number, truth value, time or text in each cell; or leave the column out"
 
 
 class TableEncoder:
     """What the columns of a data frame hold, and the codes of their categories.
 
-    Columns of numbers and of truth values hold numbers, and so do columns of objects that are all
-    numbers. Dates are days since 1970, durations and times of day are days, to the microsecond; a
-    period is the day on which it begins. NaN stands for what is missing. A column of categories,
-    text or other objects holds categories, which are texts (:mod:`trickless.tables.categories`),
-    whatever type later batches have. Those of the first batch (or all that the type declares) are
-    sorted, and have the codes from 0 on. The next code stands for a missing value, and the one
-    after it for a category that is new. A warning names a column in which all or most are new.
+    A column of numbers or truth values holds numbers. So does a column of objects that are all
+    numbers. Times are numbers to the microsecond: dates are days since 1970, durations and times of
+    day are days, and a period is the day on which it begins. A missing value is NaN.
+
+    A column of categories, text or other objects holds categories. They are texts
+    (:mod:`trickless.tables.categories`), whatever type later batches have. The categories of the
+    first batch, or all that its type declares, are sorted and have the codes from 0 on. The next
+    code is for a missing value, and the one after it for a new category. A warning names a column
+    in which all or most values are new.
 
     Attributes
     ----------
     kinds : list of str
-        What each column holds: numbers, categories or a kind of times.
+        What each column holds: numbers, categories or a kind of time.
     codes : list of (dict or None)
         The code of each category of a column; None for other columns.
     whole : dict
-        What is subtracted from columns of whole numbers that double precision would round, by the
-        indices of the columns.
+        By the index of a column: the number subtracted from it before it is rounded. Only columns
+        of whole numbers that double precision would round have one.
     origins : array
         What :meth:`relative` subtracts from each column after that.
     """
@@ -79,11 +81,11 @@ class TableEncoder:
 
     @property
     def n_categories(self) -> np.ndarray:
-        """How many codes each column has; 0 for a column of numbers."""
+        """The number of codes of each column; 0 for a column of numbers."""
         return np.array([0 if codes is None else len(codes) + 2 for codes in self.codes], dtype=int)
 
     def __call__(self, owner: str, X: Any) -> Any:
-        """X as a data frame of float64; an array stays as it is, if all columns are numbers."""
+        """X as a data frame of float64; an array unchanged, if all columns are numbers."""
         plain = not self.whole and set(self.kinds) == {NUMBERS}
         if not is_frame(X):
             if plain:
@@ -108,9 +110,9 @@ class TableEncoder:
     def settle(self, X: Any, merged: np.ndarray) -> None:
         """Choose ``origins`` by the first batch, as float64.
 
-        A precision with few digits tells times apart if they are differences from one of them, and
-        numbers as well: those of the columns that it would merge (a mask). So the origin of such
-        a column is its median, or the value below.
+        A precision with few digits may round different values to the same number. It keeps
+        differences from one of the values apart. So the origin of such a column is its median, or
+        the value below. ``merged`` marks columns of numbers whose values would become the same.
         """
         for j, kind in enumerate(self.kinds):
             if kind in (DATES, ZONED) or (merged[j] and kind != CATEGORIES):
@@ -119,7 +121,7 @@ class TableEncoder:
                     self.origins[j] = np.quantile(known, 0.5, method="lower")
 
     def relative(self, X: Any) -> Any:
-        """Rows with numbers less their origins."""
+        """Rows, with the origins subtracted."""
         if not self.origins.any():
             return X
         if on_host(X):
@@ -142,8 +144,8 @@ def _read(owner: str, column: Column) -> tuple[str, dict[str, int] | None]:
     if column.holds != OBJECTS:
         if not column.holds:
             raise ValueError(
-                f"{owner}: column {column.name!r} of X has the type {column.dtype}, which is none "
-                f"of numbers, truth values, times, text or categories. Remedy: {_REMEDY}."
+                f"{owner}: column {column.name!r} of X has the type {column.dtype}, which is not "
+                f"numbers, truth values, times, text or categories. Remedy: {_REMEDY}."
             )
         return (NUMBERS if column.holds == TRUTH else column.holds), None
     with _as_categories(owner, column):
@@ -151,7 +153,7 @@ def _read(owner: str, column: Column) -> tuple[str, dict[str, int] | None]:
     if len(kinds) > 1 and kinds != {NUMBERS, OBJECTS}:
         raise ValueError(
             f"{owner}: column {column.name!r} of X holds {' and '.join(sorted(kinds))}. "
-            "Remedy: one kind in a column; pandas.to_datetime makes dates of them."
+            "Remedy: keep one kind in a column; pandas.to_datetime makes dates."
         )
     if kinds and OBJECTS not in kinds:
         return kinds.pop(), None
@@ -161,7 +163,7 @@ def _read(owner: str, column: Column) -> tuple[str, dict[str, int] | None]:
 
 
 def _origin(owner: str, column: Column, numbers: np.ndarray | None) -> int:
-    """The median of whole numbers of which double precision would round some; 0 for others."""
+    """The median of whole numbers, if double precision would round some of them; else 0."""
     numbers = _numbers(owner, column, NUMBERS) if numbers is None else numbers
     if not (np.abs(numbers) >= _EXACT).any():
         return 0
@@ -170,13 +172,13 @@ def _origin(owner: str, column: Column, numbers: np.ndarray | None) -> int:
 
 
 def _check_names(owner: str, frame: Any) -> None:
-    """Refuse a data frame of which several columns have one name."""
+    """Refuse a data frame with several columns of the same name."""
     names = list(frame.columns)
     if len(set(names)) < len(names):
         name = next(name for name in names if names.count(name) > 1)
         raise ValueError(
             f"{owner}: X has {names.count(name)} columns {name!r}. Remedy: pass each column once, "
-            "under a name of its own."
+            "each under its own name."
         )
     if not names:
         raise ValueError(f"{owner}: X has no columns. Remedy: pass at least one column.")
@@ -184,7 +186,7 @@ def _check_names(owner: str, frame: Any) -> None:
 
 @contextmanager
 def _as_categories(owner: str, column: Column) -> Iterator[None]:
-    """Name the column in an error that says that its objects cannot be categories."""
+    """Name the column in errors about objects that cannot be categories."""
     try:
         yield
     except ValueError as error:
@@ -197,46 +199,46 @@ def _as_categories(owner: str, column: Column) -> Iterator[None]:
 
 
 def _check(owner: str, column: Column, kind: str) -> None:
-    """Refuse a column that held numbers or times in the first batch, and holds something else."""
+    """Refuse a column that held numbers or times in the first batch, but no longer does."""
     with _as_categories(owner, column):
         found = column.kinds()
     if kind == NUMBERS and column.holds == OBJECTS:  # text may spell numbers
         found = {NUMBERS} | found - {OBJECTS}
     if found != {kind} and not column.missing().all():
         raise ValueError(
-            f"{owner}: column {column.name!r} of X held {kind} in the first batch, and now has the "
+            f"{owner}: column {column.name!r} of X held {kind} in the first batch, but now has the "
             f"type {column.dtype}{_that_holds(found, column)}. Remedy: pass the same types in "
             f"every batch{_converted(column, kind, found)}."
         )
 
 
 def _converted(column: Column, kind: str, found: set[str]) -> str:
-    """A line of code that makes times of text."""
+    """A line of code that converts text to times."""
     if kind not in (DATES, ZONED) or found != {OBJECTS}:
         return ""
     zone = ", utc=True" if kind == ZONED else ""
-    return f", here X[{column.name!r}] = pandas.to_datetime(X[{column.name!r}]{zone})"
+    return f", here with X[{column.name!r}] = pandas.to_datetime(X[{column.name!r}]{zone})"
 
 
 def _that_holds(found: set[str], column: Column) -> str:
-    """What a column holds, where its type does not say so."""
+    """What a column holds, if its type does not say so."""
     told = sorted(found - {OBJECTS})
     return f" and holds {' and '.join(told)}" if told and column.holds == OBJECTS else ""
 
 
 def _numbers(owner: str, column: Column, kind: str, origin: int = 0) -> np.ndarray:
-    """The numbers in a column that held numbers or times in the first batch, less an origin."""
+    """The numbers of a column that held numbers or times in the first batch, minus an origin."""
     try:
         return column.numbers(origin)
     except Exception as error:  # polars raises a class of its own
         raise ValueError(
-            f"{owner}: column {column.name!r} of X held {kind} in the first batch, and now has "
+            f"{owner}: column {column.name!r} of X held {kind} in the first batch, but now has "
             f"the type {column.dtype}: {error}. Remedy: pass the same types in every batch."
         ) from error
 
 
 def _coded(owner: str, column: Column, codes: dict[str, int]) -> np.ndarray:
-    """The codes of a column of categories; warns if all or most of its values are new."""
+    """The codes of a column of categories. Warns if all or most of its values are new."""
     missing, new = len(codes), len(codes) + 1
     with _as_categories(owner, column):
         found, counts = coded(column, codes)
@@ -256,37 +258,37 @@ def why_no_table(X: Any) -> str | None:
             )
     elif getattr(getattr(X, "dtype", None), "kind", "-") in "OUS":
         return (
-            "X is an array that holds text, but arrays are tables of numbers. Remedy: pass a data "
-            "frame, whose columns have types."
+            "X is an array of text, but an array must hold numbers. Remedy: pass a data frame, "
+            "whose columns can have different types."
         )
     return None
 
 
 def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
-    """Which column of X is not one of finite numbers, with a remedy; None if all are."""
+    """Which column of X does not hold finite numbers, with a remedy; None if all do."""
     if (found := why_no_frame(X, name)) is not None:
         return found
     for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
         if why == _INFINITY:  # which no family takes
-            remedy = "rows must be finite. Remedy: a finite number in its place, or leave it out."
+            remedy = "rows must be finite. Remedy: replace it by a finite number, or leave it out."
         return f"column {column!r} of {name} {why}, but {remedy}"
     return None
 
 
 def why_no_frame(X: Any, name: str = "X") -> str | None:
-    """How to convert the table of another library; None if X is no such table."""
+    """How to convert a table of another library; None if X is not one."""
     if not is_frame(X):
-        for method in ("collect", "to_pandas"):  # of lazy frames; of Arrow and others
+        for method in ("collect", "to_pandas"):  # lazy frames; Arrow and others
             if callable(getattr(X, method, None)):
                 return (
-                    f"{name} is a {type(X).__name__} that cannot be read as it is. Remedy: "
+                    f"{name} is a {type(X).__name__}, which cannot be read directly. Remedy: "
                     f"{name}.{method}()."
                 )
     return None
 
 
 def _refused_of_frame(frame: Any, missing: bool = True) -> Iterator[tuple[Any, str]]:
-    """Columns of a data frame that are not of finite numbers, and what they hold."""
+    """Columns of a data frame that do not hold finite numbers, and what they hold."""
     plain = NUMBERS, TRUTH, OBJECTS
     for column in columns_of(frame):
         objects = list(column.column) if column.holds == OBJECTS else []
@@ -299,7 +301,7 @@ def _refused_of_frame(frame: Any, missing: bool = True) -> Iterator[tuple[Any, s
 
 
 def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
-    """The same for an array, a list of rows or a sparse matrix; nothing for other objects."""
+    """The same for an array, a list of rows or a sparse matrix. Other objects give nothing."""
     columns: Iterable[Any]
     if getattr(X, "ndim", 2) != 2:
         return
@@ -309,7 +311,7 @@ def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
     else:
         try:
             rows = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else np.empty(0)
-        except ValueError:  # of rows of several lengths
+        except ValueError:  # rows of several lengths
             return
         columns = rows.T if rows.ndim == 2 else ()
     for j, column in enumerate(columns):
@@ -326,7 +328,7 @@ def _suspects(column: np.ndarray) -> Iterable[Any]:
 
 
 def _in_words(value: Any) -> str | None:
-    """What to say of a column with this value; None if it is a finite number, or unknown."""
+    """What a message says of this value; None if it is a finite number, or unknown."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -1,6 +1,6 @@
-"""Columns of data frames of pandas and polars, as numbers or as objects.
+"""Columns of pandas and polars data frames, as numbers or as objects.
 
-Neither library is imported: a data frame is recognised by its methods.
+A data frame is recognised by its methods, so neither library is imported.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def columns_of(frame: Any) -> list[Column]:
 
 
 def numbers_of(frame: Any) -> np.ndarray | None:
-    """A data frame as float64, if its types say that it holds numbers and truth values only.
+    """A data frame as float64, if its types say that it holds only numbers and truth values.
 
-    None for other data frames, and for those that have to be read column by column anyway.
+    None for other data frames, and for libraries whose frames are read column by column.
     """
     if not hasattr(frame, "iloc"):
         return None
@@ -55,7 +55,7 @@ def numbers_of(frame: Any) -> np.ndarray | None:
 
 
 def with_names_as_text(frame: Any) -> Any:
-    """A data frame whose columns are named by text, as they are in files."""
+    """A data frame whose column names are text, as in files."""
     if all(type(name) is str for name in frame.columns):
         return frame
     frame = frame.copy(deep=False)
@@ -64,12 +64,12 @@ def with_names_as_text(frame: Any) -> Any:
 
 
 def is_numbered(frame: Any) -> bool:
-    """Whether the columns are named by their places, as those made of an array are."""
+    """Whether the columns are named 0, 1, ..., as in a data frame made of an array."""
     return list(map(str, frame.columns)) == [str(j) for j in range(frame.shape[1])]
 
 
 def unnamed(frame: Any) -> Any:
-    """A data frame whose columns are named by their places; an array, where names are text."""
+    """A data frame with columns named 0, 1, ...; an array, where names must be text."""
     if not hasattr(frame, "iloc"):
         return frame.to_numpy()
     frame = frame.copy(deep=False)
@@ -78,14 +78,14 @@ def unnamed(frame: Any) -> Any:
 
 
 def frame_like(frame: Any, matrix: np.ndarray) -> Any:
-    """A data frame of these numbers, with the names of columns of another data frame."""
+    """A data frame of these numbers, with the column names of another data frame."""
     if hasattr(frame, "iloc"):
         return type(frame)(matrix, columns=frame.columns, index=frame.index)
     return type(frame)(matrix, schema=list(frame.columns))
 
 
 def kind_of(value: Any) -> str:
-    """What an object is: a number, a kind of times, or another object."""
+    """What an object is: a number, a kind of time, or another object."""
     return kind_of_time(value) or (NUMBERS if isinstance(value, NUMBER_TYPES) else OBJECTS)
 
 
@@ -97,7 +97,7 @@ def picked(frame: Any, rows: np.ndarray) -> Any:
 def stacked(frames: list[Any]) -> Any:
     """Data frames of one library with the same columns, one below the other.
 
-    Categories are those of all, whatever each of the types declares.
+    A column of categories gets the categories of all frames, whatever each type declares.
     """
     columns = list(zip(*map(columns_of, frames), strict=True))
     if not hasattr(frames[0], "iloc"):
@@ -120,9 +120,9 @@ def stacked(frames: list[Any]) -> Any:
 class Column(ABC):
     """A column of a data frame.
 
-    It ``holds`` numbers, truth values, a kind of times, objects such as text and categories, or ""
-    for anything else. It is ``categorical`` if its type says that it holds categories, and
-    ``declared`` if the type lists them.
+    ``holds`` says what the column holds: numbers, truth values, a kind of time, or objects such as
+    text and categories. It is "" for anything else. The column is ``categorical`` if its type says
+    that it holds categories, and ``declared`` if the type lists them.
     """
 
     categorical: bool
@@ -149,7 +149,7 @@ class Column(ABC):
         return self.places()[1]
 
     def occurring(self) -> tuple[np.ndarray, list[Any], np.ndarray]:
-        """The same as :meth:`places`, of values that occur only; how often each does."""
+        """Like :meth:`places`, but only with values that occur, and how often each one does."""
         places, values = self.places()
         counts = np.bincount(places.astype(np.intp) + 1, minlength=len(values) + 1)[1:]
         if counts.all():
@@ -160,7 +160,7 @@ class Column(ABC):
         return place_of[places], [values[place] for place in used], counts[used]
 
     def kinds(self) -> set[str]:
-        """What the column holds; for objects, the kinds of those that occur or are declared."""
+        """What the column holds; for objects, their kinds."""
         if self.holds != OBJECTS:
             return {NUMBERS if self.holds == TRUTH else self.holds}
         return set(map(kind_of, self.distinct()))
@@ -181,7 +181,7 @@ class Column(ABC):
 
 
 class PandasColumn(Column):
-    """A column of a data frame of pandas, whose values may be those of Arrow."""
+    """A column of a pandas data frame, whose values may be stored by Arrow."""
 
     def __init__(self, name: Any, column: Any) -> None:
         super().__init__(name, column)
@@ -223,7 +223,7 @@ class PandasColumn(Column):
 
 
 def _objects(values: Any) -> list[Any]:
-    """Values as objects, times among them; those of few digits keep their type."""
+    """Values as objects of Python or pandas. Short floats keep their type."""
     kind = getattr(values.dtype, "kind", "O")
     if kind == "f" and values.dtype.itemsize < np.dtype(float).itemsize:
         return list(values.to_numpy() if hasattr(values, "to_numpy") else values)
@@ -231,7 +231,7 @@ def _objects(values: Any) -> list[Any]:
 
 
 class PolarsColumn(Column):
-    """A column of a data frame of polars."""
+    """A column of a polars data frame."""
 
     _HOLDS = {"Boolean": TRUTH, "Date": DATES, "Duration": DURATIONS, "Time": TIMES_OF_DAY}
     _TEXT = "String", "Categorical", "Enum"
@@ -271,12 +271,12 @@ class PolarsColumn(Column):
         return np.array(places, dtype=int), values if short is None else list(map(short, values))
 
     def _check_nanoseconds(self) -> None:
-        """Refuse times as objects of Python, if these would lose their nanoseconds."""
+        """Refuse times that would lose their nanoseconds as Python objects."""
         has_some = self._kind == "Time" or getattr(self.dtype, "time_unit", "") == "ns"
         if has_some and (self.column.cast(int) % _NANOSECONDS != 0).any():
             raise ValueError(
-                "times with nanoseconds, which objects of Python do not have, are no categories. "
-                "Remedy: keep them as text or in microseconds"
+                "times with nanoseconds cannot be categories, since Python's times have none. "
+                "Remedy: store them as text or in microseconds"
             )
 
     def of_type(self) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""A learner with a description of its table: what ``trickless fit`` saves.
+"""A learner with a description of its table, which ``trickless fit`` saves.
 
-The description has the names, types, scales and categories of the columns, and the target. With it
-a model can predict a table as it comes from a file or a data frame.
+The description has the names, types, scales and categories of the columns, and the target. With it,
+a model can predict a table directly from a file or a data frame.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from trickless.tables.texts import MISSING, number_of
 
 #: Rows are sparse if at most this share of their numbers is not 0, as in scikit-learn.
 _SPARSE = 0.3
-#: Rows are predicted in parts of about so many numbers.
+#: Rows are predicted in parts with about this many numbers.
 _CELLS = 2**22
 #: The largest number of single precision.
 _LARGEST_SINGLE = float(np.finfo(np.float32).max)
@@ -40,21 +40,21 @@ class TableColumn(NamedTuple):
     ----------
     name : str
     kind : {"number", "date", "zoned date", "category"}
-        Truth values are numbers; dates and times are days since 1970. Those with a time zone are
-        of a kind of their own.
+        What the column holds. Truth values are numbers. Dates and times are days since 1970, and
+        have another kind if they have a time zone.
     mean : float, default=0.0
     scale : float, default=1.0
-        Mean and standard deviation of the known values, which standardise them.
+        Mean and standard deviation of the known values. They standardise the column.
     categories : list of str, default=[]
-        The categories in training, as text, sorted; a number is written in digits. A value of a
-        table is the category that is spelled like it, or else the one that means the same number
-        or time, such as 00501 for 501, and TRUE for true.
+        The categories in training, as sorted text. A number is written in digits. A value is the
+        category that is spelled like it. If there is none, it is the category with the same
+        meaning, such as 00501 for 501, and TRUE for true.
     has_missing : bool, default=False
         Whether values were missing in training.
     median : float, default=0.0
-        The median of the known values, about. Families that take tables get differences from it.
+        Approximate median of the known values. Families that take tables get differences from it.
     date_format : str, default=""
-        How dates are written in text, in the codes of ``datetime.strptime``; "" for 2026-01-31.
+        Format of dates in text, in the codes of ``datetime.strptime``; "" for 2026-01-31.
     """
 
     name: str
@@ -72,30 +72,31 @@ def _has_probabilities(model: TableModel) -> bool:
 
 
 class TableModel(BaseEstimator):
-    """A learner of the rows of a table, which takes data frames with columns by name.
+    """A learner with a description of its table. It takes data frames, and finds columns by name.
 
-    The command ``trickless fit`` makes it and :func:`trickless.load` reads it. Data frames are
-    those of pandas, and objects with a method ``to_pandas``, such as tables of Arrow. They may have
-    more columns than the model needs, in any order. Names are compared as text: 0 is '0'. It reads
-    a table as the commands read it, and refuses what they refuse.
+    The command ``trickless fit`` makes it and :func:`trickless.load` reads it. A data frame is from
+    pandas, or is an object with a method ``to_pandas``, such as an Arrow table. It may have more
+    columns than the model needs, in any order. Names are compared as text: 0 is '0'. The model
+    reads a table as the commands do, and raises an error where they do.
 
-    Families that take tables, such as "tabular", get missing values and categories as they are, and
-    numbers and dates as differences from their median. For other families, numbers and dates are
-    standardised (except for histograms), a missing number becomes the mean, and a column of
-    categories becomes a column of zeros and ones for each category. If values were missing in
-    training, one more column says where they are missing. Rows are sparse if most of their numbers
-    are zeros and the family takes sparse rows.
+    Families that take tables, such as "tabular", get missing values and categories directly. They
+    get numbers and dates as differences from their median. Other families get only numbers:
+
+    - Numbers and dates are standardised, except for histograms. A missing number becomes the mean.
+    - A column of categories becomes a column of zeros and ones for each category.
+    - If a column had missing values in training, one more column says where they are.
+    - Rows are sparse if most of their numbers are zeros and the family takes sparse rows.
 
     Parameters
     ----------
     learner : estimator
-        A learner of drawn neurons.
+        The learner, which must learn from drawn neurons.
     columns : list of TableColumn
         The columns to learn from.
     target : str
-        The column to be predicted.
+        The column to predict.
     classes : array or None, default=None
-        The labels, for classification: texts, whole numbers or truth values.
+        The class labels, for classification: texts, whole numbers or truth values.
 
     Examples
     --------
@@ -128,12 +129,12 @@ class TableModel(BaseEstimator):
 
     @property
     def task(self) -> str:
-        """What is predicted: "classification" or "regression"."""
+        """The task of the learner: "classification" or "regression"."""
         return "classification" if is_classifier(self.learner) else "regression"
 
     @property
     def width(self) -> int:
-        """About how many numbers the learner gets for a row."""
+        """The approximate number of values that the learner gets for a row."""
         neurons, least = make_neurons(self.learner.neurons), len(self.columns)
         if neurons.accepts_tables:
             return least
@@ -145,7 +146,7 @@ class TableModel(BaseEstimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """The labels, in the order of the columns of :meth:`predict_proba`."""
+        """The class labels, in the order of the columns of :meth:`predict_proba`."""
         labels: np.ndarray = self.learner.classes_
         return labels
 
@@ -160,14 +161,14 @@ class TableModel(BaseEstimator):
         return bool(self.learner.__sklearn_is_fitted__())
 
     def fit(self, X: Any, y: Any = None) -> TableModel:
-        """Learn from all rows; the description of the columns stays as it is.
+        """Fit the learner to all rows. The description of the columns stays unchanged.
 
         Parameters
         ----------
         X : data frame
             With the target, unless ``y`` is given.
         y : array of shape (n_rows,), default=None
-            The target, in the place of that in X. Rows without a target are left out.
+            The target. It replaces the target in X. Rows without a target are left out.
 
         Returns
         -------
@@ -178,12 +179,12 @@ class TableModel(BaseEstimator):
         return self
 
     def compact(self, *, error_bars: bool = True) -> TableModel:
-        """A copy for prediction, with a learner that is compact.
+        """Return a copy for prediction, with a compact learner.
 
         Parameters
         ----------
         error_bars : bool, default=True
-            Whether predictions keep their standard deviations, if they have any.
+            Whether to keep the standard deviations of predictions, if the learner has them.
 
         Returns
         -------
@@ -200,7 +201,7 @@ class TableModel(BaseEstimator):
         X : data frame
             With the target, unless ``y`` is given.
         y : array of shape (n_rows,), default=None
-            The target, in the place of that in X. Rows without a target are left out.
+            The target. It replaces the target in X. Rows without a target are left out.
 
         Returns
         -------
@@ -209,7 +210,7 @@ class TableModel(BaseEstimator):
         frame, _ = self._with_target(X, y)
         if not len(frame):
             return self
-        with Turn(self.learner):  # nobody makes the learner begin in the meantime
+        with Turn(self.learner):  # no other thread starts the learner in the meantime
             rows = self._prepared(frame, declare=not self.learner.__sklearn_is_fitted__())
             labels = {} if self.classes is None else {"classes": self.classes}
             self.learner.partial_fit(rows, self.targets(frame), **labels)
@@ -221,6 +222,7 @@ class TableModel(BaseEstimator):
         Parameters
         ----------
         X : data frame
+            The rows to predict.
         return_std : bool, default=False
             Whether to return standard deviations as well, where the learner has them.
         return_standard_error : bool, default=False
@@ -229,7 +231,7 @@ class TableModel(BaseEstimator):
         Returns
         -------
         array of shape (n_rows,), or a tuple of it and another
-            Labels or numbers, and with an option their deviations or errors.
+            Labels or numbers. With an option, their deviations or errors as well.
         """
         asked = {"return_std": return_std, "return_standard_error": return_standard_error}
         options = {name: True for name, wanted in asked.items() if wanted}
@@ -237,25 +239,26 @@ class TableModel(BaseEstimator):
         for name in options:
             if name not in known:
                 raise ValueError(
-                    f"TableModel: {name}=True, but a {type(self.learner).__name__} has no such "
-                    "answer. Remedy: KitchenSinksRegressor has return_std, and "
-                    "ShrinkingGradientRegressor return_standard_error."
+                    f"TableModel: {name}=True, but a {type(self.learner).__name__} does not have "
+                    "it. Remedy: KitchenSinksRegressor has return_std, and "
+                    "ShrinkingGradientRegressor has return_standard_error."
                 )
         predict = partial(snapshot(self.learner).predict, **options)
         return self._by_parts(predict, _with_rows(frame_of(X)))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, where the learner has them.
+        """Predict the probabilities of the classes, where the learner has them.
 
         Parameters
         ----------
         X : data frame
+            The rows to predict.
 
         Returns
         -------
         array of shape (n_rows, n_classes)
-            In the order of ``classes``.
+            Columns are in the order of ``classes_``.
         """
         answers: np.ndarray = self._by_parts(
             snapshot(self.learner).predict_proba, _with_rows(frame_of(X))
@@ -263,14 +266,14 @@ class TableModel(BaseEstimator):
         return answers
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy, or R² for regression, on rows with a target.
+        """Return the accuracy, or R² for regression, on the rows with a target.
 
         Parameters
         ----------
         X : data frame
             With the target, unless ``y`` is given.
         y : array of shape (n_rows,), default=None
-            The target, in the place of that in X.
+            The target. It replaces the target in X. Rows without a target are left out.
         sample_weight : array of shape (n_rows,), default=None
             Weights of the rows.
 
@@ -287,11 +290,12 @@ class TableModel(BaseEstimator):
         return float(sklearn.metrics.r2_score(targets, predicted, sample_weight=weight))
 
     def targets(self, X: Any) -> np.ndarray:
-        """The target of rows that have one, as labels or numbers.
+        """Return the target of the rows that have one, as labels or numbers.
 
         Parameters
         ----------
         X : data frame
+            The rows, with the target.
 
         Returns
         -------
@@ -306,19 +310,20 @@ class TableModel(BaseEstimator):
             return np.array([*known, *new_texts(counts, known)], dtype=str)[codes]
         values = values_of(column, "number")
         labels = values.astype(self.classes.dtype)
-        return labels if (labels == values).all() else values  # some of them are no labels
+        return labels if (labels == values).all() else values  # some values are not labels
 
     def unknown_categories(self, X: Any) -> dict[str, dict[str, int]]:
-        """How often categories occur that training did not have.
+        """Count the values that are new categories, unseen in training.
 
         Parameters
         ----------
         X : data frame
+            The rows to look at.
 
         Returns
         -------
         dict
-            Counts by the names of columns and the categories, without columns that have none.
+            Counts by column name and category. Columns without new categories are left out.
         """
         frame, unknown = frame_of(X), {}
         for about in self.columns:
@@ -329,7 +334,7 @@ class TableModel(BaseEstimator):
         return unknown
 
     def _by_parts(self, answer: Any, frame: Any) -> Any:
-        """The answers for the rows of a data frame, some rows at a time."""
+        """Answers for the rows of a data frame, computed some rows at a time."""
         most = max(1, _CELLS // self.width)
         starts = range(0, len(frame), most)
         parts = [answer(self._prepared(frame.iloc[i : i + most])) for i in starts]
@@ -338,27 +343,27 @@ class TableModel(BaseEstimator):
         return np.concatenate(parts)
 
     def _with_target(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        """The rows that have a target, with it as a column; which rows of X they are."""
+        """The rows with a target, which is one of their columns; and a mask of these rows in X."""
         frame = frame_of(X)
         if y is not None:
             y = y.to_pandas() if hasattr(y, "to_pandas") else y
             if np.ndim(y) != 1 or len(y) != len(frame):
                 raise ValueError(
                     f"TableModel: y has the shape {np.shape(y)}, but X has {len(frame)} rows. "
-                    "Remedy: one target for each row of X."
+                    "Remedy: pass one target for each row of X."
                 )
             frame = frame.assign(**{self.target: getattr(y, "array", y)})
         there = self._there(column_of(frame, self.target))
         return frame[there], there
 
     def _there(self, target: Any) -> np.ndarray:
-        """Where a target is known; a text such as NA is none, unless it is a class."""
+        """Where the target is known. A text such as NA is missing, unless it is a class."""
         about = PandasColumn(target.name, target)
         if about.holds != OBJECTS:
             return ~about.missing()
         try:
             places, values = about.places()
-        except (TypeError, NotImplementedError):  # objects that are refused as labels
+        except (TypeError, NotImplementedError):  # objects that cannot be labels
             return ~about.missing()
         return np.array([*map(self._is_there, values), False])[places]
 
@@ -371,7 +376,7 @@ class TableModel(BaseEstimator):
         return value.strip() not in MISSING and number == number
 
     def _prepared(self, frame: Any, declare: bool = False) -> Any:
-        """Rows as the learner takes them; the first batch has to declare all categories."""
+        """Rows as the learner takes them. The first batch must declare all categories."""
         neurons = make_neurons(self.learner.neurons)
         if neurons.accepts_tables:
             return self._table(frame, declare)
@@ -398,7 +403,7 @@ class TableModel(BaseEstimator):
         return np.concatenate(dense, axis=1, dtype=np.float64)
 
     def _table(self, frame: Any, declare: bool) -> Any:
-        """A data frame of categories, and of numbers less their median, for single precision."""
+        """A data frame of categories, and of numbers minus their median, for single precision."""
         import pandas
 
         columns = {}
@@ -422,13 +427,13 @@ class TableModel(BaseEstimator):
 def _with_rows(frame: Any) -> Any:
     if not len(frame):
         raise ValueError(
-            "TableModel: X has no rows, or none that has a target. Remedy: pass at least one row."
+            "TableModel: X has no rows, or no row with a target. Remedy: pass at least one row."
         )
     return frame
 
 
 def _zeros_and_ones(codes: np.ndarray, n_categories: int) -> Any:
-    """A sparse column for each category, 1 where it is."""
+    """A sparse column for each category, with 1 in its rows."""
     rows = np.flatnonzero((codes >= 0) & (codes < n_categories))
     shape = len(codes), n_categories
     return scipy.sparse.coo_matrix((np.ones(len(rows)), (rows, codes[rows])), shape)

@@ -1,16 +1,16 @@
-"""Text as numbers and times, as the cells of a CSV file are read; and text for a missing value."""
+"""How text, such as the cells of a CSV file, is read as numbers, times and missing values."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, time
 
-#: Texts that stand for a missing value, as in Arrow.
+#: Texts that mean a missing value, as in Arrow.
 MISSING = frozenset(
     {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"}
     | {"N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"}
 )
-#: A time of which no two parts are the same.
+#: A time whose parts all differ.
 _SOME_TIME = datetime(1987, 10, 31, 14, 25, 36, 475869, UTC)
 _TRUTH = {"true": True, "false": False}
 _NUMBER = re.compile(
@@ -27,7 +27,7 @@ def is_finer(text: str) -> bool:
 
 
 def number_of(text: str) -> float | bool | None:
-    """The number or the truth value that a text is; None if it is none."""
+    """The number or the truth value that a text spells; None if it spells neither."""
     bare = text.strip()
     if (truth := _TRUTH.get(bare.lower())) is not None:
         return truth
@@ -35,10 +35,10 @@ def number_of(text: str) -> float | bool | None:
 
 
 def time_of(text: str, date_format: str = "") -> datetime | None:
-    """The time that a text is, to the microsecond; None if it is none.
+    """The time that a text spells, to the microsecond; None if it spells none.
 
-    It is written as 2026-01-31, with a time or without one, or as ``date_format`` says, in the
-    codes of ``datetime.strptime``.
+    It is written as 2026-01-31, with or without a time of day, or in the ``date_format``, which has
+    the codes of ``datetime.strptime``.
     """
     if date_format:
         try:
@@ -59,7 +59,7 @@ def time_of(text: str, date_format: str = "") -> datetime | None:
 
 
 def has_zone(date_format: str) -> bool:
-    """Whether dates that are written in a format have a time zone."""
+    """Whether dates in a format have a time zone."""
     return "%z" in date_format.replace("%%", "")
 
 
@@ -68,11 +68,11 @@ def why_no_date_format(date_format: str) -> str | None:
     if "%" not in date_format:
         return "it has no code such as %d, %m or %Y"
     if "%Z" in date_format.replace("%%", ""):
-        return "%Z stands for names of time zones, which several zones share, and %z for +01:00"
+        return "%Z is the name of a time zone, which several zones share; %z is +01:00"
     try:
         written = _SOME_TIME.strftime(date_format)
         read = datetime.strptime(written, date_format).strftime(date_format)
         date_format.encode()
     except ValueError as error:
         return str(error)
-    return None if read == written else f"it reads {written!r} as {read!r}"
+    return None if read == written else f"it reads {written!r} back as {read!r}"

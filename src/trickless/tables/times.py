@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-#: Kinds of times. Those with a time zone are points in time, and others are not.
+#: Kinds of time. Only a date with a time zone is a point in time.
 DATES, ZONED, DURATIONS = "dates", "dates with a time zone", "durations"
 TIMES_OF_DAY = "times of day"
 _PER_DAY = {"D": 1, "h": 24, "m": 1440, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
 
 
 def as_numbers(values: np.ndarray) -> np.ndarray:
-    """Numbers as they are; dates as days since 1970, durations as days, NaN where one is missing.
+    """Values as numbers: dates as days since 1970, durations as days, and missing times as NaN.
 
-    The same time in another unit is the same number.
+    Numbers stay unchanged. The same time in another unit is the same number.
     """
     kind = values.dtype.kind
     if kind not in "mM":
@@ -28,7 +28,7 @@ def as_numbers(values: np.ndarray) -> np.ndarray:
 
 
 def kind_of_time(value: Any) -> str:
-    """The kind of time that an object is, from the constants above; "" if it is none."""
+    """The kind of time that an object is, from the constants above; "" if it is not a time."""
     if isinstance(value, float | int | str):  # most are
         return ""
     if isinstance(value, datetime):
@@ -41,14 +41,14 @@ def kind_of_time(value: Any) -> str:
 
 
 def as_number(value: Any) -> float:
-    """One object as a number; a time in days, a period as the day on which it begins."""
+    """One object as a number: a time in days, a period as the day on which it begins."""
     if isinstance(value, float | int | str):
         return float(value)
     if isinstance(value, time):
         value = timedelta(0, value.second, value.microsecond, 0, value.minute, value.hour)
     elif _is_period(value):
         value = value.to_timestamp()
-    if hasattr(value, "asm8"):  # of pandas, whose years may be beyond those of Python
+    if hasattr(value, "asm8"):  # pandas, whose years may be outside the range of Python
         value = value.asm8
     elif isinstance(value, datetime):
         offset = np.timedelta64(value.utcoffset() or timedelta(), "us")

@@ -1,4 +1,4 @@
-"""Constants that the papers prescribe and bounds that the package relies on, as functions."""
+"""Constants and bounds of the papers, as functions."""
 
 from trickless.theory.concentration import empirical_bernstein_radius, hoeffding_radius
 from trickless.theory.kitchen_sinks import (

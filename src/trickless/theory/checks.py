@@ -1,4 +1,4 @@
-"""Arguments that all formulas check, and results that double precision can hold."""
+"""Checks of arguments, and of results that double precision cannot hold."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SIZES = anything(
 
 
 def in_range(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Refuse arguments for which the result overflows double precision or is undefined."""
+    """Raise an error if the result overflows double precision or is undefined."""
 
     @wraps(function)
     def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -44,7 +44,7 @@ def in_range(function: Callable[_P, _R]) -> Callable[_P, _R]:
         except ArithmeticError as error:
             raise ValueError(
                 f"{function.__name__}: no result for {[*args, *kwargs.values()]!r} in double "
-                f"precision: {error}. Remedy: arguments that are neither as large nor as small."
+                f"precision: {error}. Remedy: less extreme arguments."
             ) from error
         return answer
 

@@ -1,4 +1,4 @@
-"""How far a mean of independent values is from its expectation."""
+"""Bounds on how far a mean of independent values is from its expectation."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from trickless.theory.checks import ANY_INTEGER, DELTA, SIZES, in_range
 
 @in_range
 def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
-    r"""Bound on how far the mean of n independent values in [-r, r] is from its expectation.
+    r"""Bound the distance of a mean of n values in [-r, r] from its expectation.
 
     .. math:: P\Big( |\bar Z - E \bar Z| \ge r \sqrt{2 \log(2 / \delta) / n} \Big) \le \delta
 
-    Livni et al.'s Lemma 4 states it for index sampling, where r is :math:`\|\alpha\|_1`, without
-    the constants.
+    The values must be independent. Livni et al.'s Lemma 4 states the bound for index sampling,
+    where r is :math:`\|\alpha\|_1`, without the constants.
 
     Parameters
     ----------
     n : int
         Number of values.
     half_range : float or array
-        Half the length of the range, r.
+        Half the length of the range, r: the values are in [-r, r].
     delta : float
-        Probability of being wrong, in (0, 1).
+        Probability that the bound is wrong, in (0, 1).
 
     Returns
     -------
     float or array like ``half_range``
+        The bound.
     """
-    check_value("hoeffding_radius", "n", n, integer(1, "it is the number of values", ANY_INTEGER))
+    check_value("hoeffding_radius", "n", n, integer(1, "n is the number of values", ANY_INTEGER))
     check_value("hoeffding_radius", "delta", delta, DELTA)
     check_value("hoeffding_radius", "half_range", half_range, SIZES)
     return half_range * math.sqrt(2 * math.log(2 / delta) / n)
@@ -41,13 +42,14 @@ def hoeffding_radius(n: int, half_range: Any, delta: float) -> Any:
 
 @in_range
 def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: float) -> Any:
-    r"""Like :func:`hoeffding_radius`, from the sample variance of identically distributed values.
+    r"""Bound the distance of a mean from its expectation, by the sample variance.
 
     .. math:: P\Big( |\bar Z - E Z| \ge \sqrt{2 \hat V L / n} + \frac{14\, r L}{3 (n - 1)} \Big)
         \le \delta, \qquad L = \log(3 / \delta)
 
-    where :math:`\hat V` is the sample variance (with n - 1). It is smaller than
-    Hoeffding's radius where the variance is small compared to r².
+    Here :math:`\hat V` is the sample variance, with divisor n - 1. The values must be independent
+    and identically distributed. If their variance is small compared to r², the bound is smaller
+    than :func:`hoeffding_radius`.
 
     Parameters
     ----------
@@ -58,16 +60,17 @@ def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: fl
     half_range : float or array
         Half the length of the range, r: the values are in [-r, r].
     delta : float
-        Probability of being wrong, in (0, 1).
+        Probability that the bound is wrong, in (0, 1).
 
     Returns
     -------
     float or array
+        The bound.
 
     Notes
     -----
-    Theorem 4 of [1]_ for a range of 2r, with Bennett's inequality on both sides: three events of
-    probability :math:`\delta / 3` each, hence 3 in the place of 2.
+    This is Theorem 4 of [1]_ for a range of 2r, with Bennett's inequality on both sides. So there
+    are three events of probability :math:`\delta / 3` each, and the logarithm has 3 instead of 2.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What Theorem 1 of Rahimi and Recht 2008 promises for Kitchen Sinks with bounded coefficients."""
+"""Bounds of Theorem 1 of Rahimi and Recht 2008, for bounded coefficients."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from trickless.theory.checks import ANY_INTEGER, in_range
 
 
 class KitchenSinksBound(NamedTuple):
-    """What constrained Kitchen Sinks may lose, and the two errors that this is made of."""
+    """Excess risk of constrained Kitchen Sinks, and the two errors that it consists of.
+
+    Attributes
+    ----------
+    excess_risk : float
+        Bound on the excess risk: twice the estimation error, plus the approximation error.
+    estimation : float
+        Bound on the estimation error, which falls with the number of rows.
+    approximation : float
+        Bound on the approximation error, which falls with the number of neurons.
+    """
 
     excess_risk: float
     estimation: float
@@ -28,13 +38,13 @@ def kitchen_sinks_bound(
     width: int = 1,
     bound: float = 1.0,
 ) -> KitchenSinksBound:
-    r"""Bound on the excess risk of Random Kitchen Sinks with constrained weights.
+    r"""Bound the excess risk of Random Kitchen Sinks with bounded coefficients.
 
-    Let β minimise the mean loss over n rows with :math:`|\beta_{kc}| \le C / K` for the p numbers
-    of each of K neurons, with neither ridge nor intercept. With probability at least
-    :math:`1 - 2 \delta` over the rows and the neurons, its risk exceeds that of any function
-    :math:`E_w \langle f(w), \psi(x; w) \rangle` with :math:`|f_c(w)| \le C` by at most
-    :math:`2 \varepsilon_{est} + \varepsilon_{app}`, where
+    Let β minimise the mean loss over n rows under the constraint :math:`|\beta_{kc}| \le C / K`,
+    for the p values of each of K neurons. There is neither ridge nor intercept. Compare its risk
+    with the risk of any function :math:`E_w \langle f(w), \psi(x; w) \rangle` with :math:`|f_c(w)|
+    \le C`. With probability at least :math:`1 - 2 \delta` over the rows and the neurons, the
+    difference is at most :math:`2 \varepsilon_{est} + \varepsilon_{app}`, where
 
     .. math:: \varepsilon_{est} = \frac{L S (1 + \sqrt{2 \log(2/\delta)})}{\sqrt n}, \qquad
         \varepsilon_{app} = \frac{L S (1 + \sqrt{2 \log(1/\delta)})}{\sqrt K}, \qquad
@@ -47,24 +57,26 @@ def kitchen_sinks_bound(
     n_neurons : int
         Number of neurons K, drawn independently.
     weight_bound : float
-        The constant C.
+        Bound C on the coefficients, in units of 1 / K.
     lipschitz : float
-        Lipschitz constant L of the loss as a function of decision values in [-S, S]: 1 for the
-        hinge and the logistic loss; 2 (1 + S) for :math:`(f - y)^2` with y in [-1, 1], and for the
-        squared hinge; :math:`e^S` for the exponential loss.
+        Lipschitz constant L of the loss as a function of decision values in [-S, S].
+
+        - It is 1 for the hinge and the logistic loss.
+        - It is 2 (1 + S) for the squared hinge, and for :math:`(f - y)^2` with y in [-1, 1].
+        - It is :math:`e^S` for the exponential loss.
     delta : float
-        Probability, in (0, 1/2), with which each of the two errors may exceed its bound. From 1/2
-        on nothing would be promised.
+        Probability that each of the two errors exceeds its bound. It must be above 0 and below 1/2,
+        because the bound holds with probability 1 - 2 delta.
     width : int, default=1
-        How many numbers p a neuron gives: 2 for cosines and sines. Use 1 where at most one of
-        them is not 0, as for a fern.
+        Number p of values of a neuron: 2 for cosines and sines. Use 1 if at most one of the values
+        is not 0, as for a fern.
     bound : float, default=1.0
-        Supremum of the Euclidean norm of a neuron's numbers.
+        Largest Euclidean norm of a neuron's values.
 
     Returns
     -------
     KitchenSinksBound
-        ``excess_risk``, and the ``estimation`` and ``approximation`` errors it is made of.
+        ``excess_risk``, and the ``estimation`` and ``approximation`` errors that it consists of.
 
     Raises
     ------
@@ -73,13 +85,15 @@ def kitchen_sinks_bound(
 
     Notes
     -----
-    This is Theorem 1 of [1]_ with the constants of a complete proof, which is written out on the
-    page "Random Kitchen Sinks" of the documentation. The paper prints
-    :math:`(4 L C + 2 |c(0)| + L C \sqrt{\tfrac12 \log(1/\delta)}) / \sqrt n` for the estimation
-    error. There the largest change of McDiarmid's inequality is taken as :math:`L C / n`, but it is
-    :math:`2 L C / n`, which doubles the last term; and a bound that holds on one side with
-    probability :math:`1 - \delta` is used on two, hence :math:`\log(2/\delta)` here. With
-    contraction by 2 L, without absolute values, the other two terms become L C.
+    This is Theorem 1 of [1]_ with the constants of a complete proof, which is in the documentation,
+    in the explanation of Kitchen Sinks. For the estimation error, the paper prints :math:`(4 L C +
+    2 |c(0)| + L C \sqrt{\tfrac12 \log(1/\delta)}) / \sqrt n`. The proof changes three things:
+
+    - The paper takes :math:`L C / n` as the largest change in McDiarmid's inequality. It is
+      :math:`2 L C / n`, which doubles the last term.
+    - The paper uses on both sides a bound that holds on one side with probability :math:`1 -
+      \delta`. So here it is :math:`\log(2/\delta)`.
+    - Contraction by 2 L, without absolute values, turns the other two terms into L C.
 
     References
     ----------
@@ -114,23 +128,24 @@ def kitchen_sinks_neurons(
     width: int = 1,
     bound: float = 1.0,
 ) -> int:
-    r"""The number of neurons for which :func:`kitchen_sinks_bound` promises an excess risk.
+    r"""Compute the number of neurons that :func:`kitchen_sinks_bound` needs for an excess risk.
 
     Parameters
     ----------
     excess_risk : float
-        The excess risk that is wanted.
+        Largest excess risk allowed.
     n_rows, weight_bound, lipschitz, delta, width, bound
         See :func:`kitchen_sinks_bound`.
 
     Returns
     -------
     int
+        The number of neurons.
 
     Raises
     ------
     ValueError
-        If no number of neurons will do with so few rows; the message names how many would.
+        If no number of neurons is enough with so few rows. The message says how many rows are.
 
     Examples
     --------
@@ -149,8 +164,8 @@ def kitchen_sinks_neurons(
     if left <= 0:
         enough = math.floor(n_rows * (2 * estimation / excess_risk) ** 2) + 1
         raise ValueError(
-            f"{owner}: excess_risk={excess_risk!r} cannot be promised for n_rows={n_rows}: the "
-            f"estimation error alone takes {2 * estimation:.3g}, however many neurons there are. "
+            f"{owner}: excess_risk={excess_risk!r} cannot be guaranteed for n_rows={n_rows}: the "
+            f"estimation error alone may be {2 * estimation:.3g}, for any number of neurons. "
             f"Remedy: more than {enough} rows, or a larger excess_risk."
         )
     return math.ceil((steepness * _deviation(delta) / left) ** 2)
@@ -166,15 +181,15 @@ _BELOW_HALF = anything(
 def _steepness(
     owner: str, weight_bound: Any, lipschitz: Any, delta: Any, width: Any, bound: Any
 ) -> float:
-    """L times the largest decision value, C √p sup |ψ|."""
+    """Compute L times the largest decision value, C √p sup |ψ|."""
     check_value(owner, "weight_bound", weight_bound, positive("weight_bound=1.0 is a start"))
-    check_value(owner, "lipschitz", lipschitz, positive("lipschitz=1.0 is that of the hinge"))
+    check_value(owner, "lipschitz", lipschitz, positive("lipschitz=1.0 is for the hinge"))
     check_value(owner, "delta", delta, _BELOW_HALF)
-    check_value(owner, "width", width, integer(1, "width=2 is that of cosines and sines"))
-    check_value(owner, "bound", bound, positive("bound=1.0 is that of most families"))
+    check_value(owner, "width", width, integer(1, "width=2 is for cosines and sines"))
+    check_value(owner, "bound", bound, positive("bound=1.0 is for most families"))
     return float(lipschitz) * float(weight_bound) * math.sqrt(width) * float(bound)
 
 
 def _deviation(delta: float) -> float:
-    """Expectation and deviation of a norm by McDiarmid's inequality, for n = 1 and radius 1."""
+    """Bound a norm by McDiarmid's inequality, with its expectation, for n = 1 and radius 1."""
     return 1 + math.sqrt(2 * math.log(1 / delta))

@@ -1,4 +1,4 @@
-"""What Theorem 1 of Livni et al. 2017 prescribes and promises for Shrinking Gradient."""
+"""Constants and bounds of Theorem 1 of Livni et al. 2017, for Shrinking Gradient."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from trickless.theory.checks import ANY_INTEGER, in_range
 
 
 class ShrinkingGradientConstants(NamedTuple):
-    """The constants that Theorem 1 of Livni et al. 2017 prescribes."""
+    """The constants that Theorem 1 of Livni et al. 2017 prescribes.
+
+    Attributes
+    ----------
+    step_size : float
+        Step size η.
+    n_samples : int
+        Number m of draws of w in a round.
+    gamma : float
+        The constant γ.
+    """
 
     step_size: float
     n_samples: int
@@ -19,14 +29,14 @@ class ShrinkingGradientConstants(NamedTuple):
 
 @in_range
 def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGradientConstants:
-    r"""Step size and number of draws for which Shrinking Gradient has its regret guarantee.
+    r"""Compute the step size and the number of draws for the guarantee of Shrinking Gradient.
 
     .. math:: \eta = \frac{B}{2 \sqrt T}, \qquad m = ((16 B + 1) B)^2\, T \log \gamma, \qquad
         \gamma = \max\Big(\frac{((16 B + 1)\, \eta T + B)^2}{\eta^2},\; e\Big)
 
-    With them the expected regret against the ball of norm B is :math:`O(B \sqrt T)`. The number of
-    draws is that of the worst case, fixed for all rounds; :func:`shrinking_gradient_draws` gives
-    as many as a round needs.
+    With these constants, the expected regret against the ball of norm B is :math:`O(B \sqrt T)`.
+    The number of draws is for the worst case, and the same for all rounds.
+    :func:`shrinking_gradient_draws` computes how many draws a single round needs.
 
     Parameters
     ----------
@@ -43,7 +53,7 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
     Raises
     ------
     ValueError
-        If η is not below 1/8, as the theorem asks; the message names the horizon that would do.
+        If η is not below 1/8, as the theorem requires. The message says which horizon is enough.
 
     References
     ----------
@@ -66,18 +76,18 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
 
 @in_range
 def shrinking_gradient_draws(one_norm: float, horizon: int, norm_bound: float) -> int:
-    r"""Number of draws that a round of Shrinking Gradient needs for its regret guarantee.
+    r"""Compute the number of draws that a round of Shrinking Gradient needs for its guarantee.
 
     .. math:: m_t = \Big\lceil \|\alpha_t\|_1^2\,
         \max\Big(1, \frac{\log 2 \gamma}{32 B^2}\Big) \Big\rceil
 
-    The m of [1]_ is for the largest :math:`\|\alpha_t\|_1` that may be, and the learner knows what
-    it is. The docs have the proof, in "Shrinking Gradient".
+    The m of [1]_ is for the largest possible :math:`\|\alpha_t\|_1`, but the learner knows the
+    actual value. The proof is in the documentation, in the explanation of Shrinking Gradient.
 
     Parameters
     ----------
     one_norm : float
-        The sum :math:`\|\alpha_t\|_1` of the absolute coefficients before the round.
+        Sum :math:`\|\alpha_t\|_1` of the absolute coefficients before the round.
     horizon : int
         Number of rounds T, known in advance.
     norm_bound : float
@@ -86,14 +96,14 @@ def shrinking_gradient_draws(one_norm: float, horizon: int, norm_bound: float) -
     Returns
     -------
     int
-        The number of draws, at least 1.
+        Number of draws, at least 1.
 
     Notes
     -----
-    With so many draws (i) the variance of an estimate is at most 1, and (ii) the probability that
-    it is wrong by 8 B or more is at most :math:`1 / \gamma`, by Hoeffding's inequality: a draw lies
-    between :math:`-\|\alpha_t\|_1` and :math:`\|\alpha_t\|_1`. The proof of Theorem 1 needs
-    nothing else of the draws.
+    A draw lies between :math:`-\|\alpha_t\|_1` and :math:`\|\alpha_t\|_1`. So with this number of
+    draws, the variance of an estimate is at most 1. By Hoeffding's inequality, the probability of
+    an error of 8 B or more is at most :math:`1 / \gamma`. The proof of Theorem 1 uses only these
+    two properties of the draws.
 
     References
     ----------
@@ -107,14 +117,14 @@ def shrinking_gradient_draws(one_norm: float, horizon: int, norm_bound: float) -
     7
     """
     owner = "shrinking_gradient_draws"
-    check_value(owner, "one_norm", one_norm, non_negative("it is the sum of |alpha|"))
+    check_value(owner, "one_norm", one_norm, non_negative("one_norm is the sum of |alpha|"))
     _, gamma = _step_and_gamma(owner, horizon, norm_bound)
     certain = math.log(2 * gamma) / (32 * float(norm_bound) ** 2)
     return max(1, math.ceil(float(one_norm) ** 2 * max(1.0, certain)))
 
 
 def _step_and_gamma(owner: str, horizon: int, norm_bound: float) -> tuple[float, float]:
-    """The step η and γ of Theorem 1."""
+    """Compute η and γ of Theorem 1."""
     check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds", ANY_INTEGER))
     check_value(owner, "norm_bound", norm_bound, positive("norm_bound=1.0 is a good start"))
     T, B = float(horizon), float(norm_bound)
@@ -122,7 +132,7 @@ def _step_and_gamma(owner: str, horizon: int, norm_bound: float) -> tuple[float,
     if eta >= 1 / 8:
         raise ValueError(
             f"{owner}: horizon={horizon} with norm_bound={norm_bound!r} gives a step of {eta:g}, "
-            f"and Theorem 1 holds for steps below 1/8. Remedy: a horizon of at least "
+            f"but Theorem 1 needs a step below 1/8. Remedy: a horizon of at least "
             f"{math.floor(16 * B**2) + 1}, or a smaller norm_bound."
         )
     return eta, max(((16 * B + 1) * eta * T + B) ** 2 / eta**2, math.e)
@@ -130,17 +140,18 @@ def _step_and_gamma(owner: str, horizon: int, norm_bound: float) -> tuple[float,
 
 @in_range
 def shrinking_gradient_guarantee(horizon: int, norm_bound: float) -> float:
-    r"""Bound on the expected regret of Shrinking Gradient as Theorem 1 prescribes it.
+    r"""Bound the expected regret of Shrinking Gradient with the constants of Theorem 1.
 
     .. math:: R_T \le \frac{1}{1 - \eta} \Big( \frac{B^2}{2 \eta} + \eta T +
         \frac{T}{2 \eta \gamma} \Big(\frac{(16 B + 1)\, \eta T}{4} + B\Big)^2 \Big)
         \le \frac{7/4}{1 - \eta}\, B \sqrt T
 
-    for :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` with
-    :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2`, rows and targets that do
-    not depend on the draws, and the step and the draws of :func:`shrinking_gradient_constants` or
-    :func:`shrinking_gradient_draws`. The last term is for shrinks that were wrong; the others are
-    those of :func:`shrinking_gradient_regret` for a variance of 1.
+    Here :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` is the regret with
+    :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2`. Rows and targets must not
+    depend on the draws. The step and the number of draws come from
+    :func:`shrinking_gradient_constants`. The number of draws may also come from
+    :func:`shrinking_gradient_draws`. The last term is for wrong shrinks. The other terms are the
+    bound of :func:`shrinking_gradient_regret` for a variance of 1.
 
     Parameters
     ----------
@@ -152,11 +163,12 @@ def shrinking_gradient_guarantee(horizon: int, norm_bound: float) -> float:
     Returns
     -------
     float
+        The bound.
 
     Raises
     ------
     ValueError
-        If the step is not below 1/8; the message names the horizon that would do.
+        If the step is not below 1/8. The message says which horizon is enough.
 
     References
     ----------
@@ -181,24 +193,25 @@ def _guarantee(owner: str, horizon: int, norm_bound: float) -> float:
 
 @in_range
 def shrinking_gradient_horizon(excess_risk: float, norm_bound: float) -> int:
-    r"""The number of rounds after which the average of Shrinking Gradient has a small excess risk.
+    r"""Compute the number of rounds that Shrinking Gradient needs for a small excess risk.
 
-    It is the least T for which :func:`shrinking_gradient_guarantee` is at most
-    :math:`\varepsilon T`, about :math:`2.3\, B^2 / \varepsilon^2`. By Corollary 1 of [1]_ the
-    average :math:`\frac1T \sum_t f_t` over rounds on T independent rows then has an expected risk
-    :math:`E\, \frac12 (f(x) - y)^2` at most :math:`\varepsilon` above that of the best function
-    whose norm is at most B.
+    It is the least T for which :func:`shrinking_gradient_guarantee` is at most :math:`\varepsilon
+    T`, about :math:`2.3\, B^2 / \varepsilon^2`. Corollary 1 of [1]_ is about the average
+    :math:`\frac1T \sum_t f_t` over rounds on T independent rows. Its expected risk :math:`E\,
+    \frac12 (f(x) - y)^2` is at most :math:`\varepsilon` above the risk of the best function with a
+    norm of at most B.
 
     Parameters
     ----------
     excess_risk : float
-        The excess risk ε that is wanted.
+        Largest excess risk ε allowed.
     norm_bound : float
         Norm B of the functions competed with.
 
     Returns
     -------
     int
+        The number of rounds.
 
     References
     ----------
@@ -235,15 +248,15 @@ def shrinking_gradient_regret(
     variance: float = 0.0,
     kernel_bound: float = 1.0,
 ) -> float:
-    r"""Bound on the expected regret of Shrinking Gradient while no estimate is large.
+    r"""Bound the expected regret of Shrinking Gradient as long as nothing shrinks.
 
     .. math:: R_T \le \frac{1}{1 - \eta \kappa} \Big( \frac{B^2}{2 \eta} +
         \frac{\eta \kappa T}{2} (1 + V) \Big), \qquad \kappa \ge k(x_t, x_t)
 
-    for :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` with
-    :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2`. With the step
-    :math:`B / (2 \sqrt T)` of Theorem 1 and :math:`\kappa = 1` it is about
-    :math:`(1 + (1 + V) / 4) B \sqrt T`.
+    Here :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` is the regret with
+    :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2`. Coefficients shrink only in
+    rounds with a large estimate. With the step :math:`B / (2 \sqrt T)` of Theorem 1 and
+    :math:`\kappa = 1`, the bound is about :math:`(1 + (1 + V) / 4) B \sqrt T`.
 
     Parameters
     ----------
@@ -261,15 +274,15 @@ def shrinking_gradient_regret(
     Returns
     -------
     float
+        The bound.
 
     Notes
     -----
-    As long as nothing shrinks, the rounds are gradient descent with unbiased gradients
-    :math:`(E_t - y_t) \Phi(x_t)`, so by convexity
-    :math:`2 \eta (\ell_t(f_t) - \ell_t(g)) \le E\|f_t - g\|^2 - E\|f_{t+1} - g\|^2 +
-    \eta^2 \kappa (2 \ell_t(f_t) + V)`. Summed over the rounds from :math:`f_1 = 0`, with
-    :math:`\sum_t \ell_t(g) \le T/2` for the best g, this is the bound. It makes the constant of
-    [1]_'s :math:`O(B \sqrt T)` explicit; the theorem covers runs that shrink as well.
+    As long as nothing shrinks, the rounds are gradient descent with unbiased gradients :math:`(E_t
+    - y_t) \Phi(x_t)`. So by convexity :math:`2 \eta (\ell_t(f_t) - \ell_t(g)) \le E\|f_t - g\|^2 -
+    E\|f_{t+1} - g\|^2 + \eta^2 \kappa (2 \ell_t(f_t) + V)`. The bound is the sum over the rounds
+    from :math:`f_1 = 0`, with :math:`\sum_t \ell_t(g) \le T/2` for the best g. It gives the
+    constant of :math:`O(B \sqrt T)` in [1]_. The theorem also covers runs that shrink.
 
     References
     ----------
@@ -285,14 +298,14 @@ def shrinking_gradient_regret(
     owner = "shrinking_gradient_regret"
     check_value(owner, "horizon", horizon, integer(1, "it is the number of rounds", ANY_INTEGER))
     check_value(owner, "norm_bound", norm_bound, positive("norm_bound=1.0 is a good start"))
-    check_value(owner, "kernel_bound", kernel_bound, positive("the paper's is kernel_bound=1.0"))
+    check_value(owner, "kernel_bound", kernel_bound, positive("the paper has kernel_bound=1.0"))
     stable = anything(
         f"a number above 0 and below 1 / kernel_bound, {1 / kernel_bound:g}",
-        "norm_bound / (2 * horizon ** 0.5) is the step of Theorem 1",
+        "Theorem 1 has the step norm_bound / (2 * horizon ** 0.5)",
         lambda v: is_real(v) and 0 < v * kernel_bound < 1,
     )
     check_value(owner, "step_size", step_size, stable)
-    check_value(owner, "variance", variance, non_negative("variance=0 is that of exact kernels"))
+    check_value(owner, "variance", variance, non_negative("variance=0 is for exact kernels"))
     distance = norm_bound**2 / (2 * step_size)
     noise = step_size * kernel_bound
     return (distance + noise * horizon * (1 + variance) / 2) / (1 - noise)
