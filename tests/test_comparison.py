@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from peers import equal_seconds
-from peers.panels import LABEL, apart
+from pictures import apart
 
 
 def method(name, group, *runs):
@@ -58,7 +58,7 @@ def test_the_lead_changes_only_to_a_lesser_error():
 
 @pytest.mark.parametrize("heights", [[0.5] * 10, [-3.0, 0.0, 0.01], [0.97, 0.98, 0.99, 7.0], [0.4]])
 def test_names_of_lines_do_not_touch(heights):
-    moved = apart(sorted(heights))
-    assert np.all(np.diff(moved) > 0.99 * LABEL)
+    moved = apart(sorted(heights), [0.05] * len(heights))
+    assert np.all(np.diff(moved) > 0.99 * 0.05)
     assert min(moved) >= 0
     assert max(moved) <= 1

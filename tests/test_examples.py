@@ -1,4 +1,4 @@
-"""Examples have the form of the gallery, and those without a picture to compare have a test of their own.
+"""Examples have the form of the gallery, and their links lead somewhere.
 
 ``make docs`` runs all of them, and stops at the first that fails.
 """
@@ -7,6 +7,7 @@ import ast
 import re
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 
@@ -49,7 +50,8 @@ def test_the_simulated_states_are_those_of_the_circuit():
     """Hadamards and phases as matrices, for two inputs."""
     text = (ROOT / "examples" / "gallery" / "quantum_kernel.py").read_text()
     scope, before = {}, text.partition("# Learn which digits are odd\n")[0]
-    exec(compile(before, "quantum_kernel.py", "exec"), scope)
+    with mpl.rc_context():
+        exec(compile(before, "quantum_kernel.py", "exec"), scope)
     n, hadamard, z = scope["QUBITS"], np.array([[1, 1], [1, -1]]) / np.sqrt(2), np.diag([1.0, -1.0])
 
     def on(gates):

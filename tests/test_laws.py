@@ -35,6 +35,7 @@ from cases import (
 from fit_everything import coefficients, make
 from trickless import save
 from trickless.functions.stream import BLOCK
+from trickless.neurons import Gaussian
 
 EVERY = LEARNERS + KERNEL_LEARNERS
 REGRESSORS = [learner for learner in EVERY if is_regressor(learner)]
@@ -139,6 +140,7 @@ def elsewhere(tmp_path_factory):
     return found
 
 
+@pytest.mark.xdist_group("elsewhere")  # the fixture takes long
 @every_step
 def test_another_process_gives_the_same_model(learner, family, elsewhere):
     X, y = problem(learner)
@@ -257,6 +259,8 @@ def test_outputs_of_a_regressor_are_learned_apart(learner):
     options = {"random_state": 0, "dtype": "float64"}
     if "estimator" in learner.get_params():
         options["estimator"] = "full"  # index sampling draws by the norm over outputs
+    if "neurons" in learner.get_params():
+        options["neurons"] = Gaussian(1.5)  # "auto" chooses one length scale for all outputs
     both = clone(learner).set_params(**options).fit(X, np.column_stack([y, y**2]))
     for output, target in enumerate((y, y**2)):
         alone = clone(learner).set_params(**options).fit(X, target)

@@ -1,9 +1,6 @@
 """Displays draw new figures in the package's style, and leave the user's style alone."""
 
-import subprocess
-import sys
 from io import BytesIO
-from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -13,7 +10,6 @@ import pytest
 from trickless import CandidatesDisplay, FeatureImportancesDisplay, KernelDisplay, RegretDisplay
 
 mpl.use("Agg")
-ROOT = Path(__file__).parents[1]
 CURVE = np.array([0.5, 0.7, 0.6])
 DISPLAYS = {
     "candidates": CandidatesDisplay(
@@ -59,11 +55,3 @@ def test_given_axes_keep_the_style_of_the_user(display):
     assert ax.spines["top"].get_visible()
     for line in ("reference_", "exact_", "bound_"):
         assert getattr(display, line, None) is None or getattr(display, line).get_color() == "white"
-
-
-def test_pictures_of_benchmarks_are_drawn_from_their_stored_results(tmp_path):
-    command = [sys.executable, ROOT / "benchmarks" / "redraw.py", "--out", tmp_path]
-    subprocess.run(command, check=True, capture_output=True)
-    drawn = {path.name: plt.imread(path) for path in tmp_path.glob("*.png")}
-    assert set(drawn) == {path.name for path in (ROOT / "benchmarks" / "results").glob("*.png")}
-    assert all(picture.shape[1] >= 900 for picture in drawn.values())

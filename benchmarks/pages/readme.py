@@ -19,8 +19,8 @@ def claims():
     wins = sum(ratio < 1 for ratio in compared)
     return "\n".join(
         [
-            "- **Fast.** With the same kernel and error, scikit-learn's RBFSampler and RidgeCV take "
-            f"{seconds} times the seconds and {memory} times the memory. "
+            "- **Fast.** With the same kernel and error, scikit-learn's RBFSampler and RidgeCV "
+            f"take {seconds} times the seconds and {memory} times the memory. "
             "[See the comparison](docs/benchmarks/peers.md).",
             "- **Strong on tables.** With nothing set, its error is below the best of four tuned "
             f"libraries of boosted trees on {wins} of {len(last)} raw tables. "

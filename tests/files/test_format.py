@@ -710,7 +710,7 @@ def test_numbers_that_compiled_code_would_trust_are_checked(path):
     f = Expansion(model.neurons_, scipy.sparse.csr_matrix(X), np.ones((len(X), 1)))
     trickless.save(f, path)
     replaced(path, b"[120, 4]]}", b"[120, 3]]}")
-    with pytest.raises(ValueError, match="a column of sparse rows is not in the range of 0 to 2"):
+    with pytest.raises(ValueError, match="a column of sparse rows is not in the range from 0 to 2"):
         trickless.load(path)
     for kind in (np.random.MT19937, np.random.Philox):
         trickless.save(KitchenSinksRegressor(random_state=np.random.Generator(kind(0))), path)

@@ -92,7 +92,7 @@ def test_a_row_of_unit_scale_has_a_norm_of_one(family, tmp_path):
 
 
 def test_small_features_warn_and_the_remedy_helps():
-    """A logistic regression learns a constant from products of many inputs, but not at unit scale."""
+    """A logistic regression learns a constant from products of many inputs."""
     rows, learner = inputs(300, 30), LogisticRegression()
     label = rows[:, 0] > 0
     pipeline = make_pipeline(RandomFeatures("polynomial", random_state=0), learner)

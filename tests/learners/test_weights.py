@@ -120,7 +120,7 @@ def test_bagging_costs_nothing(name):
     model = KitchenSinksClassifier(n_neurons=300, random_state=0)
     plain, bagged = (
         cross_val_score(each, scale(X), y, cv=OFTEN)
-        for each in (model, BaggingClassifier(model, 10, random_state=0))
+        for each in (model, BaggingClassifier(model, 5, random_state=0))
     )
     assert bagged.mean() >= plain.mean() - plain.std(ddof=1) / np.sqrt(5)
 

@@ -1,4 +1,4 @@
-"""The built site works: links and anchors, no address outside for its parts, and no error in a browser.
+"""The built site works: links, anchors and formulas, also in a browser, without other sites.
 
 ``make docs`` builds the site, and ``make test-site`` runs these tests on it.
 """
@@ -9,11 +9,13 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import threading
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
+import matplotlib.pyplot as plt
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -155,3 +157,11 @@ def test_notebooks_are_whole():
     for notebook in notebooks:
         cells = json.loads(notebook.read_text())["cells"]
         assert {cell["cell_type"] for cell in cells} == {"code", "markdown"}
+
+
+def test_pictures_of_benchmarks_are_drawn_from_their_stored_results(tmp_path):
+    command = [sys.executable, ROOT / "benchmarks" / "redraw.py", "--out", tmp_path]
+    subprocess.run(command, check=True, capture_output=True)
+    drawn = {path.name: plt.imread(path) for path in tmp_path.glob("*.png")}
+    assert set(drawn) == {path.name for path in (ROOT / "benchmarks" / "results").glob("*.png")}
+    assert all(picture.shape[1] >= 900 for picture in drawn.values())

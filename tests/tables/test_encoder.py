@@ -322,7 +322,9 @@ def test_families_on_some_columns_of_a_table():
     assert inner.inputs_.names == ("town", "age")
     np.testing.assert_array_equal(inner.inputs_.n_categories, [5, 0])
     for columns, why in (("town", "they hold categories"), ("pay", "they have missing values")):
-        with pytest.raises(ValueError, match=rf"On: columns='{columns}', which Gaussian.*{why}"):
+        with pytest.raises(
+            ValueError, match=rf"On: columns='{columns}', but {why}, which Gaussian"
+        ):
             KitchenSinksRegressor(On(columns, Gaussian()), 20).fit(frame, y)
     known = frame["pay"].notna()
     model = KitchenSinksRegressor(On("pay", Gaussian()), 20).fit(frame[known], y[known])

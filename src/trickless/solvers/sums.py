@@ -50,8 +50,8 @@ from trickless.solvers.statistics import Moments, Statistics, least_ridge
 PASSES_ABOVE, REEVALUATED_ABOVE = 6144, 16384
 #: Rows, and activations, up to which it is solved directly, by a matrix of rows.
 FEW_ROWS, FEW_ACTIVATIONS = 2048, 2**25
-#: Effective rows for each column above which generalised cross-validation may take the leverage of a
-#: row to be in proportion to its weight. If all weights are equal, one row for each column is enough.
+#: Effective rows for each column above which generalised cross-validation may take leverages to be
+#: in proportion to weights. If all weights are equal, one row for each column is enough.
 _ROWS_PER_COLUMN = 10
 #: The least value of 1 − h for an estimated leverage h.
 _LEAST_LEFT = 1e-3
