@@ -149,7 +149,7 @@ docs-serve:
 	$(PYTHON) -c 'import webbrowser; webbrowser.open("http://127.0.0.1:8000")'
 	$(PYTHON) -m http.server --bind 127.0.0.1 --directory site 8000
 
-test-site: $(VENV)/.test
+test-site: $(VENV)/.test $(VENV)/.docs
 	$(BIN)/python -m pytest tests/site
 
 bench-demo: $(VENV)/.demo

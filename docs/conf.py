@@ -28,7 +28,8 @@ html_theme = "furo"
 html_title = "trickless"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-templates_path = []
+templates_path = ["_templates"]
+toc_object_entries_show_parents = "hide"
 exclude_patterns = ["**/README.txt", "**/GALLERY_HEADER.rst"]
 
 # Formulas are MathML, which browsers draw by themselves: no address outside the site is asked.

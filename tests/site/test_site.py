@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
@@ -151,12 +152,29 @@ def test_search_finds_a_page(address, tmp_path):
     assert any("choose-neurons" in page for page in found)
 
 
-def test_notebooks_are_whole():
-    notebooks = sorted(SITE.glob("_downloads/*/*.ipynb"))
-    assert len(notebooks) >= 28
-    for notebook in notebooks:
+NOTEBOOKS = sorted(SITE.glob("_downloads/*/*.ipynb"))
+
+
+def test_every_example_has_a_notebook():
+    examples = {path.stem for path in (ROOT / "examples").glob("*/*.py")}
+    assert {notebook.stem for notebook in NOTEBOOKS} == examples
+    for notebook in NOTEBOOKS:
         cells = json.loads(notebook.read_text())["cells"]
         assert {cell["cell_type"] for cell in cells} == {"code", "markdown"}
+
+
+@pytest.mark.parametrize(
+    "notebook", [path for path in NOTEBOOKS if path.stem[0].isdigit()], ids=lambda path: path.stem
+)
+def test_notebooks_of_the_tutorial_run(notebook, tmp_path):
+    nbclient = pytest.importorskip("nbclient", reason="Remedy: pip install .[docs]")
+    nbformat = pytest.importorskip("nbformat")
+    content = nbformat.read(notebook, as_version=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Jupyter's own parts
+        nbclient.NotebookClient(
+            content, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+        ).execute()
 
 
 def test_pictures_of_benchmarks_are_drawn_from_their_stored_results(tmp_path):
