@@ -142,6 +142,7 @@ format: $(VENV)/.lint
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.docs
+	rm -rf site docs/reference/generated docs/reference/backreferences docs/tutorial docs/gallery
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs site
 
 docs-serve:
