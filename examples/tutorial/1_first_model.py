@@ -57,7 +57,7 @@ print(f"accuracy:  {model.score(X_test, y_test):.3f}")
 # Two choices were made for you. The first is the length scale, the distance between images over
 # which the waves change. The second is ``alpha``, the strength of the regularisation, as in
 # :class:`~sklearn.linear_model.Ridge`. There is one ``alpha`` for each class. All were chosen
-# inside ``fit``, by generalised cross-validation.
+# inside ``fit``, by cross-validation.
 
 print(f"{model.n_neurons} neurons of the family {model.neurons_}")
 print(f"length scale {model.neurons_.length_scale_:.2f}")
