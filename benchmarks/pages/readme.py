@@ -20,12 +20,12 @@ def claims():
     return "\n".join(
         [
             "- **Fast.** With the same kernel and error, scikit-learn's RBFSampler and RidgeCV "
-            f"take {seconds} times the seconds and {memory} times the memory. "
+            f"take, on average, {seconds} times the seconds and {memory} times the memory. "
             "[See the comparison](docs/benchmarks/peers.md).",
-            "- **Strong on tables.** With nothing set, its error is below the best of four tuned "
-            f"libraries of boosted trees on {wins} of {len(last)} raw tables. "
+            "- **Strong on tables.** In equal seconds and with nothing set, its error is below the best "
+            f"of four tuned libraries of boosted trees on {wins} of {len(last)} raw tables. "
             "[See the tables](docs/benchmarks/boosted.md).",
-            f"- **Any neuron.** 500 random convolutions read MNIST with {error} errors. "
+            f"- **Any neuron.** 500 random convolutions read the digits of MNIST with {error} errors. "
             "Nobody knows the formula of their kernel. "
             "[See the experiment](docs/benchmarks/neurons.md).",
         ]
