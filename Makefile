@@ -14,7 +14,7 @@
 # make format        rewrite style and format
 # make docs          make a site of docs/, the examples and the docstrings in site/; runs every example
 # make docs-serve    open the site in a browser
-# make test-site     check the built site: links, formulas, and pages in a browser
+# make test-site     check the built site: links, formulas, pages in a browser, notebooks, and the code of guides
 # make bench-demo    run the demo and keep its picture and numbers for the README
 # make bench-exact   compare Shrinking Gradient with descent on the exact kernel
 # make bench-dask    two Dask workers against one, and the bytes between them

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import guides
 import render
 import trickless
 import trickless.neurons
@@ -80,18 +79,6 @@ def test_documented_defaults_are_those_of_the_signature(thing):
         else:
             default = eval(said.partition("default=")[2], {"np": np}, vars(trickless.neurons))
             assert repr(default) == repr(parameter.default)
-
-
-CODE = sorted((ROOT / "docs" / "guides").glob("*.md"))
-CODE += sorted((ROOT / "docs" / "explanation").glob("*.md"))
-
-
-@pytest.mark.parametrize("page", CODE, ids=lambda page: page.stem)
-def test_the_code_of_guides_runs_and_prints_what_they_say(page, tmp_path, monkeypatch, capsys):
-    if page.stem in guides.ELSEWHERE:
-        pytest.skip("its library is not among those of these tests")
-    monkeypatch.chdir(tmp_path)
-    guides.run(page, capsys)
 
 
 def stripped(code):

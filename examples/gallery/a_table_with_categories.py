@@ -2,7 +2,7 @@
 A table with categories, unchanged
 ==================================
 
-``DoublyStochasticClassifier("trees")`` learns from a data frame as it is: numbers, categories and
+``DoublyStochasticClassifier("trees")`` learns directly from a data frame: numbers, categories and
 gaps. On the Adult census table its ROC curve nearly coincides with the curve of boosted trees. The
 model also tells which columns it used.
 """
@@ -11,8 +11,11 @@ model also tells which columns it used.
 # Read the table
 # --------------
 #
-# Who earns more than $50,000 a year? The columns include eight of the type ``category``. The module
-# ``data`` is a file of the project's ``benchmarks`` folder. To show gaps, we delete one age in ten.
+# Who earns more than $50,000 a year? The columns include eight of the type ``category``. To show
+# gaps, we delete one age in ten.
+#
+# The module ``data`` is a file of the project's ``benchmarks`` folder. Run the example from a
+# checkout with ``PYTHONPATH=benchmarks``. It downloads the data once.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,8 +37,8 @@ print(X.head())
 # Fit two models and compare their ROC curves
 # -------------------------------------------
 #
-# Both read the frame without an encoder. The defaults of ours choose the number of trees by rows
-# that they hold out.
+# Both read the frame without an encoder. By default, our model chooses the number of trees on
+# held-out rows.
 
 models = {
     "Doubly Stochastic, trees": DoublyStochasticClassifier("trees", random_state=0),

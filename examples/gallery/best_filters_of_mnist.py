@@ -11,7 +11,8 @@ errors. The picture shows the filters that count most, and digits that were read
 # Learn from 10,000 digits
 # ------------------------
 #
-# The module ``data`` is a file of the project's ``benchmarks`` folder.
+# The module ``data`` is a file of the project's ``benchmarks`` folder. Run the example from a
+# checkout with ``PYTHONPATH=benchmarks``. It downloads the data once.
 
 import matplotlib.pyplot as plt
 import numpy as np

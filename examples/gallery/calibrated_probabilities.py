@@ -13,8 +13,11 @@ fits.
 # --------------------------------
 #
 # The data are 8,000 people of the Adult census. The module ``data`` is a file of the project's
-# ``benchmarks`` folder. For contrast, the fourth model puts its decision values into a logistic
-# function without learning a scale.
+# ``benchmarks`` folder. Run the example from a checkout with ``PYTHONPATH=benchmarks``. It
+# downloads the data once.
+#
+# For contrast, the fourth model puts its decision values into a logistic function without learning
+# a scale.
 
 import time
 

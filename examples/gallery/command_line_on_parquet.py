@@ -11,6 +11,12 @@ their intervals.
 # Write two Parquet files
 # -----------------------
 #
+# The command needs the extra ``cli``. From a checkout, install it like this:
+#
+# .. code-block:: bash
+#
+#    pip install ".[cli,plot]"
+#
 # The table is simulated: the power that three kinds of buildings use, at some outside temperature.
 # Some temperatures are missing. The new file has no column ``power``.
 

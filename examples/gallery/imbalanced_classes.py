@@ -2,9 +2,9 @@
 Rare classes: weights and thresholds
 ====================================
 
-One tree stand in sixty is aspen. A classifier with default settings misses more than half of them,
-because a miss and a false alarm count the same. Class weights and the threshold change that. The
-picture shows both on the precision-recall curve.
+About 1.5 % of the forest patches are aspen. A classifier with default settings misses more than
+half of them, because a miss and a false alarm count the same. Class weights and the threshold
+change that. The picture shows both on the precision-recall curve.
 """
 
 # %%
@@ -12,8 +12,10 @@ picture shows both on the precision-recall curve.
 # -----------------------
 #
 # Covertype describes patches of forest by their height, slope, soil and so on. We learn from 20,000
-# patches, and test on 20,000 others. The module ``data`` is a file of the project's ``benchmarks``
-# folder.
+# patches, and test on 20,000 others.
+#
+# The module ``data`` is a file of the project's ``benchmarks`` folder. Run the example from a
+# checkout with ``PYTHONPATH=benchmarks``. It downloads the data once.
 
 import matplotlib.pyplot as plt
 import numpy as np

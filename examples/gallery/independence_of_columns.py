@@ -11,9 +11,11 @@ sees only straight lines between numbers.
 # A census table with numbers and categories
 # ------------------------------------------
 #
-# Adult has 5 columns of numbers, 8 of categories, and the class to predict. We take 1,000 rows. The
-# module ``data`` is a file of the project's ``benchmarks`` folder. As a control we add a column
-# that depends on nothing: the ages in random order.
+# Adult has 5 columns of numbers, 8 of categories, and the class to predict. We take 1,000 rows. As
+# a control we add a column that depends on nothing: the ages in random order.
+#
+# The module ``data`` is a file of the project's ``benchmarks`` folder. Run the example from a
+# checkout with ``PYTHONPATH=benchmarks``. It downloads the data once.
 
 import itertools
 

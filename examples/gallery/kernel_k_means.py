@@ -2,7 +2,7 @@
 k-means in the space of a kernel
 ================================
 
-k-means on pixels sorts photographs by their light. k-means on random convolutions sorts them by
+k-means on pixels sorts images by their light. k-means on random convolutions sorts them by
 what they show. The kernel of these convolutions has no formula, and none is needed.
 """
 
@@ -53,7 +53,7 @@ for name, cluster in clusters.items():
 # ----------------------
 #
 # Each row shows images of one cluster, drawn at random. The row is named after its most frequent
-# digit. Images of other digits have an orange frame.
+# digit. Two rows may have the same name. Images of other digits have an orange frame.
 
 N_SHOWN = 14
 fig, axes = plt.subplots(1, 2, figsize=(9, 4))

@@ -2,8 +2,8 @@
 Four parts merge into one model
 ===============================
 
-Four machines each fit a model to their own rows. ``merge`` adds the models, and no row has to
-travel. The result equals one fit to all rows, up to rounding.
+Four machines each fit a model to their own rows, and ``merge`` adds the models. You do not have to
+gather the rows in one place. The result equals one fit to all rows, up to rounding.
 """
 
 # %%
@@ -83,6 +83,9 @@ print(f"alpha: {merged.alpha_:.3g} merged, {at_once.alpha_:.3g} at once")
 #
 # Kitchen Sinks keeps sums over rows: of products of activations, and of their products with the
 # targets. Sums of parts add up to the sum of the whole. The solution depends on these sums alone.
+#
+# A whole model still holds some rows: see ``SECURITY.md`` in the source code. Keep this in mind if
+# rows are confidential.
 
 # %%
 # What to try next

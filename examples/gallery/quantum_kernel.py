@@ -59,7 +59,7 @@ def measured(shots):
 #
 # The inputs are five principal components of scikit-learn's digits, as angles between 0 and π/2.
 # The learner sees each of 400 rows once. As a reference,
-# :class:`trickless.KernelGradientClassifier` learns by the same rounds with the exact kernel, here
+# :class:`trickless.KernelGradientClassifier` learns in the same rounds with the exact kernel, here
 # as inner products of density matrices.
 
 
@@ -124,5 +124,5 @@ print(f"exact kernel: error {exact.mean():.1%}")
 #
 # - :class:`trickless.NoisyKernelClassifier` describes ``certify``, a bound on the noise of a
 #   prediction.
-# - Replace ``measured`` by a call to a real device, or by any unbiased estimate of a kernel.
+# - Replace ``measured`` with a call to a real device, or with any unbiased estimate of a kernel.
 # - :doc:`/explanation/shrinking-gradient` explains why unbiased estimates are enough.

@@ -4,7 +4,8 @@ Regret and its bound
 
 An online learner predicts each row before it learns from it. Its regret is what it loses more than
 the best fixed function in hindsight. With ``schedule="theorem"``, the expected regret of Shrinking
-Gradient after T rows is at most a multiple of √T. Here three streams stay well below that bound.
+Gradient after T rows is at most a multiple of √T. Here three streams stay at about half of that
+bound.
 """
 
 # %%
@@ -43,7 +44,7 @@ for seed in range(3):
 # Compare with the best function
 # ------------------------------
 #
-# ``regret_`` finds the best function of this norm by the exact kernel, which the learner never
+# ``regret_`` finds the best function of this norm with the exact kernel, which the learner never
 # uses. :class:`trickless.RegretDisplay` divides the regret by √T, so a regret that grows like √T
 # makes a flat curve.
 
@@ -66,7 +67,7 @@ right.set(title="Regret", xlabel="rounds T", ylabel="regret / √T", ylim=(0, No
 plt.show()
 
 # %%
-# After 1,000 rows the regret of all three is just over half of the bound. The bound holds for every
+# After 1,000 rows the regret of all three is about half of the bound. The bound holds for every
 # family of neurons bounded by 1 and for any targets in [-1, 1], even targets that an opponent
 # chooses. Such a guarantee needs small steps, so the function on the left has learned slowly. The
 # default schedule takes larger steps. It learns faster here, without a guarantee.

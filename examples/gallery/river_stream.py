@@ -11,6 +11,12 @@ boundary that a linear model cannot.
 # Pipelines
 # ---------
 #
+# Install River from PyPI, and trickless from a checkout:
+#
+# .. code-block:: bash
+#
+#    pip install ".[plot]" river
+#
 # The stream is ``Bananas``: two curved clusters in the plane. Each pipeline scales the columns and
 # then learns. ``batch_size=1`` makes each row a step of its own. ``max_support`` limits the memory
 # of Shrinking Gradient.

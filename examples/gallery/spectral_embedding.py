@@ -86,4 +86,4 @@ for name, embedding in embeddings.items():
 #
 # - Cluster the digits: :ref:`sphx_glr_gallery_kernel_k_means.py`.
 # - More methods on random features: :doc:`/guides/features`.
-# - Replace ``Gaussian`` by another family: :doc:`/guides/choose-neurons`.
+# - Replace ``Gaussian`` with another family: :doc:`/guides/choose-neurons`.

@@ -12,8 +12,10 @@ of them take more time.
 # -------------
 #
 # The data are 5,000 patches of forest from Covertype. The task is to tell lodgepole pine from other
-# trees. The module ``data`` is a file of the project's ``benchmarks`` folder. Each model fits on
-# one core, for at most 120 trees, and stops early by itself.
+# trees. Each model fits on one core, for at most 120 trees, and stops early by itself.
+#
+# The module ``data`` is a file of the project's ``benchmarks`` folder. Run the example from a
+# checkout with ``PYTHONPATH=benchmarks``. It downloads the data once.
 
 import time
 

@@ -12,6 +12,8 @@ a far larger one, even with 20 images of each.
 # --------
 #
 # The images come from MNIST. The module ``data`` is a file of the project's ``benchmarks`` folder.
+# Run the example from a checkout with ``PYTHONPATH=benchmarks``. It downloads the data once.
+#
 # MNIST is sorted by writer in part, so we shuffle it first. The p-value comes from 999 permutations
 # of the labels of the rows, so 0.001 is the smallest possible one.
 

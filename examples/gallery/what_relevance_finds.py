@@ -12,8 +12,10 @@ four.
 # -----------------------
 #
 # The data set puma32h comes from a simulated robot's arm. The features are angles, speeds, torques,
-# masses and sizes of its parts, and the target is the acceleration of a joint. The module ``data``
-# is a file of the project's ``benchmarks`` folder.
+# masses and sizes of its parts, and the target is the acceleration of a joint.
+#
+# The module ``data`` is a file of the project's ``benchmarks`` folder. Run the example from a
+# checkout with ``PYTHONPATH=benchmarks``. It downloads the data once.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -65,4 +67,4 @@ print(pd.Series(relevant.feature_importances_, names).nlargest(5).round(3))
 # - :doc:`/guides/choose-neurons` says when to ask for relevance, and what it takes.
 # - ``Ferns(feature_weights="relevance")`` uses the same finding for small trees.
 # - :class:`trickless.FeatureImportancesDisplay` also plots the importances of trees, whose cuts are
-#   chosen by the data.
+#   chosen from the data.

@@ -3,8 +3,7 @@
 ================
 
 You install the library, fit a model to images of digits, and compare it with three classifiers of
-scikit-learn. Nothing is tuned. At the end you know what a *neuron* is, which is the only new word
-that you need.
+scikit-learn. Nothing is tuned. At the end you know what a *neuron* is, the most important new word.
 """
 
 # %%
@@ -46,18 +45,19 @@ print(f"accuracy:  {model.score(X_test, y_test):.3f}")
 # What happened
 # -------------
 #
-# A *neuron* is a function with random numbers in it. Here each neuron is a wave across the space
-# of images, with a random direction and a random frequency. The model drew 1,000 neurons, and
-# learned how much each of them counts for each class.
+# A *neuron* is a function with random numbers in it. A *family* is a kind of neuron. Here each
+# neuron is a wave across the space of images, with a random direction and a random frequency. The
+# model drew 1,000 neurons, and learned how much each of them counts for each class.
 #
 # The weighted sum of the neurons gives one number for each class, and the largest number wins. The
 # neurons themselves are not trained. Only their coefficients are, and these solve a least-squares
 # problem. So a fit is fast, and it has no bad starting point.
 #
 # Two choices were made for you. The first is the length scale, the distance between images over
-# which the waves change. The second is ``alpha``, the strength of the regularisation, as in
-# :class:`~sklearn.linear_model.Ridge`. There is one ``alpha`` for each class. All were chosen
-# inside ``fit``, by cross-validation.
+# which the waves change. The second is ``alpha``, the strength of the regularisation. It is similar
+# to ``alpha`` of :class:`~sklearn.linear_model.Ridge`, which is ``n_rows`` times larger. There is
+# one ``alpha`` for each class. The length scale and each ``alpha`` were chosen inside ``fit``, by
+# cross-validation.
 
 print(f"{model.n_neurons} neurons of the family {model.neurons_}")
 print(f"length scale {model.neurons_.length_scale_:.2f}")

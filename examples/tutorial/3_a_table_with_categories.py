@@ -35,7 +35,7 @@ rent -= 60 * flats["distance"] * (flats["city"] == "Oslo")
 rent += 90 * (flats["heating"] == "district") + 80 * rng.standard_normal(n)
 
 # %%
-# Some values are missing, as in every table. Leave them as they are.
+# Some values are missing, as in every table. Leave them unchanged.
 
 flats.loc[rng.random(n) < 0.1, "heating"] = None
 flats.loc[rng.random(n) < 0.1, "distance"] = np.nan
@@ -47,7 +47,7 @@ print(flats.head())
 #
 # ``"trees"`` names a *family* of neurons. A neuron of this family is a small decision tree.
 # :class:`trickless.DoublyStochasticRegressor` draws one tree after the other, chooses its cuts
-# by the data, and lets each tree correct the trees before it. That is boosting. It needs no
+# from the data, and lets each tree correct the trees before it. That is boosting. It needs no
 # encoder, no imputer and no scaler.
 
 from sklearn.model_selection import train_test_split

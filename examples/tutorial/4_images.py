@@ -3,7 +3,7 @@
 =========
 
 The family of neurons says what a model can see. In part 1, neurons compared whole images. Now each
-neuron looks for a small random pattern, and less than half of the errors remain.
+neuron looks for a small random pattern, and two thirds of the errors are gone.
 """
 
 # %%
@@ -16,7 +16,8 @@ neuron looks for a small random pattern, and less than half of the errors remain
 # drawn, not trained.
 #
 # The picture shows five digits in the first row. Each row below has the answers of one neuron, in
-# its nine cells.
+# its nine cells. ``scale="unit"`` multiplies all columns by one number, because the answers of
+# ``Patches`` are small.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,15 +35,15 @@ patches = Patches(shape=(8, 8), patch=3)
 
 some = X[[np.flatnonzero(y == digit)[0] for digit in (0, 1, 3, 4, 7)]]
 answers = RandomFeatures(patches, n_neurons=3, scale="unit", random_state=0).fit(X).transform(some)
-# Columns are grouped by cell: the three neurons in the first cell, then in the second, and so on.
-answers = answers.reshape(5, 3, 3, 3)
+# Columns are grouped by neuron, and its nine cells follow each other.
+answers = answers.reshape(5, 3, 3, 3)  # image, neuron, line of cells, cell
 
 fig, axes = plt.subplots(4, 5, figsize=(6.4, 5.2))
 for column, ax in enumerate(axes[0]):
     ax.imshow(some[column].reshape(8, 8), cmap="gray_r")
 for row in range(3):
     for column, ax in enumerate(axes[row + 1]):
-        ax.imshow(answers[column, :, :, row], vmin=0, vmax=answers[..., row].max())
+        ax.imshow(answers[column, row], vmin=0, vmax=answers[:, row].max())
     axes[row + 1, 0].set_ylabel(f"neuron {row + 1}")
 axes[0, 0].set_ylabel("image")
 for ax in axes.flat:
@@ -65,7 +66,7 @@ for name, model in models.items():
     print(f"{name:<13} {wrong} of {len(y_test)} test images are wrong")
 
 # %%
-# The errors fell from ten to four, with a fifth of the neurons. Each neuron has nine columns here,
+# Two thirds of the errors are gone, with a fifth of the neurons. Each neuron has nine columns here,
 # one for each cell, so the models are of similar size.
 #
 # A kernel machine would need a formula for the kernel of these neurons. Nobody knows one. A

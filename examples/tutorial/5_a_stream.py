@@ -3,7 +3,8 @@
 ===========
 
 Data often arrive in batches, and there may be too many rows to keep. Kitchen Sinks learns from each
-batch and then forgets it. Here a model learns a photograph from a stream of random pixels.
+batch, and does not need its rows again. Here a model learns a photograph from a stream of random
+pixels.
 """
 
 # %%
@@ -61,7 +62,7 @@ for number, (X, y) in enumerate(batches(31)):
 # ------------------------
 #
 # After 500 pixels the model has seen 2 % of the photograph, and the flower is already there. Later
-# batches make its shape clear. The petals stay soft, because 500 waves cannot draw every detail.
+# batches make its shape clear. The petals stay blurred, because 500 waves cannot draw every detail.
 
 fig, axes = plt.subplots(2, 2, figsize=(7, 5.2))
 for ax, (n_rows, picture) in zip(axes.flat, snapshots.items(), strict=False):
@@ -74,12 +75,12 @@ for ax in axes.flat:
 plt.show()
 
 # %%
-# Why it forgets nothing
-# ----------------------
+# Why no rows are needed again
+# ----------------------------
 #
-# Kitchen Sinks needs only sums over the rows. A batch is added to the sums, and its rows can go.
-# So memory does not grow with the stream. The order of the rows does not matter either. One
-# ``fit`` to all rows would give the same model, up to rounding.
+# Kitchen Sinks needs only sums over the rows, and adds each batch to the sums. A small random
+# sample of rows is kept. So memory does not grow with the stream. The order of the rows does not
+# matter either. One ``fit`` to all rows would give the same model, up to rounding.
 #
 # For rows one by one, :class:`trickless.ShrinkingGradientRegressor` takes a step after each row.
 

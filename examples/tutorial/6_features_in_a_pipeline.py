@@ -11,7 +11,7 @@ model of these columns draws curves. You see how the family of neurons shapes th
 # ---------
 #
 # No straight line separates these two classes. :class:`trickless.RandomFeatures` is a
-# transformer. ``transform`` returns what each neuron says of each row.
+# transformer. ``transform`` returns the value of each neuron for each row.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons

@@ -33,8 +33,8 @@ seen = hour < 3 * 7 * 24
 # Write the family
 # ----------------
 #
-# A family needs two methods. ``draw`` draws the random numbers of n neurons. ``activate`` says
-# what each neuron answers to each row.
+# A family needs two methods. ``draw`` draws the random numbers of n neurons. ``activate`` returns
+# the value of each neuron for each row.
 #
 # A neuron of this family is a wave that fits a whole number of times into the period. Slow waves
 # are drawn more often than fast ones. A neuron has two columns, a cosine and a sine, so
@@ -74,19 +74,21 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     mean, std = model.fit(X[seen], visitors[seen]).predict(X, return_std=True)
     ax.plot(X[seen], visitors[seen], ".", color="0.55", label="seen")
     ax.plot(X[~seen], visitors[~seen], ".", color="C1", label="to predict")
-    ax.fill_between(X[:, 0], mean - 2 * std, mean + 2 * std, color="C0", alpha=0.25, linewidth=0)
-    ax.plot(X, mean, color="C0", linewidth=1.3, label="mean ± 2 std")
+    low, high = mean - 2 * std, mean + 2 * std
+    ax.fill_between(X[:, 0], low, high, color="C0", alpha=0.25, linewidth=0, label="mean ± 2 std")
+    ax.plot(X, mean, color="C0", linewidth=1.3, label="mean")
     ax.axvline(21, color="0.4", linestyle="--", linewidth=1)
     score = model.score(X[~seen], visitors[~seen])
     ax.set(title=f"{name}: R² {score:.2f} in the fourth week", ylabel="visitors an hour")
     ax.set(xlim=(11, 28), ylim=(-45, 140))
-axes[0].legend(loc="upper left", ncols=3)
+axes[0].legend(loc="upper left", ncols=4, columnspacing=1)
 axes[1].set_xlabel("days")
 plt.show()
 
 # %%
 # Gaussian neurons follow the three weeks. In the fourth week they know nothing. They stay near the
 # mean of all hours, and their band is wide. Periodic neurons repeat the week, as we told them to.
+# The model does not know that counts cannot be negative, so its band reaches below zero.
 
 # %%
 # Combine it

@@ -2,7 +2,7 @@
 8. Saving and sharing
 =====================
 
-You save a model to a file, load it without risk, and make the file small. Then you see what
+You save a model to a file, load it, and make the file small. Then you see what
 ``random_state`` keeps the same.
 """
 
@@ -10,8 +10,8 @@ You save a model to a file, load it without risk, and make the file small. Then 
 # Save and load
 # -------------
 #
-# :func:`trickless.save` writes a whole file or none. :func:`trickless.load` runs no code from the
-# file, unlike pickle. So you can load a file from somebody else.
+# :func:`trickless.save` writes a whole file or none. :func:`trickless.load` reads it. Loading runs
+# no code from the file, unlike pickle. The model may still be wrong.
 
 import tempfile
 from pathlib import Path
@@ -46,7 +46,7 @@ print(f"accuracy on the rest: {loaded.score(X_test[200:], y_test[200:]):.3f}")
 # Make the file small
 # -------------------
 #
-# If a model is only to predict, save it with ``for_prediction=True``. It is then a
+# If you only need predictions, save it with ``for_prediction=True``. It is then a
 # ``model.compact()``, a model with the same predictions that cannot learn on. The file of this one
 # holds no training rows. The neurons take no room, because they are drawn again from a seed. The
 # picture compares it with two pickled models of scikit-learn.
@@ -75,16 +75,18 @@ plt.show()
 # Share a pipeline
 # ----------------
 #
-# A pipeline holds classes of scikit-learn. ``save`` returns these classes. Pass them to
-# ``load``, to say that you trust them.
+# A pipeline holds classes of scikit-learn. ``save`` returns these classes. ``load`` takes a list of
+# classes that you trust, and raises an error if the file needs others. Name the classes yourself:
+# you know what you import, and the file cannot add to your list.
 
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 pipeline = make_pipeline(StandardScaler(), KitchenSinksClassifier(n_neurons=200, random_state=0))
 trusted = trickless.save(pipeline.fit(X, y), folder / "pipeline.trickless")
 print("to trust:", ", ".join(thing.__name__ for thing in trusted))
-pipeline = trickless.load(folder / "pipeline.trickless", trusted=trusted)
+pipeline = trickless.load(folder / "pipeline.trickless", trusted=[Pipeline, StandardScaler])
+print(f"accuracy of the loaded pipeline: {pipeline.score(X_test, y_test):.3f}")
 
 # %%
 # Get the same model again

@@ -229,7 +229,7 @@ def is_range(value: Any) -> bool:
 
 N_JOBS = anything(
     "None or an integer other than 0",
-    "n_jobs=None uses as many threads as BLAS, n_jobs=-1 every core",
+    "n_jobs=None uses as many threads as NumPy's linear algebra, n_jobs=-1 all cores",
     lambda v: v is None or (is_integer(v) and v != 0),
 )
 

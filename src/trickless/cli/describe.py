@@ -90,7 +90,9 @@ def show(values: dict[str, Any]) -> None:
             shown = f"{value:,}" if type(value) in (int, float) else str(value)
             rows.append([name.replace("_", " "), shown])
     parameters = values["parameters"]
-    rows += [[name, str(parameters[name])] for name in _PARAMETERS if name in parameters]
+    asked = {"neurons": "neurons asked for"}
+    known = (name for name in _PARAMETERS if name in parameters)
+    rows += [[asked.get(name, name), str(parameters[name])] for name in known]
     table(["", ""], rows)
     if "columns" in values:
         line()

@@ -40,46 +40,57 @@ def fit(
     learner: Annotated[
         Learner | None,
         typer.Option(
-            help="Learner. Default: doubly-stochastic for trees, kitchen-sinks for other neurons."
+            help="Learner. Default: doubly-stochastic with trees. With other --neurons: "
+            "kitchen-sinks."
         ),
     ] = None,
     neurons: Annotated[
         str | None,
         typer.Option(
-            help="Family of neurons: trees, tabular, gaussian, stumps, ... Default: trees for "
-            "doubly-stochastic, tabular for other learners."
+            help="Family of neurons: trees, tabular, gaussian, stumps, ... Default: trees. With "
+            "--learner kitchen-sinks or shrinking-gradient: tabular."
         ),
     ] = None,
     n_neurons: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST_NEURONS, help="Number of neurons. Default: 1,000 or more."),
+        typer.Option(
+            min=1,
+            max=MOST_NEURONS,
+            help="Number of neurons. Default: up to 2,000 trees or 20,000 other neurons for "
+            "doubly-stochastic, 1,000 for kitchen-sinks, 10,000 for shrinking-gradient.",
+        ),
     ] = None,
     task: Annotated[
         Task | None, typer.Option(help="Task. Default: the target's values decide.")
     ] = None,
     category: Annotated[
-        list[str] | None, typer.Option(help="Column of names or codes, not numbers. Repeatable.")
+        list[str] | None,
+        typer.Option(help="Read this column as names or codes, not numbers. Repeatable."),
     ] = None,
     number: Annotated[
         list[str] | None,
-        typer.Option(help="Column of numbers, also as text or with zeros as in 007. Repeatable."),
+        typer.Option(
+            help="Read this column as numbers, even if it is text or has leading zeros. Repeatable."
+        ),
     ] = None,
     date: Annotated[
-        list[str] | None, typer.Option(help="Column of dates that are text. Repeatable.")
+        list[str] | None, typer.Option(help="Read this column of text as dates. Repeatable.")
     ] = None,
     date_format: Annotated[
         str, typer.Option(help="Format of the --date columns, such as %d.%m.%Y.")
     ] = "",
     keep_na: Annotated[
         list[str] | None,
-        typer.Option(help="Column in which NA, null, ... are names, not missing. Repeatable."),
+        typer.Option(help="Treat NA, null, ... in this column as text. Repeatable."),
     ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out. Repeatable.")] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="Leave this column out. Repeatable.")
+    ] = None,
     validate: Annotated[
         float | None,
         typer.Option(help="Share of the rows to hold out and score the model on, such as 0.2."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Learn to predict one column of a table from the others.

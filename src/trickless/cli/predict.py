@@ -40,11 +40,19 @@ def predict(
         bool, typer.Option("--probabilities", help="Add a column for each class.")
     ] = False,
     std: Annotated[
-        bool, typer.Option("--std", help="Add the standard deviation of each prediction.")
+        bool,
+        typer.Option(
+            "--std",
+            help="Add the standard deviation of each prediction. Needs a regression fitted with "
+            "--learner kitchen-sinks.",
+        ),
     ] = False,
     interval: Annotated[
         float | None,
-        typer.Option(help="Add the ends of the interval with this probability, such as 0.95."),
+        typer.Option(
+            help="Add the ends of the interval with this probability, such as 0.95. Needs a "
+            "regression fitted with --learner kitchen-sinks."
+        ),
     ] = None,
     keep: Annotated[
         list[str] | None,

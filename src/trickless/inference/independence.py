@@ -104,8 +104,8 @@ def hsic_test(
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons and the permutations. Pass an int for reproducible results.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores. The result does
-        not depend on it.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores. The result does not depend on it.
 
     Returns
     -------
@@ -124,13 +124,16 @@ def hsic_test(
 
     Notes
     -----
-    The time of a permutation is in proportion to the rows times the pairs of columns. So if a side
-    has more than 128 columns of random features, permutations use fewer columns. These are 16 to 64
-    principal directions, and as many random combinations of the other directions, which keep the
-    expectation of the statistic. The p-value compares permutations with the statistic of the same
-    columns. The ``statistic`` of the result uses all columns. The level stays exact, because the
-    choice of columns does not depend on which rows are paired. The test loses power if 64
-    directions hold little of the variance, as with rough kernels of many features.
+    With many random features, permutations use a compressed version of them. The p-value stays
+    exact. The test may find less.
+
+    In detail, the time of a permutation is in proportion to the rows times the pairs of columns. So
+    if a side has more than 128 columns of random features, permutations use fewer columns. These
+    are 16 to 64 principal directions, and as many random combinations of the other directions,
+    which keep the expectation of the statistic. The p-value compares permutations with the
+    statistic of the same columns. The ``statistic`` of the result uses all columns. The level stays
+    exact, because the choice of columns does not depend on which rows are paired. The test loses
+    power if 64 directions hold little of the variance, as with rough kernels of many features.
 
     The standard error is the root of
 

@@ -289,8 +289,8 @@ class Classifier(ClassifierMixin, Learner):
         Returns
         -------
         array of shape (n_rows,), or (n_rows, n_labels) if y had this shape in ``fit``
-            Predicted labels. If y in ``fit`` was an array of another library, such as torch, they
-            are in the library and on the device of X. Otherwise they are a NumPy array.
+            Predicted labels. If y in ``fit`` was an array of another library, such as torch, the
+            labels are in the library of X, and on its device. Otherwise they are a NumPy array.
         """
         decisions = self._decide(X)
         labels = self.targets_.labels(to_host(decisions))

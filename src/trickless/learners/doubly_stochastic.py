@@ -360,8 +360,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
-        :mod:`trickless.neurons`.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
+        compares several families, and takes the best. See :mod:`trickless.neurons`.
     n_neurons : int or "auto", default="auto"
         The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps.
         "auto" is 20,000, or at most 2,000 trees with Newton steps.
@@ -398,9 +398,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         :math:`\theta \alpha` is in (1, 2) or a positive integer. Its first steps are of size
         1 / alpha, so it suits strong regularisation. If it diverges, there is a warning or an
         error. The theorem also assumes that the slope of the loss is bounded and Lipschitz
-        continuous, as for "huber" and "log_loss". The other losses give a warning. The slope of
-        "squared_error" and "squared_hinge" has no bound, and the slope of "hinge" and
-        "epsilon_insensitive" jumps.
+        continuous, as for "huber". The other losses give a warning. The slope of "squared_error"
+        has no bound, and the slope of "epsilon_insensitive" jumps.
     decay : float or "auto", default="auto"
         The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Step sizes are
         then nearly constant for about :math:`1 / (\gamma \alpha)` steps, a million by default.
@@ -425,15 +424,17 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         steps).
     neurons_per_step : int or "auto", default="auto"
         The number k of neurons that each step draws. "auto" is 32 for plain steps and 1 for Newton
-        steps. With the preconditioner "block" it is a column for each 16 rows of the step, and at
-        most 1,024 columns. Memory must hold the activations of these rows and neurons.
+        steps. With the preconditioner "block" it is as many neurons as give one column for each 16
+        rows of the step, and at most 1,024 columns. Memory must hold the activations of these rows
+        and neurons.
     n_candidates : int or "auto", default="auto"
-        The number of neurons to draw for each neuron that is used. The one on which a Newton step
-        gains most is chosen, by a fresh sample of the rows. 1 is the algorithm of the paper, which
-        descends the expected loss over random neurons. With more, steps descend the loss itself,
-        greedily, as boosting does. In trees, each cut is chosen in this way among ``n_candidates``
-        columns, with as many thresholds for each column (8 at most). A tree is as deep as
-        pays off. "auto" is 1, or 8 for trees. Chosen neurons are stored, not drawn again.
+        The number of neurons to draw for each neuron that is used. With more than 1, each step
+        draws several neurons and keeps the best. The best gives the largest gain on a fresh sample
+        of rows. 1 is the algorithm of the paper, which descends the expected loss over random
+        neurons. With more, steps descend the loss itself, greedily, as boosting does. In trees,
+        each cut is chosen in this way among ``n_candidates`` columns, with as many thresholds for
+        each column (8 at most). A tree stops growing when further cuts bring no gain. "auto" is 1,
+        or 8 for trees. Chosen neurons are stored, not drawn again.
     learned_prior : bool, default=True
         Whether the cuts of trees draw columns in proportion to 1 + how often each was chosen so
         far. If False, they draw all columns equally often. This needs several candidates.
@@ -441,7 +442,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         Whether ``fit`` holds rows out, and stops before ``n_neurons`` when their score no longer
         improves. The score is the share of the loss of these rows that is explained. It is computed
         after every pass, or every twentieth of ``n_neurons``. For trees it is computed a hundred
-        times, and the best number of trees is kept. "auto" is True for trees with 40 rows or more.
+        times, and the best number of trees is kept. "auto" is True if the neurons are trees and
+        there are at least 40 rows.
     validation_fraction : float, default=0.1
         Share of the rows to hold out for ``early_stopping``.
     n_iter_no_change : int, default=5
@@ -454,7 +456,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         Seed of the neurons, the order of rows and the held-out rows. The same integer gives the
         same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
@@ -477,13 +480,26 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         Scores of the held-out rows, with ``early_stopping``.
     n_iter_ : int
         Number of steps taken.
-    preconditioner_, batch_size_, neurons_per_step_ : str or None, int, int
-        The values that the last ``fit`` or ``partial_fit`` used for parameters that are "auto".
-    n_neurons_, n_candidates_, alpha_, damping_, early_stopping_ : int, int, float, float, bool
-        The same for these parameters.
+    preconditioner_ : str or None
+        The preconditioner of the last ``fit`` or ``partial_fit``, also if the parameter is "auto".
+    batch_size_ : int
+        The value of ``batch_size`` in use.
+    neurons_per_step_ : int
+        The value of ``neurons_per_step`` in use.
+    n_neurons_ : int
+        The value of ``n_neurons`` in use.
+    n_candidates_ : int
+        The value of ``n_candidates`` in use.
+    alpha_ : float
+        The value of ``alpha`` in use.
+    damping_ : float
+        The value of ``damping`` in use.
+    early_stopping_ : bool
+        The value of ``early_stopping`` in use.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters: its share of the cuts of trees, if they were chosen by the
-        data, or of the relevance that the family learned.
+        How much each feature matters. If the cuts of trees were chosen, this is its share of the
+        cuts. Otherwise it is its share of the relevance that the family learned. See
+        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons
@@ -580,8 +596,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
-        :mod:`trickless.neurons`.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
+        compares several families, and takes the best. See :mod:`trickless.neurons`.
     n_neurons : int or "auto", default="auto"
         The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps.
         "auto" is 20,000, or at most 2,000 trees with Newton steps.
@@ -601,7 +617,10 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
         The size of step i = 0, 1, ... "inverse" is :math:`\gamma / (1 + c i)` with c = ``decay``,
         "constant" is :math:`\gamma`, and "theorem" is :math:`\theta / (i + 1)`.
-        :class:`DoublyStochasticRegressor` says what "theorem" needs.
+        :class:`DoublyStochasticRegressor` says what "theorem" needs. It also assumes that the slope
+        of the loss is bounded and Lipschitz continuous, as for "log_loss". The other losses give a
+        warning. The slope of "squared_error" and "squared_hinge" has no bound, and the slope of
+        "hinge" jumps.
     decay : float or "auto", default="auto"
         The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`.
     preconditioner : {"auto", "block", "newton"} or None, default="auto"
@@ -619,8 +638,9 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         steps).
     neurons_per_step : int or "auto", default="auto"
         The number k of neurons that each step draws. "auto" is 32 for plain steps and 1 for Newton
-        steps. With the preconditioner "block" it is a column for each 16 rows of the step, and at
-        most 1,024 columns. Memory must hold the activations of these rows and neurons.
+        steps. With the preconditioner "block" it is as many neurons as give one column for each 16
+        rows of the step, and at most 1,024 columns. Memory must hold the activations of these rows
+        and neurons.
     n_candidates : int or "auto", default="auto"
         The number of neurons to draw for each neuron that is used. "auto" is 1, or 8 for trees. See
         :class:`DoublyStochasticRegressor`.
@@ -630,7 +650,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     early_stopping : bool or "auto", default="auto"
         Whether ``fit`` holds rows out, and stops before ``n_neurons`` when their score no longer
         improves. The score is the share of the loss of these rows that is explained. For trees, the
-        best number of them is kept. "auto" is True for trees with 40 rows or more.
+        best number of them is kept. "auto" is True if the neurons are trees and there are at least
+        40 rows.
     validation_fraction : float, default=0.1
         Share of the rows to hold out for ``early_stopping``.
     n_iter_no_change : int, default=5
@@ -643,7 +664,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         Seed of the neurons, the order of rows and the held-out rows. The same integer gives the
         same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
@@ -665,13 +687,26 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         Scores of the held-out rows, with ``early_stopping``.
     n_iter_ : int
         Number of steps taken.
-    preconditioner_, batch_size_, neurons_per_step_ : str or None, int, int
-        The values that the last ``fit`` or ``partial_fit`` used for parameters that are "auto".
-    n_neurons_, n_candidates_, alpha_, damping_, early_stopping_ : int, int, float, float, bool
-        The same for these parameters.
+    preconditioner_ : str or None
+        The preconditioner of the last ``fit`` or ``partial_fit``, also if the parameter is "auto".
+    batch_size_ : int
+        The value of ``batch_size`` in use.
+    neurons_per_step_ : int
+        The value of ``neurons_per_step`` in use.
+    n_neurons_ : int
+        The value of ``n_neurons`` in use.
+    n_candidates_ : int
+        The value of ``n_candidates`` in use.
+    alpha_ : float
+        The value of ``alpha`` in use.
+    damping_ : float
+        The value of ``damping`` in use.
+    early_stopping_ : bool
+        The value of ``early_stopping`` in use.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters: its share of the cuts of trees, if they were chosen by the
-        data, or of the relevance that the family learned.
+        How much each feature matters. If the cuts of trees were chosen, this is its share of the
+        cuts. Otherwise it is its share of the relevance that the family learned. See
+        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     network_ : Network
         The network that predicts.
     neurons_ : Neurons

@@ -136,8 +136,8 @@ class KernelGradientRegressor(OnlineRegressor, _KernelGradient):
     average : bool, default=True
         Whether to predict with the average of f over the rounds. If False, the last f predicts.
     max_support : int or None, default=None
-        The most support points to keep, apart from those of one batch. If there are more, a
-        compression replaces them by fewer. None keeps every row.
+        The largest number of support points to keep. The points of the current batch come on top.
+        If there are more, a compression replaces them by fewer. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
         How support points are replaced by fewer. See :class:`ShrinkingGradientRegressor`. Here a
         projection uses the kernel itself.
@@ -149,7 +149,8 @@ class KernelGradientRegressor(OnlineRegressor, _KernelGradient):
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of rows, and of the compression. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
@@ -253,8 +254,8 @@ class KernelGradientClassifier(Classifier, _KernelGradient):
     average : bool, default=True
         Whether to predict with the average of f over the rounds. If False, the last f predicts.
     max_support : int or None, default=None
-        The most support points to keep, apart from those of one batch. If there are more, a
-        compression replaces them by fewer. None keeps every row.
+        The largest number of support points to keep. The points of the current batch come on top.
+        If there are more, a compression replaces them by fewer. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
         How support points are replaced by fewer. See :class:`ShrinkingGradientRegressor`. Here a
         projection uses the kernel itself.
@@ -263,7 +264,8 @@ class KernelGradientClassifier(Classifier, _KernelGradient):
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of rows, and of the compression. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"

@@ -353,8 +353,8 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
-        :mod:`trickless.neurons`.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
+        compares several families, and takes the best. See :mod:`trickless.neurons`.
     n_neurons : int, default=1000
         The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
         grows with the square of ``n_neurons * width``, but not with the number of rows.
@@ -362,7 +362,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         Regularisation strength, relative to the mean loss. "auto" chooses it by generalised
         cross-validation, for each output separately, without another pass over the rows. "loo"
         chooses it by exact leave-one-out errors, which takes a second pass and needs ``fit``. With
-        no more rows than columns, "auto" uses these errors as well.
+        no more rows than activations (``n_neurons * width``), "auto" uses these errors as well.
     weight_bound : float or None, default=None
         The constant C of the paper: least squares is solved so that no coefficient exceeds
         C / ``n_neurons``. ``alpha="auto"`` and "loo" choose alpha without this constraint.
@@ -372,19 +372,23 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         of the paper is for ``alpha=0``, ``fit_intercept=False`` and a ``weight_bound``. See
         :func:`trickless.theory.kitchen_sinks_bound`.
     solver : {"auto", "direct", "iterative"}, default="auto"
-        How least squares is solved. "auto" suits most data. "direct" sums statistics in one pass
-        over the rows and factorises them. Its time is of order n c² + c³ for c columns
-        (``n_neurons * width``). "iterative" runs preconditioned conjugate gradients, with tens of
-        passes over the rows. It keeps activations in memory if they fit into ``cache_bytes`` or
-        the memory of the direct solver, and otherwise evaluates them in every pass. It needs
-        ``fit`` and a positive alpha or "auto". The model then has no ``statistics_``, which
-        ``partial_fit``, ``merge`` and ``return_std`` need. "auto" is "direct" for up to 6,144
-        columns (16,384 if activations cannot be kept), in most cases for up to 2,048 rows, and
-        where "iterative" is not possible. Otherwise "auto" is "iterative".
+        How least squares is solved. "auto" suits most data. Let c be the number of columns,
+        ``n_neurons * width``.
+
+        - "direct" sums statistics in one pass over the rows and factorises them. Its time is of
+          order n c² + c³.
+        - "iterative" runs preconditioned conjugate gradients, with tens of passes over the rows. It
+          keeps activations in memory if they fit into ``cache_bytes`` or the memory of the direct
+          solver. Otherwise it evaluates them in every pass. It needs ``fit`` and a positive alpha
+          or "auto". The model then has no ``statistics_``, which ``partial_fit``, ``merge`` and
+          ``return_std`` need.
+        - "auto" is "direct" for up to 6,144 columns, or up to 16,384 if activations cannot be kept.
+          In most cases, it is also "direct" for up to 2,048 rows. It is "direct" where "iterative"
+          is not possible, and "iterative" otherwise.
     error_bars : bool, default=False
         Whether predictions must have standard deviations. True uses the direct solver for any
-        number of columns. Parameters that exclude standard deviations then raise an error before
-        the fit. With False, there are standard deviations if the direct solver is used.
+        number of columns. With ``weight_bound`` or ``solver="iterative"``, this raises an error.
+        With False, there are standard deviations if the direct solver is used.
     max_iter : int, default=500
         The largest number of iterations of the iterative solver.
     tol : float, default=1e-5
@@ -399,7 +403,8 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
@@ -431,16 +436,18 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
     neurons_ : Neurons
         The fitted family.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters, if the family learned that ("relevance").
+        How much each feature matters, if the family learned that. See
+        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     search_scores_ : array of shape (n_candidates,)
         Scores of the compared families, divided by the score of a constant. Smaller is better.
         With ``search``, they are in the order of :class:`sklearn.model_selection.ParameterGrid`.
         Without it, they belong to the choices that the family itself compares, such as length
         scales. Each score is from the last comparison that a family took part in. More rows and
         neurons make it smaller.
-    statistics_ : Statistics
-        Sums over the rows so far, from the direct solver. While there are at most as many rows as
-        columns, it holds their activations and targets instead.
+    statistics_ : object
+        What the direct solver keeps of the rows so far: sums of the products of activations and
+        targets. While there are no more rows than activations, it keeps the activations and targets
+        of the rows instead.
     n_features_in_ : int
         Number of features.
 
@@ -591,8 +598,8 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
-        :mod:`trickless.neurons`.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
+        compares several families, and takes the best. See :mod:`trickless.neurons`.
     n_neurons : int, default=1000
         The number K of neurons to draw. More neurons come closer to the kernel machine. Memory
         grows with the square of ``n_neurons * width``, but not with the number of rows.
@@ -636,7 +643,8 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
@@ -669,12 +677,13 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
     neurons_ : Neurons
         The fitted family.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters, if the family learned that ("relevance").
+        How much each feature matters, if the family learned that. See
+        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     search_scores_ : array of shape (n_candidates,)
         Scores of the compared families, divided by the score of a constant. Smaller is better. See
         :class:`KitchenSinksRegressor` for their order.
-    statistics_ : Statistics
-        Sums over the rows so far, from the direct solver.
+    statistics_ : object
+        What the direct solver keeps of the rows so far. See :class:`KitchenSinksRegressor`.
     n_features_in_ : int
         Number of features.
 

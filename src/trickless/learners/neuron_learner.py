@@ -73,7 +73,7 @@ class NeuronLearner(Learner):
     def feature_importances_(self) -> np.ndarray:
         """How much each feature matters, shape (n_features,); the shares sum to 1.
 
-        If the cuts of trees were chosen by the data, they are the shares of the features in the
+        If the cuts of trees were chosen from the data, they are the shares of the features in the
         cuts. Otherwise they come from a family that learned the relevance of features. It fits a
         function for that. The shares are the mean squares of its derivatives, times the variances
         of the features (:func:`~trickless.selection.sensitivity.sensitivities`).
@@ -144,11 +144,11 @@ def choose_neurons(
     families: list[Neurons] | None = None,
     in_turn: bool = False,
 ) -> None:
-    """Fit families to the first batch, and choose one by the data.
+    """Fit families to the first batch, and choose one from the data.
 
     Sets ``neurons_``, and ``search_scores_`` if several families were compared. By default there is
     only the learner's family. ``in_turn`` says that the learner uses the families of a mixture with
-    trees in turn. Then the choice by the data is made for each of them alone.
+    trees in turn. Then a choice is made from the data for each of them alone.
     """
     families = [clone(make_neurons(learner.neurons))] if families is None else families
     for family in families:

@@ -176,8 +176,8 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
         randomness from ``rng``, a numpy.random.Generator. Rows of Y may repeat, and their estimates
         must be independent, too.
     n_samples : int, default=512
-        The most estimates of the kernel for each row that is learned. While there are at most this
-        many support points, each gets one estimate. Later, this many of them are sampled.
+        Each learned row uses at most this many estimates of the kernel, one for each support point.
+        If there are more support points, some are sampled.
     kernel_bound : float, default=1.0
         The largest k(x, x), which limits the steps.
     estimate_bound : float or None, default=None
@@ -205,9 +205,9 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
     average : bool, default=True
         Whether to predict with the average of f over the rounds. If False, the last f predicts.
     max_support : int or None, default=None
-        The most support points to keep, apart from those of one batch. If there are more, an
-        unbiased compression replaces them by fewer. See :class:`ShrinkingGradientRegressor`. None
-        keeps every row.
+        The largest number of support points to keep. The points of the current batch come on top.
+        If there are more, an unbiased compression replaces them by fewer. See
+        :class:`ShrinkingGradientRegressor`. None keeps every row.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     y_range : "auto" or (float, float), default="auto"
@@ -217,7 +217,8 @@ class NoisyKernelRegressor(OnlineRegressor, _NoisyKernel):
         Seed of the order of rows and of the generators given to ``estimate``. The same integer
         gives the same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
@@ -308,7 +309,7 @@ class NoisyKernelClassifier(Classifier, _NoisyKernel):
         randomness from ``rng``, a numpy.random.Generator. Rows of Y may repeat, and their estimates
         must be independent, too.
     n_samples : int, default=512
-        The most estimates of the kernel for each row that is learned. See
+        Each learned row uses at most this many estimates of the kernel. See
         :class:`NoisyKernelRegressor`.
     kernel_bound : float, default=1.0
         The largest k(x, x), which limits the steps.
@@ -332,16 +333,17 @@ class NoisyKernelClassifier(Classifier, _NoisyKernel):
     average : bool, default=True
         Whether to predict with the average of f over the rounds. If False, the last f predicts.
     max_support : int or None, default=None
-        The most support points to keep, apart from those of one batch. If there are more, an
-        unbiased compression replaces them by fewer. See :class:`ShrinkingGradientRegressor`. None
-        keeps every row.
+        The largest number of support points to keep. The points of the current batch come on top.
+        If there are more, an unbiased compression replaces them by fewer. See
+        :class:`ShrinkingGradientRegressor`. None keeps every row.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of rows and of the generators given to ``estimate``. The same integer
         gives the same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"

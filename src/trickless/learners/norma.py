@@ -237,7 +237,8 @@ class NORMARegressor(Regressor, _NORMA):
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of rows. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"
@@ -357,7 +358,8 @@ class NORMAClassifier(Classifier, _NORMA):
     random_state : int, Generator, RandomState or None, default=None
         Seed of the order of rows. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"

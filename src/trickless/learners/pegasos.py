@@ -56,7 +56,8 @@ class PegasosClassifier(Classifier, KernelLearner):
     random_state : int, Generator, RandomState or None, default=None
         Seed of the rows that are drawn. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float64"

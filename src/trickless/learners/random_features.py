@@ -70,10 +70,11 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
-        :mod:`trickless.neurons`. Some families need y: "auto", and families with
-        ``length_scale="relevance"`` or ``feature_weights="relevance"``. ``length_scale="auto"`` is
-        chosen by the data if there is y. Otherwise it is the median distance between rows.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
+        compares several families, and takes the best. See :mod:`trickless.neurons`. Some families
+        need y: "auto", and families with ``length_scale="relevance"`` or
+        ``feature_weights="relevance"``. ``length_scale="auto"`` is chosen from the data if there is
+        y. Otherwise it is the median distance between rows.
     n_neurons : int, default=500
         The number K of neurons to draw. There are ``n_neurons * width`` columns. A Gaussian neuron
         has width 2, a cosine and a sine.
@@ -94,7 +95,8 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         Seed of the neurons. The same integer gives the same features. Only the seed and the fitted
         family are stored.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show a progress bar while neurons are chosen.
     dtype : {"float32", "float64"} or None, default=None
@@ -105,7 +107,8 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     neurons_ : Neurons
         The fitted family.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters, if the family learned that.
+        How much each feature matters, if the family learned that. See
+        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     scale_ : float
         The factor of all columns. It is 1 with ``scale="kernel"``.
     n_features_in_ : int

@@ -166,11 +166,14 @@ def _check_certificate(
 class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     r"""Online regression with Shrinking Gradient.
 
-    Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons. Each row of
-    the stream adds one support point. Round t estimates the prediction
-    :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from ``n_samples`` freshly drawn neurons. If
-    :math:`|E_t| < 16 B`, it appends :math:`\alpha_t = \eta_t (y_t - E_t)`. Otherwise it divides all
-    coefficients by 4.
+    Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons. Here
+    :math:`\Phi(x)` is the activations of all neurons at x, and :math:`\alpha_i` is a coefficient.
+    The rows :math:`x_i` are the support points. Each row of the stream adds one of them. B is
+    ``norm_bound``, the largest norm of the functions that f competes with.
+
+    Round t estimates the prediction :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from
+    ``n_samples`` freshly drawn neurons. If :math:`|E_t| < 16 B`, it appends :math:`\alpha_t =
+    \eta_t (y_t - E_t)`. Otherwise it divides all coefficients by 4.
 
     ``schedule="theorem"`` has a guarantee for all neurons bounded by 1: the expected regret against
     every function of norm up to B is :math:`O(B \sqrt{T})`. The other schedules draw far fewer
@@ -191,14 +194,14 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
-        :mod:`trickless.neurons`.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
+        compares several families, and takes the best. See :mod:`trickless.neurons`.
     n_neurons : int, default=10_000
         The number of neurons of the finite network that predicts, into which the expansion is
         frozen. More neurons make predictions more accurate, and slower.
     n_samples : int, default=512
-        The number of neurons drawn in each round to estimate predictions (m in the paper). Raise
-        it if the online error grows.
+        The number of neurons drawn in each round to estimate predictions (m in the paper), not the
+        number of rows. Raise it if the online error grows.
     norm_bound : float, default=10.0
         The norm B: the learner competes with functions of norm up to B, on targets scaled to
         [-1, 1].
@@ -208,15 +211,16 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         How steps decay. "sqrt" divides the step by :math:`\sqrt{t}` and "inverse" by t. Their steps
         never exceed ``1 / (2 * bound**2)``, half of the step that fits a row exactly. "constant"
         uses a ``step_size`` given as a number, without that limit. "theorem" uses the step of
-        Theorem 1 for ``horizon`` rounds of one row. Each round draws as many neurons as its
-        guarantee needs. It ignores ``step_size``, ``n_samples`` and ``batch_size``. See
+        Theorem 1 for ``horizon`` rounds of one row. Each round draws as many neurons as the
+        guarantee needs. This schedule ignores ``step_size``, ``n_samples`` and ``batch_size``. See
         :func:`trickless.theory.shrinking_gradient_draws`. "theorem-fixed" draws as many neurons in
         every round as the paper prints for the worst case. These are millions for ``norm_bound=1``.
     horizon : int or None, default=None
         The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index", "stratified"}, default="auto"
         How predictions are estimated. See :class:`Expansion`. "index" is the estimator of the
-        paper. "auto" is "stratified" for ``schedule="theorem"``.
+        paper. "auto" is "stratified" for ``schedule="theorem"``. Otherwise each round takes "full"
+        or "stratified", whichever needs less work for the accuracy of "full".
     batch_size : int or "auto", default="auto"
         Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size for
         which ``batch_size * step * bound**2`` is at most 1. A batch is also no larger than all
@@ -225,9 +229,9 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         Whether to predict with the average of f over the rounds. The guarantee for new data is
         about this average. If False, the last f predicts.
     max_support : int or None, default=None
-        The most support points to keep, apart from those of one batch. If there are more, a
-        compression replaces them by fewer. So memory and the time of a round stay constant.
-        Thousands of points are a good start. None keeps every row.
+        The largest number of support points to keep. The points of the current batch come on top.
+        If there are more, a compression replaces them by fewer. So memory and the time of a round
+        stay constant. Thousands of points are a good start. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
         How support points are replaced by fewer. "projection" is better for long streams. It keeps
         a uniform sample of all rows so far: a quarter of ``max_support``, and at most 4,096. Their
@@ -247,7 +251,8 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons and of the order of rows. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
@@ -264,7 +269,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         summed over the outputs, on targets scaled to [-1, 1].
     regret_ : array of shape (n, 2)
         Rounds, and the regret up to them. The regret is the sum of the losses ½(f_t(x_t) − y_t)²
-        minus the same sum for the best function. Best is the smallest sum on these rows, among
+        minus the same sum for the best function. The best function has the smallest sum among
         functions of norm up to ``norm_bound``. The regret is computed on demand, for families with
         a kernel in closed form and up to 10,000 rows.
     regret_bound_ : array of shape (n,) or None
@@ -276,7 +281,8 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     neurons_ : Neurons
         The fitted family.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters, if the family learned that ("relevance").
+        How much each feature matters, if the family learned that. See
+        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     n_features_in_ : int
         Number of features.
 
@@ -392,14 +398,14 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     Parameters
     ----------
     neurons : Neurons or str, default="gaussian"
-        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". See
-        :mod:`trickless.neurons`.
+        The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
+        compares several families, and takes the best. See :mod:`trickless.neurons`.
     n_neurons : int, default=10_000
         The number of neurons of the finite network that predicts, into which the expansion is
         frozen. More neurons make predictions more accurate, and slower.
     n_samples : int, default=512
-        The number of neurons drawn in each round to estimate predictions (m in the paper). Raise
-        it if the online error grows.
+        The number of neurons drawn in each round to estimate predictions (m in the paper), not the
+        number of rows. Raise it if the online error grows.
     norm_bound : float, default=10.0
         The norm B: the learner competes with functions of norm up to B.
     step_size : float or "auto", default="auto"
@@ -412,15 +418,16 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
         The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index", "stratified"}, default="auto"
         How predictions are estimated. See :class:`Expansion`. "index" is the estimator of the
-        paper. "auto" is "stratified" for ``schedule="theorem"``.
+        paper. "auto" is "stratified" for ``schedule="theorem"``. Otherwise each round takes "full"
+        or "stratified", whichever needs less work for the accuracy of "full".
     batch_size : int or "auto", default="auto"
         Number of rows learned at once. 1 is the paper's algorithm. "auto" is the largest size that
         is stable. See :class:`ShrinkingGradientRegressor`.
     average : bool, default=True
         Whether to predict with the average of f over the rounds. If False, the last f predicts.
     max_support : int or None, default=None
-        The most support points to keep, apart from those of one batch. If there are more, a
-        compression replaces them by fewer. None keeps every row.
+        The largest number of support points to keep. The points of the current batch come on top.
+        If there are more, a compression replaces them by fewer. None keeps every row.
     compression : {"projection", "unbiased"}, default="projection"
         How support points are replaced by fewer. "projection" keeps what a sample of the rows can
         express, and "unbiased" the expectation of f. See :class:`ShrinkingGradientRegressor`.
@@ -429,7 +436,8 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     random_state : int, Generator, RandomState or None, default=None
         Seed of the neurons and of the order of rows. The same integer gives the same model.
     n_jobs : int or None, default=None
-        Number of threads. None uses as many as BLAS would, and -1 uses all cores.
+        Number of threads. None uses as many threads as NumPy's linear algebra, often all cores.
+        -1 uses all cores.
     verbose : bool, default=False
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
@@ -454,7 +462,8 @@ class ShrinkingGradientClassifier(Classifier, _ShrinkingGradient):
     neurons_ : Neurons
         The fitted family.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters, if the family learned that ("relevance").
+        How much each feature matters, if the family learned that. See
+        ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     n_features_in_ : int
         Number of features.
 

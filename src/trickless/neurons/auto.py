@@ -1,4 +1,4 @@
-"""A family that the learner chooses by the data."""
+"""A family that the learner chooses from the data."""
 
 from __future__ import annotations
 

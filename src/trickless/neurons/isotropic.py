@@ -51,16 +51,21 @@ class Gaussian(Isotropic):
         - "relevance" learns a length scale for each feature. Use it if some features matter more
           than others.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
-        How the frequencies of a draw depend on each other. Each frequency has the distribution
-        above, so estimates of the kernel are unbiased. With "structured", they are nearly unbiased.
+        How the frequencies of a draw depend on each other. Keep "iid" if you need standard errors
+        or certificates. A certificate is a proved bound on the error of drawing neurons. Otherwise,
+        "sobol" is best with up to 16 features, and "orthogonal" with more. Each frequency has the
+        distribution above, so estimates of the kernel are unbiased. With "structured", they are
+        nearly unbiased.
 
-        - "iid" draws independent frequencies. Standard errors and certificates need it.
+        - "iid" draws independent frequencies.
         - "orthogonal" makes directions orthogonal, in groups of n_features [2]_. It helps most with
           16 to 256 features.
-        - "sobol" takes frequencies from a scrambled Sobol sequence. It is best with up to 16
-          features, and no better than "iid" with hundreds.
-        - "structured" takes rows of products of Hadamard matrices and random signs [2]_. It needs
-          256 features or more. It is as accurate as "orthogonal", and much faster to draw.
+        - "sobol" takes frequencies from a Sobol sequence, whose points fill space more evenly than
+          independent points. The sequence is scrambled at random. It is no better than "iid" with
+          hundreds of features.
+        - "structured" takes rows of products of random signs and Hadamard matrices, which are
+          orthogonal matrices with entries ±1, up to scale [2]_. It needs 256 features or more. It
+          is as accurate as "orthogonal", and much faster to draw.
 
     Attributes
     ----------

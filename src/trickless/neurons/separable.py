@@ -43,7 +43,9 @@ class Cauchy(Separable):
     length_scale : float, array or {"median", "auto", "relevance"}, default="auto"
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "sobol"}, default="iid"
-        How the frequencies of a draw depend on each other; see :class:`Gaussian`.
+        How the frequencies of a draw depend on each other. "iid" draws them independently, which
+        standard errors need. "sobol" spreads them more evenly. Choose it with few features. See
+        :class:`Gaussian`.
 
     Attributes
     ----------
@@ -92,7 +94,9 @@ class Laplace1(Separable):
         The length scale s, in the units of the inputs; see :class:`Gaussian`. The median is taken
         of distances in the 1-norm.
     sampling : {"iid", "sobol"}, default="iid"
-        How the frequencies of a draw depend on each other; see :class:`Gaussian`.
+        How the frequencies of a draw depend on each other. "iid" draws them independently, which
+        standard errors need. "sobol" spreads them more evenly. Choose it with few features. See
+        :class:`Gaussian`.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ class Trees(Neurons):
     not separate the two values. For two numbers, it is one minus the share of the thresholds
     between them. For two different categories, or a number and a missing value, it is 1/2.
 
-    Doubly Stochastic Gradients takes Newton steps on trees, and chooses their cuts by the data
+    Doubly Stochastic Gradients takes Newton steps on trees, and chooses their cuts from the data
     (``n_candidates``). That is gradient boosting on partly random trees. Learners with these
     neurons accept data frames directly, as with :class:`Tabular`. Categories that were not in the
     first batch count as missing.
@@ -58,9 +58,9 @@ class Trees(Neurons):
         Depth of the trees.
     width : int
         Number of leaves of a tree, :math:`2^D`.
-    bins_ : Bins
-        Thresholds of the columns, from at most 65,536 training rows. They map each value to one
-        byte.
+    bins_ : object
+        What maps each value of the table to one byte. Its ``thresholds`` is a list with the
+        thresholds of each column of numbers, from at most 65,536 training rows.
 
     References
     ----------

@@ -1,1 +1,1 @@
-"""Choice of a family of neurons by the data."""
+"""Choice of a family of neurons from the data."""

@@ -1,4 +1,4 @@
-"""Successive halving, which chooses a family of neurons by the data."""
+"""Successive halving, which chooses a family of neurons from the data."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _PILOT_ROWS, _PILOT_NEURONS, _PILOT_COLUMNS = 1024, 256, 2**14
 _NOISE = 0.25
 #: Steps of a stream fall as this power of their number, once it has drawn all planned neurons.
 _FADING = 0.75
-#: Rows a step and neurons a step of plain steps that are sized by the data.
+#: Rows a step and neurons a step of plain steps whose sizes depend on the data.
 PLAIN_ROWS, PLAIN_NEURONS = 512, 32
 #: Rows from which steps are preconditioned, and the most in such a step.
 _BLOCK_ROWS, MOST_ROWS = 1024, 16_384

@@ -34,21 +34,23 @@ _LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
 class TableColumn(NamedTuple):
-    """A column that a model learned from.
+    """A column that a model learned from. Usually ``trickless fit`` fills these in.
 
     Attributes
     ----------
     name : str
+        Name of the column.
     kind : {"number", "date", "zoned date", "category"}
         What the column holds. Truth values are numbers. Dates and times are days since 1970, and
         have another kind if they have a time zone.
     mean : float, default=0.0
+        Mean of the known values, which is subtracted to standardise the column.
     scale : float, default=1.0
-        Mean and standard deviation of the known values. They standardise the column.
+        Standard deviation of the known values, by which the column is then divided.
     categories : list of str, default=[]
-        The categories in training, as sorted text. A number is written in digits. A value is the
-        category that is spelled like it. If there is none, it is the category with the same
-        meaning, such as 00501 for 501, and TRUE for true.
+        The categories in training, as sorted text. A number is written in digits. A value matches
+        the category with the same spelling. Otherwise it matches a category with the same meaning,
+        such as 501 for 00501, and true for TRUE.
     has_missing : bool, default=False
         Whether values were missing in training.
     median : float, default=0.0
@@ -77,7 +79,7 @@ class TableModel(BaseEstimator):
     The command ``trickless fit`` makes it and :func:`trickless.load` reads it. A data frame is from
     pandas, or is an object with a method ``to_pandas``, such as an Arrow table. It may have more
     columns than the model needs, in any order. Names are compared as text: 0 is '0'. The model
-    reads a table as the commands do, and raises an error where they do.
+    follows the same rules as the command line.
 
     Families that take tables, such as "tabular", get missing values and categories directly. They
     get numbers and dates as differences from their median. Other families get only numbers:
@@ -86,6 +88,8 @@ class TableModel(BaseEstimator):
     - A column of categories becomes a column of zeros and ones for each category.
     - If a column had missing values in training, one more column says where they are.
     - Rows are sparse if most of their numbers are zeros and the family takes sparse rows.
+
+    Usually ``trickless fit`` fills in the parameters.
 
     Parameters
     ----------

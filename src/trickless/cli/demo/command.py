@@ -19,7 +19,10 @@ def demo(
         int, typer.Option(help="How often to fit every model. The table has medians.")
     ] = 1,
 ) -> None:
-    """Compare learners on real data, in a table and a picture."""
+    """Compare learners on real data, in a table and a picture.
+
+    Downloads census data the first time.
+    """
     if repeats < 1:
         raise CommandError(f"--repeats {repeats}: it must be at least 1. Remedy: use --repeats 1.")
     if not out.is_dir():
