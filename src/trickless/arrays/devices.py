@@ -240,7 +240,7 @@ def cho_solve(factor: Any, right: np.ndarray) -> np.ndarray:
 def eigh(matrix: Any) -> tuple[np.ndarray, Any]:
     """Compute eigenvalues, on the host, and eigenvectors, on the device of the matrix."""
     if on_host(matrix):
-        driver = "evd" if len(matrix) > 1 else "ev"  # old versions of SciPy cannot do 1 x 1 by "evd"
+        driver = "evd" if len(matrix) > 1 else "ev"  # "evd" of 1 x 1 fails in old versions of SciPy
         return linalg.eigh(matrix, driver=driver, check_finite=False)
     eigenvalues, vectors = namespace(matrix).linalg.eigh(matrix)
     return to_host(eigenvalues), vectors

@@ -497,8 +497,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     early_stopping_ : bool
         The value of ``early_stopping`` in use.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters. If the cuts of trees were chosen, this is its share of the
-        cuts. Otherwise it is its share of the relevance that the family learned. See
+        How much each feature matters. If the cuts of trees were chosen, this is the feature's share
+        of the cuts. Otherwise it is the share of the relevance that the family learned. See
         ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     network_ : Network
         The network that predicts.
@@ -617,10 +617,10 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     schedule : {"inverse", "constant", "theorem"}, default="inverse"
         The size of step i = 0, 1, ... "inverse" is :math:`\gamma / (1 + c i)` with c = ``decay``,
         "constant" is :math:`\gamma`, and "theorem" is :math:`\theta / (i + 1)`.
-        :class:`DoublyStochasticRegressor` says what "theorem" needs. It also assumes that the slope
-        of the loss is bounded and Lipschitz continuous, as for "log_loss". The other losses give a
-        warning. The slope of "squared_error" and "squared_hinge" has no bound, and the slope of
-        "hinge" jumps.
+        :class:`DoublyStochasticRegressor` says what "theorem" needs. The theorem also assumes that
+        the slope of the loss is bounded and Lipschitz continuous, as for "log_loss". The other
+        losses give a warning. The slope of "squared_error" and "squared_hinge" has no bound, and
+        the slope of "hinge" jumps.
     decay : float or "auto", default="auto"
         The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`.
     preconditioner : {"auto", "block", "newton"} or None, default="auto"
@@ -704,8 +704,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     early_stopping_ : bool
         The value of ``early_stopping`` in use.
     feature_importances_ : array of shape (n_features,)
-        How much each feature matters. If the cuts of trees were chosen, this is its share of the
-        cuts. Otherwise it is its share of the relevance that the family learned. See
+        How much each feature matters. If the cuts of trees were chosen, this is the feature's share
+        of the cuts. Otherwise it is the share of the relevance that the family learned. See
         ``length_scale="relevance"`` of :class:`~trickless.neurons.Gaussian`.
     network_ : Network
         The network that predicts.

@@ -169,7 +169,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     Learns a function :math:`f = \sum_i \alpha_i \Phi(x_i)` of infinitely many neurons. Here
     :math:`\Phi(x)` is the activations of all neurons at x, and :math:`\alpha_i` is a coefficient.
     The rows :math:`x_i` are the support points. Each row of the stream adds one of them. B is
-    ``norm_bound``, the largest norm of the functions that f competes with.
+    ``norm_bound``: the learner competes with functions of norm up to B.
 
     Round t estimates the prediction :math:`E_t \approx \langle f_t, \Phi(x_t) \rangle` from
     ``n_samples`` freshly drawn neurons. If :math:`|E_t| < 16 B`, it appends :math:`\alpha_t =
@@ -269,9 +269,9 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         summed over the outputs, on targets scaled to [-1, 1].
     regret_ : array of shape (n, 2)
         Rounds, and the regret up to them. The regret is the sum of the losses ½(f_t(x_t) − y_t)²
-        minus the same sum for the best function. The best function has the smallest sum among
-        functions of norm up to ``norm_bound``. The regret is computed on demand, for families with
-        a kernel in closed form and up to 10,000 rows.
+        minus the same sum for the best function. The best function has the smallest sum on these
+        rows, among functions of norm up to ``norm_bound``. The regret is computed on demand, for
+        families with a kernel in closed form and up to 10,000 rows.
     regret_bound_ : array of shape (n,) or None
         An upper bound of the expected regret up to these rounds, with the largest variance of the
         run. It is known for ``schedule="theorem"``, and for a constant step if no coefficients

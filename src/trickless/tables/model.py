@@ -34,7 +34,9 @@ _LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
 class TableColumn(NamedTuple):
-    """A column that a model learned from. Usually ``trickless fit`` fills these in.
+    """A column that a model learned from.
+
+    Usually ``trickless fit`` fills these in.
 
     Attributes
     ----------
@@ -79,7 +81,7 @@ class TableModel(BaseEstimator):
     The command ``trickless fit`` makes it and :func:`trickless.load` reads it. A data frame is from
     pandas, or is an object with a method ``to_pandas``, such as an Arrow table. It may have more
     columns than the model needs, in any order. Names are compared as text: 0 is '0'. The model
-    follows the same rules as the command line.
+    follows the same rules as the command line, and raises an error in the same cases.
 
     Families that take tables, such as "tabular", get missing values and categories directly. They
     get numbers and dates as differences from their median. Other families get only numbers:
@@ -89,7 +91,7 @@ class TableModel(BaseEstimator):
     - If a column had missing values in training, one more column says where they are.
     - Rows are sparse if most of their numbers are zeros and the family takes sparse rows.
 
-    Usually ``trickless fit`` fills in the parameters.
+    Usually ``trickless fit`` fills these in.
 
     Parameters
     ----------
