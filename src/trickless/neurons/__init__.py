@@ -1,4 +1,4 @@
-"""Families of neurons.
+"""Families of neurons: what a neuron computes, and the kernel of many neurons.
 
 The names listed here are public. The modules of this package are private.
 
