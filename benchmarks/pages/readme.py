@@ -22,10 +22,11 @@ def claims():
             "- **Fast.** With the same kernel and error, scikit-learn's RBFSampler and RidgeCV "
             f"take, on average, {seconds} times the seconds and {memory} times the memory. "
             "[See the comparison](docs/benchmarks/peers.md).",
-            "- **Strong on tables.** In equal seconds and with nothing set, its error is below the best "
-            f"of four tuned libraries of boosted trees on {wins} of {len(last)} raw tables. "
+            "- **Strong on tables.** In equal seconds and with nothing set, its error is below the "
+            f"best of four tuned libraries of boosted trees on {wins} of {len(last)} raw tables. "
             "[See the tables](docs/benchmarks/boosted.md).",
-            f"- **Any neuron.** 500 random convolutions read the digits of MNIST with {error} errors. "
+            "- **Any neuron.** 500 random convolutions read the digits of MNIST with "
+            f"{error} errors. "
             "Nobody knows the formula of their kernel. "
             "[See the experiment](docs/benchmarks/neurons.md).",
         ]
