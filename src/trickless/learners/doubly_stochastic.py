@@ -399,7 +399,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         1 / alpha, so it suits strong regularisation. If it diverges, there is a warning or an
         error. The theorem also assumes that the slope of the loss is bounded and Lipschitz
         continuous, as for "huber". The other losses give a warning. The slope of "squared_error"
-        has no bound, and the slope of "epsilon_insensitive" jumps.
+        has no bound, and the slope of "epsilon_insensitive" jumps. The theorem covers one pass over
+        the rows.
     decay : float or "auto", default="auto"
         The constant c of the schedule "inverse". "auto" is :math:`\gamma \alpha`. Step sizes are
         then nearly constant for about :math:`1 / (\gamma \alpha)` steps, a million by default.

@@ -215,6 +215,7 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
         guarantee needs. This schedule ignores ``step_size``, ``n_samples`` and ``batch_size``. See
         :func:`trickless.theory.shrinking_gradient_draws`. "theorem-fixed" draws as many neurons in
         every round as the paper prints for the worst case. These are millions for ``norm_bound=1``.
+        They are enough for a ``norm_bound`` of at least 1/8.
     horizon : int or None, default=None
         The total number of rows, for ``schedule="theorem"``. More rows raise a ValueError.
     estimator : {"auto", "full", "index", "stratified"}, default="auto"
@@ -275,7 +276,8 @@ class ShrinkingGradientRegressor(OnlineRegressor, _ShrinkingGradient):
     regret_bound_ : array of shape (n,) or None
         An upper bound of the expected regret up to these rounds, with the largest variance of the
         run. It is known for ``schedule="theorem"``, and for a constant step if no coefficients
-        shrank and rows were learned one by one. Otherwise it is None.
+        shrank and rows were learned one by one. With a constant step it is a guide, since the
+        absence of shrinks depends on the draws too. Otherwise it is None.
     network_ : Network
         The finite network that predicts.
     neurons_ : Neurons

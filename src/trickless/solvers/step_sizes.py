@@ -299,8 +299,9 @@ def stable_step(
 
     Let the loss have curvature 1. A step on b rows (``batch``) and k fresh neurons moves f by −γ g.
     g is the mean over rows i and neurons j of e(xᵢ) ψⱼ(xᵢ) ψⱼ, where e is the error of f. On
-    average g is T e, with T the kernel operator. Let κ = sup k(x, x) (``square``), and λ the
-    largest eigenvalue of T. E‖g‖² is a sum over pairs (i, j), (i′, j′):
+    average g is T e. Let T be the kernel operator, λ its largest eigenvalue, and κ (``square``) the
+    square of the neurons' bound, so that ‖ψ(x; w)‖² ≤ κ and k(x, x) ≤ κ. E‖g‖² is a sum over
+    pairs (i, j), (i′, j′):
 
     - Pairs that differ in both give ‖T e‖².
     - Pairs with the same neuron give at most κ⟨e, T e⟩/k.
@@ -311,10 +312,9 @@ def stable_step(
 
         E e² ← E e² − 2γ ⟨e, T e⟩ + γ² ((λ + κ/k) ⟨e, T e⟩ + (κλ/b + κ²/(bk)) E e²).
 
-    Steps are most likely to be too long along the first eigenfunction. There ⟨e, T e⟩ is λ E e²,
-    and the error shrinks if γ (λ + κ/b + κ/k + κ²/(bkλ)) < 2. Half of that limit is fastest.
-    EigenPro's step for a fixed kernel, b / (κ + (b − 1) λ) [1]_, is the same without the noise of
-    the neurons.
+    Along the first eigenfunction, ⟨e, T e⟩ is λ E e². An error there shrinks if
+    γ (λ + κ/b + κ/k + κ²/(bkλ)) < 2. Half of that limit is fastest. EigenPro's step for a fixed
+    kernel, b / (κ + (b − 1) λ) [1]_, is the same without the noise of the neurons.
 
     No step reduces the noise of the targets. For this noise, and along flat eigenfunctions, the
     last term only adds: γ² κ²/(bk) in each step. Over all n/k steps this may come to a quarter.

@@ -55,7 +55,7 @@ def kitchen_sinks_bound(
     n_rows : int
         Number of rows n, drawn independently.
     n_neurons : int
-        Number of neurons K, drawn independently.
+        Number of neurons K, drawn independently of each other and of the rows.
     weight_bound : float
         Bound C on the coefficients, in units of 1 / K.
     lipschitz : float
@@ -68,8 +68,8 @@ def kitchen_sinks_bound(
         Probability that each of the two errors exceeds its bound. It must be above 0 and below 1/2,
         because the bound holds with probability 1 - 2 delta.
     width : int, default=1
-        Number p of values of a neuron: 2 for cosines and sines. Use 1 if at most one of the values
-        is not 0, as for a fern.
+        Number p of values of a neuron: 2 for cosines and sines, and the number of leaves for a
+        fern.
     bound : float, default=1.0
         Largest Euclidean norm of a neuron's values.
 

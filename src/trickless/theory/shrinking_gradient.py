@@ -150,8 +150,9 @@ def shrinking_gradient_guarantee(horizon: int, norm_bound: float) -> float:
     :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2`. Rows and targets must not
     depend on the draws. The step and the number of draws come from
     :func:`shrinking_gradient_constants`. The number of draws may also come from
-    :func:`shrinking_gradient_draws`. The last term is for wrong shrinks. The other terms are the
-    bound of :func:`shrinking_gradient_regret` for a variance of 1.
+    :func:`shrinking_gradient_draws`. For B below 1/8 it must, since the bound is not proved for the
+    fixed number there. The last term is for wrong shrinks. The other terms are the bound of
+    :func:`shrinking_gradient_regret` for a variance of 1.
 
     Parameters
     ----------
@@ -248,15 +249,16 @@ def shrinking_gradient_regret(
     variance: float = 0.0,
     kernel_bound: float = 1.0,
 ) -> float:
-    r"""Bound the expected regret of Shrinking Gradient as long as nothing shrinks.
+    r"""Bound the expected regret of Shrinking Gradient if no round can shrink.
 
     .. math:: R_T \le \frac{1}{1 - \eta \kappa} \Big( \frac{B^2}{2 \eta} +
         \frac{\eta \kappa T}{2} (1 + V) \Big), \qquad \kappa \ge k(x_t, x_t)
 
     Here :math:`R_T = \sum_t \ell_t(f_t) - \min_{\|g\| \le B} \sum_t \ell_t(g)` is the regret with
     :math:`\ell_t(f) = \frac12 (\langle f, \Phi(x_t) \rangle - y_t)^2`. Coefficients shrink only in
-    rounds with a large estimate. With the step :math:`B / (2 \sqrt T)` of Theorem 1 and
-    :math:`\kappa = 1`, the bound is about :math:`(1 + (1 + V) / 4) B \sqrt T`.
+    rounds with a large estimate. For a run that happened not to shrink, the bound is a guide, since
+    the absence of shrinks depends on the draws too. With the step :math:`B / (2 \sqrt T)` of
+    Theorem 1 and :math:`\kappa = 1`, the bound is about :math:`(1 + (1 + V) / 4) B \sqrt T`.
 
     Parameters
     ----------
@@ -267,7 +269,7 @@ def shrinking_gradient_regret(
     step_size : float
         The constant step :math:`\eta`, below :math:`1 / \kappa`.
     variance : float, default=0
-        Largest variance V of the estimates :math:`E_t` given :math:`f_t`.
+        Upper bound V of the variance of each estimate :math:`E_t` given :math:`f_t`.
     kernel_bound : float, default=1.0
         Upper bound κ of all :math:`k(x_t, x_t) = \|\Phi(x_t)\|^2`. The paper assumes 1.
 
@@ -278,7 +280,7 @@ def shrinking_gradient_regret(
 
     Notes
     -----
-    As long as nothing shrinks, the rounds are gradient descent with unbiased gradients :math:`(E_t
+    If no round can shrink, the rounds are gradient descent with unbiased gradients :math:`(E_t
     - y_t) \Phi(x_t)`. So by convexity :math:`2 \eta (\ell_t(f_t) - \ell_t(g)) \le E\|f_t - g\|^2 -
     E\|f_{t+1} - g\|^2 + \eta^2 \kappa (2 \ell_t(f_t) + V)`. The bound is the sum over the rounds
     from :math:`f_1 = 0`, with :math:`\sum_t \ell_t(g) \le T/2` for the best g. It gives the
