@@ -158,6 +158,7 @@ def test_the_benchmark_says_that_there_is_no_card():
 
 @on_every_device
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.filterwarnings("ignore:RandomFeatures. neurons=.* has small act")
 def test_features_of_tensors_are_those_of_numpy(family, device):
     X = suited(family, problem(KitchenSinksRegressor(), rows=300)[0])
     model = RandomFeatures(FAMILIES[family], 60, random_state=0, sparse_output=False)
