@@ -11,7 +11,7 @@ STYLE = "trickless.style"
 
 
 def styled() -> AbstractContextManager[None]:
-    """Draw in the style of the package; that of the user is back at the end."""
+    """Draw in the style of the package, and restore the user's style at the end."""
     import matplotlib.style
 
     return matplotlib.style.context(STYLE)
@@ -19,7 +19,7 @@ def styled() -> AbstractContextManager[None]:
 
 @contextmanager
 def axes_for(ax: Any = None) -> Iterator[Any]:
-    """Axes to draw on: given ones keep their style, and a new figure has that of the package."""
+    """Axes to draw on. Given axes keep their style. A new figure has the style of the package."""
     if ax is not None:
         yield ax
         return
@@ -31,5 +31,5 @@ def axes_for(ax: Any = None) -> Iterator[Any]:
 
 
 def ink(ax: Any) -> Any:
-    """The colour of text on axes, for lines that are compared with."""
+    """The colour of text on axes, for the lines of bounds and references."""
     return ax.xaxis.label.get_color()

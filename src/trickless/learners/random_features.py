@@ -114,6 +114,12 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     n_features_in_ : int
         Number of features.
 
+    Warns
+    -----
+    UserWarning
+        If ``scale="kernel"`` and the squares of a row of columns sum to less than 0.1 on average.
+        Linear models with default parameters may learn only a constant from such columns.
+
     See Also
     --------
     KitchenSinksRegressor : Ridge regression on these columns, in one pass without keeping them.
@@ -124,12 +130,6 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     ----------
     .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007,
        Algorithm 1, for any neuron instead of a cosine.
-
-    Warns
-    -----
-    UserWarning
-        If ``scale="kernel"`` and the squares of a row of columns sum to less than 0.1 on average.
-        Linear models with default parameters may learn only a constant from such columns.
 
     Examples
     --------
