@@ -18,9 +18,12 @@ private. The public names are imported when you first ask for one of them.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+# Importing typing would take most of the time before the command line can answer Ctrl-C.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from trickless.public import *  # noqa: F403
 
 __version__ = "0.2.0"

@@ -11,6 +11,7 @@ import pytest
 
 from tables import frame, write
 from trickless import TableModel, cli
+from trickless.cli.ending import BAD_INPUT, code_of
 
 RUN = [sys.executable, "-m", "trickless.cli"]
 
@@ -168,3 +169,38 @@ def test_nothing_is_hidden_from_python(model):
     """The catch-all is of the shell: in Python errors stay what they are."""
     with pytest.raises(AttributeError):
         TableModel(None, [], "y").predict(frame(3))
+
+
+def test_little_is_imported_before_the_command_answers_an_interrupt():
+    """Python prints a traceback of an interrupt that comes earlier."""
+    probe = (
+        "import sys; old = set(sys.modules); import trickless.cli; print(*set(sys.modules) - old)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    ours = {name for name in done.stdout.split() if name.startswith("trickless")}
+    assert ours == {"trickless", "trickless.cli"}
+    assert not {"typing", "re", "threading", "numpy"}.intersection(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "error",
+    ["ImportError('libopenblas.so: failed to map segment')", "MemoryError()", "OSError(12, 'x')"],
+)
+def test_a_module_that_cannot_be_loaded_is_one_line(error, tmp_path):
+    """As under a limit of memory, where libraries raise one error or another."""
+    (tmp_path / "pandas.py").write_text(f"raise {error}\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    env = os.environ | {"PYTHONPATH": path}
+    done = subprocess.run([*RUN, "--version"], capture_output=True, text=True, env=env, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("trickless: the command line cannot start")
+    assert "Remedy: allow the process more memory" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_module_that_cannot_be_loaded_later_is_no_bug_of_ours(capsys):
+    def command():
+        raise ImportError("libscipy.so: failed to map segment from shared object")
+
+    assert code_of(command, lambda: "trickless fit") == BAD_INPUT
+    assert "cannot be loaded" in capsys.readouterr().err

@@ -29,15 +29,15 @@ errors            errors that the user can correct.
 
 from __future__ import annotations
 
-import codecs
-import io
+# Little is imported here, since Python shows a traceback if Ctrl-C comes before ``run`` begins.
 import os
 import signal
 import sys
-import threading
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, NoReturn
 
 _EXTRA = ("typer", "rich", "pyarrow", "pandas")
 #: Exit code after Ctrl-C.
@@ -57,6 +57,8 @@ def _leave_ascii() -> None:
 
     The locale C does so. The encoding of the output stays unchanged.
     """
+    import codecs
+
     is_ascii = codecs.lookup(sys.getfilesystemencoding()).name == "ascii"
     if is_ascii and os.environ.get("PYTHONUTF8") != "1":
         encoding = getattr(sys.stdout, "encoding", None) or "ascii"
@@ -76,19 +78,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         import pandas  # noqa: F401  needed as soon as a table is read
 
         from trickless.cli.app import commands
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in _EXTRA:
-            raise
-        _say(
-            f"the command line needs {package}, which is not installed. "
-            "Remedy: pip install 'trickless[cli]'"
-        )
+    except (ImportError, MemoryError, OSError) as error:
+        _say(_why_not_imported(error))
         return 2
     finally:
         if before is not None:
             signal.signal(signal.SIGINT, before)
-    if isinstance(sys.stdout, io.TextIOWrapper):
+    if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # for characters that the terminal lacks
     try:
         commands(arguments, prog_name="trickless")
@@ -97,6 +93,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:  # a second one, while the first was reported
         return _INTERRUPTED
     return 0
+
+
+def _why_not_imported(error: BaseException) -> str:
+    """Say why the modules of the command line cannot be imported, with a remedy."""
+    package = (getattr(error, "name", None) or "").partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and package in _EXTRA:
+        return (
+            f"the command line needs {package}, which is not installed. "
+            "Remedy: pip install 'trickless[cli]'"
+        )
+    said = " ".join(str(error).split()) or type(error).__name__
+    return (
+        f"the command line cannot start, since a module cannot be loaded ({said[:300]}). Remedy: "
+        "allow the process more memory, or install the package again."
+    )
 
 
 def _say(message: str) -> None:
@@ -109,13 +120,17 @@ def _end_at_interrupts() -> Any:
     During imports, KeyboardInterrupt would print a traceback, or turn into another error.
     """
     before = signal.getsignal(signal.SIGINT)
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or before is not signal.default_int_handler:
+    if before is not signal.default_int_handler:
         return None
-    return signal.signal(signal.SIGINT, _end)
+    try:
+        return signal.signal(signal.SIGINT, _end)
+    except ValueError:  # only the main thread may
+        return None
 
 
 def _end(*_: Any) -> NoReturn:
-    with suppress(OSError):
+    try:  # noqa: SIM105  contextlib would have to be imported earlier
         os.write(2, b"trickless: interrupted.\n")
+    except OSError:
+        pass
     os._exit(_INTERRUPTED)

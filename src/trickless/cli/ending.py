@@ -66,6 +66,11 @@ def _told(error: Exception, name: str) -> int:
         say(f"{name}: there is not enough memory ({error}). Remedy: use fewer --n-neurons.")
     elif remedied:
         say(f"{name}: {error}")
+    elif isinstance(error, ImportError):
+        say(
+            f"{name}: a module cannot be loaded ({short(error)}). Remedy: allow the process more "
+            "memory, or install the package again."
+        )
     elif isinstance(error, OSError):
         say(f"{name}: {error}. Remedy: check that the file exists and that you may use it.")
     else:
