@@ -99,3 +99,20 @@ def test_the_first_pass_over_a_file_is_linear_in_columns(kind, tmp_path):
     few, many = read(300), read(600)
     assert few > 300
     assert many <= MOST * few
+
+
+def test_choosing_the_columns_of_a_csv_file_is_linear_in_columns(tmp_path):
+    pytest.importorskip("pyarrow")
+    from trickless.cli.columns import Request, kinds_to_read  # needs pyarrow
+    from trickless.cli.dataset import Dataset
+
+    def choose(n):
+        path = tmp_path / f"{n}.csv"
+        FRAMES["pandas"](n).to_csv(path, index=False)
+        options = names(n)[1 : n // 4], [], [], "", [], names(n)[n // 4 : n // 2]
+        request = Request("c0", "kitchen-sinks", "tabular", None, None, 0, *options)
+        return lambda: kinds_to_read(Dataset(path), request)
+
+    few, many = (events(choose(n)) for n in (300, 600))
+    assert few > 300
+    assert many <= MOST * few

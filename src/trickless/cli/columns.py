@@ -80,9 +80,9 @@ def _pairs(names: list[str]) -> Iterator[tuple[str, str]]:
 def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
     """The columns to read, with their kinds. The target is the last."""
     _check_names(dataset, request)
-    dropped = {name for name in request.drop if name != request.target}
-    names = [name for name in dataset.types if name not in dropped | _indices(dataset, request)]
     named, target = request.named, request.target
+    left_out = set(request.drop) - {target} | _indices(dataset, named.keys() | {target})
+    names = [name for name in dataset.types if name not in left_out]
     padded = dataset.padded([name for name in names if name not in named])
     kinds = {name: "category" if name in padded else dataset.kind(name) for name in names}
     kinds |= named | {name: dataset.kind_of_dates(name) for name in request.date}
@@ -132,9 +132,9 @@ def _check_names(dataset: Dataset, request: Request) -> None:
                 )
 
 
-def _indices(dataset: Dataset, request: Request) -> set[str]:
-    """Columns of row numbers, as pandas writes them."""
-    others = [name for name in dataset.types if name not in (request.target, *request.named)]
+def _indices(dataset: Dataset, named: set[str]) -> set[str]:
+    """Columns of row numbers, as pandas writes them, except columns that options name."""
+    others = [name for name in dataset.types if name not in named]
     if dataset.is_csv and "" in others:
         say("A column without a name is left out, since pandas writes row numbers as one.")
     return {n for n in others if n.startswith(_INDEX) or (dataset.is_csv and not n)}

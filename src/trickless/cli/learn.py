@@ -104,8 +104,9 @@ def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
     """
     columns = {about.name: about.categories or () for about in seen.columns}
     columns[request.target] = [text for text in seen.target.labels if isinstance(text, str)]
+    named = request.named
     for name, texts in columns.items():
-        is_guess = dataset.kind(name) == "category" and name not in request.named
+        is_guess = dataset.kind(name) == "category" and name not in named
         if not dataset.has_text(name) or not is_guess or len(texts) < _TEXTS:
             continue
         others = [text for text in texts if not _NUMBER_OR_DATE.fullmatch(text)]
