@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from sklearn.metrics import r2_score
 
 import fuzz_tables
 import trickless
@@ -571,3 +572,81 @@ class TestNames:
 def test_tables_in_odd_files():
     """A sample of those that ``make fuzz-inputs`` tries."""
     fuzz_tables.fuzz(200, derandomize=True)
+
+
+class TestWeights:
+    """``--weight`` names a column with the weight of each row."""
+
+    @staticmethod
+    def table(n=400):
+        """Two answers to each x: the second has half of the rows, and little weight."""
+        x = np.arange(n) % 20
+        other = np.arange(n) % 40 >= 20
+        label = np.where((x > 9) ^ other, "up", "down")
+        return pd.DataFrame({"x": x, "w": np.where(other, 0.25, 4.0), "label": label})
+
+    @pytest.mark.parametrize("ending", [".csv", ".parquet"])
+    def test_they_decide_what_is_learned_and_how_it_is_scored(self, ending, tmp_path, capsys):
+        data, out = write(self.table(), tmp_path / f"data{ending}"), tmp_path / "model"
+        options = "--target", "label", "--out", out, "--validate", 0.3, "--json"
+        done = call("fit", data, *options, "--weight", "w", capsys=capsys)
+        about = json.loads(done.out)
+        assert [column["name"] for column in about["columns"]] == ["x"]
+        assert about["validation"]["accuracy"] == pytest.approx(4 / 4.25, abs=0.02)
+        scored = json.loads(call("evaluate", out, data, "--json", capsys=capsys).out)
+        assert scored["accuracy"] == pytest.approx(0.5)
+        done = call("evaluate", out, data, "--weight", "w", "--json", capsys=capsys)
+        scored = json.loads(done.out)
+        assert scored["accuracy"] == pytest.approx(4 / 4.25)
+        assert scored["rows"] == sum(each["rows"] for each in scored["classes"]) == 400
+
+    def test_scores_of_numbers_are_weighted(self, tmp_path, capsys):
+        table = self.table().assign(label=lambda t: np.where(t["label"] == "up", 1.5, -0.5))
+        data, out = write(table, tmp_path / "data.csv"), tmp_path / "model"
+        call("fit", data, "--target", "label", "--out", out, "--weight", "w", capsys=capsys)
+        done = call("evaluate", out, data, "--weight", "w", "--json", capsys=capsys)
+        predicted = trickless.load(out).predict(table)
+        expected = r2_score(table["label"], predicted, sample_weight=table["w"])
+        scored = json.loads(done.out)
+        assert scored["r2"] == pytest.approx(expected)
+        errors = table["label"] - predicted
+        assert scored["mean_absolute_error"] == pytest.approx(
+            np.average(abs(errors), weights=table["w"])
+        )
+
+    @pytest.mark.parametrize("wrong", ["", "-1", "inf", "nan"])
+    def test_a_wrong_weight_is_refused_by_its_place(self, wrong, tmp_path, capsys):
+        lines = ["x,w,label", *(f"{i % 9},1,{i % 2}.5" for i in range(40))]
+        lines[12] = f"3,{wrong},0.5"
+        data = tmp_path / "data.csv"
+        data.write_text("\n".join(lines))
+        options = "--target", "label", "--weight", "w", "--out", tmp_path / "model"
+        done = call("fit", data, *options, code=2, capsys=capsys)
+        assert "column 'w', row 12" in done.err
+        assert "Remedy" in done.err
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (("--weight", "label"), "this column is the --target"),
+            (("--weight", "town"), "weights are numbers"),
+            (("--weight", "missing"), "--weight names a column that is not there"),
+            (("--weight", "x", "--drop", "x"), "contradict"),
+            (("--weight", "x", "--learner", "shrinking-gradient"), "takes no weights"),
+        ],
+    )
+    def test_columns_that_cannot_be_weights_are_refused(self, options, said, tmp_path, capsys):
+        table = self.table().assign(town="Ulm", other=1.5)
+        data = write(table, tmp_path / "data.csv")
+        fixed = "--target", "label", "--out", tmp_path / "model"
+        assert said in call("fit", data, *fixed, *options, code=2, capsys=capsys).err
+
+
+def test_evaluating_a_table_without_the_target_advises_nothing_of_fit(tmp_path, capsys):
+    data, out = write(frame(60), tmp_path / "data.csv"), tmp_path / "model"
+    call("fit", data, "--target", "label", "--out", out, "--n-neurons", 9, capsys=capsys)
+    bare = write(frame(60).drop(columns="label"), tmp_path / "bare.csv")
+    said = call("evaluate", out, bare, code=2, capsys=capsys).err
+    assert "column 'label'" in said
+    assert "trickless predict" in said
+    assert "--drop" not in said

@@ -386,3 +386,56 @@ def test_integers_of_arrow_and_polars_keep_their_digits():
     dictionary = pa.array(ids).dictionary_encode()
     for table in (pa.table({"c": ids}), pl.DataFrame({"c": ids}), pa.table({"c": dictionary})):
         np.testing.assert_array_equal(model.predict(table), expected)
+
+
+def weighted(**options):
+    """A table whose first half has other targets than its second, and weights."""
+    x = np.tile(np.arange(20.0), 10)
+    table = pd.DataFrame({"x": x, "y": np.where(np.arange(200) < 100, x, -x)})
+    table["w"] = np.where(np.arange(200) < 100, 3.0, 0.0)
+    learner = KitchenSinksRegressor(n_neurons=60, random_state=0)
+    return table, TableModel(learner, [TableColumn("x", "number", 9.5, 5.8)], "y", **options)
+
+
+def test_weights_are_passed_or_a_column():
+    """Both give the model of the weighted rows alone, in a fit and in a stream."""
+    table, given = weighted()
+    _, named = weighted(weight="w")
+    given.fit(table, sample_weight=table["w"])
+    named.fit(table)
+    np.testing.assert_array_equal(given.predict(table), named.predict(table))
+    np.testing.assert_allclose(named.predict(table), table["x"], atol=0.2)
+    assert named.score(table) < 0.1
+    assert named.score(table, sample_weight=table["w"]) > 0.99
+    stream = weighted(weight="w")[1].partial_fit(table[50:150]).partial_fit(table[:50])
+    np.testing.assert_allclose(stream.predict(table), table["x"], atol=0.3)
+
+
+def test_a_weighted_row_stands_for_rows_without_a_target_as_well():
+    """Weights belong to their rows when rows without a target are left out."""
+    table, model = weighted()
+    table.loc[::3, "y"] = np.nan
+    known = table.dropna()
+    some = model.fit(table, sample_weight=table["w"].to_numpy()).predict(table)
+    again = weighted()[1].fit(known, sample_weight=known["w"]).predict(table)
+    np.testing.assert_array_equal(some, again)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, -1.0, np.inf])
+def test_a_wrong_weight_names_its_column_and_row(wrong):
+    table, model = weighted(weight="w")
+    table.loc[7, "w"] = wrong
+    for learn in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match=r"column 'w' holds .* in row 7 .*Remedy"):
+            learn(table)
+
+
+def test_weights_need_one_for_each_row_and_a_learner_that_takes_them():
+    table, model = weighted()
+    with pytest.raises(ValueError, match=r"shape \(5,\), but X has 200 rows"):
+        model.fit(table, sample_weight=np.ones(5))
+    with pytest.raises((TypeError, ValueError), match="mask"):
+        model.fit(table, sample_weight=np.ma.array(table["w"], mask=table["w"] == 0))
+    column = [TableColumn("x", "number")]
+    with pytest.raises(ValueError, match="ShrinkingGradientRegressor takes no weights"):
+        TableModel(ShrinkingGradientRegressor(), column, "y", weight="w").fit(table)

@@ -32,6 +32,7 @@ class Request(NamedTuple):
     date_format: str
     keep_na: list[str]
     drop: list[str]
+    weight: str | None = None
 
     @property
     def reading(self) -> Reading:
@@ -53,7 +54,13 @@ class Request(NamedTuple):
             "--number": self.number,
             "--date": self.date,
             "--drop": self.drop,
+            "--weight": [self.weight] if self.weight is not None else [],
         }
+        if self.weight == self.target:
+            raise CommandError(
+                f"--weight {self.weight!r}: this column is the --target. Remedy: name another "
+                "column, or leave --weight out."
+            )
         for first, second in _pairs(list(options)):
             both = set(options[first]) & set(options[second])
             if both and (first, second) != ("--category", "--keep-na"):
@@ -82,6 +89,8 @@ def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
     _check_names(dataset, request)
     named, target = request.named, request.target
     left_out = set(request.drop) - {target} | _indices(dataset, named.keys() | {target})
+    weight = _weight(dataset, request)
+    left_out |= weight.keys()
     names = [name for name in dataset.types if name not in left_out]
     padded = dataset.padded([name for name in names if name not in named])
     kinds = {name: "category" if name in padded else dataset.kind(name) for name in names}
@@ -110,7 +119,21 @@ def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
         )
     for name in kinds.keys() - found.keys():
         say(f"column {name!r}: left out, since it is empty in all rows.")
-    return found | {target: kind}
+    return found | weight | {target: kind}
+
+
+def _weight(dataset: Dataset, request: Request) -> dict[str, str]:
+    """The column of weights with its kind; empty if there is none."""
+    name = request.weight
+    if name is None:
+        return {}
+    type_ = dataset.types[name]
+    if dataset.kind(name) != "number" or pa.types.is_boolean(type_):
+        raise CommandError(
+            f"{place(dataset.files[0], name)}: --weight names a column of the type {type_}, but "
+            "weights are numbers. Remedy: name a column of numbers, or leave --weight out."
+        )
+    return {name: "number"}
 
 
 def _check_names(dataset: Dataset, request: Request) -> None:
@@ -122,6 +145,7 @@ def _check_names(dataset: Dataset, request: Request) -> None:
         ("--number", request.number),
         ("--date", request.date),
         ("--drop", request.drop),
+        ("--weight", [] if request.weight is None else [request.weight]),
     ):
         for name in names:
             if name not in dataset.types:

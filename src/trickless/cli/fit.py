@@ -86,6 +86,12 @@ def fit(
     drop: Annotated[
         list[str] | None, typer.Option(help="Leave this column out. Repeatable.")
     ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the weight of each row: a number of at least 0. It is not an input."
+        ),
+    ] = None,
     validate: Annotated[
         float | None,
         typer.Option(help="Share of the rows to hold out and score the model on, such as 0.2."),
@@ -113,6 +119,7 @@ def fit(
         date_format,
         keep_na or [],
         drop or [],
+        weight,
     )
     request.check()
     _check_share(validate)
@@ -131,7 +138,9 @@ def fit(
         "rows_without_target": seen.n_without_target,
     }
     if validate is not None:
-        about["validation"] = scores_of(model, out, Part(dataset, validate, seed, others=False))
+        about["validation"] = scores_of(
+            model, out, Part(dataset, validate, seed, others=False), weight
+        )
         if about["validation"] is None:
             say(
                 "Warning: no row with a target was held out, so there is no score. Remedy: use "

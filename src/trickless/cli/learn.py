@@ -61,7 +61,7 @@ def learned(
     """A model fitted to some rows of a table, and the profile of these rows."""
     date_formats = request.reading.date_formats
     with progress("Reading", rows.expected_rows()) as advance:
-        seen = profile(rows, kinds, request.target, request.seed, advance)
+        seen = profile(rows, kinds, request.target, request.seed, advance, request.weight)
     tell_missing(dataset.missing)
     columns = [c._replace(date_format=date_formats.get(c.name, "")) for c in seen.columns]
     seen = seen._replace(columns=columns)
@@ -94,7 +94,7 @@ def _begun(request: Request, seen: Profile, task: str) -> TableModel:
             options["y_range"] = seen.target.low, seen.target.high
     learner = LEARNERS[request.learner, task](request.neurons, **options)
     classes = np.array(seen.target.labels) if task == "classification" else None
-    return TableModel(learner, seen.columns, request.target, classes)
+    return TableModel(learner, seen.columns, request.target, classes, request.weight)
 
 
 def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:

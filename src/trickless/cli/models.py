@@ -78,12 +78,14 @@ def used(path: Path) -> Iterator[None]:
 
 def _why_inconsistent(model: TableModel) -> str | None:
     """What differs from the models of ``trickless fit``; None if nothing does."""
-    if set(vars(model)) != {"learner", "columns", "target", "classes"}:
+    if set(vars(model)) != {"learner", "columns", "target", "classes", "weight"}:
         return "its attributes are not those of a TableModel"
     if not isinstance(model.learner, Learner):
         return f"its learner is a {type(model.learner).__name__}"
     if type(model.target) is not str:
         return f"its target is a {type(model.target).__name__}"
+    if model.weight is not None and type(model.weight) is not str:
+        return f"its column of weights is a {type(model.weight).__name__}"
     columns = model.columns
     if type(columns) is not list or not columns or not all(map(_is_column, columns)):
         return "its columns are not valid descriptions of columns"

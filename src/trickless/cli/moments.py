@@ -18,22 +18,24 @@ class Moments:
     """
 
     def __init__(self, n_columns: int) -> None:
-        self.n = np.zeros(n_columns, dtype=np.int64)
+        self.n, self._weight = np.zeros(n_columns, dtype=np.int64), np.zeros(n_columns)
         self.mean, self._spread = np.zeros(n_columns), np.zeros(n_columns)
         self.unit = np.full(n_columns, np.finfo(float).tiny)
 
-    def add(self, X: np.ndarray) -> None:
-        """Add rows. NaN is a missing number."""
+    def add(self, X: np.ndarray, weight: np.ndarray | None = None) -> None:
+        """Add rows, of weight 1 or with weights. NaN is a missing number."""
         there = ~np.isnan(X)
-        n = there.sum(axis=0)
-        mean = np.where(there, X, 0.0).sum(axis=0) / np.maximum(n, 1)
+        weights = there if weight is None else there * weight[:, None]
+        total = weights.sum(axis=0)
+        mean = (np.where(there, X, 0.0) * weights).sum(axis=0) / _divisor(total)
         distance = np.where(there, X - mean, 0.0)
-        shift, share = mean - self.mean, n / np.maximum(self.n + n, 1)
+        shift, share = mean - self.mean, total / _divisor(self._weight + total)
         self._enlarge_unit(np.maximum(np.abs(distance).max(axis=0, initial=0.0), np.abs(shift)))
-        self._spread += ((distance / self.unit) ** 2).sum(axis=0)
-        self._spread += (shift / self.unit) ** 2 * self.n * share
+        self._spread += ((distance / self.unit) ** 2 * weights).sum(axis=0)
+        self._spread += (shift / self.unit) ** 2 * self._weight * share
         self.mean += shift * share
-        self.n += n
+        self.n += there.sum(axis=0)
+        self._weight += total
 
     @property
     def spread(self) -> np.ndarray:
@@ -48,6 +50,11 @@ class Moments:
 
     def deviation(self) -> np.ndarray:
         """The standard deviation of each column; 0 if it has no numbers, or all are equal."""
-        deviation = self.unit * np.sqrt(self._spread / np.maximum(self.n, 1))
+        deviation = self.unit * np.sqrt(self._spread / _divisor(self._weight))
         rounding = self.n * np.finfo(float).eps * np.abs(self.mean)  # of the mean
         return np.where(deviation > rounding, deviation, 0.0)
+
+
+def _divisor(weight: np.ndarray) -> np.ndarray:
+    """Sums of weights, with 1 instead of 0."""
+    return np.where(weight > 0, weight, 1.0)

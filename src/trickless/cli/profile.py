@@ -59,9 +59,10 @@ def profile(
     target: str,
     seed: int,
     advance: Callable[[int], None],
+    weight: str | None = None,
 ) -> Profile:
     """Read all rows once, with the ``kinds`` of all columns, and ``advance`` a progress bar."""
-    inputs = {name: kind for name, kind in kinds.items() if name != target}
+    inputs = {name: kind for name, kind in kinds.items() if name not in (target, weight)}
     numbers = _Numbers(inputs)
     categories = [_Categories(dataset.path, n) for n, kind in inputs.items() if kind == "category"]
     size = min(SAMPLE_ROWS, max(256, _SAMPLE_CELLS // len(kinds)))
@@ -74,6 +75,8 @@ def profile(
         known = np.flatnonzero(there.to_numpy(zero_copy_only=False))
         rows = batch.data if len(known) == len(there) else batch.data.take(pa.array(known))
         n_missing += len(there) - len(known)
+        if weight is not None:
+            check_weights(batch, weight, known)
         numbers.see(rows)
         for column in categories:
             column.see(rows.column(column.name))
@@ -90,6 +93,20 @@ def profile(
     return Profile(
         [about[name] for name in inputs], labels.told(), n_rows, n_missing, table, sampled
     )
+
+
+def check_weights(batch: Batch, name: str, known: np.ndarray) -> None:
+    """Refuse weights of the known rows that are missing, infinite or negative."""
+    weight = _values(batch.data, name)[known]
+    wrong = known[~(np.isfinite(weight) & (weight >= 0))]
+    if len(wrong):
+        row = int(wrong[0])
+        held = batch.data.column(name)[row].as_py()
+        raise CommandError(
+            f"{place(batch.path, name, batch.row + row)}: the weight of a row is "
+            f"{'missing' if held is None else held}, but it must be a finite number of at least "
+            "0. Remedy: correct it; 0 leaves the row out."
+        )
 
 
 def tell_missing(counts: Mapping[str, Counter[str]]) -> None:

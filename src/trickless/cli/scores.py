@@ -10,18 +10,23 @@ import numpy as np
 from trickless.cli.dataset import Dataset
 from trickless.cli.models import Unknown, kind_of_target, kinds_of, used
 from trickless.cli.moments import Moments
+from trickless.cli.profile import check_weights
 from trickless.cli.screen import line, progress, table
 from trickless.cli.split import Part
 from trickless.tables.columns import frame_of
 from trickless.tables.model import TableModel
 
 
-def scores_of(model: TableModel, path: Path, rows: Dataset | Part) -> dict[str, Any] | None:
+def scores_of(
+    model: TableModel, path: Path, rows: Dataset | Part, weight: str | None = None
+) -> dict[str, Any] | None:
     """Scores of a model on the rows with a target; None if there are none.
 
-    Reports how many values are categories that the model was not fitted to.
+    Reports how many values are categories that the model was not fitted to. ``weight`` is the
+    column with the weights of the rows. Counts of rows have no weights.
     """
-    kinds = kinds_of(model) | {model.target: kind_of_target(model)}
+    weights = {} if weight is None else {weight: "number"}
+    kinds = kinds_of(model) | weights | {model.target: kind_of_target(model)}
     scores: _Classes | _Numbers = _Numbers() if model.classes is None else _Classes(model.classes)
     n_rows, unknown = 0, Unknown(model)
     with progress("Predicting", rows.expected_rows()) as advance:
@@ -29,12 +34,16 @@ def scores_of(model: TableModel, path: Path, rows: Dataset | Part) -> dict[str, 
             frame = frame_of(batch.data)
             advance(len(frame))
             n_rows += len(frame)
-            frame = frame[frame[model.target].notna()]
+            there = frame[model.target].notna().to_numpy()
+            if weight is not None:
+                check_weights(batch, weight, np.flatnonzero(there))
+            frame = frame[there]
             if len(frame):
                 with used(path):
                     unknown.count(frame)
-                    scores.add(model.targets(frame), model.predict(frame))
-    if not scores.n:
+                    each = np.ones(len(frame)) if weight is None else frame[weight].to_numpy(float)
+                    scores.add(model.targets(frame), model.predict(frame), each)
+    if not scores.weight:
         return None
     unknown.tell()
     return {
@@ -50,48 +59,52 @@ class _Numbers:
 
     def __init__(self) -> None:
         self.n = 0
-        self._squares = self._sizes = 0.0
+        self.weight = self._squares = self._sizes = 0.0
         self._truth = Moments(1)
 
-    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
+    def add(self, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> None:
         error = predicted - truth
-        self._squares += float(error @ error)
-        self._sizes += float(np.abs(error).sum())
-        self._truth.add(truth[:, None])
+        self._squares += float(weight @ error**2)
+        self._sizes += float(weight @ np.abs(error))
+        self.weight += float(weight.sum())
+        self._truth.add(truth[:, None], weight)
         self.n += len(truth)
 
     def told(self) -> dict[str, Any]:
         deviation, spread = float(self._truth.deviation()[0]), float(self._truth.spread[0])
         return {
             "r2": 1 - self._squares / spread if spread else None,
-            "root_mean_squared_error": (self._squares / self.n) ** 0.5,
-            "mean_absolute_error": self._sizes / self.n,
+            "root_mean_squared_error": (self._squares / self.weight) ** 0.5,
+            "mean_absolute_error": self._sizes / self.weight,
             "standard_deviation_of_target": deviation,
         }
 
 
 class _Classes:
-    """Counts of rows by true and predicted class. The last row is for new labels."""
+    """Weights of rows by true and predicted class. The last row is for new labels."""
 
     def __init__(self, classes: np.ndarray) -> None:
-        self.n = 0
+        self.n, self.weight = 0, 0.0
         self._classes = classes
-        self._counts = np.zeros((len(classes) + 1, len(classes)), dtype=np.int64)
+        self._rows = np.zeros(len(classes) + 1, dtype=np.int64)
+        self._weights = np.zeros((len(classes) + 1, len(classes)))
 
-    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
+    def add(self, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> None:
         rows = np.searchsorted(self._classes, truth).clip(max=len(self._classes) - 1)
         rows = np.where(self._classes[rows] == truth, rows, len(self._classes))
-        np.add.at(self._counts, (rows, np.searchsorted(self._classes, predicted)), 1)
+        np.add.at(self._rows, rows, 1)
+        np.add.at(self._weights, (rows, np.searchsorted(self._classes, predicted)), weight)
         self.n += len(truth)
+        self.weight += float(weight.sum())
 
     def told(self) -> dict[str, Any]:
-        right, there = np.diag(self._counts), self._counts.sum(axis=1)
-        said = self._counts.sum(axis=0)
-        accuracy = float(right.sum() / self.n)
+        right, there = np.diag(self._weights), self._weights.sum(axis=1)
+        said = self._weights.sum(axis=0)
+        accuracy = float(right.sum() / self.weight)
         by_class = [
             {
                 "class": label,
-                "rows": int(there[j]),
+                "rows": int(self._rows[j]),
                 "recall": float(right[j] / there[j]) if there[j] else None,
                 "precision": float(right[j] / said[j]) if said[j] else None,
             }
@@ -100,8 +113,8 @@ class _Classes:
         return {
             "accuracy": accuracy,
             "error": 1 - accuracy,
-            "error_of_always_guessing_the_largest_class": 1 - float(there[:-1].max() / self.n),
-            "rows_of_unknown_classes": int(there[-1]),
+            "error_of_always_guessing_the_largest_class": 1 - float(there[:-1].max() / self.weight),
+            "rows_of_unknown_classes": int(self._rows[-1]),
             "classes": by_class,
         }
 

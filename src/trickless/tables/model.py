@@ -103,6 +103,8 @@ class TableModel(BaseEstimator):
         The column to predict.
     classes : array or None, default=None
         The class labels, for classification: texts, whole numbers or truth values.
+    weight : str or None, default=None
+        The column with the weights of the rows, from which the model does not learn otherwise.
 
     Examples
     --------
@@ -124,11 +126,13 @@ class TableModel(BaseEstimator):
         columns: list[TableColumn],
         target: str,
         classes: np.ndarray | None = None,
+        weight: str | None = None,
     ) -> None:
         self.learner = learner
         self.columns = columns
         self.target = target
         self.classes = classes
+        self.weight = weight
 
     def __repr__(self) -> str:
         return f"TableModel({self.learner!r}, {len(self.columns)} columns, target={self.target!r})"
@@ -166,7 +170,7 @@ class TableModel(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return bool(self.learner.__sklearn_is_fitted__())
 
-    def fit(self, X: Any, y: Any = None) -> TableModel:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableModel:
         """Fit the learner to all rows. The description of the columns stays unchanged.
 
         Parameters
@@ -175,13 +179,22 @@ class TableModel(BaseEstimator):
             With the target, unless ``y`` is given.
         y : array of shape (n_rows,), default=None
             The target. It replaces the target in X. Rows without a target are left out.
+        sample_weight : array of shape (n_rows,), default=None
+            Weights of the rows. They replace the column ``weight`` of X.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If a weight is missing, infinite or negative, or if the learner takes no weights.
         """
-        frame = _with_rows(self._with_target(X, y)[0])
-        self.learner.fit(self._prepared(frame, declare=True), self.targets(frame))
+        rows, there = self._with_target(X, y)
+        frame = _with_rows(rows)
+        weights = self._weights(self.learner.fit, X, there, sample_weight)
+        self.learner.fit(self._prepared(frame, declare=True), self.targets(frame), **weights)
         return self
 
     def compact(self, *, error_bars: bool = True) -> TableModel:
@@ -197,9 +210,9 @@ class TableModel(BaseEstimator):
         TableModel
         """
         learner = self.learner.compact(error_bars=error_bars)
-        return TableModel(learner, self.columns, self.target, self.classes)
+        return TableModel(learner, self.columns, self.target, self.classes, self.weight)
 
-    def partial_fit(self, X: Any, y: Any = None) -> TableModel:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableModel:
         """Learn from a batch of rows.
 
         Parameters
@@ -208,18 +221,27 @@ class TableModel(BaseEstimator):
             With the target, unless ``y`` is given.
         y : array of shape (n_rows,), default=None
             The target. It replaces the target in X. Rows without a target are left out.
+        sample_weight : array of shape (n_rows,), default=None
+            Weights of the rows. They replace the column ``weight`` of X.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If a weight is missing, infinite or negative, or if the learner takes no weights.
         """
-        frame, _ = self._with_target(X, y)
+        frame, there = self._with_target(X, y)
+        options = self._weights(self.learner.partial_fit, X, there, sample_weight)
         if not len(frame):
             return self
         with Turn(self.learner):  # no other thread starts the learner in the meantime
             rows = self._prepared(frame, declare=not self.learner.__sklearn_is_fitted__())
-            labels = {} if self.classes is None else {"classes": self.classes}
-            self.learner.partial_fit(rows, self.targets(frame), **labels)
+            if self.classes is not None:
+                options["classes"] = self.classes
+            self.learner.partial_fit(rows, self.targets(frame), **options)
         return self
 
     def predict(self, X: Any, return_std: bool = False, return_standard_error: bool = False) -> Any:
@@ -289,7 +311,7 @@ class TableModel(BaseEstimator):
         """
         rows, there = self._with_target(X, y)
         frame = _with_rows(rows)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[there]
+        weight = None if sample_weight is None else _one_each(sample_weight, there)
         targets, predicted = self.targets(frame), self.predict(frame)
         if is_classifier(self.learner):
             return float(np.average(targets == predicted, weights=weight))
@@ -362,6 +384,28 @@ class TableModel(BaseEstimator):
         there = self._there(column_of(frame, self.target))
         return frame[there], there
 
+    def _weights(self, learn: Any, X: Any, there: np.ndarray, given: Any) -> dict[str, Any]:
+        """The weights of the rows that are there, as an option of the learner."""
+        if given is None and self.weight is None:
+            return {}
+        if "sample_weight" not in inspect.signature(learn).parameters:
+            raise ValueError(
+                f"TableModel: {type(self.learner).__name__} takes no weights of rows. Remedy: "
+                "leave sample_weight and weight out, or use a learner of Kitchen Sinks or "
+                "Doubly Stochastic."
+            )
+        if given is None:
+            given = values_of(column_of(frame_of(X), str(self.weight)), "number")
+            wrong = ~(np.isfinite(given) & (given >= 0)) & there
+            if wrong.any():
+                row = int(wrong.argmax())
+                raise ValueError(
+                    f"TableModel: column {self.weight!r} holds {given[row]:g} in row {row} of its "
+                    "batch, from 0, but the weight of a row must be a finite number of at least "
+                    "0. Remedy: correct it; 0 leaves the row out."
+                )
+        return {"sample_weight": _one_each(given, there)}
+
     def _there(self, target: Any) -> np.ndarray:
         """Where the target is known. A text such as NA is missing, unless it is a class."""
         about = PandasColumn(target.name, target)
@@ -428,6 +472,17 @@ class TableModel(BaseEstimator):
                 values = np.clip(values, -_LARGEST_SINGLE, _LARGEST_SINGLE)
             columns[about.name] = values
         return pandas.DataFrame(columns, index=frame.index)
+
+
+def _one_each(sample_weight: Any, there: np.ndarray) -> Any:
+    """The weights of the rows that are there."""
+    weight = np.asanyarray(sample_weight)  # a mask stays, for the learner to refuse
+    if weight.shape != there.shape:
+        raise ValueError(
+            f"TableModel: sample_weight has the shape {weight.shape}, but X has {len(there)} rows. "
+            "Remedy: pass one weight for each row of X."
+        )
+    return weight[there]
 
 
 def _with_rows(frame: Any) -> Any:
