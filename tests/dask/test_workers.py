@@ -141,3 +141,26 @@ def test_a_step_sends_the_sums_of_leaves(far_client):
     pool = 12_000 * 5  # bytes: the rows by which cuts are chosen, once
     sums = 2 * 2**6 * 8  # of slopes and curvatures
     assert 2 * sums < (sent(far_client, start) - pool) / 30 < 2 * sums + 1000
+
+
+@pytest.mark.parametrize("learner", [KitchenSinksRegressor, DoublyStochasticRegressor])
+def test_gaps_and_times_are_refused_as_in_memory(client, learner):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((80, 3)), rng.standard_normal(80)
+    mask = np.arange(80) == 70  # in the last chunk
+    days = np.datetime64("2020-01-01") + np.arange(80).astype("timedelta64[D]")
+    rows, there = da.from_array(X, (20, 3)), da.from_array(y, 20)
+    fitted = learner(neurons=Gaussian(1.0), n_neurons=20, random_state=0)
+    for targets, said in (
+        (np.ma.array(y, mask=mask), r"y contains a masked value \(row"),
+        (np.where(mask, None, y), r"y contains None \(row"),
+        (days, "y holds dates"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            fit(fitted, rows, da.from_array(targets, 20, asarray=False))
+    masked = np.ma.array(X, mask=mask[:, None] * np.ones((1, 3), bool))
+    with pytest.raises(ValueError, match="column 0 of X holds masked values"):
+        fit(fitted, da.from_array(masked, (20, 3), asarray=False), there)
+    for weight in (np.ma.array(np.ones(80), mask=mask), np.where(mask, None, 1.0)):
+        with pytest.raises(ValueError, match="sample_weight holds NaN"):
+            fit(fitted, rows, there, da.from_array(weight, 20, asarray=False))

@@ -54,6 +54,7 @@ from trickless.learners.doubly_stochastic import (
     options_of,
     size_up,
 )
+from trickless.learners.given import as_targets
 from trickless.learners.intake import anew, begin
 from trickless.learners.labels import Labels
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
@@ -98,7 +99,7 @@ def fit_doubly_stochastic(
     with anew(estimator, is_model, goes_on=warm) as new:
         if class_weight is not None:
             new.class_weight = class_weight  # numbers instead of "balanced"
-        some = some_rows(rows, seed)
+        some = some_rows(owner, rows, seed)
         if warm:
             receive_rows(new, *some)
             go_on_from_descent(new)
@@ -124,11 +125,11 @@ class _Counted(NamedTuple):
 
 
 def _counted(model: Any, rows: Pieces, client: Any) -> _Counted:
-    y = np.asarray(stacked(client.gather(rows.y)))
+    owner = type(model).__name__
+    y = as_targets(owner, stacked(client.gather(rows.y)), model._numeric)
     weight = None
     if rows.weight[0] is not None:
-        given = np.asarray(stacked(client.gather(rows.weight)))
-        weight = check_weights(type(model).__name__, given, y)
+        weight = check_weights(owner, stacked(client.gather(rows.weight)), y)
         y = with_known_labels(model, y, np.asarray(weight) > 0)
     if isinstance(model.targets_, Labels):
         weight = model.targets_.weights(y, weight, model.class_weight)

@@ -10,7 +10,8 @@ import numpy as np
 
 from trickless.dask.pieces import Pieces
 from trickless.learners.base import Classifier
-from trickless.learners.labels import balanced, distinct, exactly, together
+from trickless.learners.given import as_targets
+from trickless.learners.labels import balanced, distinct, together
 from trickless.learners.weights import check_weights
 
 
@@ -78,7 +79,7 @@ def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
 
 def _count(owner: str, y: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels of the rows with a weight above 0, and the total weight of each."""
-    y = np.asarray(exactly(y))
+    y = as_targets(owner, y, numeric=False)
     if y.ndim > 1 and y.shape[1] > 1:
         raise ValueError(
             f"{owner}: y has {y.shape[1]} columns, but trickless.dask.fit takes one label for each "

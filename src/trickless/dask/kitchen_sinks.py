@@ -6,7 +6,6 @@ from copy import deepcopy
 from typing import Any
 
 import dask
-import numpy as np
 from dask.sizeof import sizeof
 
 from trickless.arrays.threads import linear_algebra
@@ -31,6 +30,7 @@ from trickless.learners.kitchen_sinks import (
     options_of,
 )
 from trickless.learners.neuron_learner import try_neurons
+from trickless.learners.weights import check_weights
 from trickless.solvers.statistics import Statistics
 
 
@@ -48,13 +48,14 @@ def fit_kitchen_sinks(
 ) -> Any:
     """Sum the statistics of all pieces in a tree, and solve."""
     check_streamable(estimator)
-    rows = pieces(type(estimator).__name__, X, y, sample_weight)
+    owner = type(estimator).__name__
+    rows = pieces(owner, X, y, sample_weight)
     classes, class_weight = labels(estimator, rows, classes)
     seed = as_seed(estimator.random_state)
     with anew(estimator, is_model) as new:
         if class_weight is not None:
             new.class_weight = class_weight  # numbers instead of "balanced"
-        batch = begin(new, *some_rows(rows, seed), classes, seed=seed, stream=True)
+        batch = begin(new, *some_rows(owner, rows, seed), classes, seed=seed, stream=True)
         begin_sums(new, *batch)
         new.sums_.take(_summed(new, rows))
         new.sums_.function(options_of(new))
@@ -78,7 +79,8 @@ def _summed(model: Any, rows: Pieces) -> Statistics:
 def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any) -> Statistics:
     """Sums over a piece and the pieces before it. Inputs stay unchanged, since tasks share them."""
     total = model.sums_.no_rows() if before is None else deepcopy(before)
-    if weight is None or np.any(weight):
+    weight = check_weights(type(model).__name__, weight, X, may_be_empty=True)
+    if weight is None or weight.any():
         with linear_algebra(model.n_jobs):
             batch = receive(model, X, y, weight)
             if len(batch[1]):

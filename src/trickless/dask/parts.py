@@ -17,6 +17,7 @@ from trickless.arrays.loops import loops
 from trickless.arrays.threads import linear_algebra
 from trickless.dask.pieces import stacked
 from trickless.learners.doubly_stochastic import options_of
+from trickless.learners.given import as_targets
 from trickless.learners.intake import receive
 from trickless.learners.labels import Labels
 from trickless.neurons import Weights
@@ -87,7 +88,7 @@ class State(NamedTuple):
 
 def prepared(model: Any, X: list[Any], y: list[Any], cut: Cut) -> Part:
     """The part of some chunks: their rows, validated and in the order of the batches."""
-    y_here = np.asarray(stacked(y))
+    y_here = as_targets(type(model).__name__, stacked(y), model._numeric)
     y_here = with_known_labels(model, y_here, np.isin(np.arange(len(y_here)), cut.order))
     rows, targets, _ = receive(model, stacked(X), y_here)
     rows = model.neurons_.read(rows[cut.order], model.n_jobs)

@@ -14,7 +14,9 @@ from dask.delayed import Delayed
 from dask.optimization import cull
 from distributed import Future, default_client, futures_of
 
+from trickless.arrays.missing import is_masked
 from trickless.functions.stream import Purpose, generator
+from trickless.learners.weights import check_weights
 
 #: The most rows in the first batch of a model. Its neurons are fitted to this batch.
 SAMPLE = 2**14
@@ -103,11 +105,11 @@ def _length(part: Any) -> int:
     return int(part.shape[0])
 
 
-def some_rows(rows: Pieces, seed: int) -> tuple[Any, Any, Any]:
+def some_rows(owner: str, rows: Pieces, seed: int) -> tuple[Any, Any, Any]:
     """X, y and weight (or None) in memory: all rows, or random rows of random pieces, in order."""
     where: list[Any] = [None] * len(rows.lengths)
     if rows.lengths.sum() > SAMPLE:
-        rows, lengths = _weighted(rows)
+        rows, lengths = _weighted(owner, rows)
         rng = generator(seed, Purpose.PILOT, 1)
         n_pieces = min(SAMPLED_PIECES, len(lengths))
         some = np.sort(rng.choice(len(lengths), n_pieces, replace=False)).tolist()
@@ -115,31 +117,39 @@ def some_rows(rows: Pieces, seed: int) -> tuple[Any, Any, Any]:
         chosen = np.sort(rng.choice(ends[-1], min(SAMPLE, ends[-1]), replace=False))
         where = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
         where = [index - start for index, start in zip(where, ends - lengths[some], strict=True)]
-    taken = [dask.delayed(_take)(*each) for each in zip(*rows[:3], where, strict=True)]
+    taken = [dask.delayed(_take)(owner, *each) for each in zip(*rows[:3], where, strict=True)]
     X, y, weight = zip(*dask.compute(*taken), strict=True)
     return stacked(X), stacked(y), None if weight[0] is None else stacked(weight)
 
 
-def _weighted(rows: Pieces) -> tuple[Pieces, np.ndarray]:
+def _weighted(owner: str, rows: Pieces) -> tuple[Pieces, np.ndarray]:
     """Pieces with rows of positive weight, and their numbers; all pieces if none has any."""
     if rows.weight[0] is None:
         return rows, rows.lengths
-    counts = np.array(dask.compute(*[dask.delayed(_n_weighted)(each) for each in rows.weight]))
+    counts = np.array(
+        dask.compute(*[dask.delayed(_n_weighted)(owner, each) for each in rows.weight])
+    )
     if not counts.any():  # an error is raised later
         return rows, rows.lengths
     some = np.flatnonzero(counts).tolist()
     return rows.only(some), counts[some]
 
 
-def _n_weighted(weight: Any) -> int:
-    return int((np.asarray(weight) > 0).sum())
+def _n_weighted(owner: str, weight: Any) -> int:
+    return len(_weighted_rows(owner, weight))
 
 
-def _take(X: Any, y: Any, weight: Any, index: Any) -> tuple[Any, Any, Any]:
+def _weighted_rows(owner: str, weight: Any) -> np.ndarray:
+    """Numbers of the rows of a piece whose weight is above 0."""
+    checked = check_weights(owner, weight, weight, may_be_empty=True)
+    return np.flatnonzero(np.asarray(checked))
+
+
+def _take(owner: str, X: Any, y: Any, weight: Any, index: Any) -> tuple[Any, Any, Any]:
     """Some rows of a piece, of positive weight if there are any; all for ``index=None``."""
     if index is None:
         return X, y, weight
-    if weight is not None and (positive := np.flatnonzero(np.asarray(weight) > 0)).size:
+    if weight is not None and (positive := _weighted_rows(owner, weight)).size:
         index = positive[index]
     return at(X, index), at(y, index), None if weight is None else at(weight, index)
 
@@ -159,6 +169,8 @@ def stacked(parts: Sequence[Any]) -> Any:
         return pd.concat(parts)
     if scipy.sparse.issparse(parts[0]):
         return scipy.sparse.vstack(parts, format="csr")
+    if any(map(is_masked, parts)):
+        return np.ma.concatenate(parts)  # type: ignore[no-untyped-call]
     return np.concatenate(parts)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
+from trickless.arrays.missing import unmasked
 from trickless.arrays.threads import row_blocks
 from trickless.functions.exact_kernel import check_kernel_values
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, as_seed, draw, generator
@@ -95,6 +96,7 @@ def estimate_kernel(
 
 
 def _rows(owner: str, name: str, X: Any, may_be_missing: bool = False) -> np.ndarray:
+    X = unmasked(X)
     try:
         # NumPy would warn of the sums that detect values that are not finite.
         with with_remedies(owner), np.errstate(invalid="ignore"):

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from trickless.arrays.devices import dispatches, is_foreign, join, place, take, to_host
+from trickless.arrays.missing import unmasked
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import row_blocks
 from trickless.functions.stream import Purpose, generator
@@ -197,7 +198,7 @@ def table(owner: str, name: str, X: Any) -> Any:
         if scipy.sparse.issparse(X):
             check_parts(owner, X)
             return X.tocsr()
-        X = X if dispatches() and is_foreign(X) else np.asarray(X)
+        X = X if dispatches() and is_foreign(X) else np.asarray(unmasked(X))
     if X.ndim != 2:
         raise ValueError(
             f"{owner}: {name} has the shape {tuple(X.shape)}, but it must be a table of rows and "

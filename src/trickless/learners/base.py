@@ -20,7 +20,8 @@ from trickless.arrays.devices import beside, is_foreign, to_host
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
-from trickless.learners.labels import Labels, LabelSets, exactly
+from trickless.learners.given import as_targets
+from trickless.learners.labels import Labels, LabelSets
 from trickless.learners.rows import Matrix, Rows
 from trickless.learners.targets import Numbers, check_scale
 from trickless.learners.weights import check_weights
@@ -152,6 +153,13 @@ class Learner(CallbackSupportMixin, BaseEstimator):
     def _forget_rows(self, error_bars: bool) -> None:
         """Drop the state that only learning needs."""
 
+    def _scored(self, y: Any) -> Any:
+        """Validated targets of rows that are scored; arrays of other libraries are unchanged."""
+        y = as_targets(type(self).__name__, y, self._numeric)
+        if isinstance(y, np.ndarray):
+            self.targets_.check_shape(y)
+        return y
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "seed_")
 
@@ -205,6 +213,7 @@ class Regressor(RegressorMixin, Learner):
         check_is_fitted(self)
         owner = type(self).__name__
         with with_remedies(owner):
+            y = self._scored(y)
             sample_weight = _scored_by(owner, y, sample_weight)
             if not is_foreign(y):
                 check_scale(owner, np.asarray(y, dtype=np.float64), np.dtype(np.float64))
@@ -316,7 +325,8 @@ class Classifier(ClassifierMixin, Learner):
         check_is_fitted(self)
         owner = type(self).__name__
         with with_remedies(owner):
-            return super().score(X, exactly(y), _scored_by(owner, y, sample_weight))
+            y = self._scored(y)
+            return super().score(X, y, _scored_by(owner, y, sample_weight))
 
     @available_if(_has_link)
     @in_one_state

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from trickless.arrays.missing import missing, unmasked
 from trickless.functions.network import Network
 from trickless.learners.weights import check_range
 from trickless.rules import with_remedies
+from trickless.tables.encoder import why_no_number
 
 _BALANCE = "weights of classes of about 1, such as class_weight={'rare': 5.0}"
 
@@ -57,6 +59,7 @@ class Labels:
 
     def matrix(self, y: np.ndarray) -> np.ndarray:
         """Labels as ±1 targets, shape (n_rows, n_outputs)."""
+        self.check_shape(y)
         found = distinct(self.owner, "y", y)
         unknown = found[positions(self.classes, found) < 0].tolist()
         if unknown:
@@ -69,6 +72,15 @@ class Labels:
         if len(self.classes) == 2:
             return np.where(index == 1, 1.0, -1.0)[:, None]
         return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+
+    def check_shape(self, y: np.ndarray) -> None:
+        """Raise an error unless there is one label for each row."""
+        if y.reshape(len(y), -1).shape[1] > 1:
+            raise ValueError(
+                f"{self.owner}: y has the shape {y.shape}, but the first batch had one label for "
+                "each row. Remedy: y of shape (n_rows,) in every batch; a new model for several "
+                "labels a row."
+            )
 
     def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
         """The constant that a function of these targets begins with: 0, (n_outputs,)."""
@@ -156,11 +168,7 @@ class LabelSets:
 
     def matrix(self, y: np.ndarray) -> np.ndarray:
         """Labels as ±1 targets, shape (n_rows, n_labels)."""
-        if y.ndim != 2 or y.shape[1] != self.n_outputs:
-            raise ValueError(
-                f"{self.owner}: y has the shape {y.shape}, but the first batch had a column for "
-                f"each of {self.n_outputs} labels. Remedy: the same columns in every batch."
-            )
+        self.check_shape(y)
         if not np.isin(y, (0, 1)).all():
             wrong = y[~np.isin(y, (0, 1))].tolist()[0]
             raise ValueError(
@@ -170,6 +178,14 @@ class LabelSets:
                 "outputs with classes of their own."
             )
         return 2.0 * y - 1
+
+    def check_shape(self, y: np.ndarray) -> None:
+        """Raise an error unless there is a column for each label."""
+        if y.ndim != 2 or y.shape[1] != self.n_outputs:
+            raise ValueError(
+                f"{self.owner}: y has the shape {y.shape}, but the first batch had a column for "
+                f"each of {self.n_outputs} labels. Remedy: the same columns in every batch."
+            )
 
     def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
         """The constant that a function of these targets begins with: 0, (n_labels,)."""
@@ -227,6 +243,20 @@ def exactly(y: Any) -> Any:
     return y if y.isna().any() else y.to_numpy(dtype=of_numpy)
 
 
+def in_microseconds(owner: str, source: str, labels: Any) -> Any:
+    """Labels that are times in one unit, which Python has as well; other labels are unchanged."""
+    kind = getattr(getattr(labels, "dtype", None), "kind", "")
+    if kind not in ("m", "M") or not isinstance(labels, np.ndarray):
+        return labels
+    micro = labels.astype(f"{kind}8[us]")
+    if (micro != labels).any():
+        raise ValueError(
+            f"{owner}: {source} holds times with nanoseconds, which cannot be labels. Remedy: "
+            "labels that are text, such as numpy.asarray(y).astype(str)."
+        )
+    return micro
+
+
 def together(parts: Sequence[np.ndarray]) -> np.ndarray:
     """The labels of several arrays in one."""
     if all(part.dtype.kind in "iu" for part in parts):
@@ -266,11 +296,14 @@ def _as_list(owner: str, classes: Any) -> Any:
             f"{owner}: classes={classes!r}, but it must hold all labels. Remedy: a list of "
             "labels, such as classes=[0, 1]."
         )
-    classes = exactly(classes)
-    array = np.asarray(classes)
-    if array.dtype.kind == "f" and np.isnan(array).any():
+    classes = exactly(unmasked(classes))
+    if hasattr(classes, "dtype"):
+        classes = in_microseconds(owner, "classes", np.asarray(classes))
+    array = np.array(classes, dtype=object)
+    if (gaps := missing(array)).any():
         raise ValueError(
-            f"{owner}: classes={classes!r} holds NaN, which is not a label. Remedy: leave it out."
+            f"{owner}: classes={classes!r} {why_no_number(array[gaps][0])}, which is not a label. "
+            "Remedy: leave it out."
         )
     return classes
 

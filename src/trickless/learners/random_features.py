@@ -25,6 +25,7 @@ from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
 )
+from trickless.learners.given import as_targets
 from trickless.learners.intake import anew, check_fixed
 from trickless.learners.labels import Labels
 from trickless.learners.neuron_learner import (
@@ -235,6 +236,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         self.fixed_ = {name: getattr(self, name) for name in self._fixed}
         if y is None:
             self._check_needs_no_targets()
+        y = as_targets(owner, y, numeric=False)
         numeric = y is not None and type_of_target(y).startswith("continuous")
         if self.n_candidates > 1:
             self._learn_neurons(X, y, sample_weight, numeric)

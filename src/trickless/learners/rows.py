@@ -9,9 +9,10 @@ import scipy.sparse
 from sklearn.utils.validation import validate_data
 
 from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
+from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.sparse import check_csr, parts_of
-from trickless.learners.labels import exactly
+from trickless.learners.given import as_targets, of_arrays
 from trickless.learners.places import check_double, check_place, check_readable, check_together
 from trickless.learners.resolution import (
     check_overflow,
@@ -24,7 +25,7 @@ from trickless.neurons import Inputs, Neurons
 from trickless.rules import with_remedies
 from trickless.tables.encoder import TableEncoder, why_no_numbers, why_no_table
 from trickless.tables.frames import is_frame, is_numbered, unnamed, with_names_as_text
-from trickless.tables.times import as_numbers
+from trickless.tables.times import as_numbers, holds_times
 
 _FLOATS = (np.float64, np.float32)
 
@@ -194,13 +195,12 @@ class Rows:
         if has_targets or reset:
             warn_of_rounded_integers(self.owner, "X", X)
         if has_targets:
-            y = exactly(y)
+            y = as_targets(self.owner, y, self.numeric)
             if self.numeric:
                 warn_of_rounded_integers(self.owner, "y", y)
         if numbered:
             X = unnamed(X)
-        if isinstance(X, np.ndarray):
-            X = as_numbers(X)  # of times, whatever their unit
+        X = self._as_numbers(X)
         check_readable(self.owner, X, self.kind.devices)
         check_parts(self.owner, X)
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
@@ -212,15 +212,25 @@ class Rows:
         try:
             # NumPy warns of sums that detect values that are not finite.
             with with_remedies(self.owner), np.errstate(invalid="ignore"):
-                if scipy.sparse.issparse(y):
-                    raise TypeError(
-                        f"{self.owner}: y is sparse, but targets are dense. Remedy: y.toarray()."
-                    )
                 return validate_data(learner, X, y, **options)
         except (TypeError, ValueError) as error:
             if (why := self.kind.why_refused(X)) is None:
                 raise
             raise ValueError(f"{self.owner}: {why}") from error
+
+    def _as_numbers(self, X: Any) -> Any:
+        """An array without a mask, with times as days; objects that are missing become NaN.
+
+        Families that take no missing values refuse them. Other rows are unchanged.
+        """
+        X = of_arrays(X)
+        if not isinstance(X, np.ndarray):
+            return X
+        objects = X.dtype.kind == "O"
+        if (is_masked(X) and not self.kind.tables) or (objects and holds_times(X)):
+            raise ValueError(f"{self.owner}: {self.kind.why_refused(X)}")
+        X = as_numbers(unmasked(X))
+        return np.where(missing(X), np.nan, X) if objects and self.kind.tables else X
 
     def _has_sets(self, learner: Any, y: Any) -> bool:
         """Whether y of a classifier has several labels for each row, which the learner takes."""

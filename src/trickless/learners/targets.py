@@ -6,6 +6,7 @@ same shape. Only this module knows the units of y; ``labels`` is about classes.
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from typing import Any
 
@@ -44,16 +45,21 @@ class Numbers:
 
     def matrix(self, y: np.ndarray) -> np.ndarray:
         """Targets as a matrix, shape (n_rows, n_outputs)."""
+        self.check_shape(y)
         with with_remedies(self.owner):
             targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         _check_size(self.owner, targets, self.dtype)
-        if targets.shape[1] != self.n_outputs:
-            raise ValueError(
-                f"{self.owner}: y has {targets.shape[1]} outputs, but the first batch had "
-                f"{self.n_outputs}. Remedy: pass the same columns in every batch."
-            )
         self.after(targets)
         return targets
+
+    def check_shape(self, y: np.ndarray) -> None:
+        """Raise an error unless there are as many outputs as in the first batch."""
+        n_outputs = math.prod(y.shape[1:])
+        if n_outputs != self.n_outputs:
+            raise ValueError(
+                f"{self.owner}: y has the shape {y.shape}, so {n_outputs} outputs, but the first "
+                f"batch had {self.n_outputs}. Remedy: pass the same columns in every batch."
+            )
 
     def after(self, targets: np.ndarray, others_vary: Any = False) -> Numbers:
         """The same after a batch of targets; raises an error if all differ by too little.

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from trickless.arrays.missing import missing, unmasked
+from trickless.tables.times import holds_times
+
 #: The range of weights above 0; sums of their squares, times squares of targets, stay in range.
 _LEAST, _MOST = 1e-100, 1e100
 _REMEDY = "one finite number of at least 0 for each row, in a NumPy array"
@@ -63,14 +66,12 @@ def _as_numbers(owner: str, given: Any) -> np.ndarray:
     why = None
     if scipy.sparse.issparse(given):
         why = f"is a sparse matrix of shape {given.shape}"
-    elif hasattr(given, "to_numpy") and hasattr(given, "isna") and getattr(given, "ndim", 0) == 1:
-        given = given.to_numpy(dtype=object, na_value=np.nan)  # types of pandas with missing values
     if why is None:
         try:
-            weight = np.asarray(given)
-            why = _why_no_weights(weight)
-            if why is None:
-                return weight.astype(np.float64)
+            weight = np.asarray(unmasked(given))
+            if (why := _why_no_weights(weight)) is None:
+                gaps = missing(weight)
+                return (np.where(gaps, np.nan, weight) if gaps.any() else weight).astype(float)
         except (TypeError, ValueError, OverflowError) as error:
             why = f"cannot be read as numbers ({error})"
     raise TypeError(f"{owner}: sample_weight {why}, but it must hold numbers. Remedy: {_REMEDY}.")
@@ -79,6 +80,8 @@ def _as_numbers(owner: str, given: Any) -> np.ndarray:
 def _why_no_weights(weight: np.ndarray) -> str | None:
     """What an array holds that is not a weight; None if all are numbers, or may be."""
     kind = weight.dtype.kind
+    if kind == "O" and holds_times(weight):
+        return "contains times"
     if kind in "SUOT":
         texts = (value for value in weight.ravel().tolist() if isinstance(value, str | bytes))
         found = next(texts, None)

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
 from trickless.arrays.devices import place, take, to_host
+from trickless.arrays.missing import unmasked
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.rules import check_value, count, positive, warn, with_remedies
 
@@ -121,7 +122,7 @@ def check_kernel_rows(neurons: Any, X: Any, name: str) -> np.ndarray:
         )
     with with_remedies(owner):
         rows = check_array(
-            X,
+            unmasked(X),
             accept_sparse="csr" if neurons.accepts_sparse else False,
             dtype=np.float64,
             ensure_all_finite="allow-nan" if neurons.accepts_tables else True,

@@ -9,14 +9,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from itertools import pairwise
-from numbers import Integral
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from array_api_compat import device
 
+from trickless.arrays.missing import is_masked, is_missing
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.rules import shown
 from trickless.tables.categories import as_text, coded, warn_of_new
 from trickless.tables.frames import (
     NUMBER_TYPES,
@@ -29,10 +31,12 @@ from trickless.tables.frames import (
     is_frame,
     numbers_of,
 )
-from trickless.tables.times import DATES, ZONED
+from trickless.tables.times import DATES, ZONED, kind_of_time
 
 CATEGORIES = "categories"
-_INFINITY = "contains infinity"
+_INFINITY, _NAN = "contains infinity", "contains NaN"
+#: What has nothing to do with types.
+_WITHOUT_TYPE = _INFINITY, _NAN, "contains None", "contains <NA>", "contains NaT"
 #: From this number on, double precision cannot represent all whole numbers.
 _EXACT = 2**53
 _REMEDY = "put one number, truth value, time or text in each cell; or leave the column out"
@@ -256,11 +260,13 @@ def why_no_table(X: Any) -> str | None:
                 f"column {column!r} of X {why}, but the model was fitted to an array, which is a "
                 "table of numbers. Remedy: fit it to a data frame with these columns."
             )
-    elif getattr(getattr(X, "dtype", None), "kind", "-") in "OUS":
-        return (
-            "X is an array of text, but an array must hold numbers. Remedy: pass a data frame, "
-            "whose columns can have different types."
-        )
+        return None
+    for j, held in _refused_of_array(X):
+        if held not in _WITHOUT_TYPE:
+            return (
+                f"column {j} of X {held}, but an array must hold numbers. Remedy: pass a data "
+                "frame, whose columns can have different types, or encode it in a pipeline."
+            )
     return None
 
 
@@ -276,14 +282,20 @@ def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
 
 
 def why_no_frame(X: Any, name: str = "X") -> str | None:
-    """How to convert a table of another library; None if X is not one."""
-    if not is_frame(X):
-        for method in ("collect", "to_pandas"):  # lazy frames; Arrow and others
-            if callable(getattr(X, method, None)):
-                return (
-                    f"{name} is a {type(X).__name__}, which cannot be read directly. Remedy: "
-                    f"{name}.{method}()."
-                )
+    """How to convert a table of another library, or of records; None if X is not one."""
+    if is_frame(X):
+        return None
+    for method in ("collect", "to_pandas"):  # lazy frames; Arrow and others
+        if callable(getattr(X, method, None)):
+            return (
+                f"{name} is a {type(X).__name__}, which cannot be read directly. Remedy: "
+                f"{name}.{method}()."
+            )
+    if (fields := getattr(getattr(X, "dtype", None), "names", None)) is not None:
+        return (
+            f"{name} is an array of records with the fields {', '.join(map(repr, fields))}, but "
+            f"columns are needed. Remedy: pandas.DataFrame({name})."
+        )
     return None
 
 
@@ -309,6 +321,8 @@ def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
         X = X.tocsc()
         columns = (X.data[start:stop] for start, stop in pairwise(X.indptr))
     else:
+        masked = np.ma.getmaskarray(X).any(axis=0) if is_masked(X) else ()
+        yield from ((j, "holds masked values") for j in np.flatnonzero(masked).tolist())
         try:
             rows = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else np.empty(0)
         except ValueError:  # rows of several lengths
@@ -316,7 +330,7 @@ def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
         columns = rows.T if rows.ndim == 2 else ()
     for j, column in enumerate(columns):
         for value in _suspects(np.asarray(column)):
-            if (held := _in_words(value)) is not None:
+            if (held := why_no_number(value)) is not None:
                 yield j, held
 
 
@@ -327,15 +341,21 @@ def _suspects(column: np.ndarray) -> Iterable[Any]:
     return column.tolist() if column.dtype.kind in "OSUT" else ()
 
 
-def _in_words(value: Any) -> str | None:
-    """What a message says of this value; None if it is a finite number, or unknown."""
+def why_no_number(value: Any) -> str | None:
+    """What a message says of this value; None if it is a finite number, or too large for one."""
+    if is_missing(value):
+        is_nan = isinstance(value, Number) and not isinstance(value, np.timedelta64)
+        return _NAN if is_nan else f"contains {value}"
+    if kind := kind_of_time(value):
+        return f"contains {kind}, {shown(value)}"
     try:
         number = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        return None
+    except (TypeError, ValueError):
         if isinstance(value, str | bytes):
             return f"contains text, {value[:40]!r}"
-        missing = value is None or type(value).__name__ in ("NAType", "NaTType")
-        return f"contains {value}" if missing else None
+        return f"contains a value of the type {type(value).__name__}, {shown(value)}"
     if np.isfinite(number):
         return None
-    return "contains NaN" if np.isnan(number) else _INFINITY
+    return _NAN if np.isnan(number) else _INFINITY

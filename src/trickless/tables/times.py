@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from trickless.arrays.missing import is_missing
+
 #: Kinds of time. Only a date with a time zone is a point in time.
 DATES, ZONED, DURATIONS = "dates", "dates with a time zone", "durations"
 TIMES_OF_DAY = "times of day"
@@ -38,6 +40,13 @@ def kind_of_time(value: Any) -> str:
     if isinstance(value, timedelta | np.timedelta64):
         return DURATIONS
     return TIMES_OF_DAY if isinstance(value, time) else ""
+
+
+def holds_times(array: np.ndarray) -> bool:
+    """Whether an array of objects holds times, whose unit is lost when they become floats."""
+    kinds = {type(value): value for value in array.flat}
+    times = {kind for kind, value in kinds.items() if kind_of_time(value)}
+    return any(type(value) in times and not is_missing(value) for value in array.flat if times)
 
 
 def as_number(value: Any) -> float:
