@@ -820,19 +820,20 @@ def is_model(learner: _KitchenSinks) -> bool:
 
 def _families(learner: _KitchenSinks) -> list[Neurons]:
     """The families to choose from, not fitted."""
-    plain = clone(learner).set_params(search=None)
+    family = clone(make_neurons(learner.neurons))
     if learner.search is None:
-        return [clone(make_neurons(plain.neurons))]
-    known = sorted(f"neurons__{name}" for name in make_neurons(plain.neurons).get_params())
+        return [family]
+    known = sorted(f"neurons__{name}" for name in family.get_params())
     for name in learner.search:
         if name not in known:
             raise ValueError(
                 f"{type(learner).__name__}: search={dict(learner.search)!r} names {name!r}, which "
                 f"is not a parameter of the neurons. Remedy: one of {', '.join(known) or 'none'}."
             )
+    grid = {name.removeprefix("neurons__"): each for name, each in learner.search.items()}
     return [
-        clone(make_neurons(clone(plain).set_params(**params).neurons))
-        for params in sklearn.model_selection.ParameterGrid(learner.search)
+        clone(clone(family).set_params(**params))
+        for params in sklearn.model_selection.ParameterGrid(grid)
     ]
 
 
