@@ -24,26 +24,23 @@ MOST, MOST_THINGS = 2**63 - 1, 2**40
 _SHOWN = 200
 #: Remedies for messages of scikit-learn and NumPy. The first pattern that matches counts.
 _REMEDIES = {
-    "y contains (NaN|infinity)": "leave these rows out",
+    "features, but|feature names|Feature names|column names": (
+        "pass the columns that the model was fitted to, in the same order and with the same names"
+    ),
+    "with 0 sample": "pass at least one row",
+    "with 0 feature|not contain any features": "pass at least one column",
     "contains infinity": "replace it by a finite number, or leave these rows out",
     "contains NaN": "leave these rows out, or fill them in (sklearn.impute)",
     "Expected (2D|a 2-dim)": (
         "Reshape your data: X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if it is one "
         "row; a data frame instead of a series"
     ),
-    "0 sample": "pass at least one row",
-    "Sparse data": "dense rows, X.toarray()",
-    "0 feature|not contain any features": "pass at least one column",
-    "Found array with dim": (
-        "two dimensions: X.reshape(len(X), -1), and neurons=Patches(X.shape[1:]) for images"
-    ),
-    "inconsistent numbers|number of output": "one target and one weight for each row of X",
+    "^Sparse data": "dense rows, X.toarray()",
+    "^Found array with dim": "two dimensions: X.reshape(len(X), -1)",
+    "inconsistent numbers": "one target and one weight for each row of X",
     "requires y": "pass the targets y",
-    "features, but|feature names|Feature names|column names": (
-        "pass the columns that the model was fitted to, in the same order and with the same names"
-    ),
-    "Complex data": "pass real and imaginary parts as separate columns",
-    "label|1d array|target|multi": (
+    "^Complex data": "pass real and imaginary parts as separate columns",
+    "^Unknown label type|should be a 1d array|legacy multi-label|^Mix of label": (
         "a 1d array with one label for each row, text or integers; for numbers, use a regressor"
     ),
 }

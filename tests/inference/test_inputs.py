@@ -136,7 +136,7 @@ def test_random_states_give_the_same_answer_again(test):
     [
         ((X, Y[:, :3]), {}, r"X has 4 columns, but Y has 3\. Remedy"),
         ((X, Y[0]), {}, r"Y has the shape \(4,\), but it must be a table.*Y\.reshape\(-1, 1\)"),
-        ((X.reshape(60, 2, 2), Y), {}, r"X has the shape \(60, 2, 2\).*Patches\(X\.shape\[1:\]\)"),
+        ((X.reshape(60, 2, 2), Y), {}, r"X has the shape \(60, 2, 2\).*Patches\(\(2, 2\), p"),
         ((X, Y[:1]), {}, "Y has 1 row, but an unbiased statistic needs 2 or more"),
         ((X, GAP), {}, r"column 1 of Y contains NaN, but neurons=Gaussian\(\).*Tabular\(\)"),
         ((GAP, X), {}, "column 1 of X contains NaN"),

@@ -542,7 +542,6 @@ def test_columns_that_are_not_numbers_are_named(learner):
         ((5, 3), pd.NaT, "column 3 of X contains NaT"),
         ((5, 3), np.timedelta64("NaT"), "column 3 of X contains NaT"),
         ((5, 3), np.timedelta64(3, "D"), "column 3 of X contains durations, np.timedelta64(3,'D')"),
-        ((5, 3), {}, "column 3 of X contains a value of the type dict, {}"),
     ],
 )
 @with_kernels

@@ -18,6 +18,7 @@ from trickless.functions.stream import Purpose, generator
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
 from trickless.learners.rows import check_parts
 from trickless.neurons import Neurons, make_neurons
+from trickless.neurons.patches import for_images
 from trickless.rules import (
     N_JOBS,
     check_value,
@@ -202,10 +203,16 @@ def table(owner: str, name: str, X: Any) -> Any:
     if X.ndim != 2:
         raise ValueError(
             f"{owner}: {name} has the shape {tuple(X.shape)}, but it must be a table of rows and "
-            f"columns. Remedy: {name}.reshape(-1, 1) if it is one feature; for images "
-            f"{name}.reshape(len({name}), -1), and Patches({name}.shape[1:]) as neurons."
+            f"columns. Remedy: {_flat(name, tuple(X.shape))}."
         )
     return X
+
+
+def _flat(name: str, shape: tuple[int, ...]) -> str:
+    """How to make a table of an array of this shape, in words."""
+    if len(shape) > 2:
+        return for_images(name, shape)
+    return f"{name}.reshape(-1, 1) if it is one feature" if shape else "pass an array of rows"
 
 
 def _below(owner: str, X: Any, Y: Any) -> Any:

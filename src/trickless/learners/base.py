@@ -20,6 +20,7 @@ from trickless.arrays.devices import beside, is_foreign, to_host
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
+from trickless.learners.calls import checked
 from trickless.learners.given import as_targets
 from trickless.learners.labels import Labels, LabelSets
 from trickless.learners.rows import Matrix, Rows
@@ -79,9 +80,11 @@ class Learner(CallbackSupportMixin, BaseEstimator):
     }
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let callbacks follow the fit of a class of learners."""
+        """Let callbacks follow the fit of a class of learners, and check what is passed to it."""
         if "fit" in vars(cls):
             cls.fit = watched(vars(cls)["fit"])
+        for name in {"fit", "partial_fit", "fit_stream"} & vars(cls).keys():
+            setattr(cls, name, checked(name, vars(cls)[name]))
         super().__init_subclass__(**options)
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -10,8 +10,10 @@ import scipy.sparse
 from trickless.arrays.devices import is_foreign
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.learners.labels import exactly, in_microseconds
+from trickless.neurons.patches import for_images
 from trickless.rules import shown
 from trickless.tables.encoder import why_no_number
+from trickless.tables.frames import is_frame
 from trickless.tables.times import DATES, DURATIONS, holds_times, kind_of_time
 
 _SINCE = (
@@ -64,6 +66,21 @@ def of_arrays(X: Any) -> Any:
     except ValueError:  # of several lengths
         return X
     return array if array.dtype.kind in "OmM" else X
+
+
+def check_shape(owner: str, X: Any, n_features: int | None) -> None:
+    """Check the dimensions of rows that have a shape, and their columns unless they are named."""
+    shape = tuple(getattr(X, "shape", ()))
+    if len(shape) > 2:
+        raise ValueError(
+            f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and columns. "
+            f"Remedy: {for_images('X', shape)}."
+        )
+    if n_features is not None and len(shape) == 2 and shape[1] != n_features and not is_frame(X):
+        raise ValueError(
+            f"{owner}: X has {shape[1]} features, but {owner} is expecting {n_features} features "
+            "as input. Remedy: pass the columns that the model was fitted to, in the same order."
+        )
 
 
 def check_there(owner: str, name: str, array: np.ndarray, what: str = "") -> None:

@@ -63,7 +63,8 @@ class _Anew(Held[L]):
         if self._goes_on and getattr(self._learner, "compacted_", False):
             raise ValueError(
                 f"{type(self._learner).__name__}: compact() has left out what learning needs. "
-                "Remedy: use the model from before compact(), or call fit to begin anew."
+                "Remedy: use the model from before compact(), or "
+                f"{_to_begin_anew(self._learner)}."
             )
         self._turn.begin()
         self._new = object.__new__(type(self._learner))
@@ -143,10 +144,11 @@ def receive(
 def _with_targets(
     learner: Learner, X: Any, y: np.ndarray, weight: np.ndarray | None, stream: bool
 ) -> Batch:
-    targets = learner.targets_.matrix(y)
     if isinstance(learner.targets_, Numbers):
+        targets = learner.targets_.matrix(y)
         learner.targets_ = learner.targets_.after(targets)
     else:
+        targets = learner.targets_.matrix(y, stream)
         class_weight = getattr(learner, "class_weight", None)
         weight = learner.targets_.weights(y, weight, class_weight, stream)
     return that_count(X, targets, weight)
@@ -155,15 +157,24 @@ def _with_targets(
 def check_fixed(learner: Learner) -> None:
     """Check that the parameters in ``fixed_`` have not changed since the first batch."""
     for name, then in learner.fixed_.items():
-        check_unchanged(type(learner).__name__, name, getattr(learner, name), then)
+        now, remedy = getattr(learner, name), _to_begin_anew(learner)
+        check_unchanged(type(learner).__name__, name, now, then, remedy)
 
 
-def check_unchanged(owner: str, name: str, now: Any, then: Any) -> None:
+def _to_begin_anew(learner: Any) -> str:
+    """How to let a fitted learner begin anew, in words."""
+    warm = "set warm_start=False and " if getattr(learner, "warm_start", False) else ""
+    return f"{warm}call fit to begin anew"
+
+
+def check_unchanged(
+    owner: str, name: str, now: Any, then: Any, remedy: str = "call fit to begin anew"
+) -> None:
     """Check that a parameter has its value of the first batch."""
     if not _same(now, then):
         raise ValueError(
             f"{owner}: {name}={now!r}, but the model was begun with {name}={then!r}, which its "
-            f"coefficients depend on. Remedy: set {name} back, or call fit to begin anew."
+            f"coefficients depend on. Remedy: set {name} back, or {remedy}."
         )
 
 

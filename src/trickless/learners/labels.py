@@ -57,16 +57,18 @@ class Labels:
                 "partial_fit, or leave classes out of later ones."
             )
 
-    def matrix(self, y: np.ndarray) -> np.ndarray:
-        """Labels as ±1 targets, shape (n_rows, n_outputs)."""
+    def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
+        """Labels as ±1 targets, shape (n_rows, n_outputs), of batches in a stream or of a fit."""
         self.check_shape(y)
         found = distinct(self.owner, "y", y)
         unknown = found[positions(self.classes, found) < 0].tolist()
         if unknown:
+            remedy = "pass classes= with all labels to the first call of partial_fit"
+            if not stream:
+                remedy = "fit with warm_start=False, which begins anew"
             raise ValueError(
                 f"{self.owner}: y holds the label(s) {unknown}, which are not among the "
-                f"classes {self.classes.tolist()} fixed by the first batch. Remedy: pass classes= "
-                "with all labels to the first call of partial_fit."
+                f"classes {self.classes.tolist()} fixed by the first batch. Remedy: {remedy}."
             )
         index = positions(self.classes, y)
         if len(self.classes) == 2:
@@ -166,7 +168,7 @@ class LabelSets:
                 f"{self.n_outputs} labels. Remedy: leave classes out."
             )
 
-    def matrix(self, y: np.ndarray) -> np.ndarray:
+    def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
         """Labels as ±1 targets, shape (n_rows, n_labels)."""
         self.check_shape(y)
         if not np.isin(y, (0, 1)).all():

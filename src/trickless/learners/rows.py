@@ -12,7 +12,7 @@ from trickless.arrays.devices import dispatches, has_double, is_foreign, place, 
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.sparse import check_csr, parts_of
-from trickless.learners.given import as_targets, of_arrays
+from trickless.learners.given import as_targets, check_shape, of_arrays
 from trickless.learners.places import check_double, check_place, check_readable, check_together
 from trickless.learners.resolution import (
     check_overflow,
@@ -203,6 +203,7 @@ class Rows:
         X = self._as_numbers(X)
         check_readable(self.owner, X, self.kind.devices)
         check_parts(self.owner, X)
+        check_shape(self.owner, X, None if reset else learner.n_features_in_)
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
         if self.kind.tables:
             options["ensure_all_finite"] = "allow-nan"
@@ -227,10 +228,12 @@ class Rows:
         if not isinstance(X, np.ndarray):
             return X
         objects = X.dtype.kind == "O"
-        if (is_masked(X) and not self.kind.tables) or (objects and holds_times(X)):
-            raise ValueError(f"{self.owner}: {self.kind.why_refused(X)}")
+        has_gaps = is_masked(X) or (objects and bool(missing(X).any()))
+        if (has_gaps and not self.kind.tables) or (objects and holds_times(X)):
+            if (why := self.kind.why_refused(X)) is not None:
+                raise ValueError(f"{self.owner}: {why}")
         X = as_numbers(unmasked(X))
-        return np.where(missing(X), np.nan, X) if objects and self.kind.tables else X
+        return np.where(missing(X), np.nan, X) if objects and has_gaps else X
 
     def _has_sets(self, learner: Any, y: Any) -> bool:
         """Whether y of a classifier has several labels for each row, which the learner takes."""

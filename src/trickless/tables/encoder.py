@@ -35,6 +35,7 @@ from trickless.tables.times import DATES, ZONED, kind_of_time
 
 CATEGORIES = "categories"
 _INFINITY, _NAN = "contains infinity", "contains NaN"
+_OTHER = "contains a value of the type"
 #: What has nothing to do with types.
 _WITHOUT_TYPE = _INFINITY, _NAN, "contains None", "contains <NA>", "contains NaT"
 #: From this number on, double precision cannot represent all whole numbers.
@@ -275,6 +276,8 @@ def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
     if (found := why_no_frame(X, name)) is not None:
         return found
     for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
+        if why.startswith(_OTHER):  # which scikit-learn refuses with a TypeError
+            return None
         if why == _INFINITY:  # which no family takes
             remedy = "rows must be finite. Remedy: replace it by a finite number, or leave it out."
         return f"column {column!r} of {name} {why}, but {remedy}"
@@ -355,7 +358,7 @@ def why_no_number(value: Any) -> str | None:
     except (TypeError, ValueError):
         if isinstance(value, str | bytes):
             return f"contains text, {value[:40]!r}"
-        return f"contains a value of the type {type(value).__name__}, {shown(value)}"
+        return f"{_OTHER} {type(value).__name__}, {shown(value)}"
     if np.isfinite(number):
         return None
     return _NAN if np.isnan(number) else _INFINITY
