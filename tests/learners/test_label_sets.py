@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import log_loss
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.preprocessing import scale
+from sklearn.preprocessing import MultiLabelBinarizer, scale
 
 import trickless
 from cases import LEARNERS
@@ -75,3 +75,25 @@ def test_all_other_classifiers_name_a_remedy(model):
         model.fit(X, Y)
     with pytest.raises(ValueError, match=r"one label for each row .*MultiOutputClassifier"):
         DoublyStochasticClassifier().partial_fit(X, Y)
+
+
+def test_labels_of_another_shape_do_not_follow():
+    """Neither one label a row after several, nor several after one, nor in a merge."""
+    one, rows = Y[:, 0] + 2 * Y[:, 1], slice(300)
+    first = [clone(MODEL).fit(X[rows], y[rows]) for y in (one, Y)]
+    assert first[0].classes_.tolist() == first[1].classes_.tolist() == [0, 1, 2, 3]
+    said = r"y has the shape .*, but the first batch had (one label|a column for each).*Remedy"
+    for model, y in zip(first, (Y, one), strict=True):
+        decisions = model.decision_function(X)
+        for call in (model.partial_fit, model.score):
+            with pytest.raises(ValueError, match=said):
+                call(X[300:], y[300:])
+        with pytest.raises(ValueError, match=said):
+            clone(MODEL).fit_stream([(X[:50], y[:50]), (X[:50], (one if y is Y else Y)[:50])])
+        np.testing.assert_array_equal(model.decision_function(X), decisions)
+    for mine, other in (first, first[::-1]):
+        with pytest.raises(ValueError, match=r"y of another shape.*Remedy"):
+            mine.merge(other)
+    with pytest.raises(ValueError, match=r"Remedy: .*MultiLabelBinarizer\(\)\.fit_transform\(y\)"):
+        clone(MODEL).fit(X[:2], [["a"], ["b", "c"]])
+    clone(MODEL).fit(X[:2], MultiLabelBinarizer().fit_transform([["a"], ["b", "c"]]))

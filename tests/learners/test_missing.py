@@ -53,7 +53,7 @@ GAPS = {
         lambda v: pd.Series(with_gap(v, None).tolist()).convert_dtypes(), "<NA>|NaN",
     ),
     "series-categories": (lambda v: pd.Series(with_gap(v, None), dtype="category"), "NaN"),
-    "frame": (lambda v: pd.DataFrame({"a": with_gap(v, None)}), "None"),
+    "frame": (lambda v: pd.DataFrame({"a": with_gap(v, None)}), "None|NaN"),
     "polars": (lambda v: pl.Series(with_gap(v, None).tolist(), strict=False), "None|NaN"),
     "arrow": (lambda v: pa.array(with_gap(v, None).tolist()), "None|NaN"),
 }  # fmt: skip

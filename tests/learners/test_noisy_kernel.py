@@ -288,3 +288,10 @@ def test_a_function_that_is_zero_asks_for_no_estimates():
     np.testing.assert_array_equal(NoisyKernelRegressor(shots).fit(X, np.ones(50)).predict(X), 1)
     model = NoisyKernelClassifier(shots, n_samples=3).fit(X[:2], ["a", "b"])
     np.testing.assert_array_equal(model.decision_function(X), 0)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the kernel
+def test_an_estimate_that_fails_names_how_large_the_rows_are():
+    X = inputs(20, 2)
+    with pytest.raises(ValueError, match=r"failed with ValueError: p < 0.*rows reach.*Remedy: sc"):
+        NoisyKernelRegressor(shots, dtype="float64").fit(1e160 * X, X[:, 0])

@@ -103,7 +103,7 @@ def _rows(owner: str, name: str, X: Any, may_be_missing: bool = False) -> np.nda
             finite = "allow-nan" if may_be_missing else True
             return check_array(X, dtype=np.float64, ensure_all_finite=finite, input_name=name)
     except (TypeError, ValueError) as error:
-        remedy = "rows must be finite numbers. Remedy: encode it in a pipeline."
+        remedy = "rows must be finite numbers. Remedy: encode it, or fill it in, in a pipeline."
         if (why := why_no_numbers(X, remedy, name)) is None:
             raise
         raise ValueError(f"{owner}: {why}") from error

@@ -43,7 +43,12 @@ from trickless.rules import (
     positive,
 )
 from trickless.solvers.descent import Descent
-from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
+from trickless.solvers.losses import (
+    CLASSIFICATION_LOSSES,
+    FOR_LABELS,
+    FOR_NUMBERS,
+    REGRESSION_LOSSES,
+)
 from trickless.solvers.step_sizes import Options, Plan, may_be_newton, plan
 
 _AUTO = choice("auto", remedy="")
@@ -524,7 +529,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     """
 
     _rules = _DoublyStochastic._rules | {
-        "loss": choice(*REGRESSION_LOSSES, remedy="loss='squared_error' estimates the mean"),
+        "loss": choice(*REGRESSION_LOSSES, remedy=FOR_NUMBERS),
         "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
     }
 
@@ -731,7 +736,7 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     """
 
     _rules = _DoublyStochastic._rules | {
-        "loss": choice(*CLASSIFICATION_LOSSES, remedy="loss='log_loss' gives probabilities"),
+        "loss": choice(*CLASSIFICATION_LOSSES, remedy=FOR_LABELS),
         "class_weight": CLASS_WEIGHT,
     }
 

@@ -31,8 +31,8 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
     """Targets, or labels unless ``numeric``, as an array of one or two dimensions.
 
     Missing values raise an error, and so do times as targets, since their unit would be a matter of
-    the container. Labels may be times to the microsecond. None, arrays of other libraries, and
-    lists of several lengths are returned unchanged.
+    the container. Labels may be times to the microsecond. None and arrays of other libraries
+    are returned unchanged.
     """
     if scipy.sparse.issparse(y):
         raise TypeError(f"{owner}: y is sparse, but targets are dense. Remedy: y.toarray().")
@@ -43,8 +43,13 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
         array = np.asarray(exactly(given))
         # Text in a list would make a text of a missing value.
         objects = np.array(given, dtype=object) if array.dtype.kind in "SU" else array
-    except ValueError:
-        return y
+    except ValueError as error:
+        remedy = "one number for each row, or as many in every row"
+        if not numeric:
+            remedy = "one label for each row; for several, MultiLabelBinarizer().fit_transform(y)"
+        raise ValueError(
+            f"{owner}: y is a {type(y).__name__} of values of several lengths. Remedy: {remedy}."
+        ) from error
     _check_shape(owner, y, array, numeric)
     if numeric and array.dtype.kind in "mM":
         time = DATES if array.dtype.kind == "M" else DURATIONS

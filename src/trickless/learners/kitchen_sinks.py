@@ -44,7 +44,7 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.losses import CLASSIFICATION_LOSSES
+from trickless.solvers.losses import CLASSIFICATION_LOSSES, FOR_LABELS
 from trickless.solvers.ridge import Solution
 from trickless.solvers.state import parts_of
 from trickless.solvers.statistics import Statistics
@@ -705,9 +705,7 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
 
     _fixed = ("loss", *_KitchenSinks._fixed)
     _rules = _KitchenSinks._rules | {
-        "loss": choice(
-            *CLASSIFICATION_LOSSES, "exponential", remedy="loss='squared_error' is the fastest"
-        ),
+        "loss": choice(*CLASSIFICATION_LOSSES, "exponential", remedy=FOR_LABELS),
         "class_weight": CLASS_WEIGHT,
     }
 
@@ -913,6 +911,12 @@ def _check_mergeable(model: Any, other: Any) -> None:
             "are merged must weigh their rows alike, and 'balanced' depends on the rows of each "
             "part. Remedy: the same dictionary of weights in all parts, such as "
             "class_weight={0: 1.0, 1: 5.0}, or None."
+        )
+    if type(other.targets_) is not type(model.targets_):
+        raise ValueError(
+            f"{owner}: other was fitted to y of another shape: one model has one label for each "
+            "row, and the other a column for each of several labels. Remedy: y of the same shape "
+            "in both parts."
         )
     for name in ("classes_", "n_outputs_", "n_features_in_", "feature_names_in_"):
         here, there = getattr(model, name, 0), getattr(other, name, 0)

@@ -34,7 +34,12 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
+from trickless.solvers.losses import (
+    CLASSIFICATION_LOSSES,
+    FOR_LABELS,
+    FOR_NUMBERS,
+    REGRESSION_LOSSES,
+)
 from trickless.solvers.norma import NORMA, Options
 
 
@@ -288,7 +293,7 @@ class NORMARegressor(Regressor, _NORMA):
 
     _fixed = ("epsilon", *_NORMA._fixed)
     _rules = _NORMA._rules | {
-        "loss": choice(*REGRESSION_LOSSES, remedy="loss='squared_error' estimates the mean"),
+        "loss": choice(*REGRESSION_LOSSES, remedy=FOR_NUMBERS),
         "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
     }
 
@@ -406,9 +411,7 @@ class NORMAClassifier(Classifier, _NORMA):
     True
     """
 
-    _rules = _NORMA._rules | {
-        "loss": choice(*CLASSIFICATION_LOSSES, remedy="loss='log_loss' gives probabilities")
-    }
+    _rules = _NORMA._rules | {"loss": choice(*CLASSIFICATION_LOSSES, remedy=FOR_LABELS)}
 
     def __init__(
         self,

@@ -27,6 +27,9 @@ from trickless.tables.encoder import TableEncoder, why_no_numbers, why_no_table
 from trickless.tables.frames import is_frame, is_numbered, unnamed, with_names_as_text
 from trickless.tables.times import as_numbers, holds_times
 
+_FINITE = (
+    "rows must be finite numbers. Remedy: encode it, or fill it in (sklearn.impute), in a pipeline."
+)
 _FLOATS = (np.float64, np.float32)
 
 #: Rows, targets and weights of a batch.
@@ -63,7 +66,7 @@ class Matrix:
 
     def why_refused(self, X: Any) -> str | None:
         """Explain why rows are not finite numbers, with a remedy; None if the reason is unknown."""
-        return why_no_numbers(X, "rows must be finite numbers. Remedy: encode it in a pipeline.")
+        return why_no_numbers(X, _FINITE)
 
     def converted(self, X: Any) -> Any:
         """Rows in the learner's precision, converted further if the learner needs that."""
@@ -109,7 +112,8 @@ class RowsOfNeurons(Matrix):
             X,
             f"neurons={self.family}() takes finite numbers only. Remedy: neurons=Tabular(), or "
             "neurons=Trees() for Doubly Stochastic Gradients. They take missing values and, in "
-            "data frames, text and dates. Or encode it in a pipeline.",
+            "data frames, text and dates. Or encode it, or fill it in (sklearn.impute), in a "
+            "pipeline.",
         )
 
 
@@ -186,6 +190,7 @@ class Rows:
 
     def _validated(self, learner: Any, X: Any, y: Any, reset: bool) -> Any:
         """Rows, and targets if there are any, as arrays of finite numbers."""
+        check_shape(self.owner, X, None if reset else learner.n_features_in_)
         numbered = is_frame(X) and self._is_numbered(learner, X, reset)
         if is_frame(X):
             X = with_names_as_text(X)
@@ -203,7 +208,6 @@ class Rows:
         X = self._as_numbers(X)
         check_readable(self.owner, X, self.kind.devices)
         check_parts(self.owner, X)
-        check_shape(self.owner, X, None if reset else learner.n_features_in_)
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
         if self.kind.tables:
             options["ensure_all_finite"] = "allow-nan"
@@ -229,9 +233,9 @@ class Rows:
             return X
         objects = X.dtype.kind == "O"
         has_gaps = is_masked(X) or (objects and bool(missing(X).any()))
-        if (has_gaps and not self.kind.tables) or (objects and holds_times(X)):
-            if (why := self.kind.why_refused(X)) is not None:
-                raise ValueError(f"{self.owner}: {why}")
+        doubtful = (has_gaps and not self.kind.tables) or (objects and holds_times(X))
+        if doubtful and (why := self.kind.why_refused(X)) is not None:
+            raise ValueError(f"{self.owner}: {why}")
         X = as_numbers(unmasked(X))
         return np.where(missing(X), np.nan, X) if objects and has_gaps else X
 
@@ -280,7 +284,7 @@ class Rows:
             with with_remedies(self.owner):  # names before types
                 rows = unnamed(X) if numbered else X
                 validate_data(learner, rows, reset=False, skip_check_array=True)
-        return X if self.encoder is None else self.encoder(self.owner, X)
+        return X if self.encoder is None else self.encoder(self.owner, unmasked(of_arrays(X)))
 
     def _in_precision(self, X: Any, first: bool = False) -> Any:
         """Rows in the learner's precision; warns if the first batch loses too much by it."""

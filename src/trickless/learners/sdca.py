@@ -23,7 +23,13 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, DualLoss
+from trickless.solvers.losses import (
+    CLASSIFICATION_LOSSES,
+    FOR_LABELS,
+    FOR_NUMBERS,
+    REGRESSION_LOSSES,
+    DualLoss,
+)
 from trickless.solvers.sdca import DualAscent
 from trickless.solvers.step_sizes import automatic_alpha
 
@@ -183,7 +189,7 @@ class SDCARegressor(Regressor, _SDCA):
     """
 
     _rules = _SDCA._rules | {
-        "loss": choice(*REGRESSION_LOSSES, remedy="loss='squared_error' estimates the mean"),
+        "loss": choice(*REGRESSION_LOSSES, remedy=FOR_NUMBERS),
         "epsilon": non_negative("epsilon=0.1 suits standardised targets"),
     }
 
@@ -293,7 +299,7 @@ class SDCAClassifier(Classifier, _SDCA):
     """
 
     _rules = _SDCA._rules | {
-        "loss": choice(*CLASSIFICATION_LOSSES, remedy="loss='log_loss' gives probabilities"),
+        "loss": choice(*CLASSIFICATION_LOSSES, remedy=FOR_LABELS),
         "class_weight": CLASS_WEIGHT,
     }
 

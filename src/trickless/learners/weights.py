@@ -30,7 +30,7 @@ def check_weights(
     if weight.shape != (X.shape[0],):
         raise ValueError(
             f"{owner}: sample_weight has the shape {weight.shape}, but {X.shape[0]} rows need one "
-            f"weight each: shape {(X.shape[0],)}. Remedy: {_REMEDY}; sample_weight.ravel() of a "
+            f"weight each: shape {(X.shape[0],)}. Remedy: {_REMEDY}; numpy.ravel() of a "
             "column."
         )
     wrong = ~np.isfinite(weight) | (weight < 0)

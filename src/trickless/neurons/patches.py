@@ -246,8 +246,12 @@ class Patches(Neurons):
         if min(self._positions) < 1 or self._size < 2:
             raise ValueError(
                 f"{name}: patch={self.patch!r} does not suit shape={self.shape!r}: a patch must "
-                "fit into the image and hold at least two values. Remedy: a patch of at least 2 "
-                "and at most the shorter side."
+                "fit into the image and hold at least two values. Remedy: "
+                + (
+                    "a patch of at least 2 and at most the shorter side."
+                    if min(self.shape[:2]) > 1
+                    else "another family for series, such as 'gaussian', since patches are square."
+                )
             )
         if self.pool > min(self._positions):
             raise ValueError(

@@ -296,7 +296,18 @@ class Noisy:
 
     def _values(self, X: Any, Y: Any, rng: np.random.Generator) -> np.ndarray:
         """Checked estimates of the kernel."""
-        return check_estimates(self.estimate(X, Y, rng), X, Y, self.estimate_bound)
+        try:
+            values = self.estimate(X, Y, rng)
+        except ValueError as error:
+            if "Remedy: " in str(error):
+                raise
+            largest = max(float(abs(rows).max()) for rows in (X, Y))
+            raise ValueError(
+                f"estimate(X, Y, rng) failed with ValueError: {error}. The rows reach {largest:g}. "
+                "Remedy: scale X (StandardScaler) if its squares are too large; else return an "
+                "estimate for these rows, too."
+            ) from error
+        return check_estimates(values, X, Y, self.estimate_bound)
 
     def largest_step(self, rounds: Rounds) -> float:
         r"""The largest step with which the noise does not feed itself.

@@ -392,6 +392,15 @@ class Softmax(Loss):
 
 REGRESSION_LOSSES = ("squared_error", "huber", "epsilon_insensitive")
 CLASSIFICATION_LOSSES = ("log_loss", "hinge", "squared_hinge", "squared_error")
+#: What the losses are for, in remedies.
+FOR_NUMBERS = (
+    "loss='squared_error' for the mean; loss='epsilon_insensitive' with epsilon=0 for the median; "
+    "for other quantiles, a pipeline of RandomFeatures and sklearn.linear_model.QuantileRegressor"
+)
+FOR_LABELS = (
+    "loss='log_loss' for probabilities; loss='hinge' for support vector machines; "
+    "loss='squared_error' for the least time"
+)
 
 
 def make_loss(name: str, n_outputs: int = 1, epsilon: float = 0.1) -> Loss:

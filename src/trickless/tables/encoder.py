@@ -26,7 +26,9 @@ from trickless.tables.frames import (
     OBJECTS,
     TRUTH,
     Column,
+    ColumnOfArray,
     columns_of,
+    columns_of_array,
     frame_like,
     is_frame,
     numbers_of,
@@ -90,27 +92,39 @@ class TableEncoder:
         return np.array([0 if codes is None else len(codes) + 2 for codes in self.codes], dtype=int)
 
     def __call__(self, owner: str, X: Any) -> Any:
-        """X as a data frame of float64; an array unchanged, if all columns are numbers."""
+        """X as a data frame of float64; an array unchanged, if all columns are numbers.
+
+        Another array has the columns of the first batch by their places. Numbers are days where
+        there were times, and values of any type are categories where there were categories.
+        """
         plain = not self.whole and set(self.kinds) == {NUMBERS}
-        if not is_frame(X):
-            if plain:
-                return X
+        if is_frame(X):
+            if plain and len(self.kinds) == X.shape[1] and (numbers := numbers_of(X)) is not None:
+                return frame_like(X, numbers)
+            return frame_like(X, self._matrix(owner, columns_of(X), len(X)))
+        if plain:
+            return X
+        columns = columns_of_array(X)
+        if columns is None:
             raise TypeError(
                 f"{owner}: X is a {type(X).__name__}, but the first batch was a data frame with "
                 f"categories, times or integers beyond {_EXACT:,}. Remedy: pass data frames with "
                 "the same columns."
             )
-        if plain and len(self.kinds) == X.shape[1] and (numbers := numbers_of(X)) is not None:
-            return frame_like(X, numbers)
-        matrix = np.empty(X.shape)
-        read = zip(self.kinds, self.codes, columns_of(X), strict=True)
+        return self._matrix(owner, columns, len(X)) if len(columns) == len(self.kinds) else X
+
+    def _matrix(self, owner: str, columns: list[Column], n_rows: int) -> np.ndarray:
+        """Columns as float64, with codes for categories."""
+        matrix = np.empty((n_rows, len(columns)))
+        read = zip(self.kinds, self.codes, columns, strict=True)
         for j, (kind, codes, column) in enumerate(read):
-            if codes is None:
-                _check(owner, column, kind)
-                matrix[:, j] = _numbers(owner, column, kind, self.whole.get(j, 0))
-            else:
+            if codes is not None:
                 matrix[:, j] = _coded(owner, column, codes)
-        return frame_like(X, matrix)
+                continue
+            if not (isinstance(column, ColumnOfArray) and column.holds == NUMBERS):
+                _check(owner, column, kind)
+            matrix[:, j] = _numbers(owner, column, kind, self.whole.get(j, 0))
+        return matrix
 
     def settle(self, X: Any, merged: np.ndarray) -> None:
         """Choose ``origins`` by the first batch, as float64.

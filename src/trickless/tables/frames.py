@@ -41,6 +41,20 @@ def columns_of(frame: Any) -> list[Column]:
     return [PolarsColumn(*pair) for pair in zip(frame.columns, frame.get_columns(), strict=True)]
 
 
+def columns_of_array(X: Any) -> list[Column] | None:
+    """The columns of an array, named by their places; those of an array of objects get types.
+
+    None for other rows than a matrix of NumPy, and without pandas.
+    """
+    if not isinstance(X, np.ndarray) or X.ndim != 2:
+        return None
+    try:
+        import pandas
+    except ImportError:
+        return None
+    return [ColumnOfArray(j, pandas.Series(x).infer_objects()) for j, x in enumerate(X.T)]
+
+
 def numbers_of(frame: Any) -> np.ndarray | None:
     """A data frame as float64, if its types say that it holds only numbers and truth values.
 
@@ -220,6 +234,10 @@ class PandasColumn(Column):
         if self._period:
             return self.column.dt.to_timestamp().to_numpy()
         return (self.column.dt.tz_convert(None) if self.holds == ZONED else self.column).to_numpy()
+
+
+class ColumnOfArray(PandasColumn):
+    """A column of an array, in which times may be numbers of days."""
 
 
 def _objects(values: Any) -> list[Any]:

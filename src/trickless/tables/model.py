@@ -16,6 +16,7 @@ import sklearn
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.states import Turn, snapshot
 from trickless.neurons import make_neurons
@@ -159,6 +160,12 @@ class TableModel(BaseEstimator):
         """The class labels, in the order of the columns of :meth:`predict_proba`."""
         labels: np.ndarray = self.learner.classes_
         return labels
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """The names of the columns that the model learned from, shape (n_columns,)."""
+        check_is_fitted(self)
+        return np.array([column.name for column in self.columns], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags, of_learner = super().__sklearn_tags__(), get_tags(self.learner)
