@@ -55,6 +55,7 @@ _NAMES = {
     "solvers.sums": "Sums",
     "tables.encoder": "TableEncoder",
     "tables.model": "TableColumn TableModel",
+    "tables.spellings": "Spelling",
 }
 
 

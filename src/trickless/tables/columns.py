@@ -14,7 +14,8 @@ import numpy as np
 from trickless.rules import shown
 from trickless.tables.categories import as_text, coded
 from trickless.tables.frames import NUMBERS, OBJECTS, PandasColumn, kind_of, with_names_as_text
-from trickless.tables.texts import MISSING, number_of, time_of
+from trickless.tables.spellings import PLAIN, Spelling, read_number
+from trickless.tables.texts import MISSING, time_of
 from trickless.tables.times import DATES, ZONED, as_number
 
 #: The largest number that is accepted. Its square does not overflow.
@@ -94,14 +95,16 @@ def new_texts(counts: dict[str, int], known: list[str]) -> list[str]:
     return [text for text in counts if text not in there]
 
 
-def values_of(column: Any, kind: str, date_format: str = "") -> np.ndarray:
+def values_of(
+    column: Any, kind: str, date_format: str = "", spelling: Spelling = PLAIN
+) -> np.ndarray:
     """Numbers, with NaN where they are missing; dates as days since 1970."""
     about, wanted = PandasColumn(column.name, column), _HOLDS[kind]
     if about.missing().all():
         return np.full(len(column), np.nan)
     try:
         if about.holds == OBJECTS or (date_format and about.holds == NUMBERS):
-            numbers = _of_objects(about, kind, date_format)
+            numbers = _of_objects(about, kind, date_format, spelling)
         elif about.kinds() != {wanted}:
             raise _refused(about, kind, column.dropna().iloc[0], about.holds)
         else:
@@ -118,7 +121,9 @@ def values_of(column: Any, kind: str, date_format: str = "") -> np.ndarray:
     return numbers
 
 
-def _of_objects(column: PandasColumn, kind: str, date_format: str) -> np.ndarray:
+def _of_objects(
+    column: PandasColumn, kind: str, date_format: str, spelling: Spelling
+) -> np.ndarray:
     """Objects as numbers. Text among them is read like the cells of a CSV file.
 
     If dates have a format, numbers are read as the digits of dates.
@@ -134,7 +139,8 @@ def _of_objects(column: PandasColumn, kind: str, date_format: str) -> np.ndarray
             if value.strip() in MISSING:
                 numbers.append(np.nan)
                 continue
-            found = number_of(value) if kind == "number" else time_of(value, date_format)
+            is_number = kind == "number"
+            found = read_number(value, spelling) if is_number else time_of(value, date_format)
             has_truth |= type(found) is bool
         if found is None or kind_of(found) != _HOLDS[kind]:
             what = OBJECTS if found is None else kind_of(found)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from functools import partial
 from itertools import pairwise
 from numbers import Integral, Number
 from typing import Any
@@ -18,7 +19,7 @@ from array_api_compat import device
 
 from trickless.arrays.missing import is_masked, is_missing
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.rules import shown
+from trickless.rules import shown, warn
 from trickless.tables.categories import as_text, coded, warn_of_new
 from trickless.tables.frames import (
     NUMBER_TYPES,
@@ -31,8 +32,11 @@ from trickless.tables.frames import (
     columns_of_array,
     frame_like,
     is_frame,
+    kind_of,
     numbers_of,
 )
+from trickless.tables.spellings import PLAIN, Spelling, read_number, told
+from trickless.tables.texts import MISSING, time_of
 from trickless.tables.times import DATES, ZONED, kind_of_time
 
 CATEGORIES = "categories"
@@ -49,10 +53,11 @@ class TableEncoder:
     """What the columns of a data frame hold, and the codes of their categories.
 
     A column of numbers or truth values holds numbers. So does a column of objects that are all
-    numbers. Times are numbers to the microsecond: dates are days since 1970, durations and times of
-    day are days, and a period is the day on which it begins. A missing value is NaN.
+    numbers, or text that spells them (:mod:`trickless.tables.spellings`). Text that spells dates
+    holds dates. Times are numbers to the microsecond: dates are days since 1970, durations and
+    times of day are days, and a period is the day on which it begins. A missing value is NaN.
 
-    A column of categories, text or other objects holds categories. They are texts
+    A column of categories, other text or other objects holds categories. They are texts
     (:mod:`trickless.tables.categories`), whatever type later batches have. The categories of the
     first batch, or all that its type declares, are sorted and have the codes from 0 on. The next
     code is for a missing value, and the one after it for a new category. A warning names a column
@@ -62,6 +67,8 @@ class TableEncoder:
     ----------
     kinds : list of str
         What each column holds: numbers, categories or a kind of time.
+    spellings : list of Spelling
+        How text in each column spells numbers.
     codes : list of (dict or None)
         The code of each category of a column; None for other columns.
     whole : dict
@@ -74,15 +81,20 @@ class TableEncoder:
     def __init__(self, owner: str, frame: Any) -> None:
         _check_names(owner, frame)
         columns, numbers = columns_of(frame), numbers_of(frame)
-        of_numbers: tuple[str, dict[str, int] | None] = (NUMBERS, None)
+        of_numbers: _Read = (NUMBERS, None, PLAIN)
         read = [of_numbers if numbers is not None else _read(owner, column) for column in columns]
-        self.kinds = [kind for kind, _ in read]
-        self.codes = [codes for _, codes in read]
+        self.kinds = [kind for kind, _, _ in read]
+        self.codes = [codes for _, codes, _ in read]
+        self.spellings = [spelling for _, _, spelling in read]
         self.whole = {
             j: origin
             for j, column in enumerate(columns)
             if self.kinds[j] == NUMBERS
-            and (origin := _origin(owner, column, None if numbers is None else numbers[:, j]))
+            and (
+                origin := _origin(
+                    owner, column, None if numbers is None else numbers[:, j], self.spellings[j]
+                )
+            )
         }
         self.origins = np.zeros(len(read))
 
@@ -116,14 +128,14 @@ class TableEncoder:
     def _matrix(self, owner: str, columns: list[Column], n_rows: int) -> np.ndarray:
         """Columns as float64, with codes for categories."""
         matrix = np.empty((n_rows, len(columns)))
-        read = zip(self.kinds, self.codes, columns, strict=True)
-        for j, (kind, codes, column) in enumerate(read):
+        read = zip(self.kinds, self.codes, self.spellings, columns, strict=True)
+        for j, (kind, codes, spelling, column) in enumerate(read):
             if codes is not None:
                 matrix[:, j] = _coded(owner, column, codes)
                 continue
             if not (isinstance(column, ColumnOfArray) and column.holds == NUMBERS):
                 _check(owner, column, kind)
-            matrix[:, j] = _numbers(owner, column, kind, self.whole.get(j, 0))
+            matrix[:, j] = _numbers(owner, column, kind, spelling, self.whole.get(j, 0))
         return matrix
 
     def settle(self, X: Any, merged: np.ndarray) -> None:
@@ -153,37 +165,48 @@ class TableEncoder:
         return (
             self.kinds == other.kinds
             and self.codes == other.codes
+            and self.spellings == other.spellings
             and self.whole == other.whole
             and np.array_equal(self.origins, other.origins)
         )
 
 
-def _read(owner: str, column: Column) -> tuple[str, dict[str, int] | None]:
-    """What a column of the first batch holds, and the codes of its categories."""
+#: What a column holds, the codes of its categories, and how its text spells numbers.
+_Read = tuple[str, dict[str, int] | None, Spelling]
+
+
+def _read(owner: str, column: Column) -> _Read:
+    """Read a column of the first batch. Warns if it is almost entirely numbers, but not quite."""
     if column.holds != OBJECTS:
         if not column.holds:
             raise ValueError(
                 f"{owner}: column {column.name!r} of X has the type {column.dtype}, which is not "
                 f"numbers, truth values, times, text or categories. Remedy: {_REMEDY}."
             )
-        return (NUMBERS if column.holds == TRUTH else column.holds), None
+        return (NUMBERS if column.holds == TRUTH else column.holds), None, PLAIN
     with _as_categories(owner, column):
-        kinds = set() if column.categorical else column.kinds()
+        kinds, spelling = (set(), PLAIN) if column.categorical else column.kinds_of_text()
     if len(kinds) > 1 and kinds != {NUMBERS, OBJECTS}:
         raise ValueError(
             f"{owner}: column {column.name!r} of X holds {' and '.join(sorted(kinds))}. "
             "Remedy: keep one kind in a column; pandas.to_datetime makes dates."
         )
     if kinds and OBJECTS not in kinds:
-        return kinds.pop(), None
+        return kinds.pop(), None, spelling
     with _as_categories(owner, column):
         texts = sorted({as_text(value) for value in column.distinct()})
-        return CATEGORIES, {text: code for code, text in enumerate(texts)}
+    if not column.categorical and (why := told(texts)) is not None:
+        warn(
+            f"{owner}: column {column.name!r} of X is read as categories: {why}. Remedy: correct "
+            f"such cells, or make them missing; if they are names, X[{column.name!r}] = "
+            f"X[{column.name!r}].astype('category')."
+        )
+    return CATEGORIES, {text: code for code, text in enumerate(texts)}, PLAIN
 
 
-def _origin(owner: str, column: Column, numbers: np.ndarray | None) -> int:
+def _origin(owner: str, column: Column, numbers: np.ndarray | None, spelling: Spelling) -> int:
     """The median of whole numbers, if double precision would round some of them; else 0."""
-    numbers = _numbers(owner, column, NUMBERS) if numbers is None else numbers
+    numbers = _numbers(owner, column, NUMBERS, spelling) if numbers is None else numbers
     if not (np.abs(numbers) >= _EXACT).any():
         return 0
     values = [v for v in column.places()[1] if isinstance(v, Integral | Decimal) and v != float(v)]
@@ -221,19 +244,19 @@ def _check(owner: str, column: Column, kind: str) -> None:
     """Refuse a column that held numbers or times in the first batch, but no longer does."""
     with _as_categories(owner, column):
         found = column.kinds()
-    if kind == NUMBERS and column.holds == OBJECTS:  # text may spell numbers
-        found = {NUMBERS} | found - {OBJECTS}
+    if kind in (NUMBERS, DATES, ZONED) and column.holds == OBJECTS:  # text may spell them
+        found = {kind} | found - {OBJECTS}
     if found != {kind} and not column.missing().all():
         raise ValueError(
             f"{owner}: column {column.name!r} of X held {kind} in the first batch, but now has the "
             f"type {column.dtype}{_that_holds(found, column)}. Remedy: pass the same types in "
-            f"every batch{_converted(column, kind, found)}."
+            "every batch."
         )
 
 
-def _converted(column: Column, kind: str, found: set[str]) -> str:
+def _converted(column: Column, kind: str) -> str:
     """A line of code that converts text to times."""
-    if kind not in (DATES, ZONED) or found != {OBJECTS}:
+    if kind not in (DATES, ZONED) or column.holds != OBJECTS:
         return ""
     zone = ", utc=True" if kind == ZONED else ""
     return f", here with X[{column.name!r}] = pandas.to_datetime(X[{column.name!r}]{zone})"
@@ -245,15 +268,28 @@ def _that_holds(found: set[str], column: Column) -> str:
     return f" and holds {' and '.join(told)}" if told and column.holds == OBJECTS else ""
 
 
-def _numbers(owner: str, column: Column, kind: str, origin: int = 0) -> np.ndarray:
+def _numbers(
+    owner: str, column: Column, kind: str, spelling: Spelling, origin: int = 0
+) -> np.ndarray:
     """The numbers of a column that held numbers or times in the first batch, minus an origin."""
     try:
-        return column.numbers(origin)
+        return column.numbers(origin, partial(_of_text, kind=kind, spelling=spelling))
     except Exception as error:  # polars raises a class of its own
         raise ValueError(
             f"{owner}: column {column.name!r} of X held {kind} in the first batch, but now has "
-            f"the type {column.dtype}: {error}. Remedy: pass the same types in every batch."
+            f"the type {column.dtype}: {error}. Remedy: pass the same types in every batch"
+            f"{_converted(column, kind)}."
         ) from error
+
+
+def _of_text(text: str, kind: str, spelling: Spelling) -> Any:
+    """The number or the time that a text spells in a column of a kind."""
+    if text.strip() in MISSING:
+        return np.nan
+    found = read_number(text, spelling) if kind == NUMBERS else time_of(text)
+    if found is None or kind_of(found) != kind:
+        raise ValueError(f"{shown(text)} is not one of the {kind}")
+    return found
 
 
 def _coded(owner: str, column: Column, codes: dict[str, int]) -> np.ndarray:

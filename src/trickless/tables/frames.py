@@ -6,12 +6,15 @@ A data frame is recognised by its methods, so neither library is imported.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from trickless.tables.spellings import PLAIN, Spelling, are_times, spelling_of
+from trickless.tables.texts import MISSING, time_of
 from trickless.tables.times import (
     DATES,
     DURATIONS,
@@ -179,14 +182,34 @@ class Column(ABC):
             return {NUMBERS if self.holds == TRUTH else self.holds}
         return set(map(kind_of, self.distinct()))
 
-    def numbers(self, origin: int = 0) -> np.ndarray:
+    def kinds_of_text(self) -> tuple[set[str], Spelling]:
+        """Like :meth:`kinds`, where text may spell numbers or dates; and how it spells numbers.
+
+        Categories are what their type says they are.
+        """
+        values = [] if self.categorical or self.holds != OBJECTS else self.distinct()
+        texts = [value for value in values if isinstance(value, str)]
+        if not texts:
+            return self.kinds(), PLAIN
+        others = {kind_of(value) for value in values if not isinstance(value, str)}
+        if others <= {NUMBERS} and (spelling := spelling_of(texts)) is not None:
+            return {NUMBERS}, spelling
+        if others <= {DATES, ZONED} and are_times(texts):
+            times = [time_of(text) for text in texts if text.strip() not in MISSING]
+            kinds = others | set(map(kind_of, times))
+            return (kinds if others or len(kinds) == 1 else {OBJECTS}), PLAIN
+        return others | {OBJECTS}, PLAIN
+
+    def numbers(self, origin: int = 0, read: Callable[[str], Any] = float) -> np.ndarray:
         """The values as float64, times in days; NaN where they are missing.
 
-        An ``origin`` is subtracted before whole numbers are rounded.
+        Text is ``read`` first. An ``origin`` is subtracted before whole numbers are rounded.
         """
         if self.holds != OBJECTS and not origin:
             return as_numbers(self.of_type())
         places, values = self.places()
+        if self.holds == OBJECTS:
+            values = [read(value) if isinstance(value, str) else value for value in values]
         if origin:
             doubles = (float(v) if isinstance(v, np.floating) else v for v in values)
             values = [value - origin for value in doubles]

@@ -24,7 +24,8 @@ from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import warn_of_new
 from trickless.tables.columns import codes_of, column_of, frame_of, new_texts, values_of
 from trickless.tables.frames import OBJECTS, PandasColumn
-from trickless.tables.texts import MISSING, number_of
+from trickless.tables.spellings import PLAIN, Spelling, read_number
+from trickless.tables.texts import MISSING
 
 #: Rows are sparse if at most this share of their numbers is not 0, as in scikit-learn.
 _SPARSE = 0.3
@@ -60,6 +61,9 @@ class TableColumn(NamedTuple):
         Approximate median of the known values. Families that take tables get differences from it.
     date_format : str, default=""
         Format of dates in text, in the codes of ``datetime.strptime``; "" for 2026-01-31.
+    spelling : Spelling, default=Spelling(".", "", "")
+        How text spells numbers: the decimal sign, what separates thousands, and the unit that all
+        numbers have.
     """
 
     name: str
@@ -70,6 +74,7 @@ class TableColumn(NamedTuple):
     has_missing: bool = False
     median: float = 0.0
     date_format: str = ""
+    spelling: Spelling = PLAIN
 
 
 def _has_probabilities(model: TableModel) -> bool:
@@ -106,6 +111,8 @@ class TableModel(BaseEstimator):
         The class labels, for classification: texts, whole numbers or truth values.
     weight : str or None, default=None
         The column with the weights of the rows, from which the model does not learn otherwise.
+    spelling : Spelling or None, default=None
+        How text spells the numbers of the target; None for numbers such as 1234.5.
 
     Examples
     --------
@@ -128,12 +135,14 @@ class TableModel(BaseEstimator):
         target: str,
         classes: np.ndarray | None = None,
         weight: str | None = None,
+        spelling: Spelling | None = None,
     ) -> None:
         self.learner = learner
         self.columns = columns
         self.target = target
         self.classes = classes
         self.weight = weight
+        self.spelling = spelling
 
     def __repr__(self) -> str:
         return f"TableModel({self.learner!r}, {len(self.columns)} columns, target={self.target!r})"
@@ -217,7 +226,7 @@ class TableModel(BaseEstimator):
         TableModel
         """
         learner = self.learner.compact(error_bars=error_bars)
-        return TableModel(learner, self.columns, self.target, self.classes, self.weight)
+        return TableModel(learner, self.columns, self.target, self.classes, self.weight, self.spelling)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableModel:
         """Learn from a batch of rows.
@@ -338,14 +347,15 @@ class TableModel(BaseEstimator):
         """
         column = column_of(frame_of(X), self.target)
         column = column[self._there(column)]
+        values = partial(values_of, column, "number", spelling=self.spelling or PLAIN)
         if self.classes is None:
-            return values_of(column, "number")
+            return values()
         if self.classes.dtype.kind == "U":
             codes, counts = codes_of(column, known := self.classes.tolist())
             return np.array([*known, *new_texts(counts, known)], dtype=str)[codes]
-        values = values_of(column, "number")
-        labels = values.astype(self.classes.dtype)
-        return labels if (labels == values).all() else values  # some values are not labels
+        numbers = values()
+        labels = numbers.astype(self.classes.dtype)
+        return labels if (labels == numbers).all() else numbers  # some values are not labels
 
     def unknown_categories(self, X: Any) -> dict[str, dict[str, int]]:
         """Count the values that are new categories, unseen in training.
@@ -429,8 +439,8 @@ class TableModel(BaseEstimator):
             return True
         if self.classes is not None and self.classes.dtype.kind == "U":
             return value not in MISSING or value in self.classes
-        number = number_of(value)
-        return value.strip() not in MISSING and number == number
+        number = read_number(value, self.spelling or PLAIN)
+        return number == number  # not NaN
 
     def _prepared(self, frame: Any, declare: bool = False) -> Any:
         """Rows as the learner takes them. The first batch must declare all categories."""
@@ -446,7 +456,7 @@ class TableModel(BaseEstimator):
                 missing = codes < 0
                 parts.append(_zeros_and_ones(codes, len(about.categories)))
             else:
-                values = values_of(column, about.kind, about.date_format)
+                values = values_of(column, about.kind, about.date_format, about.spelling)
                 missing = np.isnan(values)
                 values = np.where(missing, about.mean, values)
                 if not isinstance(neurons, Histograms):
@@ -475,7 +485,8 @@ class TableModel(BaseEstimator):
                 texts = pandas.Index(known, dtype=object)
                 values: Any = pandas.Categorical.from_codes(codes, texts)
             else:
-                values = values_of(column, about.kind, about.date_format) - about.median
+                values = values_of(column, about.kind, about.date_format, about.spelling)
+                values = values - about.median
                 values = np.clip(values, -_LARGEST_SINGLE, _LARGEST_SINGLE)
             columns[about.name] = values
         return pandas.DataFrame(columns, index=frame.index)

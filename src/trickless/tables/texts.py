@@ -18,7 +18,10 @@ _NUMBER = re.compile(
 )
 _CLOCK = r"(\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?)"
 _ZONE = r"(?: ?(Z|UTC|[+-]\d\d(?::?[0-5]\d)?))?"
-_TIME = re.compile(rf"(\d{{4}}-\d\d-\d\d)(?:[T ]{_CLOCK}{_ZONE})?", re.ASCII)
+_MONTH = r"(?:1[89]|2[01])\d\d-\d\d"
+_TIME = re.compile(
+    rf"({_MONTH}|\d{{4}}-\d\d-\d\d)(?:(?<=-\d\d-\d\d)[T ]{_CLOCK}{_ZONE})?", re.ASCII
+)
 
 
 def is_finer(text: str) -> bool:
@@ -37,8 +40,8 @@ def number_of(text: str) -> float | bool | None:
 def time_of(text: str, date_format: str = "") -> datetime | None:
     """The time that a text spells, to the microsecond; None if it spells none.
 
-    It is written as 2026-01-31, with or without a time of day, or in the ``date_format``, which has
-    the codes of ``datetime.strptime``.
+    It is written as 2026-01-31, with or without a time of day, as 2026-01, which is the first day
+    of this month, or in the ``date_format``, which has the codes of ``datetime.strptime``.
     """
     if date_format:
         try:
@@ -52,6 +55,7 @@ def time_of(text: str, date_format: str = "") -> datetime | None:
     zone = "+00:00" if zone in ("Z", "UTC") else zone or ""
     try:
         if clock is None:
+            day = day if len(day) == len("2026-01-31") else f"{day}-01"
             return datetime.combine(date.fromisoformat(day), time())
         return datetime.fromisoformat(f"{day} {clock}{zone}")
     except ValueError:  # there is no such time

@@ -1,0 +1,302 @@
+"""How columns of text spell numbers: signs, separators, units and currencies.
+
+A reading must be the only sensible one. These are read wherever they occur:
+
+- The minus signs U+2212, U+2013 and U+FF0D, and digits of full width.
+- Groups of three digits, between which are spaces of any kind or apostrophes.
+
+These are read if the whole column agrees:
+
+- A comma or point between groups of three digits, or a decimal comma. Some number must show which
+  it is: 1,234 alone may be either.
+- Parentheses about some of the numbers, which are negative, as in accounts.
+- One unit after all numbers, or one currency. 12% is 12, as 12 kg is.
+
+Whole numbers with leading zeros, such as postcodes, are names. So are numbers of more digits than
+double precision has, and groups of nine digits or more that are all of one length, such as
+telephone numbers.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+from trickless.rules import shown
+from trickless.tables.texts import MISSING, number_of, time_of
+
+_SPACES, _APOSTROPHES = " \u00a0\u2007\u2009\u202f", "'\u2019"
+_PLAIN = str.maketrans({chr(0xFF10 + i): str(i) for i in range(10)} | dict.fromkeys("−–－", "-"))
+_CURRENCIES = "$£¤¥֏؋৲৳฿₠-⃀﷼＄￠￡￥￦€"
+_CODES = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HUF|INR|JPY|KRW|MXN|NOK|PLN|SEK|USD|ZAR"
+_MONEY = rf"(?:[A-Z]{{0,2}}[{_CURRENCIES}]|(?:{_CODES})(?=[\s\d+-]))"
+_UNIT = rf"(?:%|‰|[{_CURRENCIES}]|[°µμ]?[^\W\d_]+[23²³]?(?:/[^\W\d_]+[23²³]?)?)"
+_EXPONENT = r"(?:[eE][+-]?\d+)?"
+_BETWEEN = _SPACES + _APOSTROPHES
+_BODY = rf"(?:\d[\d.,{_BETWEEN}]*|[.,]\d+)(?<![{_BETWEEN}]){_EXPONENT}"
+_FORM = re.compile(
+    rf"(?P<sign>[+-]?)\s?(?P<opened>\(?)\s?(?P<before>{_MONEY}?)\s?(?P<inner>[+-]?)"
+    rf"(?P<deep>\(?)(?P<body>{_BODY})(?:\s?(?P<after>{_UNIT}))?(?P<closed>\)?)",
+    re.UNICODE,
+)
+_GROUPS = rf"\d{{1,3}}(?:(?P<by>[{_BETWEEN}])\d{{3}}(?:(?P=by)\d{{3}})*)"
+_WHOLE = rf"(?:{_GROUPS}|\d+)"
+#: Digits in thousands that a comma, or a point, may separate.
+_THOUSANDS = {sign: re.compile(rf"[1-9]\d{{0,2}}({re.escape(sign)}\d{{3}})+") for sign in ",."}
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+_DATE = re.compile(
+    rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}([ T].*)?|{_DAY}([-/]){_DAY}\2(\d\d|\d{{4}})([ T].*)?"
+    rf"|{_DAY}\.{_DAY}\.\d{{4}}([ T].*)?|\d\d\.\d\d\.\d\d([ T].*)?"
+    r"|(1[89]|2[01])\d\d[-/](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](1[89]|2[01])\d\d",
+    re.ASCII,
+)
+#: Texts that stand for no number.
+_PLACEHOLDERS = frozenset(
+    {"-", "--", "---", "–", "—", "?", "??", ".", "..", "...", "*", "x", "/", "none", "missing"}
+    | {"unknown", "n.a.", "n.a", "na", "n/a", "nil", "not available", "not applicable", "tbd"}
+)
+_EXACT = 2**53
+#: A column of at least so many texts is doubtful, if this share of them looks like numbers.
+_TEXTS, _SHARE = 10, 0.9
+#: Texts that are tried first: most columns of text are names.
+_FEW = 64
+#: The most units among texts that may be numbers, and the least texts that show a unit.
+_UNITS, _SHOWN = 3, 3
+#: The least number of digits that are a telephone number, if all texts have as many.
+_TELEPHONE = 9
+
+
+class Spelling(NamedTuple):
+    """How a column of text spells its numbers.
+
+    ``decimal`` is the decimal sign. ``thousands`` is the other sign, if it separates thousands. All
+    numbers have the same ``unit``, before or after them.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+    unit: str = ""
+
+
+PLAIN = Spelling()
+
+
+class _Parts(NamedTuple):
+    negative: bool
+    in_brackets: bool
+    unit: str
+    body: str
+
+
+def _parts(text: str) -> _Parts | None:
+    """The sign, the unit and the digits of a text; None if it is no number."""
+    found = _FORM.fullmatch(text.strip().translate(_PLAIN))
+    if found is None:
+        return None
+    brackets = len(found["opened"]) + len(found["deep"])
+    signs = found["sign"] + found["inner"]
+    before, after = found["before"], found["after"] or ""
+    if brackets != len(found["closed"]) or brackets + len(signs) > 1 or (before and after):
+        return None
+    return _Parts(bool(brackets) or signs == "-", bool(brackets), before or after, found["body"])
+
+
+def _value(body: str, spelling: Spelling) -> float | int | None:
+    """The number that digits and separators spell; None if they spell none."""
+    decimal, thousands = map(re.escape, (spelling.decimal, spelling.thousands))
+    whole = _WHOLE if not thousands else rf"(?:{_GROUPS}|\d{{1,3}}(?:{thousands}\d{{3}})+|\d+)"
+    if not re.fullmatch(rf"(?:{whole}(?:{decimal}\d*)?|{decimal}\d+){_EXPONENT}", body):
+        return None
+    plain = re.sub(f"[{_BETWEEN}]", "", body)
+    if thousands:
+        plain = plain.replace(spelling.thousands, "")
+    plain = plain.replace(spelling.decimal, ".")
+    return int(plain) if plain.isdigit() else float(plain)
+
+
+def read_number(text: str, spelling: Spelling = PLAIN) -> float | int | bool | None:
+    """The number or truth value that a text spells in a column; None if it spells neither.
+
+    Texts such as NA spell NaN.
+    """
+    if text.strip() in MISSING:
+        return float("nan")
+    plain = number_of(text)
+    if plain is not None and (not spelling.thousands or isinstance(plain, bool)):
+        return _exactly(text, plain)
+    parts = _parts(text)
+    if parts is None or (parts.unit and parts.unit != spelling.unit):
+        return None if parts is not None or plain is None else plain
+    value = _value(parts.body, spelling)
+    if value is None:
+        value = _value(parts.body, PLAIN)
+    return None if value is None else -value if parts.negative else value
+
+
+def _exactly(text: str, value: float | bool) -> float | int | bool:
+    """A whole number in digits, as an integer."""
+    try:
+        return value if isinstance(value, bool) else int(text)
+    except ValueError:
+        return value
+
+
+def spelling_of(texts: Iterable[str]) -> Spelling | None:
+    """How all these texts spell numbers, or truth values; None if they are names, or doubtful."""
+    known = [bare for text in texts if (bare := text.strip()) not in MISSING]
+    for some in (known[:_FEW], known):
+        plain = [number_of(text) for text in some]
+        if all(isinstance(value, bool) for value in plain):
+            continue
+        if any(isinstance(value, bool) for value in plain):
+            return None
+        if None in plain and not all(map(_parts, some)):
+            return None
+    if not known or isinstance(number_of(known[0]), bool):
+        return PLAIN if known else None
+    if all(text.isdigit() for text in known) and any(_is_padded(text) for text in known):
+        return None
+    spelling = PLAIN if None not in map(number_of, known) else _of_parts(list(map(_parts, known)))
+    if spelling is None or any(_is_code(read_number(text, spelling)) for text in known):
+        return None
+    return spelling
+
+
+def _is_padded(text: str) -> bool:
+    return len(text) > 1 and text.startswith("0")
+
+
+def _is_code(value: float | bool | None) -> bool:
+    """Whether this is no number, or a whole number that double precision may not hold."""
+    return value is None or (type(value) is int and abs(value) >= _EXACT)
+
+
+def _of_parts(parts: list[Any]) -> Spelling | None:
+    units, bodies = {part.unit for part in parts if part}, {part.body for part in parts if part}
+    if None in parts or len(units) > 1 or all(part.in_brackets for part in parts):
+        return None
+    if units != {""} and len(bodies) < _SHOWN:
+        return None
+    digits = {sum(map(str.isdigit, body)) for body in bodies}
+    if len(digits) == 1 and min(digits) >= _TELEPHONE and not any(map(str.isdigit, bodies)):
+        return None
+    signs = _signs_of(bodies)
+    return None if signs is None else Spelling(*signs, units.pop())
+
+
+def _signs_of(bodies: Collection[str]) -> tuple[str, str] | None:
+    """The decimal sign, and what separates thousands; None if these are not certain."""
+    if not any("," in body for body in bodies) and _all_read(bodies, PLAIN):
+        return ".", ""
+    fits = {point: _all_read(bodies, Spelling(point, comma)) for point, comma in (".,", ",.")}
+    proved = [point for point in fits if fits[point] and _is_proof(bodies, point)]
+    if len(proved) != 1:
+        return None
+    return (".", ",") if proved == ["."] else (",", "." if _have(bodies, ".") else "")
+
+
+def _have(bodies: Collection[str], sign: str) -> bool:
+    return any(sign in body for body in bodies)
+
+
+def _all_read(bodies: Collection[str], spelling: Spelling) -> bool:
+    return all(_value(body, spelling) is not None for body in bodies)
+
+
+def _is_proof(bodies: Collection[str], point: str) -> bool:
+    """Whether some number shows which sign is the decimal one.
+
+    It has both signs, or a sign twice, or a sign that cannot separate thousands. Or the signs begin
+    at four digits, and all smaller numbers have none.
+    """
+    other = "," if point == "." else "."
+    if any(point in body and not _THOUSANDS[point].fullmatch(body) for body in bodies):
+        return True
+    if any(body.count(other) > 1 for body in bodies):
+        return True
+    plain = [body for body in bodies if other not in body]
+    small = bool(plain) and all(body.isdigit() and len(body) <= 3 for body in plain)
+    return small and other == ","
+
+
+def doubt(texts: Collection[str]) -> tuple[str, bool] | None:
+    """A text of a column that is almost entirely numbers or dates, but cannot be read as such.
+
+    Also says whether it is the exception: other texts look like numbers or dates, and it does not.
+    None if the texts are names.
+    """
+    known = [bare for text in texts if (bare := text.strip()) not in MISSING]
+    if not known or sum(map(_looks, known[:_FEW])) * 2 < len(known[:_FEW]):
+        return None
+    if all(text.isdigit() for text in known):  # postcodes and other codes
+        return None
+    alike = {text for text in known if _looks(text)}
+    units = Counter(parts.unit for text in alike if (parts := _parts(text)))
+    if len(units) > 1:  # such as house numbers, 12a and 12b
+        no_units = {unit for unit in units if unit.isalpha() and len(unit) == 1}
+        if len(units) > _UNITS or 2 * len(units) > len(alike):
+            no_units = {unit for unit in units if unit}
+        alike = {text for text in alike if not ((part := _parts(text)) and part.unit in no_units)}
+    others = sorted(set(known) - alike)
+    if len(known) >= _TEXTS and len(others) <= (1 - _SHARE) * len(known):
+        return _example(others, alike, units)
+    if len(alike) >= _SHOWN and all(text.lower() in _PLACEHOLDERS for text in others):
+        return None if not others and _are_codes(alike) else _example(others, alike, units)
+    return None
+
+
+def _looks(text: str) -> bool:
+    """Whether a text looks like a number or a date."""
+    if _DATE.fullmatch(text):
+        return True
+    parts = _parts(text)
+    return parts is not None and (
+        number_of(text) is not None
+        or _value(parts.body, Spelling(".", ",")) is not None
+        or _value(parts.body, Spelling(",", ".")) is not None
+    )
+
+
+def _are_codes(texts: Collection[str]) -> bool:
+    """Whether texts are whole numbers of one length, in groups, or with one of few letters."""
+    found = [_parts(text) for text in texts]
+    if not all(found) or any(part.in_brackets for part in found if part):
+        return False
+    digits = {sum(map(str.isdigit, part.body)) for part in found if part}
+    return len(digits) == 1 and min(digits) >= _TELEPHONE
+
+
+def _example(others: list[str], alike: Collection[str], units: Counter[str]) -> tuple[str, bool]:
+    """The exception; if there is none, the first text that is not a plain number."""
+    if others:
+        return others[0], True
+    odd = sorted(text for text in alike if number_of(text) is None)
+    if len(units) > 1:
+        usual = units.most_common(1)[0][0]
+        odd = sorted(t for t in alike if (p := _parts(t)) and p.unit != usual) or odd
+    return (odd or sorted(alike))[0], len(odd) < len(alike)
+
+
+def told(texts: Collection[str]) -> str | None:
+    """What a message says of a doubtful column; None if the column is not doubtful."""
+    found = doubt(texts)
+    if found is None:
+        return None
+    text, is_exception = found
+    if is_exception:
+        return f"{shown(text)} cannot be read as a number or date, but most of its texts look so"
+    return f"{shown(text)} looks like a number or a date, but cannot be read as one for certain"
+
+
+def are_times(texts: Iterable[str]) -> bool:
+    """Whether all texts, and at least one, are times such as 2026-01-31 10:30 or 2026-01."""
+    known = [text for text in texts if text.strip() not in MISSING]
+    return bool(known) and all(time_of(text) is not None for text in known)
+
+
+def composed(text: str) -> str:
+    """A text whose accents are parts of letters (NFC), so that equal texts are equal."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
