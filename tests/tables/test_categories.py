@@ -134,7 +134,8 @@ COLUMNS = {
     ],
     "days": [
         ["2026-01-31", "2026-02-01"], ["2026-01-31T00:00:00", "2026-02-01T00:00:00"], DAYS,
-        pd.to_datetime(DAYS), pd.Categorical(pd.to_datetime(DAYS)), pl.Series(DAYS),
+        pd.Categorical(["2026-01-31", "2026-02-01"]), pd.to_datetime(DAYS),
+        pd.Categorical(pd.to_datetime(DAYS)), pl.Series(DAYS),
         pl.Series(DAYS).cast(pl.Datetime), pd.period_range(DAY, periods=2),
     ],
     "bins": [

@@ -79,10 +79,10 @@ def test_categories_that_were_not_there_have_a_code_of_their_own():
 
 
 def test_mixed_objects_are_categories():
-    frame = pd.DataFrame({"a": ["1", 1, 2.5, None]})
+    frame = pd.DataFrame({"a": ["b", 1, 2.5, None]})
     encoder = TableEncoder("Owner", frame)
-    assert encoder.codes == [{"1": 0, "2.5": 1}]
-    assert encoder("Owner", frame)["a"].tolist() == [0, 0, 1, 2]
+    assert encoder.codes == [{"1": 0, "2.5": 1, "b": 2}]
+    assert encoder("Owner", frame)["a"].tolist() == [2, 0, 1, 3]
 
 
 def test_a_column_without_values_is_one_of_missing_ones():

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from trickless.tables.spellings import PLAIN, Spelling, read_number
 from trickless.tables.texts import MISSING, time_of
 
 _TIMES = pa.timestamp("us"), pa.timestamp("us", "UTC")
@@ -22,6 +23,7 @@ _UNKNOWN = {
     r"(\.\d{6})\d+": r"\1",
     r"(\d) ?UTC$": r"\1Z",
     r"(:\d\d|:\d\d\.\d+|[T ]\d\d) (Z|[+-]\d\d(:?\d\d)?)$": r"\1\2",
+    r"^((1[89]|2[01])\d\d-\d\d)$": r"\1-01",
 }
 _DIGITS, _PADDED = r"^\s*\d+\s*$", r"^\s*0\d+\s*$"
 
@@ -96,16 +98,32 @@ def all_digits(text: Any) -> bool:
     return pc.all(pc.match_substring_regex(text, _DIGITS)).as_py() is not False
 
 
-def numbers_of(text: Any) -> Any:
+def numbers_of(text: Any, spelling: Spelling = PLAIN) -> Any:
     """Text as numbers in double precision. Truth values are 0 and 1."""
     text = _trimmed(text)
-    for type_ in (pa.float64(), pa.bool_()):
+    for type_ in (pa.float64(), pa.bool_()) if not spelling.thousands else ():
         try:
             return pc.cast(pc.cast(text, type_), pa.float64())
         except pa.ArrowInvalid:
             continue
-    index = _first_bad(text, partial(pc.cast, target_type=pa.float64()))
-    raise CellError(index, f"{text[index].as_py()!r} is not a number")
+    encoded = text.dictionary_encode()
+    numbers = []
+    for cell in encoded.dictionary.to_pylist():
+        number = read_number(cell, spelling)
+        if number is None or isinstance(number, bool):
+            raise CellError(pc.index(text, cell).as_py(), f"{cell!r} is not a number")
+        numbers.append(float(number))
+    return pa.array(numbers, pa.float64()).take(encoded.indices)
+
+
+def truths_of(text: Any) -> Any:
+    """Text as truth values."""
+    text, read = _trimmed(text), partial(pc.cast, target_type=pa.bool_())
+    try:
+        return read(text)
+    except pa.ArrowInvalid:
+        index = _first_bad(text, read)
+    raise CellError(index, f"{text[index].as_py()!r} is not a truth value")
 
 
 def dates_of(text: Any, type_: Any, date_format: str = "") -> Any:

@@ -11,6 +11,7 @@ from trickless.cli.dataset import Dataset, Reading
 from trickless.cli.errors import CommandError, place
 from trickless.cli.kinds import may_be_category
 from trickless.cli.screen import say
+from trickless.tables.spellings import PLAIN
 from trickless.tables.texts import MISSING, why_no_date_format
 
 #: The beginning of the name of an index that pandas stores among the columns.
@@ -38,7 +39,8 @@ class Request(NamedTuple):
     def reading(self) -> Reading:
         """How to read the text of the table."""
         formats = dict.fromkeys(self.date, self.date_format) if self.date_format else {}
-        return Reading(dict.fromkeys(self.keep_na, MISSING - {""}), formats)
+        names = [self.target, *self.category, *self.number, *self.date, *self.keep_na, *self.drop]
+        return Reading(dict.fromkeys(self.keep_na, MISSING - {""}), formats, columns=names)
 
     @property
     def named(self) -> dict[str, str]:
@@ -117,6 +119,9 @@ def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
             f"column {name!r}: its numbers have leading zeros, like postcodes, so they are read as "
             f"categories. If they are numbers, fit with --number {name!r}."
         )
+    for name in found:
+        _tell_spelling(dataset, name, found[name])
+    _tell_spelling(dataset, target, kind)
     for name in kinds.keys() - found.keys():
         say(f"column {name!r}: left out, since it is empty in all rows.")
     return found | weight | {target: kind}
@@ -134,6 +139,19 @@ def _weight(dataset: Dataset, request: Request) -> dict[str, str]:
             "weights are numbers. Remedy: name a column of numbers, or leave --weight out."
         )
     return {name: "number"}
+
+
+def _tell_spelling(dataset: Dataset, name: str, kind: str) -> None:
+    """Say how a column writes its numbers, if it is not the usual way."""
+    spelling = dataset.spelling(name)
+    if kind != "number" or spelling == PLAIN:
+        return
+    unit = f", with the unit {spelling.unit!r}" if spelling.unit else ""
+    by = f", and {spelling.thousands!r} between thousands" if spelling.thousands else ""
+    say(
+        f"column {name!r}: its text is read as numbers{unit}. The decimal sign is "
+        f"{spelling.decimal!r}{by}. If it holds names, fit with --category {name!r}."
+    )
 
 
 def _check_names(dataset: Dataset, request: Request) -> None:

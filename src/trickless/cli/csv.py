@@ -42,18 +42,24 @@ def check_text(file: str) -> None:
 def csv_batches(file: str, types: Mapping[str, Any]) -> Iterator[Any]:
     """Some columns of a file in given types, a few rows at a time. Text has no missing values.
 
+    From the first block with a cell that is not of its type, all columns are text.
     At most one block is read ahead. An Arrow dataset would read on without waiting.
     """
-    options = _options(file, types)
+    n_read = 0
     try:
         with source(file) as stream:
-            yield from pyarrow.csv.open_csv(stream, **options)
-    except pyarrow.ArrowInvalid:
-        options["read_options"].use_threads = False  # then the error names the row
-        with source(file) as stream:
-            for _ in pyarrow.csv.open_csv(stream, **options):
-                pass
-        raise
+            for batch in pyarrow.csv.open_csv(stream, **_options(file, types)):
+                yield batch
+                n_read += batch.num_rows
+        return
+    except pyarrow.ArrowInvalid:  # of a cell that Arrow cannot read, or of a damaged line
+        options = _options(file, dict.fromkeys(types, pyarrow.string()))
+        options["read_options"].use_threads = False  # then an error names the row
+    with source(file) as stream:
+        for batch in pyarrow.csv.open_csv(stream, **options):
+            if n_read < batch.num_rows:
+                yield batch.slice(n_read)
+            n_read = max(0, n_read - batch.num_rows)
 
 
 def csv_schema(file: str) -> Any:

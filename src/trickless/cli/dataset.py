@@ -25,6 +25,7 @@ from trickless.cli.cells import (
     has_padding,
     is_spelled_missing,
     is_text,
+    refined,
     type_of,
     without_missing,
 )
@@ -35,6 +36,8 @@ from trickless.cli.kinds import NAMES, TYPES, fits, in_kind, kind_of, plain_type
 from trickless.cli.opening import OPENED, opened
 from trickless.cli.partitions import columns_of_folders
 from trickless.cli.reading import told
+from trickless.neurons.forms import composed, first_forms, why_ambiguous
+from trickless.tables.spellings import PLAIN, Spelling, spelling_of
 from trickless.tables.texts import has_zone
 
 #: The most numbers and the most rows of a batch.
@@ -53,10 +56,16 @@ _HINTS = {
 
 
 class Reading(NamedTuple):
-    """How text is read: columns in which NA and the like are names, and formats of dates."""
+    """How text is read: in which columns NA and the like are names, and formats of dates.
+
+    Spellings of numbers are found, unless they are known. Names of columns are spelled like those
+    that are known, whatever Unicode form a file has.
+    """
 
     names: Mapping[str, Set[str]] = {}
     date_formats: Mapping[str, str] = {}
+    spellings: Mapping[str, Spelling] = {}
+    columns: Collection[str] = ()
 
 
 class Batch(NamedTuple):
@@ -96,7 +105,9 @@ class Dataset:
                 with told(file):
                     check_text(file)
         base = path if path.is_dir() else None
-        self._folders = {f: columns_of_folders(base, f) if base else {} for f in self.files}
+        self._forms = first_forms(self.reading.columns)
+        self._own_names: dict[str, dict[str, str]] = {}
+        self._folders = {f: self._of_folders(base, f) if base else {} for f in self.files}
         self._fragments = {} if self.is_csv else dict(map(self._fragment, self.files))
         self.n_rows = None if self.is_csv else self._count()
         self.missing: dict[str, Counter[str]] = {}
@@ -109,6 +120,13 @@ class Dataset:
         with told(file):
             (fragment,) = ds.dataset([file], format=format_).get_fragments()
         return file, fragment
+
+    def known_as(self, name: str) -> str:
+        """A name of a column in the Unicode form that was met first."""
+        return self._forms.setdefault(composed(name), name)
+
+    def _of_folders(self, base: Path, file: str) -> dict[str, str | None]:
+        return {self.known_as(name): text for name, text in columns_of_folders(base, file).items()}
 
     def _count(self) -> int:
         n_rows = 0
@@ -132,11 +150,80 @@ class Dataset:
                 f"{place(file, name)}: there are two columns of this name. Remedy: give each "
                 "column its own name."
             )
-        return dict(zip(names, schema.types, strict=True))
+        if (why := why_ambiguous(names)) is not None:
+            raise CommandError(f"{file}: there are {why}. Remedy: rename one of them.")
+        known = list(map(self.known_as, names))
+        self._own_names[file] = dict(zip(known, names, strict=True))
+        return dict(zip(known, schema.types, strict=True))
 
-    @cached_property
+    @property
     def types(self) -> dict[str, Any]:
         """Types of all columns, decided by their first values; null if a column has none."""
+        return self._decided[0]
+
+    def spelling(self, name: str) -> Spelling:
+        """How text in a column spells numbers."""
+        found = self.reading.spellings.get(name)
+        return found or self._decided[1].get(name, PLAIN)
+
+    @cached_property
+    def _decided(self) -> tuple[dict[str, Any], dict[str, Spelling]]:
+        """Types of all columns, and how text in them spells numbers, whatever the order of files.
+
+        Text is numbers or dates if all first values are, in all files. Otherwise it is text.
+        """
+        types, spellings = self._first_types(), dict[str, Spelling]()
+        for name, texts in self._first_texts(types).items():
+            kinds = {
+                kind_of(there[name])
+                for there in self._types_in.values()
+                if name in there and not is_text(there[name]) and not pa.types.is_null(there[name])
+            }
+            found = refined(pa.string(), pa.array(texts, pa.string()))
+            spelling = spelling_of(texts) if is_text(found) else None
+            if spelling is not None:
+                found = pa.float64()
+                spellings[name] = spelling
+            types[name] = found if kinds <= {kind_of(found)} else pa.string()
+        for name in types:
+            encoded = [there[name] for there in self._types_in.values() if name in there]
+            encoded = [type_ for type_ in encoded if pa.types.is_dictionary(type_)]
+            if encoded and kind_of(types[name]) != "category":
+                types[name] = encoded[0]
+        return types, spellings
+
+    def _first_texts(self, types: dict[str, Any]) -> dict[str, list[str]]:
+        """The different first texts of each column that is text in a file."""
+        found: dict[str, dict[str, None]] = {}
+        for name in set(self.of_folders):
+            if is_text(types[name]):
+                found[name] = dict.fromkeys(self._texts_of_folders(name).drop_null().to_pylist())
+        for file, there in self._types_in.items():
+            names = [
+                name
+                for name, type_ in there.items()
+                if is_text(type_) or (pa.types.is_null(type_) and is_text(types[name]))
+            ]
+            with told(file):
+                for batch in self._text_batches(file, names):
+                    for name in names:
+                        text = without_missing(pc.unique(batch.column(name))).drop_null()
+                        found.setdefault(name, {}).update(dict.fromkeys(text.to_pylist()))
+                    names = [name for name in names if not found[name]]
+                    if not names:
+                        break
+        return {name: list(texts) for name, texts in found.items() if texts}
+
+    def _text_batches(self, file: str, names: list[str]) -> Iterator[Any]:
+        """Columns of text, a few rows at a time."""
+        if not names:
+            return iter(())
+        if self.is_csv:
+            return self._csv(file, dict.fromkeys(names, pa.string()))
+        return self._read_fragment(file, {}, (), names, _BATCH_ROWS)
+
+    def _first_types(self) -> dict[str, Any]:
+        """Types of all columns, decided by the first file with values in them."""
         types: dict[str, Any] = {}
         for there in self._types_in.values():
             for name, type_ in there.items():
@@ -164,7 +251,7 @@ class Dataset:
             if not names:
                 continue
             with told(file):
-                for batch in csv_batches(file, dict.fromkeys(names, pa.string())):
+                for batch in self._csv(file, dict.fromkeys(names, pa.string())):
                     for name in names:
                         text = without_missing(batch.column(name))
                         if pa.types.is_null(types[name]) and text.null_count < len(text):
@@ -181,11 +268,12 @@ class Dataset:
         for name in left.intersection(self.of_folders):
             self._look_at_digits(name, self._texts_of_folders(name), found, left)
         left.difference_update(self.of_folders)
-        for file, there in self._types_in.items() if self.is_csv else ():
-            if not (wanted := sorted(left.intersection(there) - found)):
+        for file, there in self._types_in.items():
+            texts = {name for name, type_ in there.items() if self.is_csv or is_text(type_)}
+            if not (wanted := sorted(left.intersection(texts) - found)):
                 continue
             with told(file):
-                for batch in csv_batches(file, dict.fromkeys(wanted, pa.string())):
+                for batch in self._text_batches(file, wanted):
                     for name in wanted:
                         text = without_missing(batch.column(name))
                         self._look_at_digits(name, text, found, left)
@@ -264,7 +352,9 @@ class Dataset:
                     f"{', '.join(map(repr, list(self.types)[:20]))}. Remedy: check the name."
                 )
             type_ = self.types[name]
-            plain = type_.value_type if pa.types.is_dictionary(type_) else type_
+            parts = [there[name] for there in self._types_in.values() if name in there]
+            texts = [part for part in parts if is_text(part)]
+            plain = texts[0] if texts else plain_type(type_)
             is_plain = self.has_text(name) or pa.types.is_null(plain) or is_text(plain)
             types[name] = pa.string() if is_plain else plain
         return types
@@ -296,15 +386,16 @@ class Dataset:
             options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
                 pre_buffer=False, use_buffered_stream=True, buffer_size=_BUFFER
             )
-        fragment = self._fragments[file]
-        return fragment.to_batches(
+        fragment, own = self._fragments[file], self._own_names[file]
+        for batch in fragment.to_batches(
             schema=fragment.physical_schema,
-            columns=inside,
+            columns=[own[name] for name in inside],
             batch_size=n_rows,
             batch_readahead=2,
             fragment_readahead=1,
             **options,
-        )
+        ):
+            yield batch.rename_columns(inside)
 
     def _read_csv(
         self,
@@ -318,13 +409,21 @@ class Dataset:
             name: self._csv_type(file, name, None if name in kept else kinds.get(name))
             for name in inside
         }
-        return csv_batches(file, types)
+        return self._csv(file, types)
+
+    def _csv(self, file: str, types: Mapping[str, Any]) -> Iterator[Any]:
+        """Columns of a CSV file in these types, with the names by which they are known."""
+        own = self._own_names[file]
+        for batch in csv_batches(file, {own[name]: type_ for name, type_ in types.items()}):
+            yield batch.rename_columns(list(types))
 
     def _csv_type(self, file: str, name: str, kind: str | None) -> Any:
         """The type to parse a CSV column as: text, if a later step converts it."""
         if kind not in ("number", "truth"):
             return pa.string()
         here = self._types_in[file][name]
+        if is_text(here) or self.spelling(name) != PLAIN:
+            return pa.string()
         type_ = self.types[name] if pa.types.is_null(here) else here
         return TYPES["truth"] if kind == "truth" or pa.types.is_boolean(type_) else TYPES[kind]
 
@@ -360,10 +459,11 @@ class Dataset:
         for name, kind in kinds.items():
             column = data.column(name)
             in_file = name in self._types_in[file]
-            if kind == "number" and self.is_csv and in_file and is_text(column.type):
-                column = self._with_points(file, column)
+            spelling = self.spelling(name)
+            if self.is_csv and in_file and decimal_point(file) == "," and not spelling.thousands:
+                spelling = spelling._replace(decimal=",")
             with _explained(file, name, row, NAMES[kind], _HINTS.get(kind, "")):
-                read = in_kind(column, kind, self._date_format(name))
+                read = in_kind(column, kind, self._date_format(name), spelling)
                 if kind.endswith("category") and is_text(read.type):
                     read = self._without_missing(name, read)
                 columns.append(read)
@@ -387,17 +487,13 @@ class Dataset:
                 self.missing[name][count["values"]] += count["counts"]
         return without_missing(text, names)
 
-    def _with_points(self, file: str, text: Any) -> Any:
-        """Numbers in text with decimal points."""
-        return pc.replace_substring(text, ",", ".") if decimal_point(file) == "," else text
-
     def _check_folder(self, file: str, name: str, kind: str, read: Any) -> None:
         """Refuse a column of a file that contradicts the name of its folder."""
         text = pa.repeat(pa.scalar(self._folders[file][name], pa.string()), 1)
         if kind.endswith("category"):  # a known number is not spelled yet
             said, read = without_missing(text, self._names(name))[0], in_kind(read, "category")
         else:
-            said = in_kind(text, kind, self._date_format(name))[0]
+            said = in_kind(text, kind, self._date_format(name), self.spelling(name))[0]
         same = pc.is_null(read) if not said.is_valid else pc.equal(read, said).fill_null(False)
         if not pc.all(same).as_py():
             index = pc.index(same, False).as_py()

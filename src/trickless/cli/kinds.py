@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trickless.cli.cells import CellError, dates_of, has_zone, is_text, numbers_of
+from trickless.cli.cells import CellError, dates_of, has_zone, is_text, numbers_of, truths_of
 from trickless.tables.categories import as_text
 from trickless.tables.columns import LARGEST
+from trickless.tables.spellings import PLAIN, Spelling
 
 #: The Arrow type of columns of each kind. Only a target has the kind "truth".
 TYPES = {
@@ -88,7 +89,7 @@ def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
     return in_digits or is_text(plain) or kind_of(plain) == wanted
 
 
-def in_kind(column: Any, kind: str, date_format: str = "") -> Any:
+def in_kind(column: Any, kind: str, date_format: str = "", spelling: Spelling = PLAIN) -> Any:
     """A column with the type of its kind. Times may lose digits below a microsecond.
 
     Raises a CellError for a value that the kind cannot hold.
@@ -107,7 +108,9 @@ def in_kind(column: Any, kind: str, date_format: str = "") -> Any:
             return dates_of(column, TYPES[kind], date_format)
         return pc.cast(column, options=pc.CastOptions(TYPES[kind], allow_time_truncate=True))
     if kind == "number" and is_text(column.type):
-        column = numbers_of(column)
+        column = numbers_of(column, spelling)
+    if kind == "truth" and is_text(column.type):
+        column = truths_of(column)
     column = pc.cast(column, TYPES[kind], safe=False)
     if kind == "number" and pc.any(large := pc.greater(pc.abs(column), LARGEST)).as_py():
         index = pc.index(large, True).as_py()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trickless.cli.cells import is_text
 from trickless.cli.columns import Request
 from trickless.cli.dataset import Dataset
 from trickless.cli.errors import CommandError, place
@@ -28,7 +28,8 @@ from trickless.learners.shrinking_gradient import (
 )
 from trickless.neurons import make_neurons
 from trickless.solvers.step_sizes import PLAIN_NEURONS, ROWS_OF_TREES
-from trickless.tables.model import TableModel
+from trickless.tables.model import TableColumn, TableModel
+from trickless.tables.spellings import PLAIN, Spelling, doubt
 
 LEARNERS: dict[tuple[str, str], type] = {
     ("kitchen-sinks", "classification"): KitchenSinksClassifier,
@@ -42,13 +43,8 @@ LEARNERS: dict[tuple[str, str], type] = {
 _MAX_SUPPORT = 10_000
 #: Rows that Shrinking Gradient gets at a time.
 _SHUFFLED_ROWS = 2**14
-#: Text that people may write for a number or a date.
-_NUMBER_OR_DATE = re.compile(
-    r"\s*([+-]?[$€£]?\s?(\d+|\d{1,3}([,.' ]\d{3})+)([.,]\d*)?([eE][+-]?\d+)?\s?[%$€£]?"
-    r"|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}([ T].*)?)\s*"
-)
-#: A column of at least so many texts is refused, if this share looks like numbers or dates.
-_TEXTS, _SHARE = 10, 0.9
+#: A doubtful column of fewer texts may hold names. It is named, and a longer one is refused.
+_TEXTS = 10
 #: The most values of a table that trees learn in memory: half a gigabyte. Trees need many passes.
 _TREE_CELLS = 2**26
 #: The most bytes of category names. A file has room for twice as many.
@@ -63,13 +59,18 @@ def learned(
     with progress("Reading", rows.expected_rows()) as advance:
         seen = profile(rows, kinds, request.target, request.seed, advance, request.weight)
     tell_missing(dataset.missing)
-    columns = [c._replace(date_format=date_formats.get(c.name, "")) for c in seen.columns]
+    columns = [
+        c._replace(date_format=date_formats.get(c.name, ""), spelling=_spelling(dataset, c))
+        for c in seen.columns
+    ]
     seen = seen._replace(columns=columns)
     task, why = task_of(request.task, seen, kinds[request.target], request.target)
     _check_texts(dataset, request, seen)
     left_out = f"; {seen.n_without_target:,} without a target" if seen.n_without_target else ""
     say(f"{seen.n_rows:,} rows{left_out}. This is {task}: {why}.")
     model = _begun(request, seen, task)
+    if kinds[request.target] == "number":
+        model.set_params(spelling=dataset.spelling(request.target))
     _check_categories(model, dataset.path)
     n_rows = seen.n_rows - seen.n_without_target
     if request.learner == "kitchen-sinks":
@@ -97,8 +98,12 @@ def _begun(request: Request, seen: Profile, task: str) -> TableModel:
     return TableModel(learner, seen.columns, request.target, classes, request.weight)
 
 
+def _spelling(dataset: Dataset, column: TableColumn) -> Spelling:
+    return dataset.spelling(column.name) if column.kind == "number" else PLAIN
+
+
 def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
-    """Refuse a column of numbers or dates that is text because of a few cells.
+    """Refuse, or name, a column of numbers or dates that is text because of a few cells.
 
     Every number would be a separate category, without any order.
     """
@@ -106,23 +111,27 @@ def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
     columns[request.target] = [text for text in seen.target.labels if isinstance(text, str)]
     named = request.named
     for name, texts in columns.items():
-        is_guess = dataset.kind(name) == "category" and name not in named
-        if not dataset.has_text(name) or not is_guess or len(texts) < _TEXTS:
+        is_guess = is_text(dataset.types[name]) and name not in named
+        if not is_guess or (found := doubt(texts)) is None:
             continue
-        others = [text for text in texts if not _NUMBER_OR_DATE.fullmatch(text)]
-        if len(others) <= (1 - _SHARE) * len(texts):
-            cell = min(others or texts)
-            raise CommandError(
-                f"{_first(dataset, name, cell)}: {cell!r} is not a number or date, but most texts "
-                "of this column look like one. Remedy: correct or empty such cells, with numbers "
-                f"as 1234.5 and dates as 2026-01-31; or fit with --category {name!r} if they are "
-                f"names, with --date and --date-format if they are dates, or with --drop {name!r}."
-                if others
-                else f"{_first(dataset, name, cell)}: {cell!r} looks like a number or a date, but "
-                "cannot be read as one. Remedy: write numbers as 1234.5 and dates as 2026-01-31; "
-                f"or fit with --category {name!r} if they are names, with --date and --date-format "
-                f"if they are dates in one format, or with --drop {name!r}."
+        cell, is_exception = found
+        why = f"{_first(dataset, name, cell)}: {cell!r} "
+        why += (
+            "is not a number or date, but most texts of this column look like one"
+            if is_exception
+            else "looks like a number or a date, but cannot be read as one"
+        )
+        if len(texts) < _TEXTS:
+            say(
+                f"Warning: {why}. So the column is read as categories. Remedy: correct or empty "
+                f"such cells, or fit with --category {name!r} if they are names."
             )
+            continue
+        raise CommandError(
+            f"{why}. Remedy: correct or empty such cells, with numbers as 1234.5 and dates as "
+            f"2026-01-31; or fit with --category {name!r} if they are names, with --date and "
+            f"--date-format if they are dates in one format, or with --drop {name!r}."
+        )
 
 
 def _first(dataset: Dataset, name: str, text: str) -> str:

@@ -20,6 +20,7 @@ from trickless.cli.screen import say
 from trickless.learners.base import Learner
 from trickless.rules import is_real
 from trickless.tables.model import TableColumn, TableModel
+from trickless.tables.spellings import PLAIN, Spelling
 from trickless.tables.texts import MISSING, has_zone, why_no_date_format
 
 #: A model spells the values of the categories that it knows.
@@ -78,7 +79,7 @@ def used(path: Path) -> Iterator[None]:
 
 def _why_inconsistent(model: TableModel) -> str | None:
     """What differs from the models of ``trickless fit``; None if nothing does."""
-    if set(vars(model)) != {"learner", "columns", "target", "classes", "weight"}:
+    if set(vars(model)) != {"learner", "columns", "target", "classes", "weight", "spelling"}:
         return "its attributes are not those of a TableModel"
     if not isinstance(model.learner, Learner):
         return f"its learner is a {type(model.learner).__name__}"
@@ -86,6 +87,8 @@ def _why_inconsistent(model: TableModel) -> str | None:
         return f"its target is a {type(model.target).__name__}"
     if model.weight is not None and type(model.weight) is not str:
         return f"its column of weights is a {type(model.weight).__name__}"
+    if model.spelling is not None and not _is_spelling(model.spelling):
+        return "the spelling of its target is not valid"
     columns = model.columns
     if type(columns) is not list or not columns or not all(map(_is_column, columns)):
         return "its columns are not valid descriptions of columns"
@@ -105,6 +108,7 @@ def _is_column(column: Any) -> bool:
         and column.scale > 0
         and type(column.has_missing) is bool
         and _is_date_format(column.date_format, column.kind)
+        and _is_spelling(column.spelling)
         and type(categories) is list
         and all(type(category) is str for category in categories)
         and len(set(categories)) == len(categories)
@@ -117,6 +121,13 @@ def _is_date_format(date_format: Any, kind: str) -> bool:
         return type(date_format) is str
     wanted = "zoned date" if has_zone(date_format) else "date"
     return kind == wanted and why_no_date_format(date_format) is None
+
+
+def _is_spelling(spelling: Any) -> bool:
+    """Whether this says how text spells numbers."""
+    if type(spelling) is not Spelling or type(spelling.unit) is not str:
+        return False
+    return (spelling.decimal, spelling.thousands) in ((".", ""), (".", ","), (",", ""), (",", "."))
 
 
 def _why_no_classes(model: TableModel) -> str | None:
@@ -144,7 +155,14 @@ def reading_of(model: TableModel) -> Reading:
     if model.classes is not None and model.classes.dtype.kind == "U":
         names[model.target] = model.classes.tolist()
     formats = {column.name: column.date_format for column in model.columns if column.date_format}
-    return Reading({name: MISSING.intersection(known) for name, known in names.items()}, formats)
+    spellings = {column.name: column.spelling for column in model.columns}
+    spellings[model.target] = model.spelling or PLAIN
+    return Reading(
+        {name: MISSING.intersection(known) for name, known in names.items()},
+        formats,
+        spellings,
+        list(spellings),
+    )
 
 
 def kind_of_target(model: TableModel) -> str:

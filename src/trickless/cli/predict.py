@@ -76,7 +76,7 @@ def predict(
     wanted = _Columns(fitted, model, probabilities, std, interval)
     dataset = Dataset(data, reading_of(fitted))
     check_out(out, [Path(file) for file in dataset.files])
-    kept = list(dict.fromkeys(keep or []))
+    kept = list(dict.fromkeys(map(dataset.known_as, keep or [])))
     schema = _schema(wanted, dataset, kept)
     formulas = _Formulas(out, fitted)
     n_rows, unknown = 0, Unknown(fitted)

@@ -15,6 +15,7 @@ from trickless.cli.errors import CommandError, place
 from trickless.cli.moments import Moments
 from trickless.cli.screen import say
 from trickless.cli.split import Part
+from trickless.neurons.forms import first_forms, spelled_as
 from trickless.tables.model import TableColumn
 from trickless.tables.times import as_numbers
 
@@ -159,11 +160,12 @@ class _Categories:
 
     def __init__(self, path: Any, name: str) -> None:
         self.name, self.has_missing = name, False
-        self._path, self._seen = path, set[str]()
+        self._path, self._seen = path, dict[str, str]()
 
     def see(self, column: Any) -> None:
         self.has_missing |= column.null_count > 0
-        self._seen.update(pc.unique(column).drop_null().to_pylist())
+        for form, text in first_forms(pc.unique(column).drop_null().to_pylist()).items():
+            self._seen.setdefault(form, text)
         if len(self._seen) > _MOST_CATEGORIES:
             raise CommandError(
                 f"{place(self._path, self.name)}: there are more than {_MOST_CATEGORIES:,} "
@@ -172,7 +174,7 @@ class _Categories:
             )
 
     def told(self) -> TableColumn:
-        categories = sorted(self._seen)
+        categories = sorted(self._seen.values())
         return TableColumn(
             self.name, "category", categories=categories, has_missing=self.has_missing
         )
@@ -193,7 +195,11 @@ class _Labels:
             ends = pc.min_max(column).as_py()
             self._low, self._high = min(self._low, ends["min"]), max(self._high, ends["max"])
         if self._seen is not None:
-            self._seen.update(pc.unique(column).to_pylist())
+            values = pc.unique(column).to_pylist()
+            if pa.types.is_string(column.type):
+                self._seen = {*spelled_as(values, self._seen), *self._seen}
+            else:
+                self._seen.update(values)
             if pa.types.is_string(column.type) and any("\0" in text for text in self._seen):
                 raise CommandError(
                     f"{place(batch.path, self._name)}: the labels have NUL characters, which "

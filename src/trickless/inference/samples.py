@@ -29,7 +29,7 @@ from trickless.rules import (
     with_remedies,
 )
 from trickless.tables.encoder import TableEncoder, why_no_frame
-from trickless.tables.frames import columns_of, is_frame, picked, stacked
+from trickless.tables.frames import columns_of, is_frame, picked, stacked, with_names_as_text
 
 #: Values of the features of a panel of rows, and the most bytes of features that are kept.
 _PANEL_VALUES, _KEPT_BYTES = 2**22, 2**28
@@ -224,6 +224,8 @@ def _below(owner: str, X: Any, Y: Any) -> Any:
             "table."
         )
     if is_frame(X):
+        if all(isinstance(name, str) for name in X.columns):
+            Y = with_names_as_text(Y, X.columns)
         _check_columns(owner, X, Y)
     elif X.shape[1] != Y.shape[1]:
         raise ValueError(

@@ -22,6 +22,7 @@ from trickless.learners.resolution import (
 )
 from trickless.learners.weights import check_weights
 from trickless.neurons import Inputs, Neurons
+from trickless.neurons.forms import why_ambiguous
 from trickless.rules import with_remedies
 from trickless.tables.encoder import TableEncoder, why_no_numbers, why_no_table
 from trickless.tables.frames import is_frame, is_numbered, unnamed, with_names_as_text
@@ -193,7 +194,9 @@ class Rows:
         check_shape(self.owner, X, None if reset else learner.n_features_in_)
         numbered = is_frame(X) and self._is_numbered(learner, X, reset)
         if is_frame(X):
-            X = with_names_as_text(X)
+            X = with_names_as_text(X, () if reset else getattr(learner, "feature_names_in_", ()))
+            if (why := why_ambiguous(X.columns)) is not None:
+                raise ValueError(f"{self.owner}: X has {why}. Remedy: keep one of them.")
         if self.kind.tables:
             X = self._encoded(learner, X, reset, numbered)
         has_targets = not (isinstance(y, str) and y == "no_validation")

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Inputs, Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed
+from trickless.neurons.forms import spelled_as
 
 
 class On(Composed):
@@ -94,10 +95,11 @@ class On(Composed):
                 raise self._refused(
                     "but the columns of X have no names", "fit on a data frame, or use indices"
                 )
-            for name in columns.tolist():
+            chosen = spelled_as(columns.tolist(), names)
+            for name in chosen:
                 if name not in names:
                     raise self._refused(f"but there is no column {name!r}", f"one of {list(names)}")
-            return np.array([names.index(name) for name in columns.tolist()])
+            return np.array([names.index(name) for name in chosen])
         raise self._refused(
             "but it must be a list of indices, names or booleans that chooses at least one column",
             "indices such as [0, 2], names of columns of a data frame, or a mask of booleans",

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.neurons.forms import composed, first_forms
 from trickless.rules import shown, warn
 from trickless.tables.frames import Column
 from trickless.tables.texts import MISSING, is_finer, time_of
@@ -109,16 +110,22 @@ def _of_datetime(value: datetime) -> str:
 def known_as(values: Iterable[Any], known: Collection[str]) -> list[str]:
     """The category of each value: a known one, or the value's own text if it is new.
 
-    ``known`` is a set, or a dictionary whose keys are texts. If two known texts have the same
-    meaning, texts are names: each one means only itself. Raises a ValueError if a value cannot be a
-    category, or if a value that is not text means several known ones.
+    ``known`` is a set, or a dictionary whose keys are texts. Unicode forms of a text are one. If
+    two known texts have the same meaning, texts are names: each one means only itself. Raises a
+    ValueError if a value cannot be a category, or if a value that is not text means several known
+    ones.
     """
     meant: tuple[dict[Hashable, list[str]], bool] | None = None
+    forms: dict[str, str] | None = None
     found = []
     for value in values:
         text, is_text = as_text(value), isinstance(value, str)
-        if (is_text and text in known) or isinstance(meaning := _meaning(text), str):
+        if is_text and text in known:
             found.append(text)
+            continue
+        if isinstance(meaning := _meaning(text), str):
+            forms = first_forms(known) if forms is None else forms
+            found.append(forms.setdefault(composed(text), text))
             continue
         meant = meant or _meanings(tuple(known))
         same, unique = meant[0].get(meaning, ()), meant[1]

@@ -6,6 +6,7 @@ cells of a CSV file.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -24,8 +25,11 @@ LARGEST = 1e150
 _HOLDS = {"number": NUMBERS, "date": DATES, "zoned date": ZONED}
 
 
-def frame_of(X: Any) -> Any:
-    """A pandas data frame whose column names are text. Integers keep all their digits."""
+def frame_of(X: Any, known: Iterable[str] = ()) -> Any:
+    """A pandas data frame whose column names are text. Integers keep all their digits.
+
+    Names are spelled like ``known`` ones that have another Unicode form.
+    """
     if hasattr(X, "get_columns") and "Object" not in map(str, X.dtypes):
         X = X.to_arrow()
     if type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "schema"):
@@ -54,7 +58,7 @@ def frame_of(X: Any) -> Any:
             f"TableModel: X is a {type(X).__name__}, but the model finds columns by name. Remedy: "
             "pass a pandas data frame, or an object with a method to_pandas."
         )
-    return with_names_as_text(X)
+    return with_names_as_text(X, known)
 
 
 def column_of(frame: Any, name: str) -> Any:

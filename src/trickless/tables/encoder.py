@@ -19,6 +19,7 @@ from array_api_compat import device
 
 from trickless.arrays.missing import is_masked, is_missing
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.neurons.forms import first_forms
 from trickless.rules import shown, warn
 from trickless.tables.categories import as_text, coded, warn_of_new
 from trickless.tables.frames import (
@@ -194,7 +195,7 @@ def _read(owner: str, column: Column) -> _Read:
     if kinds and OBJECTS not in kinds:
         return kinds.pop(), None, spelling
     with _as_categories(owner, column):
-        texts = sorted({as_text(value) for value in column.distinct()})
+        texts = sorted(first_forms(map(as_text, column.distinct())).values())
     if not column.categorical and (why := told(texts)) is not None:
         warn(
             f"{owner}: column {column.name!r} of X is read as categories: {why}. Remedy: correct "

@@ -6,13 +6,14 @@ A data frame is recognised by its methods, so neither library is imported.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from trickless.neurons.forms import spelled_as
 from trickless.tables.spellings import PLAIN, Spelling, are_times, spelling_of
 from trickless.tables.texts import MISSING, time_of
 from trickless.tables.times import (
@@ -71,12 +72,16 @@ def numbers_of(frame: Any) -> np.ndarray | None:
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def with_names_as_text(frame: Any) -> Any:
-    """A data frame whose column names are text, as in files."""
-    if all(type(name) is str for name in frame.columns):
+def with_names_as_text(frame: Any, known: Iterable[str] = ()) -> Any:
+    """A data frame whose column names are text, as in files, and spelled like known ones."""
+    before = list(frame.columns)
+    names = spelled_as(map(str, before), known)
+    if names == before and all(type(name) is str for name in before):
         return frame
+    if not hasattr(frame, "iloc"):
+        return frame.rename(dict(zip(before, names, strict=True)))
     frame = frame.copy(deep=False)
-    frame.columns = list(map(str, frame.columns))
+    frame.columns = names
     return frame
 
 

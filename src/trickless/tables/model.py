@@ -288,7 +288,7 @@ class TableModel(BaseEstimator):
                     "ShrinkingGradientRegressor has return_standard_error."
                 )
         predict = partial(snapshot(self.learner).predict, **options)
-        return self._by_parts(predict, _with_rows(frame_of(X)))
+        return self._by_parts(predict, _with_rows(self._frame(X)))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -305,7 +305,7 @@ class TableModel(BaseEstimator):
             Columns are in the order of ``classes_``.
         """
         answers: np.ndarray = self._by_parts(
-            snapshot(self.learner).predict_proba, _with_rows(frame_of(X))
+            snapshot(self.learner).predict_proba, _with_rows(self._frame(X))
         )
         return answers
 
@@ -345,7 +345,7 @@ class TableModel(BaseEstimator):
         -------
         array of shape (n_rows,)
         """
-        column = column_of(frame_of(X), self.target)
+        column = column_of(self._frame(X), self.target)
         column = column[self._there(column)]
         values = partial(values_of, column, "number", spelling=self.spelling or PLAIN)
         if self.classes is None:
@@ -370,13 +370,17 @@ class TableModel(BaseEstimator):
         dict
             Counts by column name and category. Columns without new categories are left out.
         """
-        frame, unknown = frame_of(X), {}
+        frame, unknown = self._frame(X), {}
         for about in self.columns:
             if about.kind == "category":
                 _, counts = codes_of(column_of(frame, about.name), about.categories)
                 if new := new_texts(counts, about.categories):
                     unknown[about.name] = {text: counts[text] for text in new}
         return unknown
+
+    def _frame(self, X: Any) -> Any:
+        """Rows as a data frame of pandas, whose names are spelled like those of the model."""
+        return frame_of(X, [*(about.name for about in self.columns), self.target])
 
     def _by_parts(self, answer: Any, frame: Any) -> Any:
         """Answers for the rows of a data frame, computed some rows at a time."""
@@ -389,7 +393,7 @@ class TableModel(BaseEstimator):
 
     def _with_target(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """The rows with a target, which is one of their columns; and a mask of these rows in X."""
-        frame = frame_of(X)
+        frame = self._frame(X)
         if y is not None:
             y = y.to_pandas() if hasattr(y, "to_pandas") else y
             if np.ndim(y) != 1 or len(y) != len(frame):

@@ -20,7 +20,6 @@ telephone numbers.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
@@ -295,8 +294,3 @@ def are_times(texts: Iterable[str]) -> bool:
     """Whether all texts, and at least one, are times such as 2026-01-31 10:30 or 2026-01."""
     known = [text for text in texts if text.strip() not in MISSING]
     return bool(known) and all(time_of(text) is not None for text in known)
-
-
-def composed(text: str) -> str:
-    """A text whose accents are parts of letters (NFC), so that equal texts are equal."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
