@@ -202,7 +202,8 @@ class Dataset:
             names = [
                 name
                 for name, type_ in there.items()
-                if is_text(type_) or (pa.types.is_null(type_) and is_text(types[name]))
+                if is_text(type_)
+                or (self.is_csv and pa.types.is_null(type_) and is_text(types[name]))
             ]
             with told(file):
                 for batch in self._text_batches(file, names):
@@ -459,9 +460,9 @@ class Dataset:
         for name, kind in kinds.items():
             column = data.column(name)
             in_file = name in self._types_in[file]
-            spelling = self.spelling(name)
-            if self.is_csv and in_file and decimal_point(file) == "," and not spelling.thousands:
-                spelling = spelling._replace(decimal=",")
+            spelling = PLAIN
+            if kind == "number" and is_text(column.type):
+                spelling = self._spelling_in(file if in_file else "", name)
             with _explained(file, name, row, NAMES[kind], _HINTS.get(kind, "")):
                 read = in_kind(column, kind, self._date_format(name), spelling)
                 if kind.endswith("category") and is_text(read.type):
@@ -470,6 +471,13 @@ class Dataset:
                 if in_file and name in self._folders[file]:
                     self._check_folder(file, name, kind, read)
         return pa.RecordBatch.from_arrays(columns, names=list(kinds))
+
+    def _spelling_in(self, file: str, name: str) -> Spelling:
+        """How text spells numbers in a file. Its own decimal sign may be a comma."""
+        spelling = self.spelling(name)
+        if not self.is_csv or not file or spelling.thousands or decimal_point(file) == ".":
+            return spelling
+        return spelling._replace(decimal=",")
 
     def _date_format(self, name: str) -> str:
         return self.reading.date_formats.get(name, "")

@@ -28,8 +28,15 @@ from trickless.rules import (
     reworded,
     with_remedies,
 )
-from trickless.tables.encoder import TableEncoder, why_no_frame
-from trickless.tables.frames import columns_of, is_frame, picked, stacked, with_names_as_text
+from trickless.tables.encoder import CATEGORIES, TableEncoder, why_no_frame
+from trickless.tables.frames import (
+    OBJECTS,
+    columns_of,
+    is_frame,
+    picked,
+    stacked,
+    with_names_as_text,
+)
 
 #: Values of the features of a panel of rows, and the most bytes of features that are kept.
 _PANEL_VALUES, _KEPT_BYTES = 2**22, 2**28
@@ -269,7 +276,8 @@ def _check_columns(owner: str, X: Any, Y: Any) -> None:
             kinds.append(TableEncoder(owner, sample).kinds)
     columns = zip(names, *kinds, columns_of(X), columns_of(Y), strict=True)
     for name, kind, other, of_x, of_y in columns:
-        if kind != other and not (of_x.missing().all() or of_y.missing().all()):
+        is_text = CATEGORIES in (kind, other) and of_x.holds == of_y.holds == OBJECTS
+        if kind != other and not (is_text or of_x.missing().all() or of_y.missing().all()):
             raise ValueError(
                 f"{owner}: column {name!r} holds {kind} in X, but {other} in Y. Remedy: convert "
                 "them to the same type."

@@ -25,7 +25,13 @@ from trickless.neurons import Inputs, Neurons
 from trickless.neurons.forms import why_ambiguous
 from trickless.rules import with_remedies
 from trickless.tables.encoder import TableEncoder, why_no_numbers, why_no_table
-from trickless.tables.frames import is_frame, is_numbered, unnamed, with_names_as_text
+from trickless.tables.frames import (
+    is_frame,
+    is_numbered,
+    unnamed,
+    with_names_as_text,
+    with_times_as_days,
+)
 from trickless.tables.times import as_numbers, holds_times
 
 _FINITE = (
@@ -199,6 +205,8 @@ class Rows:
                 raise ValueError(f"{self.owner}: X has {why}. Remedy: keep one of them.")
         if self.kind.tables:
             X = self._encoded(learner, X, reset, numbered)
+        elif is_frame(X):
+            X = with_times_as_days(X)
         has_targets = not (isinstance(y, str) and y == "no_validation")
         if has_targets or reset:
             warn_of_rounded_integers(self.owner, "X", X)

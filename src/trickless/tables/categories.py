@@ -24,7 +24,7 @@ from trickless.tables.frames import Column
 from trickless.tables.texts import MISSING, is_finer, time_of
 
 #: Numbers as programs write them. An exponent has a sign, so the code 1e5 is not a number.
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]\d{1,4})?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]\d{1,4})?", re.ASCII)
 _TRUTH = {"true": Decimal(1), "false": Decimal(0)}
 _CLOCK = re.compile(r"\d\d:\d\d(:\d\d(\.\d+)?)?", re.ASCII)
 _DURATION = re.compile(r"(-?\d+) days?,? \+?(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)", re.ASCII)

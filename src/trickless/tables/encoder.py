@@ -256,9 +256,12 @@ def _check(owner: str, column: Column, kind: str) -> None:
 
 
 def _converted(column: Column, kind: str) -> str:
-    """A line of code that converts text to times."""
-    if kind not in (DATES, ZONED) or column.holds != OBJECTS:
+    """A line of code that converts text to times, or numbers to categories."""
+    if column.holds != OBJECTS:
         return ""
+    if kind == NUMBERS:
+        x = f"X[{column.name!r}]"
+        return f"; if it holds names, {x} = {x}.astype('category') from the first batch on"
     zone = ", utc=True" if kind == ZONED else ""
     return f", here with X[{column.name!r}] = pandas.to_datetime(X[{column.name!r}]{zone})"
 

@@ -27,6 +27,7 @@ from trickless.tables.times import (
 )
 
 NUMBERS, TRUTH, OBJECTS = "numbers", "truth values", "other objects"
+TIMES = DATES, ZONED, DURATIONS, TIMES_OF_DAY
 #: Objects that are numbers.
 NUMBER_TYPES = Real, Decimal, np.bool_
 #: Nanoseconds in a microsecond, and microseconds in a day.
@@ -97,6 +98,32 @@ def unnamed(frame: Any) -> Any:
     frame = frame.copy(deep=False)
     frame.columns = range(frame.shape[1])
     return frame
+
+
+def with_times_as_days(frame: Any) -> Any:
+    """A data frame whose columns of times are numbers of days, whatever their type and unit."""
+    if all(getattr(dtype, "kind", "O") in "biuf" for dtype in frame.dtypes):
+        return frame
+    days = {j: c.numbers() for j, c in enumerate(columns_of(frame)) if _holds_times(c)}
+    if not days:
+        return frame
+    if not hasattr(frame, "iloc"):
+        columns = frame.get_columns()
+        return frame.with_columns([type(columns[j])(columns[j].name, days[j]) for j in days])
+    frame = frame.copy(deep=False)
+    for j, numbers in days.items():
+        frame.isetitem(j, numbers)
+    return frame
+
+
+def _holds_times(column: Column) -> bool:
+    """Whether the type of a column is one of times, or all its objects are times of one kind."""
+    if column.holds in TIMES:
+        return True
+    if column.holds != OBJECTS or column.categorical:
+        return False
+    first = next((value for value in column.column if value is not None and value == value), None)
+    return bool(kind_of_time(first)) and len(kinds := column.kinds()) == 1 and kinds < set(TIMES)
 
 
 def frame_like(frame: Any, matrix: np.ndarray) -> Any:

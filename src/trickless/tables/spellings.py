@@ -48,7 +48,7 @@ _THOUSANDS = {sign: re.compile(rf"[1-9]\d{{0,2}}({re.escape(sign)}\d{{3}})+") fo
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _DATE = re.compile(
     rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}([ T].*)?|{_DAY}([-/]){_DAY}\2(\d\d|\d{{4}})([ T].*)?"
-    rf"|{_DAY}\.{_DAY}\.\d{{4}}([ T].*)?|\d\d\.\d\d\.\d\d([ T].*)?"
+    rf"|{_DAY}\.{_DAY}\.\d{{4}}([ T].*)?|{_DAY}\.(0?[1-9]|1[0-2])\.\d\d([ T].*)?"
     r"|(1[89]|2[01])\d\d[-/](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](1[89]|2[01])\d\d",
     re.ASCII,
 )
@@ -57,7 +57,7 @@ _PLACEHOLDERS = frozenset(
     {"-", "--", "---", "–", "—", "?", "??", ".", "..", "...", "*", "x", "/", "none", "missing"}
     | {"unknown", "n.a.", "n.a", "na", "n/a", "nil", "not available", "not applicable", "tbd"}
 )
-_EXACT = 2**53
+_EXACT, _LONGEST = 2**53, 400
 #: A column of at least so many texts is doubtful, if this share of them looks like numbers.
 _TEXTS, _SHARE = 10, 0.9
 #: Texts that are tried first: most columns of text are names.
@@ -113,7 +113,7 @@ def _value(body: str, spelling: Spelling) -> float | int | None:
     if thousands:
         plain = plain.replace(spelling.thousands, "")
     plain = plain.replace(spelling.decimal, ".")
-    return int(plain) if plain.isdigit() else float(plain)
+    return int(plain) if plain.isdigit() and len(plain) <= _LONGEST else float(plain)
 
 
 def read_number(text: str, spelling: Spelling = PLAIN) -> float | int | bool | None:
@@ -146,20 +146,20 @@ def _exactly(text: str, value: float | bool) -> float | int | bool:
 def spelling_of(texts: Iterable[str]) -> Spelling | None:
     """How all these texts spell numbers, or truth values; None if they are names, or doubtful."""
     known = [bare for text in texts if (bare := text.strip()) not in MISSING]
-    for some in (known[:_FEW], known):
-        plain = [number_of(text) for text in some]
-        if all(isinstance(value, bool) for value in plain):
-            continue
-        if any(isinstance(value, bool) for value in plain):
-            return None
-        if None in plain and not all(map(_parts, some)):
-            return None
-    if not known or isinstance(number_of(known[0]), bool):
-        return PLAIN if known else None
-    if all(text.isdigit() for text in known) and any(_is_padded(text) for text in known):
+    if not known or not all(number_of(text) is not None or _parts(text) for text in known[:_FEW]):
         return None
-    spelling = PLAIN if None not in map(number_of, known) else _of_parts(list(map(_parts, known)))
-    if spelling is None or any(_is_code(read_number(text, spelling)) for text in known):
+    plain = list(map(number_of, known))
+    truth = [isinstance(value, bool) for value in plain]
+    if any(truth):
+        return PLAIN if all(truth) else None
+    if all(map(str.isdigit, known)) and any(map(_is_padded, known)):
+        return None
+    if None not in plain:
+        long = (text for text in known if len(text) > len(str(_EXACT)))
+        return None if any(map(_is_code, map(read_number, long))) else PLAIN
+    parts = list(map(_parts, known))
+    spelling = _of_parts(parts)
+    if spelling is None or any(_is_code(_value(part.body, spelling)) for part in parts if part):
         return None
     return spelling
 
@@ -169,7 +169,7 @@ def _is_padded(text: str) -> bool:
 
 
 def _is_code(value: float | bool | None) -> bool:
-    """Whether this is no number, or a whole number that double precision may not hold."""
+    """Whether this is no number, or a whole one that double precision may not hold."""
     return value is None or (type(value) is int and abs(value) >= _EXACT)
 
 

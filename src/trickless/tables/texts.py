@@ -14,7 +14,7 @@ MISSING = frozenset(
 _SOME_TIME = datetime(1987, 10, 31, 14, 25, 36, 475869, UTC)
 _TRUTH = {"true": True, "false": False}
 _NUMBER = re.compile(
-    r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)", re.ASCII | re.IGNORECASE
+    r"[+-]?((\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)", re.ASCII | re.IGNORECASE
 )
 _CLOCK = r"(\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?)"
 _ZONE = r"(?: ?(Z|UTC|[+-]\d\d(?::?[0-5]\d)?))?"
