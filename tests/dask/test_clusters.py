@@ -241,6 +241,25 @@ def frame():
     return table, pd.Series(y, name="y")
 
 
+@pytest.mark.parametrize("text", [0, 3])
+@pytest.mark.parametrize(
+    "model",
+    [sinks(neurons="tabular"), descent(neurons="tabular"), trees()],
+    ids=["sinks", "descent", "trees"],
+)
+def test_one_partition_of_text_among_numbers_is_numbers(model, text):
+    X, y = frame()
+    X = X[["a"]]
+    plain = dd.from_pandas(X.assign(y=y), npartitions=5)
+    parts = [plain.partitions[i] for i in range(5)]
+    parts[text] = parts[text].astype({"a": object}).astype({"a": str})
+    mixed = dd.concat(parts)
+    expected = clone(model)
+    fit(expected, plain[["a"]], plain["y"])
+    fit(model, mixed[["a"]], mixed["y"])
+    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     "model",
     [sinks(neurons="tabular"), descent(neurons="tabular"), trees()],

@@ -314,3 +314,29 @@ def test_other_text_after_times_is_refused_with_the_line_that_converts_it(zone, 
         encoder("me", text)
     text["when"] = pd.to_datetime(text["when"], utc=zone is not None)
     np.testing.assert_array_equal(encoder("me", text)["when"], 20_484 + np.arange(3))
+
+
+@pytest.mark.filterwarnings("ignore:Gaussian. distances")  # times beside small numbers
+@pytest.mark.parametrize("name", ["date", "datetime", "zoned", "duration", "time"])
+@pytest.mark.parametrize("neurons", ["gaussian", "stumps", "tabular"])
+def test_every_family_takes_times_of_all_types(neurons, name):
+    """Alone, and beside a column of numbers."""
+    for beside in ([], ["z"]):
+        expected = None
+        for frame in frames(name, 40):
+            column = (
+                frame["a"].drop_nulls() if isinstance(frame, pl.DataFrame) else frame["a"].dropna()
+            )
+            library = pl if isinstance(frame, pl.DataFrame) else pd
+            z = np.arange(len(column)) / 30
+            rows = library.DataFrame({"a": column, **dict.fromkeys(beside, z)})
+            model = KitchenSinksRegressor(neurons, 20, random_state=0, dtype="float64")
+            answers = model.fit(rows, np.cos(z)).predict(rows)
+            expected = answers if expected is None else expected
+            np.testing.assert_array_equal(answers, expected, err_msg=str(frame.dtypes))
+
+
+def test_times_that_are_missing_are_refused_where_gaps_are():
+    frame = pd.DataFrame({"a": pd.to_datetime(["2024-01-01", None, "2024-01-03"])})
+    with pytest.raises(ValueError, match=r"column 'a' of X holds missing values.*Remedy"):
+        KitchenSinksRegressor("gaussian", 20).fit(frame, [1.0, 2.0, 3.0])

@@ -1,0 +1,89 @@
+"""Names in two Unicode forms, of an accent as a part of its letter or after it, are one name."""
+
+import unicodedata
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from trickless import (
+    DoublyStochasticClassifier,
+    KitchenSinksRegressor,
+    TableColumn,
+    TableModel,
+    mmd_test,
+)
+from trickless.neurons import Gaussian, On
+from trickless.tables.encoder import TableEncoder
+
+
+def formed(text, form):
+    return unicodedata.normalize(form, text)
+
+
+def table(form, rows=120):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            formed("größe", form): rng.standard_normal(rows),
+            formed("straße é", form): [formed(t, form) for t in rng.choice(["Köln", "Åre"], rows)],
+        }
+    )
+    return frame, frame.iloc[:, 0] + frame.iloc[:, 1].str.startswith("K")
+
+
+@pytest.mark.parametrize(("form", "other"), [("NFC", "NFD"), ("NFD", "NFC")])
+@pytest.mark.parametrize("library", ["pandas", "polars", "categories"])
+def test_a_model_finds_columns_and_levels_in_another_form(library, form, other):
+    X, y = table(form)
+    Z, _ = table(other)
+    if library == "categories":
+        Z = Z.astype({Z.columns[1]: "category"})
+    for neurons in ("tabular", On(formed("größe", other), Gaussian(1.0))):
+        model = KitchenSinksRegressor(neurons, 30, random_state=0).fit(X, y)
+        assert model.feature_names_in_.tolist() == list(X.columns)
+        rows = pl.from_pandas(Z) if library == "polars" else Z
+        np.testing.assert_array_equal(model.predict(rows), model.predict(X))
+        model.partial_fit(rows, y)
+        assert model.feature_names_in_.tolist() == list(X.columns)
+
+
+def test_families_without_tables_compare_names_in_any_form():
+    (X, y), (Z, _) = table("NFC"), table("NFD")
+    X, Z = X.iloc[:, :1], Z.iloc[:, :1]
+    model = KitchenSinksRegressor(Gaussian(1.0), 30, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(Z), model.predict(X))
+
+
+def test_both_forms_of_a_level_in_one_column_are_one_level():
+    towns = [formed("Köln", "NFD"), "Köln", "Ulm", formed("Köln", "NFD")]
+    encoder = TableEncoder("me", pd.DataFrame({"a": towns}))
+    assert list(encoder.codes[0]) == [formed("Köln", "NFD"), "Ulm"]
+    assert encoder("me", pd.DataFrame({"a": towns}))["a"].tolist() == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize("neurons", ["tabular", "gaussian"])
+def test_two_columns_that_differ_by_form_only_are_refused(neurons):
+    X = pd.DataFrame({formed("é", "NFC"): [1.0, 2.0], formed("é", "NFD"): [3.0, 5.0]})
+    with pytest.raises(ValueError, match=r"U\+00E9 and U\+0065 U\+0301.*Remedy"):
+        KitchenSinksRegressor(neurons, 5).fit(X, [0.0, 1.0])
+
+
+def test_a_model_of_a_table_finds_columns_and_classes_in_any_form():
+    (X, y), (Z, _) = table("NFC"), table("NFD")
+    for frame, form in ((X, "NFC"), (Z, "NFD")):
+        frame[formed("zïel", form)] = np.where(y > 0.5, formed("jä", form), "nein")
+    columns = [TableColumn(X.columns[0], "number")]
+    columns += [TableColumn(X.columns[1], "category", categories=["Köln", "Åre"])]
+    learner = DoublyStochasticClassifier("trees", n_neurons=10, random_state=0)
+    model = TableModel(learner, columns, "zïel", np.array(["jä", "nein"])).fit(Z)
+    assert set(model.predict(Z)) == {"jä", "nein"}
+    np.testing.assert_array_equal(model.predict_proba(Z), model.predict_proba(X))
+    assert model.score(Z) == model.score(X) > 0.9
+    assert not model.unknown_categories(Z)
+
+
+def test_two_samples_may_have_names_in_two_forms():
+    (X, _), (Z, _) = table("NFC"), table("NFD")
+    assert mmd_test(X, Z, neurons="tabular", random_state=0).pvalue > 0.1
