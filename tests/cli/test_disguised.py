@@ -112,6 +112,23 @@ def test_a_few_cells_that_are_no_numbers_are_told(target, ending, tmp_path, fit)
     assert "column 'x', row 5: '-' is not a number or date" in said
 
 
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_labels_of_text_are_those_that_a_csv_file_has(ending, tmp_path, fit, call):
+    for texts, labels in (
+        (["true", "FALSE"], [False, True]),
+        (["1", "0"], [0, 1]),
+        (["01", "02"], ["01", "02"]),
+        (["yes", "no"], ["no", "yes"]),
+    ):
+        table = pd.DataFrame({"x": [1.0, 2.0] * 30, "y": texts * 30})
+        data = write(table, tmp_path / f"data{ending}")
+        about, _ = fit(data)
+        assert about["classes"] == labels
+        scores, _ = call("evaluate", tmp_path / "model", data, "--json")
+        assert scores["accuracy"] == 1
+        assert trickless.load(tmp_path / "model").score(table) == 1
+
+
 def test_a_month_is_a_date(tmp_path, fit):
     months = [f"20{y:02}-{m:02}" for y in range(10, 20) for m in range(1, 13)]
     table = pd.DataFrame({"month": months, "y": np.arange(120.0)})

@@ -22,6 +22,7 @@ READ = {
     "euros": (["1.234,56 €", "3,50 €", "12 €"], [1234.56, 3.5, 12]),
     "francs": (["CHF 12", "CHF 1’300.50", "CHF 7"], [12, 1300.5, 7]),
     "units": (["12 kg", "13.5 kg", "7kg"], [12, 13.5, 7]),
+    "degrees": (["50°", "-6 °", "7.5°"], [50, -6, 7.5]),
     "speeds": (["50 km/h", "60 km/h", "70 km/h"], [50, 60, 70]),
     "areas": (["50 m²", "1 200 m²", "60 m²"], [50, 1200, 60]),
     "percent": (["12%", "3.5 %", "-7%"], [12, 3.5, -7]),
@@ -95,6 +96,13 @@ def test_a_column_that_is_almost_numbers_is_told_by_name_and_cell(name):
         TableEncoder("me", pd.DataFrame({"a": texts}))
     assert repr(cell) in str(w[0].message)
     TableEncoder("me", pd.DataFrame({"a": pd.Categorical(texts)}))  # declared: no word
+
+
+def test_numbers_beside_text_with_a_unit_are_doubtful():
+    values = [*range(20), *(f"{i} kg" for i in range(20))]
+    with pytest.warns(UserWarning, match=r"column 'a'.*'0 kg'.*Remedy"):
+        encoder = TableEncoder("me", pd.DataFrame({"a": pd.Series(values, dtype=object)}))
+    assert encoder.codes[0] is not None
 
 
 def test_a_number_of_another_unit_is_not_read():

@@ -38,7 +38,7 @@ from trickless.cli.partitions import columns_of_folders
 from trickless.cli.reading import told
 from trickless.neurons.forms import composed, first_forms, why_ambiguous
 from trickless.tables.spellings import PLAIN, Spelling, spelling_of
-from trickless.tables.texts import has_zone
+from trickless.tables.texts import has_zone, number_of
 
 #: The most numbers and the most rows of a batch.
 _BATCH_CELLS, _BATCH_ROWS = 2**21, 2**16
@@ -182,8 +182,8 @@ class Dataset:
             found = refined(pa.string(), pa.array(texts, pa.string()))
             spelling = spelling_of(texts) if is_text(found) else None
             if spelling is not None:
-                found = pa.float64()
-                spellings[name] = spelling
+                is_truth = isinstance(number_of(texts[0]), bool)
+                found, spellings[name] = pa.bool_() if is_truth else pa.float64(), spelling
             types[name] = found if kinds <= {kind_of(found)} else pa.string()
         for name in types:
             encoded = [there[name] for there in self._types_in.values() if name in there]

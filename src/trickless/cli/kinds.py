@@ -82,7 +82,7 @@ def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
         return True
     plain = plain_type(type_)
     if wanted == "truth":
-        return pa.types.is_boolean(plain)
+        return pa.types.is_boolean(plain) or is_text(plain)
     if wanted.endswith("category"):
         return may_be_category(type_)
     in_digits = wanted.endswith("date") and has_format and kind_of(plain) == "number"

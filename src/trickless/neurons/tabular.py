@@ -49,7 +49,8 @@ class Tabular(Neurons):
 
     - Columns of numbers and of booleans hold numbers.
     - Dates, durations and times of day become numbers of days.
-    - Columns of categories, of text and of other objects hold categories.
+    - Text that spells a number or a date in every cell holds numbers. Types of categories do not.
+    - Columns of categories, of other text and of other objects hold categories.
     - Missing categories are one more category. So are all categories that were not in the first
       batch. A warning names a column if most of its values are new.
 

@@ -224,7 +224,8 @@ class Column(ABC):
         if not texts:
             return self.kinds(), PLAIN
         others = {kind_of(value) for value in values if not isinstance(value, str)}
-        if others <= {NUMBERS} and (spelling := spelling_of(texts)) is not None:
+        spelling = spelling_of(texts) if others <= {NUMBERS} else None
+        if spelling is not None and not (others and spelling.unit):
             return {NUMBERS}, spelling
         if others <= {DATES, ZONED} and are_times(texts):
             times = [time_of(text) for text in texts if text.strip() not in MISSING]

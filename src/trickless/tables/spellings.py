@@ -12,9 +12,8 @@ These are read if the whole column agrees:
 - Parentheses about some of the numbers, which are negative, as in accounts.
 - One unit after all numbers, or one currency. 12% is 12, as 12 kg is.
 
-Whole numbers with leading zeros, such as postcodes, are names. So are numbers of more digits than
-double precision has, and groups of nine digits or more that are all of one length, such as
-telephone numbers.
+Whole numbers with leading zeros, such as postcodes, are names. So are whole numbers beyond double
+precision. Groups of nine digits or more, all of one length, are telephone numbers.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _PLAIN = str.maketrans({chr(0xFF10 + i): str(i) for i in range(10)} | dict.fromk
 _CURRENCIES = "$£¤¥֏؋৲৳฿₠-⃀﷼＄￠￡￥￦€"
 _CODES = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HUF|INR|JPY|KRW|MXN|NOK|PLN|SEK|USD|ZAR"
 _MONEY = rf"(?:[A-Z]{{0,2}}[{_CURRENCIES}]|(?:{_CODES})(?=[\s\d+-]))"
-_UNIT = rf"(?:%|‰|[{_CURRENCIES}]|[°µμ]?[^\W\d_]+[23²³]?(?:/[^\W\d_]+[23²³]?)?)"
+_UNIT = rf"(?:%|‰|°|[{_CURRENCIES}]|[°µμ]?[^\W\d_]+[23²³]?(?:/[^\W\d_]+[23²³]?)?)"
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
 _BETWEEN = _SPACES + _APOSTROPHES
 _BODY = rf"(?:\d[\d.,{_BETWEEN}]*|[.,]\d+)(?<![{_BETWEEN}]){_EXPONENT}"

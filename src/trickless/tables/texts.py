@@ -40,8 +40,8 @@ def number_of(text: str) -> float | bool | None:
 def time_of(text: str, date_format: str = "") -> datetime | None:
     """The time that a text spells, to the microsecond; None if it spells none.
 
-    It is written as 2026-01-31, with or without a time of day, as 2026-01, which is the first day
-    of this month, or in the ``date_format``, which has the codes of ``datetime.strptime``.
+    It is written as 2026-01-31, with or without a time of day. A month such as 2026-01 is its first
+    day. A ``date_format`` has the codes of ``datetime.strptime``, and replaces both.
     """
     if date_format:
         try:
