@@ -106,6 +106,11 @@ def test_a_few_cells_that_are_no_numbers_are_told(target, ending, tmp_path, fit)
         _, said = fit(write(table, tmp_path / f"data{ending}"), target=target, code=2)
         assert f"column 'x', row 91: {cell!r} is not a number or date" in said
         assert "Remedy" in said
+    texts = [*(f"{v / 7:.3f}" for v in range(1100)), "12 kg"]
+    table = pd.DataFrame({"x": texts, "y": np.arange(1101.0)})
+    _, said = fit(write(table, tmp_path / f"data{ending}"), target=target, code=2)
+    assert "column 'x'" in said
+    assert "'12 kg'" in said
     table = pd.DataFrame({"x": ["1", "2", "3", "4", "-"] * 20, "y": np.arange(100.0)})
     _, said = fit(write(table, tmp_path / f"data{ending}"), target=target)
     assert "Warning" in said

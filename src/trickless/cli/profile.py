@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from trickless.cli.screen import say
 from trickless.cli.split import Part
 from trickless.neurons.forms import first_forms, spelled_as
 from trickless.tables.model import TableColumn
+from trickless.tables.spellings import told
 from trickless.tables.times import as_numbers
 
 #: Rows of the sample, from which a model learns first. Neurons take ranks and scales from it.
@@ -167,6 +168,7 @@ class _Categories:
         for form, text in first_forms(pc.unique(column).drop_null().to_pylist()).items():
             self._seen.setdefault(form, text)
         if len(self._seen) > _MOST_CATEGORIES:
+            _check_doubt(place(self._path, self.name), self._seen.values())
             raise CommandError(
                 f"{place(self._path, self.name)}: there are more than {_MOST_CATEGORIES:,} "
                 "different texts. Such a column usually names the rows, and teaches the model "
@@ -177,6 +179,15 @@ class _Categories:
         categories = sorted(self._seen.values())
         return TableColumn(
             self.name, "category", categories=categories, has_missing=self.has_missing
+        )
+
+
+def _check_doubt(where: str, texts: Collection[str]) -> None:
+    """Refuse too many texts that are almost entirely numbers or dates."""
+    if (why := told(texts)) is not None:
+        raise CommandError(
+            f"{where}: {why}. Remedy: correct or empty such cells, with numbers as 1234.5 and "
+            "dates as 2026-01-31."
         )
 
 
@@ -207,9 +218,11 @@ class _Labels:
                 )
             numbers = pa.types.is_floating(column.type)
             whole = not numbers or all(value.is_integer() for value in self._seen)
-            if not whole or len(self._seen) > _MOST_LABELS:
+            seen = self._seen
+            if not whole or len(seen) > _MOST_LABELS:
                 self._seen = None
             if self._seen is None and not numbers:
+                _check_doubt(place(batch.path, self._name), seen)
                 raise CommandError(
                     f"{place(batch.path, self._name)}: there are more than {_MOST_LABELS:,} "
                     "different texts, which is too many for classes. Remedy: another --target."
