@@ -407,20 +407,76 @@ def test_constant_columns_are_not_cut_and_missing_ones_may_come_later():
     other[:, 1], other[:, 2] = 9.0, 1.0
     np.testing.assert_array_equal(model.predict(other), model.predict(X))
     other[:, 0] = np.nan  # never missing in training
-    assert np.isfinite(model.predict(other)).all()
+    with pytest.warns(UserWarning, match="all values in column 0 of X are missing, but in train"):
+        assert np.isfinite(model.predict(other)).all()
 
 
-def test_new_categories_count_as_missing():
-    frame, f = table(400)
-    model = make(REGRESSION[0], n_neurons=40).fit(frame, f)
-    missing = frame[:50].assign(town=None)
-    expected = model.predict(missing)
-    some = frame[:50].assign(town=["Rom"] * 2 + [None] * 48)
-    np.testing.assert_array_equal(model.predict(some), expected)
-    with pytest.warns(UserWarning, match=r"all values in column 'town' of X are new, such as"):
-        got = model.predict(frame[:50].assign(town="Rom"))
-    np.testing.assert_array_equal(got, expected)
-    assert not np.array_equal(model.predict(frame[:50]), expected)
+def levels(n):
+    """Five categories and five numbers, which add -2 to 2 to the target."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"level": rng.choice(list("abcde"), n), "x": rng.integers(-2, 3, n)})
+    return frame, frame.level.map(dict(zip("abcde", range(-2, 3), strict=True))) + frame.x
+
+
+@pytest.mark.parametrize("neurons", ["trees", "tabular"])
+@pytest.mark.parametrize("n", [400, 4000])
+def test_new_categories_and_new_gaps_are_worth_about_the_mean(n, neurons):
+    frame, y = levels(n)
+    learner = DoublyStochasticRegressor() if neurons == "trees" else KitchenSinksRegressor()
+    model = make(learner, neurons).fit(frame, y)
+    rows = pd.DataFrame({"level": ["new", None, "a", "c"], "x": [0, 0, None, None]})
+    most = 0.25 if neurons == "trees" else 1.0  # tabular neurons treat them at random
+    np.testing.assert_allclose(model.predict(rows), [0, 0, -2, 0], atol=most)
+
+
+def test_a_column_of_new_categories_is_no_worse_than_none():
+    rng = np.random.default_rng(0)
+    shop = rng.integers(0, 60, 3000)
+    frame = pd.DataFrame(rng.standard_normal((3000, 3)), columns=list("abc"))
+    y = frame.a + np.sin(2 * frame.b) + rng.standard_normal(60)[shop]
+    without, old = frame.copy(), shop < 45
+    frame["shop"] = [f"shop {i}" for i in shop]
+    model = make(REGRESSION[0], n_neurons=300).fit(frame[old], y[old])
+    with pytest.warns(UserWarning, match="all values in column 'shop' of X are new"):
+        score = model.score(frame[~old], y[~old])
+    assert score > model.fit(without[old], y[old]).score(without[~old], y[~old]) - 0.05
+
+
+def test_new_categories_are_like_rare_ones():
+    """Those that occur once or twice are a fifth of the rows, and 2 lower than all others."""
+    rng = np.random.default_rng(0)
+    rare = rng.random(1000) < 0.2
+    code = np.where(rare, 100 + np.arange(1000) // 2, rng.integers(0, 8, 1000))
+    frame = pd.DataFrame({"code": [f"c{i}" for i in code], "x": rng.standard_normal(1000)})
+    model = make(REGRESSION[0]).fit(frame, frame.x - 2.0 * rare)
+    rows = pd.DataFrame({"code": ["new"] * 5, "x": np.linspace(-1, 1, 5)})
+    np.testing.assert_allclose(model.predict(rows), rows.x - 2, atol=0.3)  # without a warning
+
+
+@pytest.mark.parametrize("kind", ["object", "category"])
+@pytest.mark.parametrize("n_codes", [12_000, 60_000])
+def test_names_of_rows_do_not_spoil_what_other_columns_tell(n_codes, kind):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((6000, 3)), columns=list("abc"))
+    y = frame.a + frame.b * frame.c + 0.7 * rng.logistic(size=6000) > 0
+    code = pd.Series([f"P{i}" for i in rng.integers(0, n_codes, 6000)], dtype=kind)
+    model = make(CLASSIFICATION[0], n_neurons=300)
+    with pytest.warns(UserWarning, match=r"values in column 'code' of X occur once or twice"):
+        model.fit(frame.assign(code=code)[:4000], y[:4000])
+    loss = log_loss(y[4000:], model.predict_proba(frame.assign(code=code)[4000:]))
+    model.fit(frame[:4000], y[:4000])
+    assert loss < log_loss(y[4000:], model.predict_proba(frame[4000:])) + 0.02
+
+
+@both_kinds
+@pytest.mark.parametrize("most", [1e6, 1e9, 1e12])
+def test_a_row_that_outweighs_all_others_does_not_hide_what_they_tell(learner, most):
+    X = inputs(400, 5)
+    y, weight = (X[:, 0] > 0).astype(float), np.ones(400)
+    weight[7] = most
+    model = make(learner, n_neurons=150, early_stopping=False).fit(X, y, sample_weight=weight)
+    assert np.mean((model.predict(X) > 0.5) == y) > 0.97
+    assert model.predict(X)[7] == pytest.approx(y[7], abs=1e-3)
 
 
 @pytest.mark.parametrize(

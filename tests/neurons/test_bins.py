@@ -64,11 +64,14 @@ def test_columns_without_values_or_with_one_have_one_bin():
     np.testing.assert_array_equal(bins(np.array([[-9.0, 9.0, np.nan]])), [[1, 1, 0]])
 
 
-def test_categories_have_a_bin_each_and_missing_and_new_ones_that_of_missing_values():
+def test_categories_have_a_bin_each_and_new_ones_have_the_next():
     codes = np.array([0, 2, 1, 3, 4, np.nan])[:, None]  # 3: missing, 4: new
     bins = Bins(codes, np.array([5]))
-    np.testing.assert_array_equal(bins(codes)[:, 0], [1, 3, 2, 0, 0, 0])
-    assert bins.counts[0] == 3
+    np.testing.assert_array_equal(bins(codes)[:, 0], [1, 3, 2, 0, 4, 0])
+    assert bins.counts[0] == 4
+    without = Bins(codes[[0, 1, 2, 3, 5]], np.array([5]))
+    np.testing.assert_array_equal(without(codes), bins(codes))
+    assert without.counts[0] == 3  # no row of training is in the last one
 
 
 def test_the_rarest_of_many_categories_share_the_last_bin():
@@ -80,7 +83,7 @@ def test_the_rarest_of_many_categories_share_the_last_bin():
     assert bins.counts[0] == 255
     assert len(np.unique(found[:400][often >= 146])) == 254  # the most frequent, one by one
     np.testing.assert_array_equal(found[:400][often < 146], 255)
-    np.testing.assert_array_equal(found[400:], 0)
+    np.testing.assert_array_equal(found[400:], [0, 255])  # new ones are like the rarest
 
 
 def test_blocks_threads_and_order_in_memory_change_nothing():

@@ -18,12 +18,14 @@ def fitted(X, depth, n_categories=None):
     return family.fit(X, np.random.default_rng(0))
 
 
-def chosen(family, X, g, h=None, ridge=1.0, candidates=60, prior=None, seed=0, weight=None):
+def chosen(
+    family, X, g, h=None, ridge=1.0, candidates=60, prior=None, seed=0, weight=None, number=0
+):
     h = np.ones_like(g) if h is None else h
     prior = np.ones(X.shape[1]) if prior is None else np.asarray(prior, dtype=float)
     rng = np.random.default_rng(seed)
     bins = family.read(X).T
-    return choose_cuts(family, bins, g, h, weight, ridge, len(X), candidates, prior, rng)
+    return choose_cuts(family, bins, g, h, weight, ridge, len(X), candidates, prior, rng, number)
 
 
 def sides(family, X, tree, level):
@@ -103,15 +105,32 @@ def test_sets_of_categories_are_the_best_of_all():
         assert gain_of(right.tolist(), g, np.ones(900), 1e-9)[0] == pytest.approx(best, rel=1e-3)
 
 
-def test_new_categories_go_where_missing_ones_go():
+@pytest.mark.parametrize("unseen", ["a missing number", "a missing category", "a new category"])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
+def test_what_no_row_decides_goes_to_a_side_as_often_as_its_rows(unseen, share):
+    """So that the mean of many trees is the mean over the rows."""
     rng = np.random.default_rng(0)
-    codes = rng.integers(0, 4, 500).astype(float)  # 2: missing, 3: new, which training has not
-    codes[codes == 3] = 2
+    codes = (np.arange(400) < 400 * share).astype(float)
+    family = fitted(codes[:, None], 1, [0 if unseen == "a missing number" else 4])
+    new = {"a missing number": np.nan, "a missing category": 2.0, "a new category": 3.0}[unseen]
+    g = codes - codes.mean() + 0.1 * rng.standard_normal(400)
+    rows = np.array([[1.0], [0.0], [new]])
+    trees = [chosen(family, codes[:, None], g, number=number) for number in range(40)]
+    went = np.array([sides(family, rows, tree, 0) for tree in trees])
+    assert went[:, 0].all()
+    assert not went[:, 1].any()
+    assert went[:, 2].mean() == pytest.approx(share, abs=0.06)  # quantiles, evenly spread
+
+
+def test_rows_decide_where_missing_values_and_new_categories_go():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, 500).astype(float)  # 2: missing, 3: new
     family = fitted(codes[:, None], 1, [4])
-    g = np.where(codes >= 1, 1.0, -1.0) * rng.random(500)
-    tree = chosen(family, codes[:, None], g - g.mean())
-    right = sides(family, np.arange(4.0)[:, None], tree, 0)
-    assert right[1] == right[2] == right[3] != right[0]
+    g = np.isin(codes, [1, 2]) - 0.5 + 0.3 * rng.random(500)
+    for number in range(4):
+        tree = chosen(family, codes[:, None], g - g.mean(), number=number)
+        right = sides(family, np.arange(4.0)[:, None], tree, 0)
+        assert right[1] == right[2] != right[0] == right[3]
 
 
 def test_three_columns_that_matter_give_three_levels():

@@ -11,7 +11,7 @@ from trickless.arrays.threads import map_blocks
 
 #: The most bins of a column that hold values. Bin 0 is for missing values, and a byte has 256.
 MOST_BINS = 255
-#: The bin of missing values and of new categories.
+#: The bin of missing values.
 MISSING = 0
 
 
@@ -20,7 +20,8 @@ class Bins:
 
     Bin 0 holds missing values. The values of a column of numbers are in the bins 1, 2, ..., at most
     255. These are about equally full: a value is in bin 1 + the number of thresholds below it. Each
-    category has a bin. If there are more than 255 categories, the rarest share the last bin.
+    category has a bin. If there are more than 255 categories, the rarest share the last bin. New
+    categories share it as well; if there are fewer than 255, they have the next bin.
 
     Parameters
     ----------
@@ -37,7 +38,8 @@ class Bins:
     of_code : list of (array or None)
         Bin of each code of a column of categories. None for numbers.
     counts : int array of shape (n_features,)
-        Number of bins of each column, without the bin of missing values.
+        Number of bins of each column, without the bin of missing values. The bin of new categories
+        counts if training rows have some.
     """
 
     def __init__(self, rows: np.ndarray, n_categories: np.ndarray) -> None:
@@ -46,8 +48,10 @@ class Bins:
         self.of_code = [_bins_of_codes(values, n) if n else None for values, n in columns]
         self.counts = np.array(
             [
-                len(cuts) + 1 if codes is None else codes.max(initial=1)
-                for cuts, codes in zip(self.thresholds, self.of_code, strict=True)
+                len(cuts) + 1 if codes is None else _used(codes, values)
+                for cuts, codes, (values, _) in zip(
+                    self.thresholds, self.of_code, columns, strict=True
+                )
             ],
             dtype=int,
         )
@@ -69,6 +73,11 @@ class Bins:
         some = [slice(j, min(j + columns_at_once, X.shape[1])) for j in starts]
         map_blocks(fill, some, n_jobs if X.size >= 2**18 else 1)
         return bins.T
+
+    def of_new(self, j: int) -> int:
+        """The bin of new categories of a column, that of missing values if it has none."""
+        codes = self.of_code[j]
+        return MISSING if codes is None else int(codes[-1])
 
     def _column(self, x: Any, j: int, xp: Any) -> Any:
         """Map a column to bins."""
@@ -112,12 +121,19 @@ def midpoints(values: np.ndarray) -> np.ndarray:
     return np.where(middle < upper, middle, lower)
 
 
+def _used(bins: np.ndarray, column: np.ndarray) -> int:
+    """The number of bins of categories. ``bins`` has the bin of each code."""
+    known = int(bins[:-2].max(initial=1))
+    return max(known, int(bins[-1])) if (column == len(bins) - 1).any() else known
+
+
 def _bins_of_codes(column: np.ndarray, n_codes: int) -> np.ndarray:
     """The bin of each code of a category."""
     known = n_codes - 2
     bins = np.zeros(n_codes, dtype=np.int64)
     codes = column[~np.isnan(column)].astype(int)
     often = np.bincount(codes[codes < known], minlength=known)
-    order = np.argsort(-often, kind="stable") if known > MOST_BINS else np.arange(known)
+    order = np.argsort(-often, kind="stable") if known >= MOST_BINS else np.arange(known)
     bins[order] = np.minimum(1 + np.arange(known), MOST_BINS)
+    bins[-1] = 1 + known if known < MOST_BINS else MOST_BINS
     return bins

@@ -27,9 +27,9 @@ from trickless.arrays.threads import row_blocks
 from trickless.functions.activations import activations, in_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, moved
 from trickless.neurons import Neurons, Trees, Weights
-from trickless.solvers.cuts import choose_cuts
+from trickless.solvers.cuts import choose_cuts, resolved
 from trickless.solvers.losses import Loss
-from trickless.solvers.newton import Units, terms
+from trickless.solvers.newton import Units, limited, terms
 from trickless.solvers.step_sizes import Options
 
 #: Rows by which candidates are compared.
@@ -89,7 +89,8 @@ class Chooser:
             rng = generator(self.stream.seed, Purpose.CANDIDATES, first)
             if terms is None:
                 terms = self.terms(f, targets, weight)
-            return self._trees(self.family, X, terms, weight, k, n_rows, wins, rng)
+            numbers = range(first, first + k)
+            return self._trees(self.family, X, terms, weight, numbers, n_rows, wins, rng)
         if len(targets) > _SAMPLE:
             some = compared(self.stream.seed, first, len(targets))
             X, f, targets = take(X, some), f[some], targets[some]
@@ -123,12 +124,12 @@ class Chooser:
         X: Any,
         terms: np.ndarray,
         weight: np.ndarray | None,
-        k: int,
+        numbers: range,
         n_rows: int,
         wins: np.ndarray,
         rng: np.random.Generator,
     ) -> Weights:
-        """The best cuts of k trees."""
+        """The best cuts of the trees with some numbers."""
         prior = np.zeros(len(wins))
         prior[family.variables_] = 1.0
         if self.options.learned_prior:
@@ -136,15 +137,19 @@ class Chooser:
         g, h = np.split(terms, 2)
         of_g, of_h = self._factors(h.mean(axis=1) * self.units.h)
         h = (of_h * self.units.h) @ h
+        far = resolved(len(h))
+        for by in (limited((of_g * self.units.g) @ np.abs(g), far), limited(h, far)):
+            if by is not None:
+                g, h, weight = g * by, h * by, by if weight is None else weight * by
         ridge = self.options.damping * float(h.mean()) * n_rows / family.width
         bins = to_host(family.read(X, self.options.n_jobs)).T
         trees = []
-        for _ in range(k):
+        for number in numbers:
             # Several outputs choose by a random sum of their slopes, which is exact.
             signs = rng.choice([-1.0, 1.0], len(g)) if len(g) > 1 else np.ones(1)
             slopes = (signs * of_g * self.units.g) @ g
             args = family, bins, slopes, h, weight, ridge, n_rows, self.options.n_candidates
-            trees.append(choose_cuts(*args, prior, rng))
+            trees.append(choose_cuts(*args, prior, rng, number))
         columns = np.stack([tree.columns for tree in trees])
         return columns, np.packbits(np.stack([tree.tables for tree in trees]), axis=2)
 

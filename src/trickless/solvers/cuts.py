@@ -9,6 +9,10 @@ a fresh sample of the rows. One candidate is a random draw. With all cuts as can
 greedy search of gradient boosting. So the mean over w is no longer the mean of the family. Steps
 minimise the loss itself, greedily, and not the expected loss over random neurons.
 
+Sums are exact, because slopes and curvatures are rounded to integers, whose unit depends on the
+largest. A few rows that far outweigh all others would make them 0, so they are limited
+(``resolved``). Only the choice does that: coefficients are computed from whole slopes.
+
 A tree is as deep as pays off. Leaves also fit noise: with :math:`\sigma^2 = \sum g^2 / \sum h`, d
 degrees of freedom gain :math:`d \sigma^2` from noise alone on the sample. This is subtracted, as in
 Mallows's :math:`C_p`.
@@ -29,7 +33,7 @@ import numpy as np
 
 from trickless.arrays.leaves import SUM_BITS, unpacked
 from trickless.arrays.loops import loops
-from trickless.neurons.bins import Bins
+from trickless.neurons.bins import MISSING, Bins
 from trickless.neurons.trees import Trees
 
 #: The most rows of a sample, on which a tree is chosen.
@@ -42,6 +46,9 @@ _CURVED = 0.3
 _PENALTY = 0.3
 #: Levels without an improvement after which no more are tried.
 _PATIENCE = 2
+#: How far quantiles step from pair to pair of trees, and from column to column. Multiples of such
+#: numbers are evenly spread, modulo 1.
+_STEPS = 0.7548776662466927, 0.5698402909980532
 
 
 class Chosen(NamedTuple):
@@ -81,6 +88,7 @@ def choose_cuts(
     n_candidates: int,
     prior: np.ndarray,
     rng: np.random.Generator,
+    number: int,
 ) -> Chosen:
     """Choose the cuts of a tree.
 
@@ -103,11 +111,13 @@ def choose_cuts(
     prior : array of shape (n_features,)
         How often each column is drawn, relative to each other.
     rng : numpy.random.Generator
+    number : int
+        Number of the tree.
     """
     square = g * g if weight is None else g * g / weight
     sample = _sample(g, h, square, rng)
     noise = _ratio(square, h)
-    search = _Search(family.bins_, bins, sample, ridge)
+    search = _Search(family.bins_, bins, sample, ridge, number)
     chance = np.cumsum(prior)
     columns = np.zeros(family.depth_, dtype=np.int64)
     tables = np.zeros((family.depth_, 256), dtype=np.uint8)
@@ -126,6 +136,11 @@ def choose_cuts(
             break
     columns[n_levels:], tables[n_levels:] = 0, 0
     return Chosen(columns, tables, n_levels)
+
+
+def resolved(n_rows: int) -> float:
+    """How far above other slopes the largest one may be, so that sums of integers tell them."""
+    return float(2.0 ** (SUM_BITS - 3)) / min(n_rows, SAMPLE)
 
 
 def _sample(g: np.ndarray, h: np.ndarray, square: np.ndarray, rng: np.random.Generator) -> Sample:
@@ -166,8 +181,15 @@ def _ratio(square: np.ndarray, h: np.ndarray) -> float:
 class _Search:
     """The leaves of a sample after the cuts so far, and the search for the next cut."""
 
-    def __init__(self, of: Bins, bins: np.ndarray, sample: Sample, ridge: float) -> None:
-        self.of, self.bins, self.sample = of, bins, sample
+    def __init__(
+        self,
+        of: Bins,
+        bins: np.ndarray,
+        sample: Sample,
+        ridge: float,
+        number: int,
+    ) -> None:
+        self.of, self.bins, self.sample, self.number = of, bins, sample, number
         self.unit = sample.unit_g**2 / sample.unit_h
         self.ridge = max(ridge / sample.unit_h, np.finfo(float).tiny)
         # Both sums in one number: those of h take the upper bits.
@@ -193,9 +215,24 @@ class _Search:
         gains = loops().cut_gains(bins, buckets, *args)
         side, column, cut = np.unravel_index(np.argmax(gains), gains.shape)
         table = (buckets[column] > cut).astype(np.uint8)
-        table[0] = side
+        table[MISSING] = side
+        self._send_unseen(table, bins[column], int(drawn[column]))
         self._cut(table[bins[column]])
         return int(drawn[column]), table, float(gains[side, column, cut]) * self.unit
+
+    def _send_unseen(self, table: np.ndarray, bins: np.ndarray, j: int) -> None:
+        """Send missing values and new categories to a side, if no row of the sample decides it.
+
+        They follow a row at some quantile of the column, whose categories are in the order of their
+        slopes. Pairs of trees mirror each other's quantiles, which are evenly spread. So a sum of
+        many trees is about its mean over the rows.
+        """
+        unseen = [b for b in {MISSING, self.of.of_new(j)} if not (bins == b).any()]
+        if unseen:
+            left = self.sample.h[table[bins] == 0].sum() / max(self.sample.h.sum(), 1)
+            pair, mirrored = divmod(self.number, 2)
+            quantile = (0.5 + pair * _STEPS[0] + j * _STEPS[1]) % 1
+            table[unseen] = (1 - quantile if mirrored else quantile) >= left
 
     def degrees_of_freedom(self) -> float:
         """Degrees of freedom of the leaves so far: nearly 1 for a leaf of many rows, else less."""

@@ -37,6 +37,7 @@ from trickless.solvers.candidates import Chooser, typical_of
 from trickless.solvers.newton import (
     Leaves,
     Units,
+    excess,
     leaf_coefficients,
     leaves_of,
     safe_share,
@@ -82,13 +83,15 @@ class Slopes(NamedTuple):
 
     They are the gradient and, with the preconditioner "block", the covariance of the activations.
     If the length of the step is searched for, they include the sums that ``searched`` needs. For
-    Newton steps, they are the sums by leaf of −l′ and of the curvatures, in their units.
+    Newton steps, they are the sums by leaf of −l′ and of the curvatures, in their units. ``excess``
+    is what outliers add to the curvatures.
     """
 
     gradient: np.ndarray
     covariance: Any = None
     squares: np.ndarray | None = None
     curvature: np.ndarray | None = None
+    excess: np.ndarray | float = 0.0
 
 
 class GrowingNetwork:
@@ -343,9 +346,9 @@ class GrowingNetwork:
         steps need the ``terms`` of the rows.
         """
         if isinstance(Z, Leaves):
-            sums = Z.sums(np.asarray(terms), options.n_jobs)
-            g, h = np.split(sums, 2, axis=2)
-            return Slopes(g, curvature=h)
+            values = np.asarray(terms)
+            g, h = np.split(Z.sums(values, options.n_jobs), 2, axis=2)
+            return Slopes(g, curvature=h, excess=excess(values[len(values) // 2 :]))
         slope = options.loss.derivative(f + self.intercept, targets)
         n_rows, n_columns = Z.shape
         with linear_algebra(options.n_jobs, n_columns * slope.size):
@@ -395,7 +398,7 @@ class GrowingNetwork:
         """Coefficients of k new neurons, in the order of columns."""
         if slopes.curvature is not None:
             sums = slopes.gradient, slopes.curvature
-            whole = leaf_coefficients(*sums, self.units, options.damping)
+            whole = leaf_coefficients(*sums, self.units, options.damping, slopes.excess)
             whole *= safe_share(whole, gamma, options.loss)
             direction = -(whole / k).astype(self.coef.rows.dtype)
         elif slopes.covariance is None:

@@ -7,6 +7,9 @@ The preconditioned step of Dai et al. on the quadratic that touches the loss is 
 
 with slopes g = −l′ and curvatures h. Both are rounded to multiples of a unit, so that sums of rows
 are exact. They are the same on any number of threads or machines.
+
+λ is relative to the mean of Σ h over the leaves. A few rows that far outweigh all others count less
+in this mean. Otherwise one row of weight 10⁹ would damp the steps of all leaves without it.
 """
 
 from __future__ import annotations
@@ -26,6 +29,10 @@ from trickless.solvers.losses import Loss
 _ROWS, _WORTH_THREADS = 2**14, 2**15
 #: Bits of a sum of slopes: three less than a double holds, since slopes may grow.
 _BITS = 50
+#: Values are outliers if fewer than so many are so far above the rest.
+_FEW = 10
+#: How far a curvature is above the rest if it counts less in λ.
+FAR = 1e4
 
 
 class Units(NamedTuple):
@@ -107,6 +114,26 @@ def _units(largest_sums: np.ndarray) -> np.ndarray:
     return np.where(largest_sums > 0, np.ldexp(1.0, np.frexp(largest_sums)[1] - _BITS), 0.0)
 
 
+def limited(values: np.ndarray, far: float) -> np.ndarray | None:
+    """Factors that limit outliers to ``far`` times the tenth largest value; None without outliers.
+
+    Values are not negative.
+    """
+    largest = values.max(initial=0.0)
+    if np.count_nonzero(values * far >= largest) >= min(_FEW, len(values)):
+        return None
+    top = np.sort(np.partition(values, -_FEW)[-_FEW:] if len(values) > _FEW else values)
+    most = far * top[np.flatnonzero(top)[0]]
+    return None if largest <= most else most / np.maximum(values, most)
+
+
+def excess(h: np.ndarray) -> np.ndarray:
+    """What outliers among curvatures (n_outputs, n_rows) have above their limit: (n_outputs,)."""
+    factors = (limited(each, FAR) for each in h)
+    pairs = zip(h, factors, strict=True)
+    return np.array([0.0 if by is None else float(each @ (1 - by)) for each, by in pairs])
+
+
 def terms(
     loss: Loss,
     f: np.ndarray,
@@ -132,14 +159,17 @@ def terms(
     return values
 
 
-def leaf_coefficients(g: np.ndarray, h: np.ndarray, units: Units, damping: float) -> np.ndarray:
+def leaf_coefficients(
+    g: np.ndarray, h: np.ndarray, units: Units, damping: float, excess: np.ndarray | float = 0.0
+) -> np.ndarray:
     """The coefficients of leaves after a whole Newton step, in the order of columns.
 
     ``g`` and ``h`` are sums by leaf, (width, n_trees, n_outputs), in their units. λ is ``damping``
-    times the mean of ``h`` over leaves, which is the mean of the covariance's diagonal.
+    times the mean of ``h`` over leaves, which is the mean of the covariance's diagonal. The mean
+    leaves out the ``excess`` of outliers.
     """
     g, h = g * units.g, h * units.h
-    ridge = damping * h.mean(axis=0)
+    ridge = damping * (h.mean(axis=0) - excess * units.h / len(h))
     coef = np.divide(g, h + ridge, out=np.zeros_like(g), where=h + ridge > 0)
     return coef.reshape(-1, g.shape[2])
 
