@@ -480,3 +480,62 @@ def test_an_array_has_the_columns_of_the_frame_by_their_places(learner):
         model.predict(rows[:, 1:])
     with pytest.raises(ValueError, match=r"column 9 of X held durations.*Remedy"):
         model.predict(np.where(np.arange(10) == 9, "soon", rows))
+
+
+@pytest.mark.parametrize("of", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("n_rare", [9, 10])
+def test_categories_that_occur_once_or_twice_are_pooled_if_they_are_ten(of, n_rare):
+    texts = [f"rare {i}" for i in range(n_rare)]
+    often = ["a", "b"] * 200 + ["thrice"] * 3
+    frame = of({"code": [*texts, *texts[:4], *often], "n": np.arange(len(texts) + 4 + len(often))})
+    encoder = TableEncoder("me", frame)
+    rows = encoder("me", frame)
+    first = np.asarray(rows)[:, 0]
+    if n_rare == 9:
+        assert len(encoder.codes[0]) == 3 + 9
+        assert encoder.pooled == {}
+        return
+    assert encoder.codes[0] == {"a": 0, "b": 1, "thrice": 2}
+    assert encoder.pooled == {0: 14}
+    np.testing.assert_array_equal(first, [4] * 14 + [0, 1] * 200 + [2] * 3)
+    others = of({"code": ["new"] * 20, "n": np.arange(20)})
+    np.testing.assert_array_equal(np.asarray(encoder("me", others))[:, 0], 4)  # without a warning
+
+
+def test_categories_of_few_rows_and_declared_ones_are_not_rare():
+    letters = [*"abcdefghijklmnopqrstuvwxyz"]
+    encoder = TableEncoder("me", pd.DataFrame({"letter": letters * 2}))
+    assert len(encoder.codes[0]) == 26  # each is in 4 % of the rows
+    declared = pd.Categorical(["x", "y"] * 100, categories=["x", "y", *letters[:20]])
+    assert len(TableEncoder("me", pd.DataFrame({"letter": declared})).codes[0]) == 22
+
+
+@pytest.mark.parametrize("learner", LEARNERS[:2], ids=name_of)
+def test_a_warning_names_a_column_whose_texts_are_mostly_unique(learner):
+    frame, f = table(300)
+    y = np.where(f > 0, 1, 0)
+    named = frame.assign(ticket=[f"T{i}" for i in range(300)])
+    why = "300 of 300 values in column 'ticket' of X occur once or twice only.*Remedy"
+    model = clone(learner).set_params(neurons="tabular", random_state=0)
+    with pytest.warns(UserWarning, match=why):
+        model.fit(named, y)
+    # Its one category is the same in all rows.
+    rows = named.assign(ticket="T7")
+    np.testing.assert_array_equal(answers(model, rows), answers(model, named))
+
+
+@pytest.mark.parametrize("learner", LEARNERS[:2], ids=name_of)
+def test_a_warning_names_a_column_that_is_missing_but_never_was(learner):
+    frame, f = table(300)
+    whole = frame.assign(pay=frame.pay.fillna(1.0), town=frame.town.fillna("Aa"))
+    model = clone(learner).set_params(neurons="tabular", random_state=0)
+    model.fit(whole[:200], np.where(f > 0, 1, 0)[:200])
+    for name in ("pay", "town"):
+        gaps = whole[200:].assign(**{name: None if name == "town" else np.nan})
+        why = f"all values in column '{name}' of X are missing, but in training none were"
+        with pytest.warns(UserWarning, match=why):
+            model.predict(gaps)
+        some = gaps.assign(**{name: whole[name].where(whole.index % 3 > 0)})
+        model.predict(some)  # a third is no reason to warn
+    model.partial_fit(whole[200:].assign(pay=np.nan), np.where(f > 0, 1, 0)[200:])
+    model.predict(whole[200:].assign(pay=np.nan))  # now there were some

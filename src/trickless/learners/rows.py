@@ -12,6 +12,7 @@ from trickless.arrays.devices import dispatches, has_double, is_foreign, place, 
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.sparse import check_csr, parts_of
+from trickless.learners.gaps import missing_by_column, warn_of_gaps
 from trickless.learners.given import as_targets, check_shape, of_arrays
 from trickless.learners.places import check_double, check_place, check_readable, check_together
 from trickless.learners.resolution import (
@@ -149,6 +150,8 @@ class Rows:
         self.place: str | None = None
         self.labels_beside_rows = False
         self.resolved = True
+        #: Columns of a table that had missing values; None if rows are no tables.
+        self.had_gaps: np.ndarray | None = None
 
     def first(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
         """The rows, targets and weights of the first batch, without rows of weight 0.
@@ -166,7 +169,9 @@ class Rows:
         self.place = place(X)
         weight = check_weights(self.owner, to_host(sample_weight), X)
         X, y, weight = that_count(X, y, weight)
-        return self._in_precision(X, first=True), y, weight
+        X = self._in_precision(X, first=True)
+        self._see_gaps(learner, X)
+        return X, y, weight
 
     def later(self, learner: Any, X: Any, y: Any, sample_weight: Any, may_be_empty: bool) -> Batch:
         """The same for a later batch. If it may be empty, all weights may be 0."""
@@ -175,13 +180,25 @@ class Rows:
         self._check_kind(X)
         weight = check_weights(self.owner, to_host(sample_weight), X, may_be_empty)
         X, y, weight = that_count(X, y, weight)
-        return (self._in_precision(X) if len(y) else X), y, weight
+        if len(y):
+            X = self._in_precision(X)
+            self._see_gaps(learner, X)
+        return X, y, weight
 
     def to_predict(self, learner: Any, X: Any) -> Any:
         """Rows for prediction, validated and in the learner's precision."""
         X = self._validated(learner, X, "no_validation", reset=False)
         self._check_kind(X)
-        return self._in_precision(X)
+        X = self._in_precision(X)
+        if self.had_gaps is not None:
+            warn_of_gaps(self.owner, X, self.inputs(learner, X.shape[1]), self.had_gaps)
+        return X
+
+    def _see_gaps(self, learner: Any, X: Any) -> None:
+        """Keep in mind which columns of training rows have missing values."""
+        if self.kind.tables and not scipy.sparse.issparse(X):
+            found = missing_by_column(X, self.inputs(learner, X.shape[1])) > 0
+            self.had_gaps = found if self.had_gaps is None else self.had_gaps | found
 
     def inputs(self, learner: Any, n_features: int) -> Inputs:
         """Names and numbers of categories of the columns, for families of neurons."""
@@ -291,6 +308,8 @@ class Rows:
         """A data frame as numbers, with codes for categories; other rows unchanged."""
         if reset:
             self.encoder = TableEncoder(self.owner, X) if is_frame(X) else None
+            if self.encoder is not None:
+                self.encoder.warn_of_names(self.owner, X)
         elif self.encoder is not None and is_frame(X):
             with with_remedies(self.owner):  # names before types
                 rows = unnamed(X) if numbered else X

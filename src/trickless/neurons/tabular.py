@@ -52,7 +52,8 @@ class Tabular(Neurons):
     - Text that spells a number or a date in every cell holds numbers. Types of categories do not.
     - Columns of categories, of other text and of other objects hold categories.
     - Missing categories are one more category. So are all categories that were not in the first
-      batch. A warning names a column if most of its values are new.
+      batch, together with those that occurred once or twice, if these were ten or more. A warning
+      names a column if most of its values are new, or if they occurred so rarely.
 
     An array is a table of numbers, in which NaN is a missing number.
 

@@ -42,7 +42,7 @@ class Trees(Neurons):
     Doubly Stochastic Gradients takes Newton steps on trees, and chooses their cuts from the data
     (``n_candidates``). That is gradient boosting on partly random trees. Learners with these
     neurons accept data frames directly, as with :class:`Tabular`. Categories that were not in the
-    first batch count as missing.
+    first batch, or rare there, count as one category.
 
     Parameters
     ----------

@@ -34,6 +34,10 @@ _INTERVAL = re.compile(r"([\[(])([^\[\](),]+), ([^\[\](),]+)([\])])")
 _FEW = 3
 #: The same for a column in which most values are new.
 _MANY = 10
+#: A category is rare if it occurs at most so often, and in at most this share of the rows.
+_RARE, _RARE_SHARE = 2, 0.01
+#: Rare categories are pooled if there are at least so many.
+_POOL = 10
 
 
 def as_text(value: Any) -> str:
@@ -191,6 +195,23 @@ def coded(column: Column, known: dict[str, int]) -> tuple[np.ndarray, dict[str, 
     return np.array([*codes, -1])[places], n
 
 
+def all_or_most(n_such: int, n: int) -> str | None:
+    """How many of n values are such, if that deserves a warning: all of a few, most of many."""
+    if n_such == n >= _FEW:
+        return "all"
+    return f"{n_such:,} of {n:,}" if n >= _MANY and 2 * n_such > n else None
+
+
+def warn_of_missing(owner: str, name: Any, n_missing: int, n_rows: int) -> None:
+    """Warn if all or most values of a column are missing, and none were in training."""
+    if words := all_or_most(n_missing, n_rows):
+        warn(
+            f"{owner}: {words} values in column {name!r} of X are missing, but in training none "
+            "were. So the model has not learned what that means, and treats these rows like "
+            "average ones. Remedy: pass the values, or fit to rows that lack some of them."
+        )
+
+
 def warn_of_new(owner: str, name: Any, counts: dict[str, int], known: Collection[str]) -> None:
     """Warn if all or most values of a column are new categories.
 
@@ -199,17 +220,42 @@ def warn_of_new(owner: str, name: Any, counts: dict[str, int], known: Collection
     """
     new = [text for text in counts if text not in known]
     n, n_new = sum(counts.values()), sum(counts[text] for text in new)
-    some = n_new == n and (n >= _FEW or (n and known and _is_of_another_kind(new, known)))
-    if not some and (n < _MANY or 2 * n_new <= n):
+    of_another_kind = n and n_new == n and known and _is_of_another_kind(new, known)
+    words = "all" if of_another_kind else all_or_most(n_new, n)
+    if words is None:
         return
     examples = ", ".join(shown(text) for text in list(known)[:3]) or "none"
-    all_or_most = "all" if n_new == n else f"{n_new:,} of {n:,}"
     warn(
-        f"{owner}: {all_or_most} values in column {name!r} of X are new, such as "
+        f"{owner}: {words} values in column {name!r} of X are new, such as "
         f"{shown(new[0])}. The first batch has {examples}{', …' * (len(known) > 3)}. All new "
         "values are treated alike, so the column does not tell their rows apart. Remedy: spell "
         "them as in the first batch; or leave the column out, if it names the rows."
     )
+
+
+def without_rare(counts: dict[str, int]) -> tuple[list[str], int]:
+    """The categories that are told apart, and how many values the others have.
+
+    ``counts`` says how often each category occurs in the first batch; never, if its type declares
+    it only. A few rare categories are told apart as well: they hardly matter.
+    """
+    most = min(_RARE, int(_RARE_SHARE * sum(counts.values())))
+    rare = [text for text, n in counts.items() if 0 < n <= most]
+    if len(rare) < _POOL:
+        return list(counts), 0
+    kept = set(counts).difference(rare)
+    return [text for text in counts if text in kept], sum(counts[text] for text in rare)
+
+
+def warn_of_names(owner: str, name: Any, n_rare: int, n_rows: int) -> None:
+    """Warn if most values of a column occur once or twice."""
+    if 2 * n_rare > n_rows:
+        warn(
+            f"{owner}: {n_rare:,} of {n_rows:,} values in column {name!r} of X occur once or "
+            "twice only, as names of rows do. So the column tells little about new rows. Remedy: "
+            "leave it out, or derive coarser categories from it; or begin with more rows, if later "
+            "ones repeat its values."
+        )
 
 
 def _is_of_another_kind(new: list[str], known: Collection[str]) -> bool:

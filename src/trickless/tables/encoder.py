@@ -19,9 +19,15 @@ from array_api_compat import device
 
 from trickless.arrays.missing import is_masked, is_missing
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.neurons.forms import first_forms
+from trickless.neurons.forms import composed, first_forms
 from trickless.rules import shown, warn
-from trickless.tables.categories import as_text, coded, warn_of_new
+from trickless.tables.categories import (
+    as_text,
+    coded,
+    warn_of_names,
+    warn_of_new,
+    without_rare,
+)
 from trickless.tables.frames import (
     NUMBER_TYPES,
     NUMBERS,
@@ -61,8 +67,9 @@ class TableEncoder:
     A column of categories, other text or other objects holds categories. They are texts
     (:mod:`trickless.tables.categories`), whatever type later batches have. The categories of the
     first batch, or all that its type declares, are sorted and have the codes from 0 on. The next
-    code is for a missing value, and the one after it for a new category. A warning names a column
-    in which all or most values are new.
+    code is for a missing value, and the one after it for a new category. Rare categories of the
+    first batch count as new ones, if there are several, so that learners see what new ones are
+    like. If there are none, a warning names a column in which all or most values are new.
 
     Attributes
     ----------
@@ -72,6 +79,9 @@ class TableEncoder:
         How text in each column spells numbers.
     codes : list of (dict or None)
         The code of each category of a column; None for other columns.
+    pooled : dict
+        By the index of a column with rare categories: the number of its values in the first batch
+        that count as new.
     whole : dict
         By the index of a column: the number subtracted from it before it is rounded. Only columns
         of whole numbers that double precision would round have one.
@@ -85,8 +95,13 @@ class TableEncoder:
         of_numbers: _Read = (NUMBERS, None, PLAIN)
         read = [of_numbers if numbers is not None else _read(owner, column) for column in columns]
         self.kinds = [kind for kind, _, _ in read]
-        self.codes = [codes for _, codes, _ in read]
         self.spellings = [spelling for _, _, spelling in read]
+        pools = [({}, 0) if counts is None else without_rare(counts) for _, counts, _ in read]
+        self.codes = [
+            None if counts is None else {text: code for code, text in enumerate(kept)}
+            for (_, counts, _), (kept, _) in zip(read, pools, strict=True)
+        ]
+        self.pooled = {j: n for j, (_, n) in enumerate(pools) if n}
         self.whole = {
             j: origin
             for j, column in enumerate(columns)
@@ -98,6 +113,11 @@ class TableEncoder:
             )
         }
         self.origins = np.zeros(len(read))
+
+    def warn_of_names(self, owner: str, frame: Any) -> None:
+        """Warn of columns of the first batch that seem to name its rows."""
+        for j, n in self.pooled.items():
+            warn_of_names(owner, frame.columns[j], n, frame.shape[0])
 
     @property
     def n_categories(self) -> np.ndarray:
@@ -132,7 +152,7 @@ class TableEncoder:
         read = zip(self.kinds, self.codes, self.spellings, columns, strict=True)
         for j, (kind, codes, spelling, column) in enumerate(read):
             if codes is not None:
-                matrix[:, j] = _coded(owner, column, codes)
+                matrix[:, j] = _coded(owner, column, codes, j in self.pooled)
                 continue
             if not (isinstance(column, ColumnOfArray) and column.holds == NUMBERS):
                 _check(owner, column, kind)
@@ -172,7 +192,7 @@ class TableEncoder:
         )
 
 
-#: What a column holds, the codes of its categories, and how its text spells numbers.
+#: What a column holds, how often each of its categories occurs, and how its text spells numbers.
 _Read = tuple[str, dict[str, int] | None, Spelling]
 
 
@@ -195,14 +215,18 @@ def _read(owner: str, column: Column) -> _Read:
     if kinds and OBJECTS not in kinds:
         return kinds.pop(), None, spelling
     with _as_categories(owner, column):
-        texts = sorted(first_forms(map(as_text, column.distinct())).values())
-    if not column.categorical and (why := told(texts)) is not None:
+        forms = first_forms(map(as_text, column.distinct()))
+        counts = dict.fromkeys(sorted(forms.values()), 0)
+        _, values, often = column.occurring()
+        for value, n in zip(values, often.tolist(), strict=True):
+            counts[forms[composed(as_text(value))]] += n
+    if not column.categorical and (why := told(list(counts))) is not None:
         warn(
             f"{owner}: column {column.name!r} of X is read as categories: {why}. Remedy: correct "
             f"such cells, or make them missing; if they are names, X[{column.name!r}] = "
             f"X[{column.name!r}].astype('category')."
         )
-    return CATEGORIES, {text: code for code, text in enumerate(texts)}, PLAIN
+    return CATEGORIES, counts, PLAIN
 
 
 def _origin(owner: str, column: Column, numbers: np.ndarray | None, spelling: Spelling) -> int:
@@ -296,12 +320,16 @@ def _of_text(text: str, kind: str, spelling: Spelling) -> Any:
     return found
 
 
-def _coded(owner: str, column: Column, codes: dict[str, int]) -> np.ndarray:
-    """The codes of a column of categories. Warns if all or most of its values are new."""
+def _coded(owner: str, column: Column, codes: dict[str, int], pooled: bool) -> np.ndarray:
+    """The codes of a column of categories. Warns if all or most of its values are new.
+
+    If the first batch had ``pooled`` values, which count as new, learners know new ones.
+    """
     missing, new = len(codes), len(codes) + 1
     with _as_categories(owner, column):
         found, counts = coded(column, codes)
-    warn_of_new(owner, column.name, counts, codes)
+    if not pooled:
+        warn_of_new(owner, column.name, counts, codes)
     return np.where(found < 0, missing, np.where(found < missing, found, new))
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.states import Turn, snapshot
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
-from trickless.tables.categories import warn_of_new
+from trickless.tables.categories import warn_of_names, warn_of_new, without_rare
 from trickless.tables.columns import codes_of, column_of, frame_of, new_texts, values_of
 from trickless.tables.frames import OBJECTS, PandasColumn
 from trickless.tables.spellings import PLAIN, Spelling, read_number
@@ -457,6 +457,8 @@ class TableModel(BaseEstimator):
             if about.kind == "category":
                 codes, counts = codes_of(column, about.categories)
                 warn_of_new("TableModel", about.name, counts, about.categories)
+                if declare:
+                    warn_of_names("TableModel", about.name, without_rare(counts)[1], len(frame))
                 missing = codes < 0
                 parts.append(_zeros_and_ones(codes, len(about.categories)))
             else:
