@@ -346,9 +346,9 @@ class GrowingNetwork:
         steps need the ``terms`` of the rows.
         """
         if isinstance(Z, Leaves):
-            values = np.asarray(terms)
-            g, h = np.split(Z.sums(values, options.n_jobs), 2, axis=2)
-            return Slopes(g, curvature=h, excess=excess(values[len(values) // 2 :]))
+            whole = np.asarray(terms)
+            g, h = np.split(Z.sums(whole, options.n_jobs), 2, axis=2)
+            return Slopes(g, curvature=h, excess=excess(whole[len(whole) // 2 :]))
         slope = options.loss.derivative(f + self.intercept, targets)
         n_rows, n_columns = Z.shape
         with linear_algebra(options.n_jobs, n_columns * slope.size):
