@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.arrays.missing import is_missing
 from trickless.neurons.forms import spelled_as
 from trickless.tables.spellings import PLAIN, Spelling, are_times, spelling_of
 from trickless.tables.texts import MISSING, time_of
@@ -122,7 +123,7 @@ def _holds_times(column: Column) -> bool:
         return True
     if column.holds != OBJECTS or column.categorical:
         return False
-    first = next((value for value in column.column if value is not None and value == value), None)
+    first = next((value for value in column.column if not is_missing(value)), None)
     return bool(kind_of_time(first)) and len(kinds := column.kinds()) == 1 and kinds < set(TIMES)
 
 

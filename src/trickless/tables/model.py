@@ -226,7 +226,9 @@ class TableModel(BaseEstimator):
         TableModel
         """
         learner = self.learner.compact(error_bars=error_bars)
-        return TableModel(learner, self.columns, self.target, self.classes, self.weight, self.spelling)
+        return TableModel(
+            learner, self.columns, self.target, self.classes, self.weight, self.spelling
+        )
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableModel:
         """Learn from a batch of rows.
