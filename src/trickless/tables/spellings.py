@@ -273,7 +273,7 @@ def _example(others: list[str], alike: Collection[str], units: Counter[str]) -> 
         return others[0], True
     odd = sorted(text for text in alike if number_of(text) is None)
     if len(units) > 1:
-        usual = units.most_common(1)[0][0]
+        usual = max(sorted(units), key=lambda unit: (units[unit], not unit))
         odd = sorted(t for t in alike if (p := _parts(t)) and p.unit != usual) or odd
     return (odd or sorted(alike))[0], len(odd) < len(alike)
 
