@@ -251,3 +251,20 @@ def test_values_that_rules_advise_are_accepted(learner):
         if name not in ("verbose", "checkpoint"):
             model = clone(learner).set_params(**{name: value})
             model.fit(rows, targets)
+
+
+@pytest.mark.parametrize(
+    "contain", [numpy.asarray, numpy.ndarray.tolist, scipy.sparse.csr_array, pandas.DataFrame]
+)
+def test_nine_columns_instead_of_ten_are_not_called_none(contain):
+    """Messages with the number 10 are not about 0 features or rows."""
+    rows = RNG.standard_normal((10, 10))
+    model = KitchenSinksRegressor(n_neurons=5).fit(rows, rows[:, 0])
+    with pytest.raises(ValueError, match=r"9 features.*Remedy: pass the columns that the model"):
+        model.predict(contain(rows[:, :9]))
+    with pytest.raises(ValueError, match=r"\[10, 9\].*Remedy: one target and one weight for each"):
+        model.fit(rows, rows[:9, 0])
+    for none, what in ((rows[:0], "one row"), (rows[:, :0], "one column")):
+        if contain is not numpy.ndarray.tolist:  # an empty list has no columns and no rows
+            with pytest.raises(ValueError, match=rf"Remedy: pass at least {what}"):
+                clone(model).fit(contain(none), numpy.arange(len(none)))

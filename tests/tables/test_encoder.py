@@ -183,7 +183,7 @@ def test_tables_of_few_rows_and_columns():
     assert np.isfinite(model.predict(frame[:9])).all()
     for rows, why in (
         (frame[:0], "minimum of 1 is required.*Remedy: pass at least one row"),
-        (frame[[]], "X has no columns.*Remedy"),
+        (frame[[]], "0 feature.*Remedy: pass at least one column"),
         (frame[["age", "pay", "age"]], "X has 2 columns 'age'.*Remedy"),
     ):
         with pytest.raises(ValueError, match=why):

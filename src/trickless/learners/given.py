@@ -81,6 +81,11 @@ def check_shape(owner: str, X: Any, n_features: int | None) -> None:
             f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and columns. "
             f"Remedy: {for_images('X', shape)}."
         )
+    if n_features is None and shape[1:] == (0,):
+        raise ValueError(
+            f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required. "
+            "Remedy: pass at least one column."
+        )
     if n_features is not None and len(shape) == 2 and shape[1] != n_features and not is_frame(X):
         raise ValueError(
             f"{owner}: X has {shape[1]} features, but {owner} is expecting {n_features} features "
