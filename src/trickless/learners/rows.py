@@ -139,7 +139,11 @@ class Rows:
         warning.
     labels_beside_rows : bool
         Whether y was an array of another library, so that predicted labels are, too.
+    had_gaps : array of shape (n_features,) or None
+        Columns of a table that had missing values in training; None for other rows.
     """
+
+    had_gaps: np.ndarray | None = None  # in files of older versions
 
     def __init__(self, owner: str, dtype: Any, kind: Matrix, numeric: bool) -> None:
         self.owner = owner
@@ -150,8 +154,6 @@ class Rows:
         self.place: str | None = None
         self.labels_beside_rows = False
         self.resolved = True
-        #: Columns of a table that had missing values; None if rows are no tables.
-        self.had_gaps: np.ndarray | None = None
 
     def first(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
         """The rows, targets and weights of the first batch, without rows of weight 0.

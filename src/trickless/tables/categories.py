@@ -35,7 +35,7 @@ _FEW = 3
 #: The same for a column in which most values are new.
 _MANY = 10
 #: A category is rare if it occurs at most so often, and in at most this share of the rows.
-_RARE, _RARE_SHARE = 2, 0.01
+_RARE, _RARE_SHARE = 2, 0.005
 #: Rare categories are pooled if there are at least so many.
 _POOL = 10
 

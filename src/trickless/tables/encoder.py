@@ -5,12 +5,13 @@ A data frame is from pandas or polars, or is any object with the same methods.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Number
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,8 @@ class TableEncoder:
     origins : array
         What :meth:`relative` subtracts from each column after that.
     """
+
+    pooled: Mapping[int, int] = MappingProxyType({})  # in files of older versions
 
     def __init__(self, owner: str, frame: Any) -> None:
         _check_names(owner, frame)
