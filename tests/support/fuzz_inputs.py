@@ -50,7 +50,8 @@ from trickless import (
     theory,
 )
 from trickless.neurons import Dense, Gaussian, Landmarks, Stumps
-from trickless.tables.encoder import TableEncoder
+from trickless.tables.categories import as_text
+from trickless.tables.frames import columns_of
 
 #: Warnings of scikit-learn about rows and targets of any estimator.
 STANDARD_WARNINGS = "A column-vector y was passed", "feature names", "The number of unique classes"
@@ -445,9 +446,9 @@ def model_of_categories(name, frame):
         return DoublyStochasticRegressor("trees", **options)
     if name == "tabular":
         return KitchenSinksRegressor("tabular", **options)
-    texts = call(TableEncoder, "fuzz", frame).codes[0]
+    texts = sorted(set(map(as_text, columns_of(frame)[0].distinct())))
     learner = KitchenSinksRegressor(name.removeprefix("table-"), **options)
-    return TableModel(learner, [TableColumn("c", "category", categories=list(texts))], "y")
+    return TableModel(learner, [TableColumn("c", "category", categories=texts)], "y")
 
 
 def check_type_change(question):

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.missing import is_missing
 from trickless.neurons.forms import spelled_as
 from trickless.tables.spellings import PLAIN, Spelling, are_times, spelling_of
 from trickless.tables.texts import MISSING, time_of
@@ -123,8 +122,9 @@ def _holds_times(column: Column) -> bool:
         return True
     if column.holds != OBJECTS or column.categorical:
         return False
-    first = next((value for value in column.column if not is_missing(value)), None)
-    return bool(kind_of_time(first)) and len(kinds := column.kinds()) == 1 and kinds < set(TIMES)
+    if not any(map(kind_of_time, picked(column.column, np.flatnonzero(~column.missing())[:1]))):
+        return False
+    return len(kinds := column.kinds()) == 1 and kinds < set(TIMES)
 
 
 def frame_like(frame: Any, matrix: np.ndarray) -> Any:
