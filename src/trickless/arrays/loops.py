@@ -1,19 +1,31 @@
-"""Loops over the rows of trees: compiled loops if available, and otherwise those of NumPy."""
+"""Loops over the rows of trees: compiled loops if available, and otherwise those of NumPy.
+
+Compiled loops use numbers as positions in memory, without checks. So the only way to them leads
+through ``Loops``, which checks the type, shape and range of each argument.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
 
 from trickless.arrays import leaves
+from trickless.arrays.stated import check_array, check_count
 
 #: The number of rows times trees from which compiled loops are worth the second for loading them.
 _WORTH_COMPILED = 2**24
+#: The most levels of a tree: leaves of deeper trees have more coefficients than tables have rows.
+MOST_LEVELS = 16
+_INTP = np.dtype(np.intp).str[1:]
 
 
-def loops(n_leaves: float = 0) -> ModuleType:
+def loops(n_leaves: float = 0) -> Loops:
     """Choose loops by the number of leaves to find, which is rows times trees.
 
     Compiled loops need the optional package numba. They are used if there is enough work, or if
@@ -21,10 +33,10 @@ def loops(n_leaves: float = 0) -> ModuleType:
     results are the same to the last bit.
     """
     if os.environ.get("TRICKLESS_NUMBA") == "0" or not _is_installed():
-        return leaves
+        return Loops(leaves)
     if n_leaves < _WORTH_COMPILED and not _compiled.cache_info().currsize:
-        return leaves
-    return _compiled()
+        return Loops(leaves)
+    return Loops(_compiled())
 
 
 @cache
@@ -37,3 +49,107 @@ def _compiled() -> ModuleType:
     from trickless.arrays import compiled
 
     return compiled
+
+
+class Loops(NamedTuple):
+    """The loops of a module, ``leaves`` or ``compiled``, behind checks of their arguments.
+
+    Raises a ValueError that names an argument with another type, shape or range.
+    """
+
+    module: ModuleType
+
+    def leaves(
+        self, bins: np.ndarray, columns: np.ndarray, sets: np.ndarray
+    ) -> Iterator[np.ndarray]:
+        """Yield the leaf of each row, shape (n_rows,), in one tree after the other.
+
+        ``bins`` are bytes of shape (n_features, n_rows). ``columns``, of shape (n_trees, depth),
+        and ``sets``, of shape (n_trees, depth, 32), have the feature of each cut, and a bit for
+        each bin. Leaves are below 2^depth.
+        """
+        check_bins(bins)
+        check_cuts(columns, sets, len(bins))
+        columns, tables = np.ascontiguousarray(columns, dtype=np.int64), np.unpackbits(sets, axis=2)
+        for of_tree, table in zip(columns, tables, strict=True):
+            yield self.module.leaves(bins, of_tree, table)
+
+    def combine(
+        self, bins: np.ndarray, columns: np.ndarray, sets: np.ndarray, coef: np.ndarray
+    ) -> np.ndarray:
+        """Sum the coefficients of the leaves of each row: (n_rows, n_outputs).
+
+        ``coef`` has the shape (n_trees, n_leaves, n_outputs). The other arguments are those of
+        ``leaves``.
+        """
+        check_array("coefficients of leaves", coef, "f4 f8", (len(columns), None, None))
+        if coef.shape[1] < 2 ** columns.shape[1]:
+            raise ValueError(
+                f"trees of depth {columns.shape[1]} have coefficients for {coef.shape[1]} leaves"
+            )
+        total = np.zeros((bins.shape[1], coef.shape[2]))
+        for leaf, values in zip(self.leaves(bins, columns, sets), coef, strict=True):
+            self.module.add_leaf_values(total, leaf, values)
+        return total
+
+    def leaf_sums(self, leaf: np.ndarray, values: np.ndarray, width: int) -> np.ndarray:
+        """Sum ``values`` (n_values, n_rows), integers, in each leaf: (width, n_values)."""
+        check_leaves(leaf, width)
+        check_array("values of rows", values, "f8", (None, len(leaf)))
+        return self.module.leaf_sums(leaf, values, width)  # type: ignore[no-any-return]
+
+    def add_leaf_values(self, total: np.ndarray, leaf: np.ndarray, values: np.ndarray) -> None:
+        """Add to each row of ``total`` (n_rows, n_outputs) the ``values`` of its leaf."""
+        check_leaves(leaf, len(values))
+        check_array("sums of rows", total, "f8", (len(leaf), None))
+        check_array("values of leaves", values, "f4 f8", (None, total.shape[1]))
+        self.module.add_leaf_values(total, leaf, values)
+
+    def cut_gains(
+        self,
+        bins: np.ndarray,
+        buckets: np.ndarray,
+        leaf: np.ndarray,
+        both: np.ndarray,
+        n_leaves: int,
+        ridge: float,
+    ) -> np.ndarray:
+        """Compute the gain of a Newton step for each cut; see ``arrays.leaves``."""
+        check_bins(bins, len(leaf))
+        check_array("buckets of bins", buckets, "u1", (len(bins), 256))
+        check_array("slopes and curvatures", both, "f8", (len(leaf),))
+        check_leaves(leaf, n_leaves)
+        missing = buckets[:, 0]
+        if not len(bins) or not (missing == buckets.max()).all() or missing[0] < 2:
+            raise ValueError("the bucket of missing values is not the last one")
+        return self.module.cut_gains(  # type: ignore[no-any-return]
+            bins, buckets, leaf, both, n_leaves, float(ridge)
+        )
+
+    def halved(
+        self, leaf: np.ndarray, right: np.ndarray, n_leaves: int
+    ) -> tuple[np.ndarray, int]:
+        """Find the leaves of rows after a cut; see ``arrays.leaves``."""
+        check_leaves(leaf, n_leaves)
+        check_array("sides of rows", right, "u1", (len(leaf),), 0, 2)
+        return self.module.halved(leaf, right, n_leaves)  # type: ignore[no-any-return]
+
+
+def check_bins(bins: np.ndarray, n_rows: int | None = None) -> None:
+    """Check that bins of rows are bytes."""
+    check_array("bins of rows", bins, "u1", (None, n_rows))
+
+
+def check_cuts(columns: np.ndarray, sets: np.ndarray, n_features: int) -> None:
+    """Check the cuts of trees: their features, and a bit for each of 256 bins."""
+    check_array("columns of cuts", columns, "i4 i8", (None, None), 0, n_features)
+    check_array("sets of cuts", sets, "u1", (*columns.shape, 32))
+    check_count("levels of a tree", columns.shape[1], 0, MOST_LEVELS)
+
+
+def check_leaves(leaf: np.ndarray, n_leaves: int) -> None:
+    """Check that numbers of leaves are in range. Negative numbers are huge if read as unsigned."""
+    check_count("leaves of a tree", n_leaves, 1, 2**MOST_LEVELS)
+    check_array("leaves of rows", leaf, _INTP, (None,))
+    if leaf.view(np.uintp).max(initial=0) >= n_leaves:
+        raise ValueError(f"leaves of rows are not in the range from 0 to {n_leaves - 1}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.loops import loops
+from trickless.arrays.loops import MOST_LEVELS, loops
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.threads import row_blocks
 from trickless.neurons.base import Neurons, Weights, sample_rows
@@ -17,8 +17,6 @@ from trickless.rules import choice, either, integer, warn
 _BIN_ROWS, _BIN_VALUES = 65_536, 32_000_000
 #: With depth="auto", the mean number of rows in a leaf, and the least and largest depth.
 _ROWS_PER_LEAF, _SHALLOWEST, DEEPEST = 16, 2, 12
-#: The largest depth: leaves of deeper trees have more coefficients than tables have rows.
-_MOST_DEPTH = 16
 #: Trees whose leaves are looked up together on a device.
 _TREES_TOGETHER = 16
 
@@ -95,7 +93,7 @@ class Trees(Neurons):
 
     _rules = {
         "depth": either(
-            integer(1, "depth=6 has 64 leaves a tree", _MOST_DEPTH), choice("auto", remedy="")
+            integer(1, "depth=6 has 64 leaves a tree", MOST_LEVELS), choice("auto", remedy="")
         )
     }
 
@@ -164,17 +162,14 @@ class Trees(Neurons):
         if not on_host(X):
             return self._leaves(namespace(X), self.read(X), *weights)
         bins = self.read(X).T
-        leaf = [each for each, _ in self._by_tree(bins, weights)]
+        leaf = list(loops(bins.shape[1] * len(weights[0])).leaves(bins, *weights))
         return np.stack(leaf, axis=1) if leaf else np.empty((bins.shape[1], 0), dtype=np.intp)
 
     def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
         if not on_host(X):
             return self._gathered(X, weights, coef)
         bins = self.read(X).T
-        total = np.zeros((bins.shape[1], coef.shape[2]))
-        for leaf, j in self._by_tree(bins, weights):
-            loops().add_leaf_values(total, leaf, coef[j])
-        return total
+        return loops(bins.shape[1] * len(coef)).combine(bins, *weights, coef)
 
     def _gathered(self, X: Any, weights: Weights, coef: Any) -> Any:
         """Compute ``combine`` on any device, a few trees at a time."""
@@ -188,14 +183,6 @@ class Trees(Neurons):
             values = xp.take(flat, xp.reshape(leaf, (-1,)), axis=0)
             total += xp.sum(xp.reshape(values, (*leaf.shape, n_outputs)), axis=1)
         return total
-
-    def _by_tree(self, bins: np.ndarray, weights: Weights) -> Any:
-        """Yield the leaves of the rows and the index of the tree, for each tree."""
-        columns, sets = weights
-        tables = np.unpackbits(sets, axis=2)
-        fast = loops(bins.shape[1] * len(columns))
-        for j in range(len(columns)):
-            yield fast.leaves(bins, columns[j], tables[j]), j
 
     def cuts_by_feature(self, weights: Weights) -> np.ndarray:
         """Count the cuts of each feature, except cuts that send all rows to the left."""

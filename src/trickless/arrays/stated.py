@@ -1,0 +1,87 @@
+"""What the parts of an object must be, checked wherever a state comes from elsewhere.
+
+States come from files, checkpoints and pickles. A class says in ``check_state`` what its parts must
+be, and how they must agree with each other. The reader of files and pickle both call
+``__setstate__``, and so does ``copy``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Stated:
+    """An object whose state is checked when it is restored."""
+
+    def check_state(self) -> None:
+        """Raise a ValueError that names a part of another type, shape or range.
+
+        A part that the object does not have yet is not checked.
+        """
+
+    def __setstate__(self, state: Any) -> None:
+        """Restore a state, and check it."""
+        restore = getattr(super(), "__setstate__", self.__dict__.update)
+        restore(state)
+        self.check_state()
+
+
+def check_array(
+    name: str,
+    value: Any,
+    types: str,
+    shape: tuple[int | None, ...],
+    least: float | None = None,
+    below: float | None = None,
+) -> None:
+    """Check the type, shape and range of an array.
+
+    Parameters
+    ----------
+    name : str
+        The name of the array in error messages.
+    value : object
+        What must be an array of NumPy.
+    types : str
+        Types such as "f4 f8": kinds of numbers, with their bytes.
+    shape : tuple of (int or None)
+        Lengths of all axes. None is any length.
+    least, below : float, optional
+        The least value, and the value that all values are below.
+
+    Raises
+    ------
+    ValueError
+        If the array differs.
+    """
+    if type(value) is not np.ndarray and not isinstance(value, np.memmap):
+        raise ValueError(f"{name}: a {type(value).__name__} is where an array should be")
+    kind = value.dtype.str[1:]
+    if kind not in types.split() or not value.dtype.isnative:
+        raise ValueError(f"{name}: the type is {value.dtype}, not one of {types}")
+    if len(shape) != value.ndim or any(
+        n is not None and n != m for n, m in zip(shape, value.shape, strict=True)
+    ):
+        wanted = " x ".join("any" if n is None else str(n) for n in shape)
+        raise ValueError(f"{name}: the shape is {value.shape}, not {wanted}")
+    if value.size and least is not None and not value.min() >= least:
+        raise ValueError(f"{name}: {value.min()} is below {least}")
+    if value.size and below is not None and not value.max() < below:
+        raise ValueError(f"{name}: {value.max()} is not below {below}")
+
+
+def check_count(name: str, value: Any, least: int, most: int | None = None) -> None:
+    """Check that this is a whole number in a range, which includes both ends."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise ValueError(f"{name}: a {type(value).__name__} is where a whole number should be")
+    if value < least or (most is not None and value > most):
+        wanted = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name}: {str(value)[:50]} is not {wanted}")
+
+
+def check_is(name: str, value: Any, types: Any) -> None:
+    """Check that this is an instance of a type, or of one of several."""
+    if not isinstance(value, types):
+        raise ValueError(f"{name}: a {type(value).__name__} cannot be there")
