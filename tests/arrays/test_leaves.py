@@ -10,7 +10,7 @@ import pytest
 
 from trickless.arrays import leaves as of_numpy
 from trickless.arrays.leaves import SUM_BITS, unpacked
-from trickless.arrays.loops import loops
+from trickless.arrays.loops import Loops, loops
 
 try:
     from trickless.arrays import compiled as of_numba
@@ -192,3 +192,94 @@ def test_compiled_loops_are_loaded_for_much_work_and_may_be_switched_off(monkeyp
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TRICKLESS_NUMBA": "1"}
     ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
     assert ran.stdout.split() == [b"False", b"trickless.arrays.compiled"]
+
+
+def arguments():
+    """Right arguments of each of the loops, by name."""
+    rng = np.random.default_rng(0)
+    bins, buckets, leaf, g, h, n_leaves, ridge = cut_problem(0)
+    rows, width, columns = bins.shape[1], 8, rng.integers(0, len(bins), (2, 3))
+    sets = rng.integers(0, 256, (2, 3, 32), dtype=np.uint8)
+    coef, leaves = rng.standard_normal((2, width, 2)), rng.integers(0, width, rows)
+    return {
+        "leaves": [bins, columns, sets],
+        "combine": [bins, columns, sets, coef],
+        "leaf_sums": [leaves, rng.standard_normal((2, rows)), width],
+        "add_leaf_values": [np.zeros((rows, 2)), leaves, coef[0]],
+        "cut_gains": [bins, buckets, leaf, h * 2.0**SUM_BITS + g, n_leaves, ridge],
+        "halved": [leaf, rng.integers(0, 2, rows, dtype=np.uint8), n_leaves],
+    }
+
+
+def spoiled(argument, most):
+    """Arrays of another type, shape, number of dimensions or range, in place of an argument."""
+    yield None
+    yield argument.tolist()
+    yield argument.astype(complex)
+    yield argument.astype(object)
+    yield argument.astype(argument.dtype.newbyteorder(">" if argument.itemsize > 1 else "="))[None]
+    yield argument[:, None]
+    yield argument.reshape(-1)[0]
+    yield np.concatenate([argument, argument, argument])
+    if argument.ndim > 1:
+        yield argument[..., :1]
+    if argument.dtype.kind in "iu" and most is not None:
+        for value in (most, np.iinfo(argument.dtype).max, np.iinfo(argument.dtype).min):
+            if value == most or not 0 <= value < most:
+                wrong = argument.copy()
+                wrong.reshape(-1)[-1] = value
+                yield wrong
+
+
+#: What values of an argument must be below; None if any value is right.
+BELOW = {
+    "leaves": [None, "features", None],
+    "combine": [None, "features", None, None],
+    "leaf_sums": [8, None],
+    "add_leaf_values": [None, 8, None],
+    "cut_gains": [None, "buckets", "leaves", None],
+    "halved": ["leaves", 2],
+}
+
+
+@both
+@pytest.mark.parametrize("name", list(BELOW))
+def test_arguments_of_another_type_shape_or_range_raise_an_error(module, name):
+    """Compiled loops would read and write outside of the arrays. No argument may be harmful."""
+    right = arguments()[name]
+    call = getattr(Loops(module), name)
+    _ = list(call(*right)) if name == "leaves" else call(*right)
+    n_tried = 0
+    for i, below in enumerate(BELOW[name]):
+        names = {"features": len(right[0]), "leaves": right[-2 if name == "cut_gains" else -1]}
+        names["buckets"] = int(np.ravel(right[1])[0]) + 1  # the first is that of missing values
+        most = names.get(below, below)
+        for wrong in spoiled(right[i], most):
+            args = [*right[:i], wrong, *right[i + 1 :]]
+            try:
+                _ = list(call(*args)) if name == "leaves" else call(*args)
+            except (ValueError, TypeError):
+                n_tried += 1
+                continue
+            assert wrong.dtype == right[i].dtype  # as right as the others, such as fewer rows
+            assert wrong.ndim == right[i].ndim
+            assert most is None or 0 <= wrong.min() <= wrong.max() < most
+    assert n_tried > 10
+
+
+@both
+def test_numbers_of_leaves_and_levels_have_limits(module):
+    checked, args = Loops(module), arguments()
+    leaf, values, _ = args["leaf_sums"]
+    for width in (0, -1, 2**16 + 1, 2**40, 2.0):
+        with pytest.raises(ValueError, match="leaves of a tree"):
+            checked.leaf_sums(leaf, values, width)
+    bins = args["leaves"][0]
+    columns, sets = np.zeros((1, 17), int), np.zeros((1, 17, 32), np.uint8)
+    with pytest.raises(ValueError, match="levels of a tree: 17 is not from 0 to 16"):
+        list(checked.leaves(bins, columns, sets))
+    with pytest.raises(ValueError, match="trees of depth 3 have coefficients for 7 leaves"):
+        checked.combine(*args["combine"][:3], args["combine"][3][:, :7])
+    bins, buckets, *rest = args["cut_gains"]
+    with pytest.raises(ValueError, match="the bucket of missing values is not the last one"):
+        checked.cut_gains(bins, np.zeros_like(buckets), *rest)

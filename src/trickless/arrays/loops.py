@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import NamedTuple
 
@@ -62,17 +62,17 @@ class Loops(NamedTuple):
     def leaves(
         self, bins: np.ndarray, columns: np.ndarray, sets: np.ndarray
     ) -> Iterator[np.ndarray]:
-        """Yield the leaf of each row, shape (n_rows,), in one tree after the other.
+        """Iterate over the leaf of each row, shape (n_rows,), in one tree after the other.
 
         ``bins`` are bytes of shape (n_features, n_rows). ``columns``, of shape (n_trees, depth),
         and ``sets``, of shape (n_trees, depth, 32), have the feature of each cut, and a bit for
         each bin. Leaves are below 2^depth.
         """
-        check_bins(bins)
+        check_array("bins of rows", bins, "u1", (None, None))
         check_cuts(columns, sets, len(bins))
-        columns, tables = np.ascontiguousarray(columns, dtype=np.int64), np.unpackbits(sets, axis=2)
-        for of_tree, table in zip(columns, tables, strict=True):
-            yield self.module.leaves(bins, of_tree, table)
+        columns = np.ascontiguousarray(columns, dtype=np.int64)
+        tables = np.unpackbits(sets, axis=2)
+        return map(partial(self.module.leaves, bins), columns, tables)
 
     def combine(
         self, bins: np.ndarray, columns: np.ndarray, sets: np.ndarray, coef: np.ndarray
@@ -82,13 +82,14 @@ class Loops(NamedTuple):
         ``coef`` has the shape (n_trees, n_leaves, n_outputs). The other arguments are those of
         ``leaves``.
         """
+        leaves = self.leaves(bins, columns, sets)
         check_array("coefficients of leaves", coef, "f4 f8", (len(columns), None, None))
         if coef.shape[1] < 2 ** columns.shape[1]:
             raise ValueError(
                 f"trees of depth {columns.shape[1]} have coefficients for {coef.shape[1]} leaves"
             )
         total = np.zeros((bins.shape[1], coef.shape[2]))
-        for leaf, values in zip(self.leaves(bins, columns, sets), coef, strict=True):
+        for leaf, values in zip(leaves, coef, strict=True):
             self.module.add_leaf_values(total, leaf, values)
         return total
 
@@ -96,13 +97,13 @@ class Loops(NamedTuple):
         """Sum ``values`` (n_values, n_rows), integers, in each leaf: (width, n_values)."""
         check_leaves(leaf, width)
         check_array("values of rows", values, "f8", (None, len(leaf)))
-        return self.module.leaf_sums(leaf, values, width)  # type: ignore[no-any-return]
+        return self.module.leaf_sums(leaf, values, width)
 
     def add_leaf_values(self, total: np.ndarray, leaf: np.ndarray, values: np.ndarray) -> None:
         """Add to each row of ``total`` (n_rows, n_outputs) the ``values`` of its leaf."""
+        check_array("values of leaves", values, "f4 f8", (None, None))
         check_leaves(leaf, len(values))
-        check_array("sums of rows", total, "f8", (len(leaf), None))
-        check_array("values of leaves", values, "f4 f8", (None, total.shape[1]))
+        check_array("sums of rows", total, "f8", (len(leaf), values.shape[1]))
         self.module.add_leaf_values(total, leaf, values)
 
     def cut_gains(
@@ -115,29 +116,20 @@ class Loops(NamedTuple):
         ridge: float,
     ) -> np.ndarray:
         """Compute the gain of a Newton step for each cut; see ``arrays.leaves``."""
-        check_bins(bins, len(leaf))
+        check_leaves(leaf, n_leaves)
+        check_array("bins of rows", bins, "u1", (None, len(leaf)))
         check_array("buckets of bins", buckets, "u1", (len(bins), 256))
         check_array("slopes and curvatures", both, "f8", (len(leaf),))
-        check_leaves(leaf, n_leaves)
         missing = buckets[:, 0]
         if not len(bins) or not (missing == buckets.max()).all() or missing[0] < 2:
             raise ValueError("the bucket of missing values is not the last one")
-        return self.module.cut_gains(  # type: ignore[no-any-return]
-            bins, buckets, leaf, both, n_leaves, float(ridge)
-        )
+        return self.module.cut_gains(bins, buckets, leaf, both, n_leaves, float(ridge))
 
-    def halved(
-        self, leaf: np.ndarray, right: np.ndarray, n_leaves: int
-    ) -> tuple[np.ndarray, int]:
+    def halved(self, leaf: np.ndarray, right: np.ndarray, n_leaves: int) -> tuple[np.ndarray, int]:
         """Find the leaves of rows after a cut; see ``arrays.leaves``."""
         check_leaves(leaf, n_leaves)
         check_array("sides of rows", right, "u1", (len(leaf),), 0, 2)
-        return self.module.halved(leaf, right, n_leaves)  # type: ignore[no-any-return]
-
-
-def check_bins(bins: np.ndarray, n_rows: int | None = None) -> None:
-    """Check that bins of rows are bytes."""
-    check_array("bins of rows", bins, "u1", (None, n_rows))
+        return self.module.halved(leaf, right, n_leaves)
 
 
 def check_cuts(columns: np.ndarray, sets: np.ndarray, n_features: int) -> None:

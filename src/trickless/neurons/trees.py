@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.loops import MOST_LEVELS, loops
+from trickless.arrays.loops import MOST_LEVELS, check_cuts, loops
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.arrays.threads import row_blocks
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.bins import MISSING, Bins
@@ -115,6 +116,24 @@ class Trees(Neurons):
         self.set_depth(X.shape[0], DEEPEST)
         return self
 
+    def check_state(self) -> None:
+        super().check_state()
+        if not hasattr(self, "depth_"):
+            return
+        check_count("depth_", self.depth_, 1, MOST_LEVELS)
+        check_same("width", self.width, 2**self.depth_)
+        check_array("variables_", self.variables_, "i8", (None,), 0, self.n_features_in_)
+        check_is("bins_", self.bins_, Bins)
+        check_same("features of bins_", len(self.bins_.counts), self.n_features_in_)
+        codes = [0 if codes is None else len(codes) for codes in self.bins_.of_code]
+        n_categories = self.known_inputs(np.empty((0, self.n_features_in_))).n_categories
+        check_same("numbers of codes in bins_", codes, n_categories.tolist())
+
+    def check_weights(self, weights: Weights) -> None:
+        columns, sets = weights
+        check_cuts(columns, sets, self.n_features_in_)
+        check_same("levels of stored trees", columns.shape[1], self.depth_)
+
     def set_depth(self, n_rows: int, deepest: int) -> None:
         """Set the depth of all trees for a number of training rows. ``deepest`` limits "auto"."""
         automatic = min(_automatic_depth(n_rows), deepest)
@@ -169,7 +188,8 @@ class Trees(Neurons):
         if not on_host(X):
             return self._gathered(X, weights, coef)
         bins = self.read(X).T
-        return loops(bins.shape[1] * len(coef)).combine(bins, *weights, coef)
+        columns, sets = weights
+        return loops(bins.shape[1] * len(coef)).combine(bins, columns, sets, coef)
 
     def _gathered(self, X: Any, weights: Weights, coef: Any) -> Any:
         """Compute ``combine`` on any device, a few trees at a time."""
