@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse
 
 from trickless.arrays.sparse import check_csr
+from trickless.arrays.stated import Stated, check_count, check_is, check_same
 
 
-class Growing:
+class Growing(Stated):
     """A dense array that grows along its first axis.
 
     Several buffers may share the memory of their rows. Only one of them may use the spare room
@@ -86,18 +87,19 @@ class Growing:
         buffer = None if self._buffer is None else self.rows.copy()
         return {"_buffer": buffer, "_length": self._length}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a state, for example from a file. It has all rows and no spare room."""
-        buffer, length = state.get("_buffer"), state.get("_length")
-        whole = isinstance(buffer, np.ndarray) and buffer.ndim > 0
-        if type(length) is not int or length != (len(buffer) if whole else 0):  # type: ignore[arg-type]
-            raise ValueError("the length of a buffer is not its number of rows")
-        if buffer is not None and not whole:
-            raise ValueError("the rows of a buffer are not an array")
-        self._buffer, self._length = buffer, length
+    def check_state(self) -> None:
+        """A state has all rows and no spare room."""
+        self._room = None
+        check_count("_length", self._length, 0)
+        if self._buffer is None:
+            check_same("_length", self._length, 0)
+        elif not isinstance(self._buffer, np.ndarray) or not self._buffer.ndim:
+            raise ValueError("_buffer: the rows of a buffer are not an array")
+        else:
+            check_same("_length", self._length, len(self._buffer))
 
 
-class GrowingSparse:
+class GrowingSparse(Stated):
     """A CSR matrix that grows by rows."""
 
     def __init__(self) -> None:
@@ -141,12 +143,9 @@ class GrowingSparse:
         arrays = self._data.rows, self._indices.rows, self._ends.rows
         return scipy.sparse.csr_matrix(arrays, shape=(len(self), self._n_columns), copy=False)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a state, for example from a file, and check the parts that SciPy trusts."""
-        self.__dict__.update(state)
-        buffers = [state.get(name) for name in ("_data", "_indices", "_ends")]
-        if not all(isinstance(buffer, Growing) for buffer in buffers):
-            raise ValueError("the parts of sparse rows are not buffers")
+    def check_state(self) -> None:
+        for name in ("_data", "_indices", "_ends"):
+            check_is(name, getattr(self, name), Growing)
         if len(self._data) == len(self._indices) == len(self._ends) == self._n_columns == 0:
             return  # nothing has been appended yet
         data, columns, ends = self._data.rows, self._indices.rows, self._ends.rows

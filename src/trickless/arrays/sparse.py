@@ -9,6 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, csr_matrix
+
+from trickless.arrays.stated import check_array, check_same
 
 #: Types of column numbers and ends.
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
@@ -50,6 +53,18 @@ def check_csr(data: Any, columns: Any, ends: Any, shape: Any) -> None:
         raise ValueError(f"sparse rows have {len(columns)} columns for {len(data)} numbers")
     if len(columns) and not 0 <= columns.min() <= columns.max() < n_columns:
         raise ValueError(f"a column of sparse rows is not in the range from 0 to {n_columns - 1}")
+
+
+def check_rows(name: str, X: Any, n_rows: int | None, n_columns: int | None) -> None:
+    """Check that rows of a state are an array or a CSR matrix of floating-point numbers."""
+    if not isinstance(X, csr_matrix | csr_array):
+        check_array(name, X, "f4 f8", (n_rows, n_columns))
+        return
+    shape = [int(n) for n in X.shape]
+    for n, wanted in zip(shape, (n_rows, n_columns), strict=True):
+        check_same(f"shape of {name}", n, n if wanted is None else wanted)
+    check_array(f"data of {name}", X.data, "f4 f8", (None,))
+    check_csr(*parts_of(X), shape)
 
 
 def parts_of(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,8 +1,8 @@
 """What the parts of an object must be, checked wherever a state comes from elsewhere.
 
 States come from files, checkpoints and pickles. A class says in ``check_state`` what its parts must
-be, and how they must agree with each other. The reader of files and pickle both call
-``__setstate__``, and so does ``copy``.
+be, and how they must agree with each other. Compiled code, and code that looks up values by their
+position, relies on that. The reader of files and pickle both call ``__setstate__``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,13 @@ import numpy as np
 class Stated:
     """An object whose state is checked when it is restored."""
 
+    def __copy__(self) -> Any:
+        """Copy an object, whose state is known. So the copy is not checked."""
+        other = object.__new__(type(self))
+        state: Any = self.__getstate__()
+        other.__dict__.update(state or {})
+        return other
+
     def check_state(self) -> None:
         """Raise a ValueError that names a part of another type, shape or range.
 
@@ -25,7 +32,10 @@ class Stated:
         """Restore a state, and check it."""
         restore = getattr(super(), "__setstate__", self.__dict__.update)
         restore(state)
-        self.check_state()
+        try:
+            self.check_state()
+        except (ValueError, TypeError, AttributeError, LookupError) as error:
+            raise ValueError(f"{type(self).__name__}: {error}") from error
 
 
 def check_array(
@@ -85,3 +95,18 @@ def check_is(name: str, value: Any, types: Any) -> None:
     """Check that this is an instance of a type, or of one of several."""
     if not isinstance(value, types):
         raise ValueError(f"{name}: a {type(value).__name__} cannot be there")
+
+
+def check_list(name: str, value: Any, types: Any, length: int | None = None) -> None:
+    """Check that this is a list of instances of a type, or of one of several."""
+    check_is(name, value, list)
+    for item in value:
+        check_is(name, item, types)
+    if length is not None:
+        check_same(f"length of {name}", len(value), length)
+
+
+def check_same(name: str, value: Any, expected: Any) -> None:
+    """Check that a value is the one that follows from other parts."""
+    if value != expected:
+        raise ValueError(f"{name}: {str(value)[:50]} is not the {expected} of the other parts")

@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse
 
 from trickless.arrays.devices import take, to_host
+from trickless.arrays.stated import Stated, check_count, check_is, check_list
 from trickless.arrays.threads import row_blocks
 from trickless.files.format import DEFECTS, digest, library_version, load, write
 from trickless.files.whole import check_writable, written_whole
@@ -36,7 +37,7 @@ Path_ = str | os.PathLike[str]
 State = dict[str, Any]
 
 
-class Progress:
+class Progress(Stated):
     """How far a fit has come. ``of`` has a checksum and a text of each thing it depends on."""
 
     of: dict[str, tuple[str, str]]
@@ -47,21 +48,15 @@ class Progress:
     def __init__(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
 
-    def check(self) -> None:
-        """Raise a ValueError if parts are missing or of other types, as in a forged file."""
-        parts = vars(self)
-        of, state = parts.get("of"), parts.get("state")
-        counts = [parts.get("seed"), parts.get("n_batches")]
-        whole = isinstance(of, dict) and all(map(_is_fact, of.values()))
-        if not whole or any(type(n) is not int or n < 0 for n in counts):
-            raise ValueError("load: it does not have the parts of a state of a fit")
-        if type(state) is not dict or any(type(name) is not str for name in state):
-            raise ValueError("load: the parts of its state of a fit have no names")
-
-
-def _is_fact(value: Any) -> bool:
-    """Whether this can be a checksum and a text."""
-    return type(value) is tuple and len(value) == 2 and all(type(text) is str for text in value)
+    def check_state(self) -> None:
+        check_is("of", self.of, dict)
+        for fact in self.of.values():
+            check_is("of", fact, tuple)
+            check_list("of", list(fact), str, 2)
+        check_count("seed", self.seed, 0)
+        check_count("n_batches", self.n_batches, 0)
+        check_is("state", self.state, dict)
+        check_list("state", list(self.state or {}), str)
 
 
 class Checkpoint:
@@ -261,7 +256,6 @@ class Checkpoint:
                     raise ValueError(
                         f"load: it holds a {type(saved).__name__}, not a state of a fit"
                     )
-                saved.check()
             except ValueError as error:
                 trouble = trouble or str(error).partition(" Remedy:")[0]
                 continue

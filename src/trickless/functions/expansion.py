@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from trickless.arrays.sparse import check_rows
+from trickless.arrays.stated import Stated, check_array, check_is
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
 from trickless.functions.activations import by_neuron, evaluate, in_blocks, together
 from trickless.functions.certificate import certified, check_probability, check_tolerance
@@ -52,7 +54,7 @@ FROZEN = choice(*ESTIMATORS, remedy="'full' gives the smallest standard error")
 N_NEURONS = count("more neurons give a smaller standard error, for example n_neurons=1000")
 
 
-class Expansion:
+class Expansion(Stated):
     r"""A function given by support points and their coefficients.
 
     .. math:: f = \sum_{i=1}^{t} \alpha_i \Phi(x_i), \qquad
@@ -109,6 +111,11 @@ class Expansion:
         self.support = support
         self.alpha = alpha
         self.n_jobs = n_jobs
+
+    def check_state(self) -> None:
+        check_is("neurons", self.neurons, Neurons)
+        check_rows("support", self.support, None, self.neurons.n_features_in_)
+        check_array("alpha", self.alpha, "f4 f8", (self.support.shape[0], None))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the measured variances in copies and files."""

@@ -10,9 +10,11 @@ import numpy as np
 
 from trickless.arrays.devices import beside, check_on_host, matching, n_bytes, take, zeros
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
 from trickless.functions.activations import evaluate
 from trickless.functions.alike import map_rows_alike
+from trickless.functions.stream import NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent
 
@@ -29,7 +31,7 @@ class Source(Protocol):
         """Yield neurons ``start`` to ``stop`` in pieces, on the device of ``like``."""
 
 
-class Network:
+class Network(Stated):
     r"""A finite weighted sum of neurons.
 
     .. math:: f(x) = b + \sum_{j=1}^{n} c_j \cdot \psi(x; w_j)
@@ -68,6 +70,13 @@ class Network:
         self.intercept = intercept
         self.n_jobs = n_jobs
         self.stratified = stratified
+
+    def check_state(self) -> None:
+        check_is("neurons", self.neurons, Neurons)
+        check_array("coef", self.coef, "f4 f8", (None, self.neurons.width, None))
+        if isinstance(self.intercept, np.ndarray):
+            check_array("intercept", self.intercept, "f4 f8", (self.n_outputs,))
+        check_source("source", self.source, self.neurons, self.n_neurons)
 
     @property
     def n_neurons(self) -> int:
@@ -187,6 +196,23 @@ class Network:
                 group, size = [], 0
         if group:
             yield group
+
+
+def check_source(name: str, source: Any, neurons: Neurons, n_neurons: int) -> None:
+    """Check that a stream or stored weights are those of some neurons of a family."""
+    if isinstance(source, NeuronStream):
+        check_alike(f"neurons of {name}", source.neurons, neurons)
+    else:
+        check_is(name, source, StoredNeurons)
+        check_count(f"number of neurons in {name}", len(source), n_neurons)
+        neurons.check_weights(source.weights)
+
+
+def check_alike(name: str, family: Neurons, other: Neurons) -> None:
+    """Check that two objects can be the same fitted family."""
+    check_is(name, family, type(other))
+    check_same(f"width of {name}", family.width, other.width)
+    check_same(f"features of {name}", family.n_features_in_, other.n_features_in_)
 
 
 def _beside(X: Any, coef: np.ndarray) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 from trickless.arrays.devices import beside, join, n_bytes, place
 from trickless.arrays.growing import Growing
 from trickless.arrays.namespaces import on_host
+from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import drawn
@@ -135,12 +136,21 @@ def cut_at_blocks(start: int, stop: int) -> Iterator[slice]:
         start = end
 
 
-class StoredNeurons:
+class StoredNeurons(Stated):
     """Weights kept in memory, with the interface of a stream. More can be appended."""
 
     def __init__(self, weights: Weights) -> None:
         self._arrays = [Growing() for _ in weights]
         self.append(weights)
+
+    def check_state(self) -> None:
+        check_list("_arrays", self._arrays, Growing)
+        for array in self._arrays:
+            check_is("weights", array.rows, np.ndarray)
+            check_same("number of weights", len(array), len(self))
+
+    def __len__(self) -> int:
+        return len(self._arrays[0])
 
     @property
     def weights(self) -> Weights:
@@ -182,7 +192,7 @@ class Later:
             yield slice(where.start - first, where.stop - first), weights
 
 
-class NeuronStream:
+class NeuronStream(Stated):
     """Neurons drawn from a seed, again whenever they are needed.
 
     Parameters
@@ -305,6 +315,16 @@ class NeuronStream:
                 "or fit it again."
             )
         self._verified = True
+
+    def check_state(self) -> None:
+        self._cache, self._verified = {}, False  # whatever a file says
+        check_is("neurons", self.neurons, Neurons)
+        check_count("n_features_in_ of neurons", self.neurons.n_features_in_, 1)
+        check_count("seed", self.seed, 0, 2**_SEED_BITS - 1)
+        check_is("dtype", self.dtype, np.dtype)
+        check_same("dtype", self.dtype.kind, "f")
+        check_count("cache_bytes", self.cache_bytes, 0)
+        check_list("_fingerprint", self._fingerprint, int | float)
 
     def __getstate__(self) -> dict[str, Any]:
         self.fingerprint()

@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from trickless.arrays.devices import beside, is_foreign, to_host
+from trickless.arrays.stated import Stated, check_count, check_is, check_same
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
@@ -26,12 +27,21 @@ from trickless.learners.labels import Labels, LabelSets
 from trickless.learners.rows import Matrix, Rows
 from trickless.learners.targets import Numbers, check_scale
 from trickless.learners.weights import check_weights
-from trickless.rules import DTYPE, N_JOBS, Rule, boolean, check_parameters, plain, with_remedies
+from trickless.rules import (
+    DTYPE,
+    MOST_THINGS,
+    N_JOBS,
+    Rule,
+    boolean,
+    check_parameters,
+    plain,
+    with_remedies,
+)
 from trickless.solvers.calibration import probabilities
 from trickless.solvers.losses import Loss, make_loss
 
 
-class Learner(CallbackSupportMixin, BaseEstimator):
+class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     """Base class of all learners.
 
     A learner stores its parameters in ``__init__``. Its ``fit`` starts a new state with ``anew``
@@ -152,6 +162,21 @@ class Learner(CallbackSupportMixin, BaseEstimator):
         other._forget_rows(error_bars)
         other.compacted_ = True
         return other
+
+    def check_state(self) -> None:
+        if not hasattr(self, "n_features_in_") or not hasattr(self, "rows_"):
+            return
+        check_count("n_features_in_", self.n_features_in_, 1, MOST_THINGS)
+        check_is("rows_", self.rows_, Rows)
+        check_is("fixed_", self.fixed_, dict)
+        if self.rows_.encoder is not None:
+            check_same("columns of rows_", len(self.rows_.encoder.kinds), self.n_features_in_)
+        if hasattr(self, "targets_"):
+            check_is("targets_", self.targets_, Numbers | Labels | LabelSets)
+
+    def _check_outputs(self, name: str, n_outputs: int) -> None:
+        """Check that a part of the model has an output for each column of the targets."""
+        check_same(f"outputs of {name}", n_outputs, self.targets_.n_outputs)
 
     def _forget_rows(self, error_bars: bool) -> None:
         """Drop the state that only learning needs."""

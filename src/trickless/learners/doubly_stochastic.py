@@ -14,9 +14,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.memory import physical_memory
+from trickless.arrays.stated import check_is
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import Checkpoint
-from trickless.functions.network import Network
+from trickless.functions.network import Network, check_alike
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.callbacks import watch_rows
 from trickless.learners.intake import anew, begin
@@ -189,6 +190,13 @@ class _DoublyStochastic(NeuronLearner):
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
                 descent.learn_all(*batch, options, file.keep, file.resume(), bar.update)
         return self
+
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "descent_"):
+            check_is("descent_", self.descent_, Descent)
+            check_alike("neurons of descent_", self.descent_.neurons, self.neurons_)
+            self._check_outputs("descent_", len(self.descent_.intercept))
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         check_parameters(self, self._rules)

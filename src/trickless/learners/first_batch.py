@@ -10,6 +10,7 @@ import scipy.sparse
 
 from trickless.arrays.devices import beside, double, has_double, take, to_host
 from trickless.arrays.namespaces import namespace
+from trickless.arrays.stated import Stated, check_array, check_count
 from trickless.learners.importances import learned_relevance
 from trickless.neurons import Inputs, Neurons
 from trickless.rules import warn
@@ -29,7 +30,7 @@ _FEW, _TIMES = 50, 10
 _OF_COLUMNS = ("n_features_in_", "inputs_", "indices_", "parts_", "gamma_")
 
 
-class FirstBatch:
+class FirstBatch(Stated):
     """What the columns of the first batch held, and how later rows differ.
 
     Attributes
@@ -69,6 +70,15 @@ class FirstBatch:
         self.other: Any = 0.0
         self.beyond: Any = 0.0
         self.far: Any = 0.0
+
+    def check_state(self) -> None:
+        n_features = len(self.mean)
+        for name in ("low", "high", "mean", "other", "beyond", "far"):
+            value = getattr(self, name)
+            if name in ("low", "high", "mean") or isinstance(value, np.ndarray):
+                check_array(name, value, "f4 f8", (n_features,))
+        for name in ("n_rows", "n_later"):
+            check_count(name, getattr(self, name), 0)
 
     def after(self, X: Any) -> FirstBatch:
         """The same after a later batch. After a warning, nothing is counted any more."""

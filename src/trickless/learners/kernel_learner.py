@@ -11,6 +11,8 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
+from trickless.arrays.sparse import check_rows
+from trickless.arrays.stated import check_array
 from trickless.arrays.states import in_one_state
 from trickless.functions.exact_kernel import ExactKernel
 from trickless.learners.base import Learner
@@ -125,6 +127,16 @@ class KernelLearner(Learner):
         """The kernel that the model was begun with."""
         metric, params = self.fixed_["kernel"], self.fixed_["kernel_params"]
         return ExactKernel(metric, params, type(self).__name__, self.n_jobs)
+
+    def check_state(self) -> None:
+        super().check_state()
+        if "dual_coef_" in vars(self):
+            model: Any = self
+            check_rows("support_vectors_", model.support_vectors_, None, self.n_features_in_)
+            shape = model.support_vectors_.shape[0], self.targets_.n_outputs
+            check_array("dual_coef_", model.dual_coef_, "f4 f8", shape)
+        if hasattr(self, "intercept_"):
+            check_array("intercept_", self.intercept_, "f8", (self.targets_.n_outputs,))
 
     def _kind_of_rows(self) -> Matrix:
         return RowsOfKernel(self.fixed_["kernel"], self.fixed_["kernel_params"])

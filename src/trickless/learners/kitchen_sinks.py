@@ -16,10 +16,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.devices import beside
+from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import Checkpoint
-from trickless.functions.network import Network
+from trickless.functions.network import Network, check_alike
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.intake import anew, begin, check_unchanged
 from trickless.learners.labels import LabelSets
@@ -258,6 +259,13 @@ class _KitchenSinks(NeuronLearner):
     @property
     def _products(self) -> int:
         return self.n_neurons**2
+
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "sums_"):
+            check_is("sums_", self.sums_, Sums)
+            check_alike("neurons of sums_", self.sums_.stream.neurons, self.neurons_)
+            self._check_outputs("sums_", len(self.sums_.origin))
 
     def _forget_rows(self, error_bars: bool) -> None:
         self.sums_ = self.sums_.without_statistics(options_of(self), error_bars)

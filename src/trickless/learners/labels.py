@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from trickless.arrays.missing import missing, unmasked
+from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.functions.network import Network
 from trickless.learners.weights import check_range
 from trickless.rules import with_remedies
@@ -21,7 +22,7 @@ from trickless.tables.encoder import why_no_number
 _BALANCE = "weights of classes of about 1, such as class_weight={'rare': 5.0}"
 
 
-class Labels:
+class Labels(Stated):
     """Targets of a classifier: ±1, in one column for two classes, else in one for each class.
 
     The classes are all labels that may occur; None takes those of the first batch.
@@ -39,6 +40,11 @@ class Labels:
             )
         self.owner = owner
         self.classes = labels
+
+    def check_state(self) -> None:
+        check_is("classes", self.classes, np.ndarray)
+        check_same("dimensions of classes", self.classes.ndim, 1)
+        check_count("number of classes", len(self.classes), 2)
 
     @property
     def n_outputs(self) -> int:
@@ -145,7 +151,7 @@ class Labels:
         return np.where(decisions.argmax(axis=1) == targets.argmax(axis=1), 0.0, 1.0)
 
 
-class LabelSets:
+class LabelSets(Stated):
     """Targets of a classifier of several labels a row: 1 where a row has the label, else 0.
 
     Each label is learned by itself, as ±1. The classes are the numbers of the columns of y.
@@ -154,6 +160,10 @@ class LabelSets:
     def __init__(self, owner: str, y: np.ndarray) -> None:
         self.owner = owner
         self.classes = np.arange(y.shape[1])
+
+    def check_state(self) -> None:
+        check_array("classes", self.classes, "i8", (None,))
+        check_same("classes", self.classes.tolist(), list(range(len(self.classes))))
 
     @property
     def n_outputs(self) -> int:

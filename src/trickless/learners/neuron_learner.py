@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.devices import take
 from trickless.arrays.namespaces import on_host
+from trickless.arrays.stated import check_is, check_same
+from trickless.functions.network import check_alike
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.learners.base import Learner
 from trickless.learners.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
@@ -63,6 +65,23 @@ class NeuronLearner(Learner):
     neurons_: Neurons
     first_batch_: FirstBatch | None
     stream_: NeuronStream
+
+    def check_state(self) -> None:
+        super().check_state()
+        if not hasattr(self, "neurons_"):
+            return
+        check_is("neurons_", self.neurons_, Neurons)
+        check_same("features of neurons_", self.neurons_.n_features_in_, self.n_features_in_)
+        if self.neurons_.inputs_ is not None:
+            known = self.rows_.inputs(self, self.n_features_in_).n_categories.tolist()
+            check_same("categories of neurons_", self.neurons_.inputs_.n_categories.tolist(), known)
+        if hasattr(self, "stream_"):
+            check_is("stream_", self.stream_, NeuronStream)
+            check_alike("neurons of stream_", self.stream_.neurons, self.neurons_)
+        batch = getattr(self, "first_batch_", None)
+        check_is("first_batch_", batch, FirstBatch | None)
+        if batch is not None:
+            check_same("columns of first_batch_", len(batch.mean), self.n_features_in_)
 
     @property
     def _planned_neurons(self) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.arrays.stated import check_is, check_same
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import Purpose, generator
@@ -96,6 +97,15 @@ class _NORMA(KernelLearner):
                 order = generator(new.seed_, Purpose.SHUFFLE).permutation(order)
             new._learn(X[order], targets[order])
         return self
+
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "rounds_"):
+            check_is("rounds_", self.rounds_, NORMA)
+            self._check_outputs("rounds_", len(self.rounds_.spread))
+            if self.rounds_.support is not None:
+                columns = self.rounds_.support.rows.shape[1]
+                check_same("columns of support points", columns, self.n_features_in_)
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
         check_parameters(self, self._rules)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.arrays.stated import check_is, check_same
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import NOWHERE, Checkpoint
@@ -96,6 +97,16 @@ class OnlineLearner(Learner):
         ),
         "shuffle": boolean("shuffle=True lets fit visit the rows in a random order"),
     }
+
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "rounds_"):
+            check_is("rounds_", self.rounds_, Rounds)
+            self._check_outputs("rounds_", self.rounds_.coefficients.n_outputs)
+            if len(self.rounds_.coefficients):
+                check_same(
+                    "columns of support points", self.rounds_.rows.shape[1], self.n_features_in_
+                )
 
     def fit(self, X: Any, y: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Any:
         """Learn in one online pass over the rows.

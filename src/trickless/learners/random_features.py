@@ -16,9 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.devices import empty, to_host
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.sparse import checked_csr
+from trickless.arrays.stated import check_count, check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.alike import map_rows_alike
+from trickless.functions.network import check_source
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
 from trickless.learners.base import store
 from trickless.learners.doubly_stochastic import (
@@ -41,6 +44,7 @@ from trickless.neurons.auto import Auto
 from trickless.neurons.checks import check_finite_activations
 from trickless.rules import (
     DTYPE,
+    MOST_THINGS,
     anything,
     boolean,
     check_parameters,
@@ -231,6 +235,13 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
                 see_later_rows(new, rows)
         return self
 
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "source_"):
+            check_count("n_neurons of fixed_", self.fixed_["n_neurons"], 1, MOST_THINGS)
+            check_source("source_", self.source_, self.neurons_, self._n_drawn)
+            check_is("scale_", self.scale_, float)
+
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> None:
         owner = type(self).__name__
         self.fixed_ = {name: getattr(self, name) for name in self._fixed}
@@ -359,7 +370,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         ends = np.arange(len(X) + 1, dtype=index) * n
         data = np.full(columns.size, scale, dtype=self.rows_.dtype)
         shape = len(X), n * family.width
-        return scipy.sparse.csr_matrix((data, columns.ravel(), ends), shape=shape)
+        return checked_csr(scipy.sparse.csr_matrix, data, columns.ravel(), ends, shape)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Name the columns by the family, the number of the neuron and the number of its part.

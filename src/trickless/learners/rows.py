@@ -12,6 +12,7 @@ from trickless.arrays.devices import dispatches, has_double, is_foreign, place, 
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.sparse import check_csr, parts_of
+from trickless.arrays.stated import Stated, check_is, check_same
 from trickless.learners.gaps import missing_by_column, warn_of_gaps
 from trickless.learners.given import as_targets, check_shape, of_arrays
 from trickless.learners.places import check_double, check_place, check_readable, check_together
@@ -125,7 +126,7 @@ class RowsOfNeurons(Matrix):
         )
 
 
-class Rows:
+class Rows(Stated):
     """Validates the rows of a learner: the first batch decides what later batches must be like.
 
     Attributes
@@ -154,6 +155,13 @@ class Rows:
         self.place: str | None = None
         self.labels_beside_rows = False
         self.resolved = True
+
+    def check_state(self) -> None:
+        check_is("owner", self.owner, str)
+        check_is("kind", self.kind, Matrix)
+        check_is("encoder", self.encoder, TableEncoder | None)
+        check_is("dtype", self.dtype, np.dtype)
+        check_same("dtype", self.dtype.kind, "f")
 
     def first(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
         """The rows, targets and weights of the first batch, without rows of weight 0.

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.arrays.stated import Stated, check_array, check_count, check_is
 from trickless.functions.network import Network
 from trickless.rules import with_remedies
 
@@ -20,7 +21,7 @@ from trickless.rules import with_remedies
 _LARGEST, _LEAST = 1e100, 1e-100
 
 
-class Numbers:
+class Numbers(Stated):
     """Targets of a regressor: numbers, one column or several, as in the first batch.
 
     They must be neither too large nor too small for ``dtype``, the precision of the coefficients.
@@ -42,6 +43,13 @@ class Numbers:
         self.dtype = np.dtype(dtype)
         self.is_vector = y.ndim == 1
         self.n_outputs = 1 if self.is_vector else y.shape[1]
+
+    def check_state(self) -> None:
+        check_count("n_outputs", self.n_outputs, 1)
+        check_is("dtype", self.dtype, np.dtype)
+        if self.first is not None:
+            check_array("first", self.first, "f8", (self.n_outputs,))
+            check_array("varies", self.varies, "b1", (self.n_outputs,))
 
     def matrix(self, y: np.ndarray) -> np.ndarray:
         """Targets as a matrix, shape (n_rows, n_outputs)."""
@@ -116,6 +124,11 @@ class Range(Numbers):
             self.low, self.high = (np.full(self.n_outputs, float(end)) for end in y_range)
         _check_size(owner, np.stack([self.low, self.high]), self.dtype, "y_range")
         _check_differences(owner, self.high - self.low, self.dtype, "y_range")
+
+    def check_state(self) -> None:
+        super().check_state()
+        for name in ("low", "high"):
+            check_array(name, getattr(self, name), "f8", (self.n_outputs,))
 
     @property
     def middle(self) -> np.ndarray:

@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator
 
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.namespaces import namespace
+from trickless.arrays.stated import Stated, check_array, check_count, check_is
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
-from trickless.rules import Rule, check_parameters, is_real, plain, warn
+from trickless.rules import MOST_THINGS, Rule, check_parameters, is_real, plain, warn
 
 #: Weights of n neurons: a tuple of arrays, each with n entries along its first axis.
 Weights = tuple[Any, ...]
@@ -38,6 +39,11 @@ class Inputs(NamedTuple):
 
     n_categories: np.ndarray
     names: tuple[str, ...] | None = None
+
+    def check(self, n_features: int) -> None:
+        """Raise a ValueError if these are not the inputs of so many features."""
+        check_array("n_categories", self.n_categories, "i8", (n_features,), 0)
+        check_is("names", self.names, tuple | None)
 
     def take(self, indices: np.ndarray) -> Inputs:
         """Select some of the columns."""
@@ -79,7 +85,7 @@ class Relevance(NamedTuple):
         return matters / total if total else np.full(len(matters), 1 / len(matters))
 
 
-class Neurons(BaseEstimator, ABC):
+class Neurons(Stated, BaseEstimator, ABC):
     r"""A family of neurons: a function :math:`\psi(x; w)` and a distribution :math:`\mu` of w.
 
     The family has the kernel :math:`k(x, x') = E_{w \sim \mu}[\psi(x; w) \cdot \psi(x'; w)]`. You
@@ -188,6 +194,19 @@ class Neurons(BaseEstimator, ABC):
         check_parameters(self, self._rules)
         self.n_features_in_ = X.shape[1]
         return self
+
+    def check_state(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            return
+        check_parameters(self, self._rules)
+        check_count("n_features_in_", self.n_features_in_, 1, MOST_THINGS)
+        check_count("width", self.width, 1, MOST_THINGS)
+        check_is("inputs_", self.inputs_, Inputs | None)
+        if self.inputs_ is not None:
+            self.inputs_.check(self.n_features_in_)
+
+    def check_weights(self, weights: Weights) -> None:
+        """Raise a ValueError if stored weights name features that do not exist."""
 
     def set_depth(self, n_rows: int, deepest: int) -> None:
         """Set the depth of the trees of a fitted family for a number of rows."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.stated import Stated, check_array, check_list, check_same
 from trickless.arrays.threads import map_blocks
 
 #: The most bins of a column that hold values. Bin 0 is for missing values, and a byte has 256.
@@ -15,7 +16,7 @@ MOST_BINS = 255
 MISSING = 0
 
 
-class Bins:
+class Bins(Stated):
     """Bins of the columns of a table.
 
     Bin 0 holds missing values. The values of a column of numbers are in the bins 1, 2, ..., at most
@@ -55,6 +56,18 @@ class Bins:
             ],
             dtype=int,
         )
+
+    def check_state(self) -> None:
+        check_array("counts", self.counts, "i8", (None,), 1, MOST_BINS + 1)
+        check_list("thresholds", self.thresholds, np.ndarray, len(self.counts))
+        check_list("of_code", self.of_code, np.ndarray | None, len(self.counts))
+        parts = zip(self.thresholds, self.of_code, self.counts.tolist(), strict=True)
+        for cuts, codes, count in parts:
+            check_array("thresholds", cuts, "f8", (None if codes is None else 0,))
+            if codes is not None:
+                check_array("of_code", codes, "i8", (None,), MISSING, MOST_BINS + 1)
+            expected = len(cuts) + 1 if codes is None else codes.max(initial=1)
+            check_same("counts", count, expected)
 
     def __call__(self, X: Any, n_jobs: int | None = 1) -> Any:
         """Map rows to bins: bytes of shape (n_rows, n_features), with contiguous columns."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from trickless.arrays.devices import beside, take, to_host
 from trickless.arrays.namespaces import namespace
+from trickless.arrays.stated import check_array
 from trickless.arrays.threads import ROWS_PER_BLOCK, linear_algebra, row_blocks
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed, coef_of_draws, draw_part
@@ -54,9 +55,14 @@ class Block(Composed):
         block._with_parts([part])
         return block
 
+    def check_weights(self, weights: Weights) -> None:
+        check_array("seeds of stored blocks", weights[0], "i8", (None, 2), 0, 2**_BITS)
+
+    def _wide(self) -> int:
+        return self.n_draws * super()._wide()
+
     def _measure(self) -> None:
-        (part,) = self.parts_
-        self.width, self.bound = self.n_draws * part.width, part.bound
+        super()._measure()
         self._first = self._draw([0, 0], 1)
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:

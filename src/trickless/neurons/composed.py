@@ -5,12 +5,14 @@ from __future__ import annotations
 from copy import copy
 from functools import reduce
 from itertools import accumulate, pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from trickless.arrays.namespaces import namespace
+from trickless.arrays.stated import check_list, check_same
 from trickless.neurons.base import OPERATORS, Inputs, Neurons, Relevance, Weights
 from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family, drawn
 from trickless.rules import anything, scale
@@ -43,10 +45,35 @@ class Composed(Neurons):
         """Give the columns that the parts see, with their names and kinds."""
         return X, self.inputs_
 
-    def _measure(self) -> None:
-        """Set ``width`` and ``bound`` from the parts. By default, there is one part."""
+    def _wide(self) -> int:
+        """The width that follows from the parts. By default, there is one part."""
         (part,) = self.parts_
-        self.width, self.bound = part.width, part.bound
+        return part.width
+
+    def _measure(self) -> None:
+        """Set ``width`` and ``bound`` from the parts."""
+        self.width, self.bound = self._wide(), self.parts_[0].bound
+
+    @property
+    def _n_seen(self) -> int:
+        """The number of features that the parts see."""
+        return self.n_features_in_
+
+    def check_state(self) -> None:
+        super().check_state()
+        if not hasattr(self, "_places"):
+            return
+        check_list("parts_", self.parts_, Neurons, len(_as_list(self.neurons)))
+        for part in self.parts_:
+            check_same("features of parts_", part.n_features_in_, self._n_seen)
+        check_same("width", self.width, self._wide())
+        check_list("_places", self._places, slice, len(self.parts_))
+        ends = [0, *(place.stop for place in self._places)]
+        check_same("_places", self._places, [slice(*pair) for pair in pairwise(ends)])
+
+    def check_weights(self, weights: Weights) -> None:
+        for part, some in zip(self.parts_, self.weights_of_parts(weights), strict=True):
+            part.check_weights(some)
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Composed:
         super().fit(X, rng, sample_weight)
@@ -194,8 +221,11 @@ class Product(Composed):
     def __init__(self, neurons: list[Neurons]) -> None:
         self.neurons = neurons
 
+    def _wide(self) -> int:
+        return prod(part.width for part in self.parts_)
+
     def _measure(self) -> None:
-        self.width = int(np.prod([part.width for part in self.parts_]))
+        super()._measure()
         self.bound = float(np.prod([part.bound for part in self.parts_]))
 
     def activate(self, X: Any, weights: Weights) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from trickless.arrays.namespaces import namespace
 from trickless.neurons.base import Weights
-from trickless.neurons.projected import project, project_pairs
+from trickless.neurons.projected import check_features, project, project_pairs
 from trickless.neurons.stumps import Stumps
 from trickless.rules import Rule, is_integer
 
@@ -77,6 +77,9 @@ class Ferns(Stumps):
     ) -> None:
         super().__init__(thresholds, feature_weights)
         self.depth = depth
+
+    def check_weights(self, weights: Weights) -> None:
+        check_features(self, weights[0])
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         cuts = super().draw(rng, n * self.depth)

@@ -18,6 +18,7 @@ from scipy.spatial.distance import pdist
 
 from trickless.arrays.devices import cosines_and_sines
 from trickless.arrays.distances import squared_distances
+from trickless.arrays.stated import check_array, check_is
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons.checks import check_one_each, warn_of_units
 from trickless.neurons.points import SAMPLINGS
@@ -89,6 +90,14 @@ class Fourier(Projected):
         else:
             self.length_scale_ = float(self.length_scale)
         return self
+
+    def check_state(self) -> None:
+        super().check_state()
+        scale = getattr(self, "length_scale_", 1.0)
+        if isinstance(scale, np.ndarray):
+            check_array("length_scale_", scale, "f4 f8", (self.n_features_in_,))
+        else:
+            check_is("length_scale_", scale, float | np.floating)
 
     def candidates(self) -> list[Neurons]:
         if not isinstance(self.length_scale, str) or self.length_scale not in _MULTIPLES:

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 
 from trickless.arrays.devices import to_host
 from trickless.arrays.namespaces import namespace
+from trickless.arrays.stated import check_array
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 
@@ -29,6 +30,11 @@ class Histograms(Projected):
         largest = largest.ravel()
         self.largest_ = largest.astype(np.float64) if largest.any() else np.ones(len(largest))
         return self
+
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "largest_"):
+            check_array("largest_", self.largest_, "f8", (self.n_features_in_,), 0)
 
     def draw_bins(self, rng: np.random.Generator, n: int) -> np.ndarray:
         """Draw n bins in proportion to their largest values."""

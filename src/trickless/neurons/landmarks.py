@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.devices import beside, to_host
+from trickless.arrays.stated import check_array
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.composed import FAMILY, Composed
 from trickless.neurons.isotropic import Gaussian
@@ -97,6 +98,15 @@ class Landmarks(Composed):
         self.rows_, self.row_weights_ = np.array(rows), weight / weight.sum()
         super().fit(X, rng, sample_weight)
         return self
+
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "_places"):
+            check_array("rows_", self.rows_, "f4 f8", (None, self.n_features_in_))
+            check_array("row_weights_", self.row_weights_, "f8", (len(self.rows_),), 0)
+
+    def _wide(self) -> int:
+        return 1
 
     def _measure(self) -> None:
         (part,) = self.parts_

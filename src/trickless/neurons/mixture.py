@@ -10,6 +10,7 @@ import numpy as np
 
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.readings import Readings
+from trickless.arrays.stated import check_array, check_is
 from trickless.neurons.base import OPERATORS, Neurons, Weights
 from trickless.neurons.composed import FAMILY_LIST, Composed, coef_of_draws, draw_part
 from trickless.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
@@ -88,6 +89,21 @@ class Mixture(Composed):
         self.neurons = neurons
         self.weights = weights
 
+    def _wide(self) -> int:
+        return lcm(*(part.width for part in self.parts_))
+
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "_places"):
+            check_array("_weights", self._weights, "f8", (len(self.parts_),), 0)
+            check_is("_total", self._total, float)
+
+    def check_weights(self, weights: Weights) -> None:
+        choice, *drawn = weights
+        check_array("families of stored neurons", choice, "i8", (None,), 0, len(self.parts_))
+        for part, arrays in zip(self.parts_, self.weights_of_parts(tuple(drawn)), strict=True):
+            part.check_weights(tuple(_draws_first(np, array) for array in arrays))
+
     def _measure(self) -> None:
         m = len(self.parts_)
         weights = np.full(m, 1 / m) if self.weights is None else np.array(self.weights, dtype=float)
@@ -96,8 +112,8 @@ class Mixture(Composed):
                 f"Mixture: weights={self.weights!r} has length {len(weights)}, but there are {m} "
                 "families. Remedy: one weight for each family, or weights=None."
             )
+        super()._measure()
         self._weights, self._total = weights, weights.sum()
-        self.width = lcm(*(part.width for part in self.parts_))
         self.bound = float(np.sqrt(self._total) * max(part.bound for part in self.parts_))
 
     @property

@@ -9,6 +9,7 @@ from array_api_compat import device
 from scipy.sparse import issparse
 
 from trickless.arrays.namespaces import namespace
+from trickless.arrays.stated import check_array
 from trickless.neurons.base import Inputs, Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed
 from trickless.neurons.forms import spelled_as
@@ -56,6 +57,15 @@ class On(Composed):
     def accepts_tables(self) -> bool:  # type: ignore[override]
         """True, because the other columns may hold anything. The chosen columns are checked."""
         return True
+
+    @property
+    def _n_seen(self) -> int:
+        return len(self.indices_)
+
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "_places"):
+            check_array("indices_", self.indices_, "i8", (None,), 0, self.n_features_in_)
 
     def _view(self, X: Any) -> tuple[Any, Inputs]:
         inputs = self.known_inputs(X)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.stated import check_array, check_list
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.rules import anything, choice, count, is_count, non_negative
 
@@ -133,6 +134,17 @@ class Patches(Neurons):
             rows = np.asarray(rows, dtype=np.float64)
             self.filters_pool_ = self._some_patches(rows, weight, rng)
         return self
+
+    def check_state(self) -> None:
+        super().check_state()
+        if not hasattr(self, "_cells"):
+            return
+        self._check_sides()
+        check_list("_cells", self._cells, np.ndarray, 2)
+        for cells, n in zip(self._cells, self._positions, strict=True):
+            check_array("_cells", cells, "f8", (self.pool, n))
+        if hasattr(self, "filters_pool_"):
+            check_array("filters_pool_", self.filters_pool_, "f8", (None, self._size))
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         if self.filters == "data":

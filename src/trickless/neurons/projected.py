@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from trickless.arrays.namespaces import namespace
+from trickless.arrays.stated import check_array
 from trickless.neurons.base import Neurons, Weights
 
 
@@ -34,6 +35,10 @@ class Projected(Neurons):
         """Map the rows before they are projected. By default, return them unchanged."""
         return X
 
+    def check_weights(self, weights: Weights) -> None:
+        if weights[0].ndim == 1:
+            check_features(self, weights[0])
+
     def activate(self, X: Any, weights: Weights) -> Any:
         direction, *rest = weights
         return self.respond(project(self.prepare(X), direction), *rest)
@@ -43,6 +48,12 @@ class Projected(Neurons):
         with np.errstate(over="ignore", invalid="ignore"):  # activations are checked later
             t = project_pairs(self.prepare(X), direction)
             return self.respond(t[None, :], *rest).reshape(self.width, -1).T
+
+
+def check_features(family: Neurons, columns: Any) -> None:
+    """Check that features of stored neurons exist."""
+    shape = (None,) * np.ndim(columns)
+    check_array("features of stored neurons", columns, "i8", shape, 0, family.n_features_in_)
 
 
 def project(X: Any, direction: Any) -> Any:

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from scipy.special import ndtr
 
 from trickless.arrays.namespaces import namespace
+from trickless.arrays.stated import check_array
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons.bins import midpoints
 from trickless.neurons.checks import check_one_each
@@ -102,6 +103,18 @@ class Stumps(Projected):
             self.cuts_ = np.concatenate(cuts).astype(np.float64)
             self._starts = np.cumsum([0, *map(len, cuts)])
         return self
+
+    def check_state(self) -> None:
+        super().check_state()
+        if not hasattr(self, "feature_weights_"):
+            return
+        d = self.n_features_in_
+        if self.feature_weights_ is not None:
+            check_array("feature_weights_", self.feature_weights_, "f8", (d,), 0)
+        if hasattr(self, "_starts"):
+            check_array("cuts_", self.cuts_, "f8", (None,))
+            check_array("_starts", self._starts, "i8", (d + 1,), 0, len(self.cuts_) + 1)
+            check_array("numbers of cuts_", np.diff(self._starts), "i8", (d,), 1)
 
     @property
     def wants_relevance(self) -> bool:

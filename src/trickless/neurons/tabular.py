@@ -10,9 +10,11 @@ import numpy as np
 
 from trickless.arrays.devices import to_host
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.stated import check_array, check_is, check_list, check_same
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.bins import midpoints
 from trickless.neurons.mixture import Mixture
+from trickless.neurons.projected import check_features
 from trickless.rules import Rule, count, is_real
 
 _RANK_ROWS = 16_384
@@ -123,6 +125,21 @@ class Tabular(Neurons):
         self.mixture_.fit(self._ranks(X), rng, sample_weight)
         return self
 
+    def check_state(self) -> None:
+        super().check_state()
+        if not hasattr(self, "mixture_"):
+            return
+        check_is("mixture_", self.mixture_, Mixture)
+        check_same("features of mixture_", self.mixture_.n_features_in_, self.n_features_in_)
+        check_same("width", self.width, self.mixture_.width)
+        check_list("cuts_", self.cuts_, np.ndarray | None, self.n_features_in_)
+        for cuts in self.cuts_:
+            if cuts is not None:
+                check_array("cuts_", cuts, "f4 f8", (None,))
+
+    def check_weights(self, weights: Weights) -> None:
+        self.mixture_.check_weights(weights)
+
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         return self.mixture_.draw(rng, n)
 
@@ -172,6 +189,16 @@ class _Terms(Neurons):
         varies = to_host(xp.any(differs, axis=0))
         self.variables_ = np.flatnonzero(varies | ~varies.any())
         return self
+
+    def check_state(self) -> None:
+        super().check_state()
+        if hasattr(self, "variables_"):
+            d = self.n_features_in_
+            check_array("is_category_", self.is_category_, "b1", (d,))
+            check_array("variables_", self.variables_, "i8", (None,), 0, d)
+
+    def check_weights(self, weights: Weights) -> None:
+        check_features(self, weights[0])
 
     def terms(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
         """Draw columns, and say which are categories and which are used: shapes (n, depth)."""

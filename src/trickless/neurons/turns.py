@@ -48,9 +48,8 @@ class Turns(Mixture):
         )
         return turns
 
-    def _measure(self) -> None:
-        super()._measure()
-        self.width = max(part.width for part in self.parts_)
+    def _wide(self) -> int:
+        return max(part.width for part in self.parts_)
 
     @property
     def _n_draws(self) -> list[int]:

@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from trickless.arrays.growing import Growing
+from trickless.arrays.stated import check_array, check_is
 
 #: The range of log(1 / T).
 _RANGE = -7.0, 7.0
@@ -51,6 +52,13 @@ def note_rows(recent: Growing, f: np.ndarray, y: np.ndarray) -> None:
     recent.append(np.hstack([f, y])[-_RECENT:])
     if len(recent) > 2 * _RECENT:
         recent.keep(np.arange(len(recent) - _RECENT, len(recent)))
+
+
+def check_noted(name: str, noted: Growing | None, n_columns: int) -> None:
+    """Check that rows that a solver has noted, if any, have so many columns."""
+    check_is(name, noted, Growing | None)
+    if noted is not None and len(noted):
+        check_array(name, noted.rows, "f4 f8", (None, n_columns))
 
 
 def recent_temperature(recent: Growing, n_rounds: int) -> float:

@@ -18,6 +18,7 @@ from trickless.arrays.devices import (
     to_host,
 )
 from trickless.arrays.namespaces import namespace
+from trickless.arrays.stated import check_array
 from trickless.solvers.ridge import CANCELLATION, Solution
 from trickless.solvers.statistics import KeptRows, Moments
 
@@ -70,6 +71,15 @@ class Certainty(NamedTuple):
     n_constants: int
     rows: np.ndarray | None
     triangle: np.ndarray | None
+
+    def check(self, n_columns: int, n_outputs: int) -> None:
+        """Raise a ValueError if these are not of so many columns and outputs."""
+        check_array("noise", self.noise, "f8", (n_outputs,))
+        check_array("z_mean", self.z_mean, "f8", (n_columns,))
+        if self.rows is not None:
+            check_array("rows", self.rows, "f4 f8", (None, n_columns))
+        else:
+            check_array("triangle", self.triangle, "f4 f8", (n_columns * (n_columns + 1) // 2,))
 
     @classmethod
     def of(cls, moments: Moments, noise: np.ndarray) -> Certainty:

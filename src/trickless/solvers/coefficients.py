@@ -7,12 +7,13 @@ from copy import copy
 import numpy as np
 
 from trickless.arrays.growing import Growing
+from trickless.arrays.stated import Stated, check_array, check_count, check_list
 
 #: What a shrink divides coefficients by.
 SHRINK_BY = 4
 
 
-class Coefficients:
+class Coefficients(Stated):
     """Coefficients α that shrink as a whole, and their average over rounds.
 
     Neither a shrink nor a round touches the coefficients, however many there are. Rounds are
@@ -27,6 +28,26 @@ class Coefficients:
     def __init__(self, n_outputs: int) -> None:
         self.n_rounds = 0
         self._begin(np.zeros((0, n_outputs)))
+
+    def check_state(self) -> None:
+        check_count("n_rounds", self.n_rounds, 0)
+        check_list("_rounds_of_epoch", self._rounds_of_epoch, list)
+        shape = len(self._alpha), len(self._rounds_of_epoch)
+        check_array("_alpha", self._alpha.rows, "f4 f8", shape)
+        check_array("_epoch", self._epoch.rows, "i8", shape, 0)
+        check_array("_round", self._round.rows, "i8", shape, 0)
+        for epochs, rounds in zip(self._epoch.rows.T, self._rounds_of_epoch, strict=True):
+            check_list("_rounds_of_epoch", rounds, int)
+            check_array("_epoch", epochs, "i8", (None,), 0, len(rounds))
+        check_array("_past", self._past, "f4 f8", (None, shape[1]))
+        check_count("rows of _past", len(self._past), 0, shape[0])
+        for count in (self._n_past, self._n_averaged):
+            check_count("_n_past and _n_averaged", count, 0)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of coefficients of each support point."""
+        return len(self._rounds_of_epoch)
 
     def _begin(self, alpha: np.ndarray) -> None:
         """Begin to count rounds, with some coefficients."""

@@ -19,6 +19,7 @@ from trickless.arrays.devices import take
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.loops import loops
+from trickless.arrays.stated import check_array
 from trickless.functions.stream import Purpose, StoredNeurons, generator
 from trickless.solvers.batches import Batch, Rows
 from trickless.solvers.growing_network import GrowingNetwork, Seen
@@ -229,7 +230,12 @@ class Descent(GrowingNetwork):
             f=np.ndarray,
             visits=np.ndarray,
         )
-        ends = np.cumsum([len(batch.f) for batch in visited])[:-1]
+        lengths = [len(batch.f) for batch in visited]
+        check_array("f", f, "f8", (sum(lengths), len(self.intercept)))
+        check_array("visits", visits, "i8", (len(visited), 2), 0)
+        check_array("visits", visits[:, 0], "i8", (len(visited),), 0, len(coef) + 1)
+        check_array("visits", visits[:, 1], "i8", (len(visited),), 0, len(history) + 1)
+        ends = np.cumsum(lengths)[:-1]
         for batch, values, times in zip(visited, np.split(f, ends), visits, strict=True):
             batch.f[:] = values
             batch.n_neurons, batch.n_steps = times.tolist()
@@ -241,6 +247,7 @@ class Descent(GrowingNetwork):
             self.chosen = None if chosen is None else StoredNeurons(tuple(chosen))
             self.wins = wins
             self.largest_loss, self.taken = largest_loss, taken
+        self.check_state()
 
     # Streams: each row is visited once.
 

@@ -25,9 +25,10 @@ from trickless.arrays.devices import (
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_list
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import activations, by_neuron, together
-from trickless.functions.network import Network
+from trickless.functions.network import Network, check_alike, check_source
 from trickless.functions.stream import Later, NeuronStream, StoredNeurons, moved
 from trickless.neurons import Weights
 from trickless.neurons.turns import Turns
@@ -94,7 +95,7 @@ class Slopes(NamedTuple):
     excess: np.ndarray | float = 0.0
 
 
-class GrowingNetwork:
+class GrowingNetwork(Stated):
     """A network that grows by a block of neurons in each step, along a functional gradient.
 
     The function starts from the constant ``intercept``. ``coef`` are the coefficients so far, shape
@@ -131,6 +132,30 @@ class GrowingNetwork:
         #: How often each feature was chosen for the cut of a tree.
         self.wins = np.zeros(self.neurons.n_features_in_, dtype=int)
         self.units = Units()
+
+    def check_state(self) -> None:
+        n_outputs = len(self.intercept)
+        check_is("stream", self.stream, NeuronStream)
+        check_alike("neurons", self.neurons, self.stream.neurons)
+        check_array("intercept", self.intercept, "f8", (None,))
+        check_array("spread", self.spread, "f8", (n_outputs,))
+        check_array("coef", self.coef.rows, "f4 f8", (None, self.neurons.width, n_outputs))
+        check_list("history", self.history, Seen)
+        if {type(value) for seen in self.history for value in seen} - {int, float}:
+            raise ValueError("history: there are values that are not numbers")
+        check_list("validation_scores", self.validation_scores, int | float)
+        check_list("scored", self.scored, int, len(self.validation_scores))
+        for scored in self.scored:
+            check_count("scored", scored, 0)
+        check_array("wins", self.wins, "i8", (self.neurons.n_features_in_,), 0)
+        for unit in self.units:
+            if isinstance(unit, np.ndarray):
+                check_array("units", unit, "f8", (n_outputs,), 0)
+        check_is("units", self.units, Units)
+        check_is("steps", self.steps, Steps)
+        check_count("n_rows", self.n_rows, 0)
+        if self.chosen is not None:
+            check_source("chosen", self.chosen, self.neurons, len(self.coef))
 
     @property
     def source(self) -> NeuronStream | StoredNeurons:

@@ -14,8 +14,10 @@ import numpy as np
 
 from trickless.arrays.growing import Growing, GrowingSparse, growing_like
 from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.sparse import check_rows
+from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_list
 from trickless.functions.exact_kernel import BLOCK_ROWS, ExactKernel, rows_at_once
-from trickless.solvers.calibration import note_rows, recent_temperature
+from trickless.solvers.calibration import check_noted, note_rows, recent_temperature
 from trickless.solvers.losses import Loss
 from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.state import ignore
@@ -33,7 +35,7 @@ class Options(NamedTuple):
     schedule: str
 
 
-class NORMA:
+class NORMA(Stated):
     """Rounds of NORMA. Kernel values are computed for a block of rounds at once.
 
     If ``max_support`` is a number, only this many of the latest terms are kept. ``coefficients``
@@ -52,6 +54,18 @@ class NORMA:
         self.recent: Growing | None = Growing() if calibrated else None
         self.spread = np.zeros(n_outputs)
         self._largest_loss = 0.0
+
+    def check_state(self) -> None:
+        n, n_outputs = len(self.coefficients), len(self.spread)
+        check_is("support", self.support, Growing | GrowingSparse | None)
+        if self.support is not None:
+            check_rows("support", self.support.rows, n, None)
+            for name in ("coefficients", "totals"):
+                check_array(name, getattr(self, name).rows, "f4 f8", (n, n_outputs))
+        check_array("spread", self.spread, "f8", (None,))
+        check_count("n_rounds", self.n_rounds, 0)
+        check_list("curve", self.curve, tuple)
+        check_noted("recent", self.recent, 2 * n_outputs)
 
     def learn(
         self, X: Any, y: np.ndarray, options: Options, advance: Callable[[int], object] = ignore

@@ -25,8 +25,11 @@ import numpy as np
 
 from trickless.arrays.growing import Growing, GrowingSparse, growing_like
 from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.sparse import check_rows
+from trickless.arrays.stated import Stated, check_array, check_is, check_list, check_same
+from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
-from trickless.solvers.calibration import note_rows, recent_temperature
+from trickless.solvers.calibration import check_noted, note_rows, recent_temperature
 from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.losses import Squared
 from trickless.solvers.progress import Curve, check_progress, extend
@@ -90,7 +93,7 @@ class Options(NamedTuple):
     compression: Compression | None
 
 
-class Rounds:
+class Rounds(Stated):
     """Algorithm 1 on mini-batches, one expansion for all outputs.
 
     Attributes
@@ -128,6 +131,23 @@ class Rounds:
         self.measured: Any = None
         self.recent: Growing | None = Growing() if calibrated else None
         self.frozen: Any = None
+
+    def check_state(self) -> None:
+        check_is("coefficients", self.coefficients, Coefficients)
+        n, n_outputs = len(self.coefficients), self.coefficients.n_outputs
+        check_is("support", self.support, Growing | GrowingSparse | None)
+        if self.support is not None and n:
+            check_rows("support", self.support.rows, n, None)
+        check_same("number of support points", 0 if self.support is None else len(self.support), n)
+        check_list("online", self.online, tuple)
+        check_noted("played", self.played, 1 + n_outputs)
+        check_noted("drawn", self.drawn, 4)
+        check_noted("recent", self.recent, 2 * n_outputs)
+        if self.played is not None and len(self.played):
+            check_array("played", self.played.rows[:, 0], "f8", (None,), 0, n + 1)
+        check_is("frozen", self.frozen, tuple | None)
+        if self.frozen is not None:
+            check_is("frozen", self.frozen[1], Network)
 
     @property
     def n_rounds(self) -> int:
@@ -218,6 +238,7 @@ class Rounds:
         )
         names = "support", "coefficients", "online", "played", "drawn", "measured", "recent"
         vars(self).update(zip(names, parts, strict=True))
+        self.check_state()
         return counted(n_rows, most)
 
     def play(self, X: Any, targets: np.ndarray, eta: float, options: Options) -> None:

@@ -16,14 +16,15 @@ import scipy.sparse
 
 from trickless.arrays.devices import matching, take, to_host
 from trickless.arrays.namespaces import on_host
-from trickless.arrays.sparse import parts_of
+from trickless.arrays.sparse import check_rows, parts_of
+from trickless.arrays.stated import Stated, check_array
 
 #: The most rows; the most numbers in rows that are dense; and how many rows are kept in any case.
 _ROWS, _NUMBERS, _LEAST = 2048, 2**23, 256
 
 
 @dataclass(frozen=True)
-class RowSample:
+class RowSample(Stated):
     """Some rows with their targets. The samples of parts of the rows add up.
 
     Attributes
@@ -43,6 +44,14 @@ class RowSample:
     targets: np.ndarray
     copies: np.ndarray
     weight: np.ndarray
+
+    def check_state(self) -> None:
+        check_array("keys", self.keys, "u8", (None,))
+        n = len(self.keys)
+        check_rows("X", self.X, n, None)
+        check_array("targets", self.targets, "f4 f8", (n, None))
+        check_array("copies", self.copies, "f8", (n,), 0)
+        check_array("weight", self.weight, "f8", (n,), 0)
 
     @classmethod
     def of(cls, X: Any, targets: np.ndarray, weight: np.ndarray | None, seed: int) -> RowSample:

@@ -18,6 +18,7 @@ from scipy.linalg import blas
 
 from trickless.arrays.devices import beside, duplicate, to_host, zeros
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_list
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.solvers.gram import FLOOR, add_products
 from trickless.solvers.row_sample import RowSample
@@ -38,7 +39,7 @@ class KeptRows(NamedTuple):
     Y: np.ndarray
 
 
-class Statistics:
+class Statistics(Stated):
     """Sums over rows that determine the least squares solution.
 
     ``origin`` is subtracted from the targets, so that their variance is accurate even if their mean
@@ -79,6 +80,24 @@ class Statistics:
         self.weight_square = 0.0
         self.sample: RowSample | None = None
         self.rounded = 0.0
+
+    def check_state(self) -> None:
+        n_columns, n_outputs = len(self.z_sum), len(self.origin)
+        check_array("cross", self.cross, "f8", (n_columns, n_outputs))
+        check_array("z_sum", self.z_sum, "f8", (n_columns,))
+        for name in ("origin", "y_sum", "y_square"):
+            check_array(name, getattr(self, name), "f8", (n_outputs,))
+        if self.kept is None:
+            check_array("gram", vars(self)["gram"], "f8", (n_columns, n_columns))
+        else:
+            check_list("kept", self.kept, KeptRows)
+            for Z, Y in self.kept:
+                check_array("Z of kept", Z, "f4 f8", (None, n_columns))
+                check_array("Y of kept", Y, "f4 f8", (len(Z), n_outputs + 1))
+        check_count("n_rows", self.n_rows, 0)
+        check_is("sample", self.sample, RowSample | None)
+        if self.sample is not None:
+            check_array("targets of sample", self.sample.targets, "f4 f8", (None, n_outputs))
 
     @cached_property
     def gram(self) -> Any:

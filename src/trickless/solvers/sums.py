@@ -22,11 +22,13 @@ from scipy.linalg import LinAlgError
 from trickless.arrays.devices import beside, check_on_host, take
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import on_host
+from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.functions.activations import activations, by_neuron, panels
 from trickless.functions.alike import map_rows_alike
-from trickless.functions.network import Network, check_finite
+from trickless.functions.network import Network, check_alike, check_finite
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
+from trickless.rules import MOST_THINGS
 from trickless.solvers.calibration import find_temperature
 from trickless.solvers.certainty import Certainty, Posterior, noise_variance
 from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
@@ -77,7 +79,7 @@ class Options(NamedTuple):
     cache_bytes: int
 
 
-class Sums:
+class Sums(Stated):
     """Least squares on the activations of ``n_neurons`` drawn neurons.
 
     The targets are taken relative to ``origin``, so that their variance is accurate. ``statistics``
@@ -96,6 +98,33 @@ class Sums:
         self.statistics: Statistics | None = None
         self._sample: RowSample | None = None
         self._forget()
+
+    def check_state(self) -> None:
+        check_is("stream", self.stream, NeuronStream)
+        check_count("n_neurons", self.n_neurons, 1, MOST_THINGS)
+        check_array("origin", self.origin, "f8", (None,))
+        size, network = (self.n_columns, len(self.origin)), self._network
+        if self.statistics is not None:
+            self._check_statistics(self.statistics)
+        check_is("_sample", self._sample, RowSample | None)
+        check_is("_solution", self._solution, Solution | None)
+        if self._solution is not None:
+            check_array("_solution", self._solution.coef, "f4 f8", size)
+        check_is("_network", network, Network | None)
+        if network is not None:
+            check_alike("neurons of _network", network.neurons, self.stream.neurons)
+            shape = self.n_neurons, network.neurons.width, size[1]
+            check_array("_network", network.coef, "f4 f8", shape)
+        check_is("_temperature", self._temperature, float | None)
+        check_is("_certainty", self._certainty, Certainty | None)
+        if self._certainty is not None:
+            self._certainty.check(*size)
+
+    def _check_statistics(self, statistics: Statistics) -> None:
+        """Check that statistics are of these neurons and outputs."""
+        check_is("statistics", statistics, Statistics)
+        check_same("columns of statistics", len(statistics.z_sum), self.n_columns)
+        check_same("outputs of statistics", len(statistics.origin), len(self.origin))
 
     def branch(self) -> Sums:
         """Sums that continue from these, and leave these unchanged."""
@@ -141,6 +170,7 @@ class Sums:
             place = statistics
             statistics, done = parts_of(state, statistics=Statistics, rows=int)
             done = counted(done, X.shape[0])
+            self._check_statistics(statistics)
             if not on_host(X):
                 statistics.gram = beside(place.gram, statistics.gram)
         advance(done)

@@ -20,6 +20,7 @@ from array_api_compat import device
 
 from trickless.arrays.missing import is_masked, is_missing
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.stated import Stated, check_array, check_is, check_list, check_same
 from trickless.neurons.forms import composed, first_forms
 from trickless.rules import shown, warn
 from trickless.tables.categories import (
@@ -57,7 +58,7 @@ _EXACT = 2**53
 _REMEDY = "put one number, truth value, time or text in each cell; or leave the column out"
 
 
-class TableEncoder:
+class TableEncoder(Stated):
     """What the columns of a data frame hold, and the codes of their categories.
 
     A column of numbers or truth values holds numbers. So does a column of objects that are all
@@ -121,6 +122,18 @@ class TableEncoder:
         """Warn of columns of the first batch that seem to name its rows."""
         for j, n in self.pooled.items():
             warn_of_names(owner, frame.columns[j], n, frame.shape[0])
+
+    def check_state(self) -> None:
+        check_list("kinds", self.kinds, str)
+        check_list("codes", self.codes, dict | None, len(self.kinds))
+        for codes in self.codes:
+            if codes is not None:
+                check_list("codes", list(codes), str)
+                check_same("codes", sorted(codes.values()), list(range(len(codes))))
+        check_list("spellings", self.spellings, Spelling, len(self.kinds))
+        check_is("pooled", self.pooled, Mapping)
+        check_is("whole", self.whole, dict)
+        check_array("origins", self.origins, "f8", (len(self.kinds),))
 
     @property
     def n_categories(self) -> np.ndarray:

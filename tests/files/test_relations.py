@@ -1,0 +1,370 @@
+"""The parts of a model from a file, and how they must agree, before compiled code trusts them.
+
+Models are changed in memory and saved, so the checksums of their files are right.
+"""
+
+import pickle
+import re
+import subprocess
+import sys
+from copy import deepcopy
+from inspect import isabstract
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+import trickless
+from trickless.arrays.growing import Growing
+from trickless.arrays.loops import loops
+from trickless.arrays.stated import Stated
+from trickless.files.registry import classes
+from trickless.functions.stream import StoredNeurons
+from trickless.neurons import Ferns, Gaussian, Landmarks, Mixture, On, Stumps, Trees
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((80, 3))
+Y = np.sin(X[:, 0])
+FRAME = pd.DataFrame({"a": X[:, 0], "town": np.where(X[:, 1] > 0, "A", "B")})
+HUGE = 2**40
+
+
+@pytest.fixture(params=["numpy", "numba"])
+def module(request, monkeypatch):
+    """Trees with both kinds of loops."""
+    if request.param == "numba":
+        pytest.importorskip("numba")
+        loops(2.0**40)
+    monkeypatch.setenv("TRICKLESS_NUMBA", "1" if request.param == "numba" else "0")
+
+
+def boosted(**options):
+    options = {"n_neurons": 6, "random_state": 0} | options
+    return trickless.DoublyStochasticRegressor(Trees(depth=3), **options).fit(X, Y)
+
+
+def features(rows=X, **options):
+    return trickless.RandomFeatures(Trees(depth=3), n_neurons=8, random_state=0).fit(rows)
+
+
+def replace_weights(source, i, change):
+    """Stored weights, one array of which is changed."""
+    weights = list(source.weights)
+    weights[i] = change(weights[i])
+    return StoredNeurons(tuple(weights))
+
+
+def grown(rows):
+    growing = Growing()
+    growing.append(rows)
+    return growing
+
+
+def with_weights(i, change):
+    def alter(model):
+        model.descent_.chosen = replace_weights(model.descent_.chosen, i, change)
+
+    return alter
+
+
+def set_at(path, value):
+    """A change of an attribute of a part of a model. ``value`` may be a function of the old one."""
+
+    def alter(model):
+        *path_, name = path.split(".")
+        for part in path_:
+            model = model[int(part)] if part.isdigit() else getattr(model, part)
+        old = getattr(model, name)
+        vars(model)[name] = value(old) if callable(value) else value
+
+    return alter
+
+
+def both(*alterations):
+    def alter(model):
+        for each in alterations:
+            each(model)
+
+    return alter
+
+
+def put(i, value):
+    """An array with another number at a place."""
+
+    def change(array):
+        array = array.copy()
+        array.reshape(-1)[i] = value
+        return array
+
+    return change
+
+
+def refused(tmp_path, model, alter, message):
+    path = tmp_path / "model.trickless"
+    trickless.save(model, path)  # draws the fingerprints of its neurons, which stay
+    alter(model)
+    trickless.save(model, path)
+    with pytest.raises(ValueError, match=re.escape("its checksum is right")) as caught:
+        trickless.load(path)
+    assert re.search(message, str(caught.value)), str(caught.value)
+    with pytest.raises(ValueError, match=message):
+        pickle.loads(pickle.dumps(model))
+
+
+#: Changes of a fitted regressor of chosen trees, and what the error names.
+OF_TREES = [
+    (with_weights(0, put(0, HUGE)), "columns of cuts: 1099511627776 is not below 3"),
+    (with_weights(0, put(3, -1)), "columns of cuts: -1 is below 0"),
+    (with_weights(0, lambda columns: columns.astype(float)), "columns of cuts: the type"),
+    (with_weights(0, lambda columns: columns[:, :2]), "sets of cuts: the shape"),
+    (with_weights(1, lambda sets: sets[..., :8]), "sets of cuts: the shape"),
+    (with_weights(1, lambda sets: sets.astype(np.int64)), "sets of cuts: the type"),
+    (set_at("neurons_.depth_", 30), "depth_: 30 is not from 1 to 16"),
+    (set_at("neurons_.depth_", -1), "depth_: -1"),
+    (set_at("neurons_.depth_", 2), "width: 8 is not the 4"),
+    (set_at("neurons_.width", 1), "width: 1 is not the 8"),
+    (both(set_at("neurons_.depth_", 2), set_at("neurons_.width", 4)), "coef: the shape"),
+    (set_at("neurons_.n_features_in_", 2), "n_categories: the shape is"),
+    (set_at("neurons_.variables_", np.array([0, HUGE])), "variables_"),
+    (set_at("neurons_.bins_.counts", put(0, 300)), "counts: 300 is not below 256"),
+    (set_at("neurons_.bins_.counts", put(0, 3)), "counts: 3 is not the"),
+    (
+        both(
+            set_at("neurons_.bins_.of_code", [np.full(4, HUGE), None, None]),
+            set_at("neurons_.bins_.thresholds", lambda t: [np.empty(0), *t[1:]]),
+        ),
+        "of_code: 1099511627776",
+    ),
+    (set_at("neurons_.bins_.thresholds", [np.arange(300.0)] * 3), "counts"),
+    (set_at("neurons_.bins_.thresholds", [np.empty(0)]), "length of thresholds"),
+    (set_at("descent_.coef", lambda c: grown(c.rows[:, :1])), "coef: the shape"),
+    (set_at("descent_.coef", lambda c: grown(c.rows.astype(complex))), "coef: the type"),
+    (set_at("descent_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=0))), "in chosen: 6 is not"),
+    (set_at("descent_.coef", lambda c: grown(np.repeat(c.rows, 2, axis=2))), "coef: the shape"),
+    (set_at("descent_.intercept", np.zeros(2)), "spread|coef"),
+    (set_at("descent_.wins", np.zeros(1, dtype=int)), "wins: the shape"),
+    (set_at("descent_.wins", np.full(3, -1)), "wins: -1 is below 0"),
+    (set_at("descent_.scored", [-5]), "scored"),
+    (set_at("descent_.history", [1, 2]), "history"),
+    (set_at("n_features_in_", 4), "features of neurons_: 3 is not the 4"),
+    (set_at("descent_.stream.seed", -1), "seed: -1"),
+    (set_at("targets_.n_outputs", 2), "outputs of descent_: 1 is not the 2|first"),
+    (set_at("neurons_.bins_", None), "bins_: a NoneType"),
+    (
+        set_at("neurons_.inputs_", lambda i: i._replace(n_categories=np.full(3, 5))),
+        "codes in bins_",
+    ),
+]
+
+
+@pytest.mark.parametrize(("alter", "message"), OF_TREES)
+def test_chosen_trees_with_another_shape_or_range_raise_an_error(alter, message, tmp_path):
+    refused(tmp_path, boosted(), alter, message)
+
+
+def stumps():
+    return trickless.DoublyStochasticRegressor(
+        Stumps(), n_neurons=64, n_candidates=4, random_state=0
+    ).fit(X, Y)
+
+
+def ferns():
+    return trickless.DoublyStochasticRegressor(
+        Ferns(), n_neurons=64, n_candidates=4, random_state=0
+    ).fit(X, Y)
+
+
+def in_turn():
+    neurons = Mixture([Trees(depth=3), Gaussian()])
+    return trickless.DoublyStochasticRegressor(neurons, n_neurons=6, random_state=0).fit(X, Y)
+
+
+def of_frame():
+    return trickless.KitchenSinksRegressor("tabular", n_neurons=8, random_state=0).fit(FRAME, Y)
+
+
+def sums():
+    return trickless.KitchenSinksRegressor(Landmarks(), n_neurons=8, random_state=0).fit(X, Y)
+
+
+def on_columns():
+    neurons = On([0, 1], Stumps()) + On([2], Gaussian())
+    return trickless.KitchenSinksRegressor(neurons, n_neurons=8, random_state=0).fit(X, Y)
+
+
+def expansion():
+    model = trickless.ShrinkingGradientRegressor(Gaussian(), n_neurons=32, random_state=0)
+    return model.fit(X, Y)
+
+
+def sparse_expansion():
+    model = trickless.ShrinkingGradientRegressor(Gaussian(), n_neurons=32, random_state=0)
+    return model.fit(scipy.sparse.csr_matrix(X), Y)
+
+
+def dual():
+    return trickless.SDCARegressor().fit(scipy.sparse.csr_matrix(X), Y)
+
+
+def norma():
+    return trickless.NORMARegressor().fit(X, Y)
+
+
+OF_OTHERS = [
+    (features, set_at("neurons_.width", 1), "width: 1 is not the 8"),
+    (features, set_at("neurons_.depth_", 17), "depth_: 17"),
+    (features, set_at("fixed_", lambda f: f | {"n_neurons": "8"}), "n_neurons of fixed_"),
+    (features, set_at("source_", StoredNeurons((np.zeros((2, 3), int),))), "in source_: 2 is not"),
+    (stumps, with_weights(0, put(5, HUGE)), "features of stored neurons: 1099511627776"),
+    (ferns, with_weights(0, put(5, -7)), "features of stored neurons: -7"),
+    (in_turn, with_weights(0, put(0, 2)), "families of stored neurons: 2 is not below 2"),
+    (in_turn, with_weights(1, put(0, HUGE)), "columns of cuts: 1099511627776"),
+    (in_turn, set_at("neurons_.parts_.0.width", 4), "Trees: width: 4"),
+    (in_turn, set_at("neurons_.width", 4), "Turns: width: 4"),
+    (in_turn, set_at("neurons_._places", lambda p: p[::-1]), "_places"),
+    (in_turn, set_at("neurons_.parts_", lambda p: p[:1]), "length of parts_"),
+    (of_frame, set_at("rows_.encoder.codes", lambda c: [c[0], {"A": 7, "B": 1}]), "codes"),
+    (of_frame, set_at("rows_.encoder.codes", [None, {"A": 0}]), "categories of neurons_"),
+    (of_frame, set_at("rows_.encoder", None), "categories of neurons_"),
+    (of_frame, set_at("neurons_.mixture_.parts_.0.variables_", np.array([9])), "variables_: 9"),
+    (of_frame, set_at("neurons_.cuts_", lambda c: c[:1]), "length of cuts_"),
+    (sums, set_at("sums_.n_neurons", 9), "columns of statistics"),
+    (sums, set_at("sums_.statistics.cross", lambda c: c[:-1]), "cross: the shape"),
+    (sums, set_at("neurons_.rows_", lambda r: r[:, :2]), "rows_: the shape"),
+    (sums, set_at("sums_.origin", np.zeros(2)), "outputs of statistics"),
+    (on_columns, set_at("neurons_.parts_.0.indices_", np.array([0, 3])), "indices_: 3"),
+    (
+        on_columns,
+        set_at("neurons_.parts_.0.parts_.0._starts", np.array([0, HUGE, HUGE])),
+        "_starts",
+    ),
+    (
+        expansion,
+        set_at("rounds_.coefficients._epoch", lambda g: grown(g.rows - 5_000_000)),
+        "_epoch",
+    ),
+    (expansion, set_at("rounds_.coefficients._epoch", lambda g: grown(g.rows + HUGE)), "_epoch"),
+    (expansion, set_at("rounds_.coefficients._alpha", lambda g: grown(g.rows[:2])), "_epoch"),
+    (expansion, set_at("rounds_.support", lambda s: grown(s.rows[:, :2])), "columns of support"),
+    (expansion, set_at("rounds_.support", lambda s: grown(s.rows[:5])), "support: the shape"),
+    (expansion, set_at("rounds_.played", lambda p: grown(p.rows * HUGE)), "played"),
+    (sparse_expansion, set_at("rounds_.support._n_columns", 2), "sparse rows"),
+    (dual, set_at("support_vectors_.indices", put(0, 2**31 - 1)), "column of sparse rows"),
+    (dual, set_at("dual_coef_", lambda c: c[:1]), "dual_coef_: the shape"),
+    (norma, set_at("rounds_.totals", lambda t: grown(t.rows[:1])), "totals: the shape"),
+    (norma, set_at("rounds_.spread", np.zeros(3)), "coefficients: the shape"),
+]
+
+
+@pytest.mark.parametrize(("make", "alter", "message"), OF_OTHERS)
+def test_parts_that_do_not_agree_raise_an_error(make, alter, message, tmp_path):
+    refused(tmp_path, make(), alter, message)
+
+
+def test_a_stream_of_a_file_draws_its_neurons_again(tmp_path, module):
+    """Whatever a file has as drawn and verified weights."""
+    model = trickless.KitchenSinksRegressor(Trees(depth=3), n_neurons=8, random_state=0).fit(X, Y)
+    expected, stream = model.predict(X), model.stream_
+    columns, sets = stream.block(0)
+    state = stream.__getstate__()
+    state |= {"_cache": {0: (columns + HUGE, sets)}, "_verified": True}
+    again = object.__new__(type(stream))
+    again.__setstate__(state)
+    assert again._cache == {}
+    assert not again._verified
+    model.stream_ = again
+    model.sums_.stream = model.sums_._network.source = again
+    np.testing.assert_array_equal(model.predict(X), expected)
+
+
+@pytest.mark.parametrize(
+    "alter",
+    [
+        with_weights(0, put(0, HUGE)),
+        with_weights(0, put(0, -1)),
+        with_weights(0, lambda columns: np.repeat(columns, 10, axis=1)),
+        with_weights(1, lambda sets: sets[..., :1]),
+        set_at("descent_.coef", lambda c: grown(c.rows[:, :1])),
+    ],
+)
+def test_trees_that_are_altered_in_memory_do_no_harm(alter, module):
+    """Not even in loops that are compiled, which do not check numbers by themselves."""
+    model = boosted(warm_start=True)
+    alter(model)
+    with pytest.raises(ValueError, match=r"cuts|coefficients for"):
+        model.predict(X)
+    with pytest.raises(ValueError, match=r"cuts|coefficients for|coef"):
+        model.set_params(n_neurons=9).fit(X, Y)
+
+
+def test_a_width_that_is_altered_in_memory_does_no_harm(module):
+    """Indicators of leaves beyond the width, and sums by leaf, would be outside of arrays."""
+    transformer = features()
+    transformer.neurons_.width = 1
+    with pytest.raises(ValueError, match="column of sparse rows is not in the range"):
+        transformer.transform(X)
+    model = boosted(n_candidates=1)
+    model.neurons_.width = 1
+    model.descent_.coef = grown(model.descent_.coef.rows[:, :1])
+    with pytest.raises(ValueError, match=r"leaves of rows|coefficients for 1 leaves"):
+        model.partial_fit(X, Y)
+
+
+def test_no_prediction_holds_foreign_memory(module):
+    """One tree of 2^15 leaves, and the coefficient of one leaf: the rest is not of the model."""
+    rows = RNG.standard_normal((4000, 15))
+    model = trickless.DoublyStochasticRegressor(
+        Trees(depth=15), n_neurons=1, n_candidates=1, random_state=0
+    ).fit(rows, rows[:, 0])
+    model.descent_.coef = grown(model.descent_.coef.rows[:, :1])
+    with pytest.raises(ValueError, match="trees of depth 15 have coefficients for 1 leaves"):
+        model.predict(rows)
+
+
+DAMAGE = """
+import sys, pickle, numpy as np, trickless
+from trickless.arrays.loops import loops
+loops(2.0**40)
+model = trickless.load(sys.argv[1])
+"""
+
+
+def test_a_file_of_huge_columns_ends_no_process(tmp_path):
+    """In a process of its own, since such a file ended it by a signal."""
+    model = boosted()
+    with_weights(0, lambda columns: np.full_like(columns, HUGE))(model)
+    trickless.save(model, tmp_path / "m")
+    code = DAMAGE + "model.predict(np.zeros((100, 3)))"
+    ran = subprocess.run([sys.executable, "-c", code, tmp_path / "m"], capture_output=True)
+    assert ran.returncode == 1
+    assert b"columns of cuts: 1099511627776 is not below 3" in ran.stderr
+
+
+def test_whole_models_come_back_by_file_pickle_and_copy(tmp_path):
+    """No check is stricter than what learners make."""
+    makers = boosted, features, stumps, in_turn, of_frame, sums, on_columns, sparse_expansion, dual
+    for make in makers:
+        model = make()
+        rows = FRAME if make is of_frame else X
+        use = model.transform if make is features else model.predict
+        trickless.save(model, tmp_path / "m")
+        for again in (
+            trickless.load(tmp_path / "m"),
+            pickle.loads(pickle.dumps(model)),
+            deepcopy(model),
+        ):
+            values = again.transform(rows) if make is features else again.predict(rows)
+            expected = use(rows)
+            if scipy.sparse.issparse(values):
+                values, expected = values.toarray(), expected.toarray()
+            np.testing.assert_array_equal(values, expected)
+
+
+def test_every_class_of_files_states_what_its_parts_must_be():
+    """Named tuples are checked by the objects that own them. The others have nothing to index."""
+    plain = {"Matrix", "RowsOfKernel", "RowsOfNeurons", "ExactKernel", "TableModel", "Progress"}
+    for name, cls in classes().items():
+        assert not isabstract(cls)
+        stated = issubclass(cls, Stated) and cls.check_state is not Stated.check_state
+        assert stated or issubclass(cls, tuple) or name in plain, name
