@@ -214,7 +214,7 @@ def norma():
 OF_OTHERS = [
     (features, set_at("neurons_.width", 1), "width: 1 is not the 8"),
     (features, set_at("neurons_.depth_", 17), "depth_: 17"),
-    (features, set_at("fixed_", lambda f: f | {"n_neurons": "8"}), "n_neurons of fixed_"),
+    (features, set_at("fixed_", lambda f: f | {"n_neurons": "8"}), "n_neurons='8'"),
     (features, set_at("source_", StoredNeurons((np.zeros((2, 3), int),))), "in source_: 2 is not"),
     (stumps, with_weights(0, put(5, HUGE)), "features of stored neurons: 1099511627776"),
     (ferns, with_weights(0, put(5, -7)), "features of stored neurons: -7"),
@@ -253,6 +253,10 @@ OF_OTHERS = [
     (dual, set_at("support_vectors_.indices", put(0, 2**31 - 1)), "column of sparse rows"),
     (dual, set_at("dual_coef_", lambda c: c[:1]), "dual_coef_: the shape"),
     (norma, set_at("rounds_.totals", lambda t: grown(t.rows[:1])), "totals: the shape"),
+    (dual, set_at("fixed_", lambda f: f | {"kernel": "x"}), "fixed_: kernel='x'"),
+    (dual, set_at("rows_.kind.kernel", 7), "RowsOfKernel: kernel=7"),
+    (in_turn, set_at("descent_.measure", None), "measure: a NoneType"),
+    (expansion, set_at("rounds_.measure", 1), "measure: a int"),
     (norma, set_at("rounds_.spread", np.zeros(3)), "coefficients: the shape"),
 ]
 
@@ -363,7 +367,7 @@ def test_whole_models_come_back_by_file_pickle_and_copy(tmp_path):
 
 def test_every_class_of_files_states_what_its_parts_must_be():
     """Named tuples are checked by the objects that own them. The others have nothing to index."""
-    plain = {"Matrix", "RowsOfKernel", "RowsOfNeurons", "ExactKernel", "TableModel", "Progress"}
+    plain = {"Matrix", "RowsOfNeurons", "ExactKernel", "TableModel"}
     for name, cls in classes().items():
         assert not isabstract(cls)
         stated = issubclass(cls, Stated) and cls.check_state is not Stated.check_state

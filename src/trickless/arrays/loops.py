@@ -79,8 +79,8 @@ class Loops(NamedTuple):
     ) -> np.ndarray:
         """Sum the coefficients of the leaves of each row: (n_rows, n_outputs).
 
-        ``coef`` has the shape (n_trees, n_leaves, n_outputs). The other arguments are those of
-        ``leaves``.
+        ``coef`` has the shape (n_trees, n_leaves, n_outputs). See ``leaves`` for the other
+        arguments.
         """
         leaves = self.leaves(bins, columns, sets)
         check_array("coefficients of leaves", coef, "f4 f8", (len(columns), None, None))
@@ -120,15 +120,14 @@ class Loops(NamedTuple):
         check_array("bins of rows", bins, "u1", (None, len(leaf)))
         check_array("buckets of bins", buckets, "u1", (len(bins), 256))
         check_array("slopes and curvatures", both, "f8", (len(leaf),))
-        missing = buckets[:, 0]
-        if not len(bins) or not (missing == buckets.max()).all() or missing[0] < 2:
+        if not len(bins) or buckets[0, 0] < max(2, buckets.max()):
             raise ValueError("the bucket of missing values is not the last one")
         return self.module.cut_gains(bins, buckets, leaf, both, n_leaves, float(ridge))
 
     def halved(self, leaf: np.ndarray, right: np.ndarray, n_leaves: int) -> tuple[np.ndarray, int]:
         """Find the leaves of rows after a cut; see ``arrays.leaves``."""
         check_leaves(leaf, n_leaves)
-        check_array("sides of rows", right, "u1", (len(leaf),), 0, 2)
+        check_array("sides of rows", right, "u1", (len(leaf),), below=2)
         return self.module.halved(leaf, right, n_leaves)
 
 

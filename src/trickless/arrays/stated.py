@@ -7,6 +7,7 @@ position, relies on that. The reader of files and pickle both call ``__setstate_
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,10 @@ class Stated:
         """Copy an object, whose state is known. So the copy is not checked."""
         other = object.__new__(type(self))
         state: Any = self.__getstate__()
-        other.__dict__.update(state or {})
+        if type(self).__setstate__ is Stated.__setstate__:
+            other.__dict__.update(state or {})
+        else:  # of a user's family
+            other.__setstate__(state)
         return other
 
     def check_state(self) -> None:
@@ -68,18 +72,24 @@ def check_array(
     """
     if type(value) is not np.ndarray and not isinstance(value, np.memmap):
         raise ValueError(f"{name}: a {type(value).__name__} is where an array should be")
-    kind = value.dtype.str[1:]
-    if kind not in types.split() or not value.dtype.isnative:
+    if value.dtype not in _dtypes(types):
         raise ValueError(f"{name}: the type is {value.dtype}, not one of {types}")
-    if len(shape) != value.ndim or any(
-        n is not None and n != m for n, m in zip(shape, value.shape, strict=True)
-    ):
+    fits = len(shape) == value.ndim
+    for n, m in zip(shape, value.shape, strict=False):
+        fits = fits and (n is None or n == m)
+    if not fits:
         wanted = " x ".join("any" if n is None else str(n) for n in shape)
         raise ValueError(f"{name}: the shape is {value.shape}, not {wanted}")
     if value.size and least is not None and not value.min() >= least:
         raise ValueError(f"{name}: {value.min()} is below {least}")
     if value.size and below is not None and not value.max() < below:
         raise ValueError(f"{name}: {value.max()} is not below {below}")
+
+
+@cache
+def _dtypes(types: str) -> frozenset[np.dtype]:
+    """Types by their names, in the byte order of this machine."""
+    return frozenset(map(np.dtype, types.split()))
 
 
 def check_count(name: str, value: Any, least: int, most: int | None = None) -> None:

@@ -199,7 +199,7 @@ class Network(Stated):
 
 
 def check_source(name: str, source: Any, neurons: Neurons, n_neurons: int) -> None:
-    """Check that a stream or stored weights are those of some neurons of a family."""
+    """Check that a stream, or stored weights, can be the neurons of a fitted family."""
     if isinstance(source, NeuronStream):
         check_alike(f"neurons of {name}", source.neurons, neurons)
     else:

@@ -34,6 +34,7 @@ from trickless.rules import (
     Rule,
     boolean,
     check_parameters,
+    check_value,
     plain,
     with_remedies,
 )
@@ -169,6 +170,9 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         check_count("n_features_in_", self.n_features_in_, 1, MOST_THINGS)
         check_is("rows_", self.rows_, Rows)
         check_is("fixed_", self.fixed_, dict)
+        for name in self._fixed:
+            if name in self._rules:
+                check_value("fixed_", name, self.fixed_[name], self._rules[name])
         if self.rows_.encoder is not None:
             check_same("columns of rows_", len(self.rows_.encoder.kinds), self.n_features_in_)
         if hasattr(self, "targets_"):

@@ -18,7 +18,7 @@ from trickless.functions.exact_kernel import ExactKernel
 from trickless.learners.base import Learner
 from trickless.learners.rows import Matrix
 from trickless.neurons.histograms import check_non_negative
-from trickless.rules import anything, either, is_none, positive
+from trickless.rules import anything, check_value, either, is_none, positive
 
 #: Names of scikit-learn's kernels.
 KERNELS = (
@@ -36,6 +36,19 @@ KERNELS = (
 _OF_HISTOGRAMS = "chi2", "additive_chi2"
 _OF_SPARSE = "rbf", "linear", "poly", "sigmoid", "cosine"
 
+#: What a kernel and its parameters must be.
+_KERNEL = {
+    "kernel": anything(
+        f"a callable or one of {', '.join(KERNELS)}",
+        "kernel='rbf' is the Gaussian kernel",
+        lambda v: callable(v) or (isinstance(v, str) and v in KERNELS),
+    ),
+    "kernel_params": either(
+        anything("a dictionary", "kernel_params={'gamma': 0.5}", lambda v: isinstance(v, dict)),
+        anything("None", "", is_none),
+    ),
+}
+
 #: What the regularisation strength of a solver must be.
 ALPHA = positive("alpha=1e-3 regularises as an SVM with C = 1 does for 1,000 rows")
 
@@ -46,6 +59,10 @@ class RowsOfKernel(Matrix):
     def __init__(self, kernel: Any, params: dict[str, Any] | None) -> None:
         self.kernel = kernel
         self.params = params
+
+    def check_state(self) -> None:
+        for name, value in (("kernel", self.kernel), ("kernel_params", self.params)):
+            check_value("RowsOfKernel", name, value, _KERNEL[name])
 
     def check(self, owner: str, X: Any) -> None:
         """Raise an error for rows and parameters that the kernel cannot take."""
@@ -109,17 +126,7 @@ class KernelLearner(Learner):
     kernel_params: dict[str, Any] | None
 
     _fixed = ("kernel", "kernel_params", *Learner._fixed)
-    _rules = Learner._rules | {
-        "kernel": anything(
-            f"a callable or one of {', '.join(KERNELS)}",
-            "kernel='rbf' is the Gaussian kernel",
-            lambda v: callable(v) or (isinstance(v, str) and v in KERNELS),
-        ),
-        "kernel_params": either(
-            anything("a dictionary", "kernel_params={'gamma': 0.5}", lambda v: isinstance(v, dict)),
-            anything("None", "", is_none),
-        ),
-    }
+    _rules = Learner._rules | _KERNEL
 
     @property
     @in_one_state

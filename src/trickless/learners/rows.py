@@ -45,7 +45,7 @@ _FLOATS = (np.float64, np.float32)
 Batch = tuple[Any, np.ndarray, np.ndarray | None]
 
 
-class Matrix:
+class Matrix(Stated):
     """The default kind of rows: finite numbers, dense or sparse.
 
     Other kinds of rows derive from this class.

@@ -46,7 +46,7 @@ from trickless.solvers.newton import (
     units_of,
 )
 from trickless.solvers.progress import check_progress
-from trickless.solvers.state import Measure
+from trickless.solvers.state import Measure, check_measure
 from trickless.solvers.step_sizes import (
     Options,
     Steps,
@@ -137,6 +137,7 @@ class GrowingNetwork(Stated):
         n_outputs = len(self.intercept)
         check_is("stream", self.stream, NeuronStream)
         check_alike("neurons", self.neurons, self.stream.neurons)
+        check_measure(self.measure)
         check_array("intercept", self.intercept, "f8", (None,))
         check_array("spread", self.spread, "f8", (n_outputs,))
         check_array("coef", self.coef.rows, "f4 f8", (None, self.neurons.width, n_outputs))

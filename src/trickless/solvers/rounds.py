@@ -38,6 +38,7 @@ from trickless.solvers.state import (
     Keep,
     Measure,
     State,
+    check_measure,
     counted,
     forget,
     ignore,
@@ -133,6 +134,7 @@ class Rounds(Stated):
         self.frozen: Any = None
 
     def check_state(self) -> None:
+        check_measure(self.measure)
         check_is("coefficients", self.coefficients, Coefficients)
         n, n_outputs = len(self.coefficients), self.coefficients.n_outputs
         check_is("support", self.support, Growing | GrowingSparse | None)

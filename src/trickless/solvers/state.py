@@ -20,6 +20,12 @@ class Measure(Protocol):
         """Error of each row."""
 
 
+def check_measure(measure: Any) -> None:
+    """Check that this measures errors."""
+    if not callable(getattr(measure, "error", None)):
+        raise ValueError(f"measure: a {type(measure).__name__} does not measure errors")
+
+
 def parts_of(state: State, **types: Any) -> list[Any]:
     """The parts of a saved state, in order, if it has exactly these, of these types."""
     if state.keys() != types.keys():
