@@ -2,7 +2,10 @@ import json
 import multiprocessing
 import os
 import pickle
+import signal
 import struct
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -868,11 +871,31 @@ def test_a_file_has_a_largest_number_of_objects(path, monkeypatch):
         trickless.save(Mixture([Gaussian(), Gaussian()]), path)
 
 
-def test_files_of_another_structure_are_refused_or_used_without_harm():
-    outcomes, ended = used_files.run(60)
-    assert not ended
-    assert outcomes["refused"] > 10
-    assert outcomes["used"] > 10
+@pytest.mark.parametrize("mode", ["compiled", "checked"])
+def test_files_of_another_structure_are_refused_or_used_without_harm(mode):
+    outcomes, faults = used_files.run(140, seed=7, mode=mode)
+    assert not any(outcomes[what] for what in used_files.HARM), faults
+    assert outcomes["refused"] > 20
+    assert outcomes["calls: used"] > 200
+
+
+FOREIGN_READ = """
+import ctypes, sys
+import numpy as np
+from fences import Fences
+fences = Fences()
+fences.set(sys.argv[1] == "behind", 255)
+rows = np.empty(5)
+assert np.isnan(rows).all()
+ctypes.c_double.from_address(rows.ctypes.data + (40 if sys.argv[1] == "behind" else -8)).value
+"""
+
+
+@pytest.mark.parametrize("side", ["behind", "before"])
+def test_a_read_beyond_an_array_is_seen_by_the_fuzzer(side):
+    folder = Path(used_files.__file__).parent
+    child = subprocess.run([sys.executable, "-c", FOREIGN_READ, side], cwd=folder)
+    assert child.returncode == -signal.SIGSEGV
 
 
 def test_a_buffer_or_array_has_one_owner(path):

@@ -1,0 +1,264 @@
+"""Saved models and checkpoints of every learner, with the rows to use them with.
+
+They are small. Together they hold every class of the registry whose arrays are used as indices or
+reach compiled code: trees with categories and missing values, blocks of mixtures, sparse support
+points, statistics, and states of each kind of fit.
+"""
+
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+from sklearn.base import clone
+
+import trickless
+from cases import shots
+from trickless import neurons as families
+from trickless.files.checkpoint import Checkpoint
+
+#: A TableModel finds its target in its table.
+TARGET = "target"
+
+
+class Case(NamedTuple):
+    """The bytes of a file, rows and targets to use its model with, and what a stream would draw.
+
+    ``fresh`` is the learner whose fit goes on from the file, if that is a checkpoint.
+    """
+
+    name: str
+    content: bytes
+    X: Any
+    y: Any
+    draws: tuple = ()
+    fresh: Any = None
+
+
+def data():
+    """Rows by kind, and targets by kind."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    f = np.sin(X[:, 0])
+    labels = np.where(X[:, 0] > 0, "yes", "no")
+    town = pd.Categorical(rng.choice(["A", "B", "C"], 40))
+    table = pd.DataFrame({"a": X[:, 0], "b": town, "c": np.where(X[:, 1] > 1, np.nan, X[:, 1])})
+    table.loc[::9, "b"] = None
+    rows = {
+        "dense": X,
+        "sparse": scipy.sparse.random(40, 3, 0.5, "csr", random_state=0),
+        "table": table,
+        "images": rng.random((40, 16)),
+        "bins": np.abs(X),
+    }
+    targets = {
+        "number": f,
+        "numbers": np.stack([f, X[:, 1]], axis=1),
+        "label": labels,
+        "three": np.digitize(X[:, 0], [-0.5, 0.5]),
+        "sets": np.stack([X[:, 0] > 0, X[:, 1] > 0, X[:, 2] > 1], axis=1).astype(int),
+    }
+    return rows, targets
+
+
+def learners():
+    """Learners to fit, by name, with the kinds of their rows and targets."""
+    t, n = trickless, families
+    trees, shallow = n.Trees(depth=3), n.Trees(depth=2)
+    mixed = n.Mixture([n.Gaussian(), trees])
+    steps = {"batch_size": 20, "random_state": 0}
+    few = {"n_neurons": 8, "random_state": 0}
+    yield "sinks", t.KitchenSinksRegressor(n.Gaussian(), 8, random_state=1), "dense", "number"
+    yield "sinks rows", t.KitchenSinksRegressor(n.Gaussian(), 60), "dense", "numbers"
+    generator = np.random.RandomState(np.random.PCG64(0))
+    learner = t.KitchenSinksClassifier("tabular", 8, random_state=generator)
+    yield "sinks tabular", learner, "table", "label"
+    yield "sinks sparse", t.KitchenSinksClassifier(n.Laplace(), **few), "sparse", "three"
+    yield "sinks trees", t.KitchenSinksRegressor(shallow, **few), "table", "number"
+    yield "sinks trees labels", t.KitchenSinksClassifier(shallow, **few), "table", "sets"
+    learner = t.KitchenSinksClassifier(mixed, loss="log_loss", **few)
+    yield "sinks mixture", learner, "dense", "label"
+    learner = t.KitchenSinksRegressor(n.Stumps(), 40, solver="iterative", random_state=0)
+    yield "sinks passes", learner, "dense", "number"
+    yield "sinks ferns", t.KitchenSinksRegressor(n.Ferns(), **few), "dense", "number"
+    for kind in ("normal", "data"):
+        patches = n.Patches((4, 4), 2, 2, filters=kind)
+        yield f"sinks patches {kind}", t.KitchenSinksRegressor(patches, **few), "images", "number"
+    marks = n.Landmarks(n.Laplace1())
+    yield "sinks landmarks", t.KitchenSinksRegressor(marks, **few), "dense", "number"
+    yield "sinks chi2", t.KitchenSinksRegressor(n.Chi2(), **few), "bins", "number"
+    yield "sinks shares", t.KitchenSinksRegressor(n.Intersection(), **few), "bins", "number"
+    made = n.Product([n.On([0, 1], n.Gaussian()), n.Stumps(), n.Scaled(n.Dense("tanh"), 0.5)])
+    yield "sinks product", t.KitchenSinksRegressor(made, **few), "dense", "number"
+    some = n.Mixture([n.Polynomial(), n.Deep(hidden=(4, 3)), n.Coordinates(), n.On([1], trees)])
+    yield "sinks many", t.KitchenSinksClassifier(some, **few), "dense", "label"
+    yield "sinks auto", t.KitchenSinksRegressor("auto", **few), "dense", "number"
+
+    yield "steps", t.DoublyStochasticClassifier(n.Gaussian(), **few), "sparse", "label"
+    learner = t.DoublyStochasticRegressor("tabular", 8, random_state=np.random.default_rng(1))
+    yield "steps tabular", learner, "table", "number"
+    yield "steps trees", t.DoublyStochasticRegressor(trees, 6, **steps), "table", "number"
+    yield "steps trees numbers", t.DoublyStochasticRegressor(trees, 4, **steps), "dense", "numbers"
+    learner = t.DoublyStochasticClassifier("trees", 9, early_stopping=True, **steps)
+    yield "steps trees three", learner, "table", "three"
+    learner = t.DoublyStochasticRegressor(trees, 6, n_candidates=1, **steps)
+    yield "steps trees drawn", learner, "table", "number"
+    learner = t.DoublyStochasticClassifier(shallow, 6, warm_start=True, **steps)
+    yield "steps trees warm", learner, "table", "label"
+    yield "steps mixture", t.DoublyStochasticRegressor(mixed, 6, **steps), "dense", "number"
+    learner = t.DoublyStochasticClassifier(mixed, 520, batch_size=40, random_state=0)
+    yield "steps blocks", learner, "dense", "label"
+    learner = t.DoublyStochasticRegressor(n.Ferns(), 16, n_candidates=3, **steps)
+    yield "steps best", learner, "dense", "number"
+
+    yield (
+        "rounds stumps",
+        t.ShrinkingGradientRegressor(n.Stumps(), random_state=0),
+        "dense",
+        "number",
+    )
+    for compression in ("unbiased", "projection"):
+        learner = t.ShrinkingGradientClassifier(
+            n.Gaussian(), 30, compression=compression, max_support=16, random_state=0
+        )
+        rows = "sparse" if compression == "unbiased" else "dense"
+        yield f"rounds {compression}", learner, rows, "label"
+    learner = t.ShrinkingGradientRegressor(shallow, 30, n_samples=20, random_state=0)
+    yield "rounds trees", learner, "table", "number"
+    learner = t.ShrinkingGradientRegressor(n.Gaussian(), 30, n_samples=2000, random_state=0)
+    yield "rounds measured", learner, "sparse", "number"
+    yield "rounds noisy", t.NoisyKernelRegressor(shots, random_state=0), "dense", "number"
+    for rows in ("dense", "sparse"):
+        yield f"descent {rows}", t.KernelGradientRegressor(), rows, "number"
+        yield f"descent labels {rows}", t.KernelGradientClassifier("laplacian"), rows, "three"
+        yield f"norma {rows}", t.NORMARegressor(max_support=20, random_state=0), rows, "number"
+        yield f"norma mean {rows}", t.NORMAClassifier(average=True, random_state=0), rows, "label"
+        yield f"sdca {rows}", t.SDCARegressor(random_state=0), rows, "number"
+        yield f"sdca labels {rows}", t.SDCAClassifier(random_state=0), rows, "label"
+        yield f"pegasos {rows}", t.PegasosClassifier(random_state=0), rows, "label"
+
+    yield "features", t.RandomFeatures(n.Gaussian(), **few), "sparse", "number"
+    yield "features trees", t.RandomFeatures("trees", **few), "table", "number"
+    yield "features dense", t.RandomFeatures("trees", sparse_output=False, **few), "table", "number"
+    yield "features best", t.RandomFeatures(trees, n_candidates=3, **few), "dense", "number"
+    yield "features mixture", t.RandomFeatures(mixed, **few), "dense", "number"
+
+
+def table_models():
+    """Learners with a description of their table."""
+    columns = [
+        trickless.TableColumn("a", "number", mean=0.1, scale=2.0, has_missing=True),
+        trickless.TableColumn("b", "category", categories=["A", "B", "C"], has_missing=True),
+        trickless.TableColumn("c", "number", has_missing=True),
+    ]
+    for name, learner in (
+        ("trees", trickless.DoublyStochasticRegressor("trees", 6, batch_size=20, random_state=0)),
+        ("numbers", trickless.KitchenSinksRegressor("gaussian", 8, random_state=0)),
+        ("tabular", trickless.KitchenSinksRegressor("tabular", 8, random_state=0)),
+    ):
+        yield f"table {name}", trickless.TableModel(learner, columns, TARGET)
+
+
+class Ended(Exception):  # noqa: N818
+    """In the place of the end of the process."""
+
+
+def unfinished(learner, n_states, X, y, path):
+    """The bytes of the checkpoint of a fit that ended after some states."""
+
+    def write(self, progress, plain=Checkpoint._write):
+        plain(self, progress)
+        kept.append(None)
+        if len(kept) == n_states:
+            raise Ended
+
+    kept = []
+    at_once = mock.patch.multiple("trickless.files.checkpoint", SECONDS=0.0, SHARE=np.inf)
+    with at_once, mock.patch.object(Checkpoint, "_write", write):
+        try:
+            clone(learner).fit(X, y, checkpoint=path)
+        except Ended:
+            return path.read_bytes()
+        finally:
+            for file in (path, path.with_name(path.name + ".previous")):
+                file.unlink(missing_ok=True)
+    raise AssertionError(f"{learner} kept only {len(kept)} states")
+
+
+def checkpoints():
+    """Fits to end in the middle, by name: learner, states before the end, rows and targets."""
+    t, n = trickless, families
+    steps = {"neurons_per_step": 8, "batch_size": 10, "random_state": 0}
+    trees = n.Trees(depth=3)
+    rounds = {"n_neurons": 30, "n_samples": 20, "random_state": 0}
+    yield "sums", t.KitchenSinksRegressor(n_neurons=8, random_state=0), 1, "dense", "number"
+    learner = t.KitchenSinksClassifier(trees, 6, loss="log_loss", random_state=0)
+    yield "sums trees", learner, 1, "table", "three"
+    learner = t.KitchenSinksRegressor(n_neurons=40, solver="iterative", tol=1e-11, random_state=0)
+    yield "passes", learner, 2, "dense", "number"
+    yield "steps", t.DoublyStochasticRegressor(n_neurons=60, **steps), 3, "sparse", "number"
+    learner = t.DoublyStochasticClassifier(trees, 16, batch_size=10, random_state=0)
+    yield "steps trees", learner, 5, "table", "three"
+    learner = t.DoublyStochasticRegressor(
+        trees, 12, n_candidates=1, early_stopping=True, batch_size=10, random_state=0
+    )
+    yield "steps trees drawn", learner, 5, "table", "number"
+    learner = t.DoublyStochasticRegressor(
+        n.Mixture([n.Gaussian(), trees]), 12, batch_size=10, random_state=0
+    )
+    yield "steps mixture", learner, 5, "dense", "number"
+    learner = t.DoublyStochasticRegressor("gaussian", 60, n_candidates=3, **steps)
+    yield "steps best", learner, 3, "dense", "number"
+    yield "rounds", t.ShrinkingGradientClassifier(max_support=20, **rounds), 20, "dense", "label"
+    learner = t.ShrinkingGradientRegressor("stumps", **rounds)
+    yield "rounds sparse", learner, 20, "sparse", "number"
+    yield "rounds trees", t.ShrinkingGradientRegressor(trees, **rounds), 20, "table", "number"
+    yield "descent", t.KernelGradientRegressor(), 5, "sparse", "number"
+    yield "noisy", t.NoisyKernelRegressor(shots, random_state=0), 5, "dense", "number"
+
+
+def _draws(model):
+    """Weights that the stream of a model would draw, if it has a family."""
+    family = getattr(model, "neurons_", None)
+    if family is None:
+        return ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return tuple(map(np.asarray, family.draw(np.random.default_rng(0), 256)))
+        except (TypeError, ValueError, NotImplementedError):  # a family that only owns others
+            return ()
+
+
+def cases(folder):
+    """All cases. Their files are written to a folder for a moment."""
+    path = Path(folder, "case")
+    rows, targets = data()
+
+    def saved(name, model, X, y):
+        trickless.save(model, path)
+        content = path.read_bytes()
+        path.unlink()
+        return Case(name, content, X, y, _draws(model))
+
+    for name, learner, kind, target in learners():
+        X, y = rows[kind], targets[target]
+        yield saved(name, learner.fit(X, y), X, y)
+    table = rows["table"].assign(**{TARGET: targets["number"]})
+    for name, model in table_models():
+        yield saved(name, model.partial_fit(table), table, None)
+    X = rows["dense"]
+    rng = np.random.default_rng(0)
+    expansion = trickless.Expansion(
+        families.Laplace().fit(X, rng), rows["sparse"], np.ones((40, 1))
+    )
+    yield saved("expansion", expansion, rows["sparse"], None)
+    family = families.Trees(depth=3).fit(X, rng)
+    yield saved("network", trickless.Expansion(family, X, np.ones((40, 1))).freeze(8), X, None)
+    for name, learner, n_states, kind, target in checkpoints():
+        X, y = rows[kind], targets[target]
+        content = unfinished(learner, n_states, X, y, path)
+        yield Case(f"checkpoint of {name}", content, X, y, fresh=learner)
