@@ -73,7 +73,9 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(folder, model, monkeypatc
     monkeypatch.setattr(os, "fsync", full)
     out = folder / "out.csv"
     said = refused("predict", model, folder / "data.csv", "--out", out)
-    assert re.search(r"--out \S*out.csv: the file cannot be written: .*No space left.*Remedy", said)
+    assert re.search(
+        r"--out: \S*out.csv' cannot be written \(No space left.*Remedy: free some space", said
+    )
     assert "new.trickless" in fit(folder / "data.csv")
 
 

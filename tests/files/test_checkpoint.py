@@ -1,4 +1,5 @@
 import os
+import re
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -434,7 +435,7 @@ def inside(progress, attribute):
 def test_a_path_that_cannot_be_written_is_refused_at_once(tmp_path):
     X, y = rows("steps")
     for path in (tmp_path / "no" / "such", tmp_path):
-        with pytest.raises(ValueError, match=r"(cannot be written|is a folder).*Remedy: use"):
+        with pytest.raises(ValueError, match=r"(cannot be written|is a folder).*Remedy: "):
             fresh("steps").fit(X, y, checkpoint=path)
     with pytest.raises(TypeError, match=r"checkpoint='3', but it must be the path of a file"):
         fresh("steps").fit(X, y, checkpoint=3)
@@ -455,8 +456,80 @@ def test_a_full_disk_does_not_end_a_fit(path, ending, monkeypatch):
 
     monkeypatch.setattr("trickless.files.whole.os.fsync", full)
     monkeypatch.setattr(Checkpoint, "keep", keep)
-    with pytest.warns(UserWarning, match=r"No space left on device.*Remedy: free some space"):
+    with pytest.warns(UserWarning) as caught:
         assert everything(fresh("steps").fit(X, y, checkpoint=path)) == expected
+    first, last = (str(each.message) for each in caught)  # it says so once, and at the end
+    assert re.search(r"fit.checkpoint.*No space left on device.*Remedy: free some space", first)
+    assert re.search(r"the fit is complete. Its last states could not be kept.*No space", last)
+
+
+def unwritable(path, how):
+    """Put something at a path that cannot be replaced by a state."""
+    if how == "read-only":
+        path.chmod(0o444)
+        return
+    path.unlink()
+    if how == "folder":
+        path.mkdir()
+    else:
+        os.mkfifo(path)
+
+
+def writable(path, how):
+    """Make a path one of a file again."""
+    if how == "read-only":
+        path.chmod(0o644)
+    elif how == "folder":
+        path.rmdir()
+    else:
+        path.unlink()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights and pipes of POSIX")
+@pytest.mark.parametrize("how", ["read-only", "folder", "pipe"])
+@pytest.mark.parametrize("name", ["steps", "rounds", "sums"])
+@pytest.mark.parametrize("mended", [False, True])
+def test_a_fit_goes_on_if_its_checkpoint_becomes_unwritable(name, how, mended, path, monkeypatch):
+    X, y = rows(name)
+    expected = everything(fresh(name).fit(X, y))
+    tries = []
+
+    def keep(self, state, now=False, plain=Checkpoint.keep):
+        tries.append(None)
+        if len(tries) == 2:
+            unwritable(path, how)
+        plain(self, state, now)
+        if mended and len(tries) == 2:
+            writable(path, how)
+
+    monkeypatch.setattr(Checkpoint, "keep", keep)
+    with pytest.warns(UserWarning) as caught:
+        assert everything(fresh(name).fit(X, y, checkpoint=path)) == expected
+    assert len(tries) > 2
+    cause = {"read-only": "read-only", "folder": "is a folder", "pipe": "pipe or socket"}[how]
+    first, *others = (str(each.message) for each in caught)
+    assert re.search(rf"fit.checkpoint.* the state was not kept: .*{cause}.*Remedy: use", first)
+    assert [bool(re.search(f"is complete. Its last states .*{cause}", o)) for o in others] == (
+        [] if mended else [True]
+    )
+    assert path.exists() is not mended
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_an_error_says_that_the_last_states_were_not_kept(path, ending, monkeypatch):
+    X, y = rows("steps")
+
+    def keep(self, state, now=False, plain=Checkpoint.keep):
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+        plain(self, state, now)
+        raise Ended
+
+    monkeypatch.setattr(Checkpoint, "keep", keep)
+    with pytest.raises(Ended) as caught, pytest.warns(UserWarning, match="was not kept"):
+        fresh("steps").fit(X, y, checkpoint=path)
+    assert "Its last states could not be kept" in caught.value.__notes__[0]
+    assert path.is_fifo()
 
 
 def test_states_are_kept_once_a_minute_and_take_little_of_the_time(path, monkeypatch):

@@ -1,3 +1,5 @@
+import gzip
+import io
 import json
 import multiprocessing
 import os
@@ -7,6 +9,9 @@ import struct
 import subprocess
 import sys
 import threading
+import tracemalloc
+import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -500,7 +505,7 @@ def test_a_save_that_fails_leaves_the_file_and_nothing_else(path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match=r"No space.*model\.trickless"):
+    with pytest.raises(OSError, match=r"model\.trickless.*No space.*Remedy"):
         trickless.save(Gaussian(length_scale=2.0), path)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
@@ -896,6 +901,120 @@ def test_a_read_beyond_an_array_is_seen_by_the_fuzzer(side):
     folder = Path(used_files.__file__).parent
     child = subprocess.run([sys.executable, "-c", FOREIGN_READ, side], cwd=folder)
     assert child.returncode == -signal.SIGSEGV
+
+
+class InPieces:
+    """An open file that reads and writes a few bytes at a time, and nothing else."""
+
+    def __init__(self):
+        self._bytes = b""
+
+    def write(self, data):
+        self._bytes += bytes(data[:7])
+        return min(7, len(data))
+
+    def read(self, n):
+        some, self._bytes = self._bytes[: min(n, 1000)], self._bytes[min(n, 1000) :]
+        return some
+
+
+@pytest.fixture(scope="module")
+def large():
+    """A model with an array of more bytes than are read at a time."""
+    X = inputs(400, 3)
+    return KitchenSinksRegressor(n_neurons=420, random_state=0).fit(X, X[:, 0]), X
+
+
+@contextmanager
+def archive(path, mode):
+    """A member of an archive, open for reading or writing."""
+    with zipfile.ZipFile(path, mode[0]) as whole, whole.open("model", mode[0]) as member:
+        yield member
+
+
+@pytest.mark.parametrize("opened", [open, gzip.open, archive])
+def test_models_go_to_and_come_from_open_files(opened, large, path):
+    model, X = large
+    with opened(path, "wb") as file:
+        assert trickless.save(model, file) == []
+    with opened(path, "rb") as file:
+        again = trickless.load(file)
+    assert np.array_equal(again.predict(X), model.predict(X))
+    again.partial_fit(X, X[:, 0])  # arrays can be written to
+
+
+def test_several_models_follow_one_another_in_an_open_file(large):
+    for file in (io.BytesIO(), InPieces()):
+        for model in (Gaussian(2.0), large[0] if type(file) is io.BytesIO else Gaussian(4.0)):
+            trickless.save(model, file)
+        if type(file) is io.BytesIO:
+            file.seek(0)
+        assert trickless.load(file).length_scale == 2.0
+        trickless.load(file)
+        with pytest.raises(ValueError, match="it is not a file of trickless"):
+            trickless.load(file)
+
+
+def test_each_byte_of_an_open_file_is_read_once_and_the_same_is_written(large, path):
+    model, _ = large
+    file = io.BytesIO()
+    trickless.save(model, file)
+    trickless.save(model, path)
+    assert file.getvalue() == path.read_bytes()
+    read = []
+
+    class Counted(io.BytesIO):
+        def read(self, n):
+            read.append(n)
+            return super().read(n)
+
+    trickless.load(Counted(file.getvalue() + b"more"))
+    assert sum(read) == len(file.getvalue())
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-5, 0.001, 0.3, 0.7, 0.99999])
+def test_an_open_file_that_ends_too_early_is_refused(share, large):
+    file = io.BytesIO()
+    trickless.save(large[0], file)
+    with pytest.raises(ValueError, match=r"load: the BytesIO: .*Remedy"):
+        trickless.load(io.BytesIO(file.getvalue()[: int(share * len(file.getvalue()))]))
+
+
+def test_arrays_that_an_open_file_does_not_have_take_no_memory():
+    about = {"library": "", "numpy": "", "foreign": [], "arrays": [["<f8", "C", [2**40]]]}
+    lines = [json.dumps(about).encode(), b'["Gaussian", {}]']
+    data = mutated_files.whole(lines, bytes(2**22))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="cut short or damaged"):
+        trickless.load(io.BytesIO(data))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * len(data)
+
+
+def test_files_of_text_or_of_the_wrong_kind_are_refused_with_a_remedy(path):
+    path.write_text("text")
+    closed = io.BytesIO()
+    closed.close()
+    with path.open() as text, path.open("rb") as to_read:
+        for call, error in (
+            (lambda: trickless.save(Gaussian(), io.StringIO()), TypeError),
+            (lambda: trickless.load(io.StringIO("text")), TypeError),
+            (lambda: trickless.load(text), TypeError),
+            (lambda: trickless.save(Gaussian(), to_read), ValueError),
+            (lambda: trickless.load(closed), ValueError),
+            (lambda: trickless.save(Gaussian(), closed), ValueError),
+            (lambda: trickless.save(Gaussian(), 5), TypeError),
+            (lambda: trickless.load(None), TypeError),
+        ):
+            with pytest.raises(error, match=r"(save|load): .*Remedy: .*"):
+                call()
+    with gzip.open(path, "wb") as file:
+        trickless.save(Gaussian(), file)
+    for damage in (path.read_bytes()[:100], b"no archive"):
+        path.write_bytes(damage)
+        with gzip.open(path) as file, pytest.raises(ValueError, match=r"cannot read bytes.*Remedy"):
+            trickless.load(file)
 
 
 def test_a_buffer_or_array_has_one_owner(path):

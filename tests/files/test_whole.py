@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import trickless
+from interruptions import interrupted_at
 from trickless.files.whole import check_writable, written_whole
 from trickless.neurons import Gaussian
 
@@ -95,6 +96,25 @@ def test_whether_a_file_can_be_written_is_tried(code, tmp_path, monkeypatch):
 
 
 @posix
+@pytest.mark.parametrize("after", [True, False])
+def test_a_file_that_another_process_moves_is_not_read_only(after, tmp_path, monkeypatch):
+    """As a checkpoint that is replaced: for a moment it has another name."""
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+    opened = Path.open
+
+    def move(self, mode="r", *arguments, **more):
+        if self == path and "+" in mode:
+            path.rename(tmp_path / "previous")
+            if after:
+                opened(path, "wb").close()
+        return opened(self, mode, *arguments, **more)
+
+    monkeypatch.setattr(Path, "open", move)
+    check_writable("fit", path)
+
+
+@posix
 def test_pipes_are_refused_at_once(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -124,10 +144,88 @@ def test_the_file_before_is_kept_if_that_is_asked(tmp_path):
 
 
 def test_a_place_where_nothing_can_be_written_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"fit: .*cannot be written.*Remedy"):
+    with pytest.raises(ValueError, match=r"fit: .*cannot be written.*Remedy: check the spelling"):
         check_writable("fit", tmp_path / "nowhere" / "file")
+    with pytest.raises(
+        ValueError, match=r"cannot be written \(File name too long\).*a shorter name"
+    ):
+        check_writable("fit", tmp_path / ("long" * 100))
     check_writable("fit", tmp_path / "file")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [
+        ("ENOSPC", "free some space"),
+        ("EDQUOT", "larger quota"),
+        ("EROFS", "not mounted read-only"),
+        ("EACCES", "allow your user"),
+        ("EIO", "check the disk"),
+        ("ESTALE", "network drive"),
+        ("E2BIG", "check that the path is right"),
+    ],
+)
+def test_an_error_of_the_system_names_the_file_and_a_remedy(code, remedy, tmp_path, monkeypatch):
+    number = getattr(errno, code)
+
+    def fail(_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("trickless.files.whole.os.fsync", fail)
+    with pytest.raises(
+        OSError, match=rf"save: '.*file' cannot be written \(.*Remedy: .*{remedy}"
+    ) as caught:
+        trickless.save(Gaussian(), tmp_path / "file")
+    assert caught.value.errno == number
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_of_another_file_is_left_as_it_is(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught, written_whole("save", tmp_path / "file"):
+        (tmp_path / "input").read_bytes()
+    assert caught.value.filename == str(tmp_path / "input")
+    assert "cannot be written" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("previous", [False, True])
+def test_ctrl_c_leaves_no_temporary_file(previous, tmp_path):
+    path = tmp_path / "file"
+
+    def save():
+        with written_whole("save", path, tmp_path / "previous" if previous else None) as file:
+            file.write(b"new")
+
+    n = 1
+    while interrupted_at(n, save, anywhere=True):
+        assert not list(tmp_path.glob(".*")), n
+        n += 1
+    assert n > 100
+    assert path.read_bytes() == b"new"
+
+
+SHARER = """
+import os, sys
+import numpy as np
+from trickless import DoublyStochasticRegressor
+from trickless.files import checkpoint
+checkpoint.SECONDS, checkpoint.SHARE, os.fsync = 0.0, np.inf, lambda file: None
+X = np.random.default_rng(0).standard_normal((60, 2))
+for _ in range(20):
+    model = DoublyStochasticRegressor(
+        n_neurons=40, neurons_per_step=4, batch_size=10, random_state=0
+    )
+    model.fit(X, X[:, 0], checkpoint=sys.argv[1])
+"""
+
+
+def test_processes_may_share_the_path_of_a_checkpoint(tmp_path):
+    command = [sys.executable, "-W", "error", "-c", SHARER, str(tmp_path / "shared")]
+    fits = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [fit.communicate()[1] for fit in fits]
+    assert said == ["", ""]
+    assert not list(tmp_path.glob(".*"))
 
 
 WRITER = """

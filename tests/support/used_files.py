@@ -349,9 +349,15 @@ def run(n, seed=0, start=0, mode="compiled", show=None):
     return outcomes, [(fault, count, example[fault]) for fault, count in faults.most_common()]
 
 
+def tell(outcomes, faults, _):
+    """Say how far it has come, after each thousand files."""
+    if outcomes["files"] % 1000 == 0:
+        print(f"{sum(faults.values())} faults, {dict(outcomes)}", file=sys.stderr, flush=True)
+
+
 def main(n, seed=0, start=0, mode="compiled"):
     """Try n files, and print what came of them; whether any did harm."""
-    outcomes, faults = run(int(n), int(seed), int(start), mode)
+    outcomes, faults = run(int(n), int(seed), int(start), mode, tell)
     for what, count in sorted(outcomes.items()):
         print(f"{count:8d}  {what}")
     for fault, count, (number, what) in faults:

@@ -16,6 +16,7 @@ import typer
 from trickless import __version__
 from trickless.cli.errors import CommandError
 from trickless.cli.screen import say
+from trickless.files.causes import remedy_of
 
 #: Exit codes: a bug in this program; bad input; Ctrl-C; nobody reads the output, as with SIGPIPE.
 FAULT, BAD_INPUT, INTERRUPTED, UNREAD = 1, 2, 130, 141
@@ -65,14 +66,14 @@ def _told(error: Exception, name: str) -> int:
     if isinstance(error, MemoryError) and not remedied:
         say(f"{name}: there is not enough memory ({error}). Remedy: use fewer --n-neurons.")
     elif remedied:
-        say(f"{name}: {error}")
+        say(f"{name}: {getattr(error, 'strerror', None) or error}")
     elif isinstance(error, ImportError):
         say(
             f"{name}: a module cannot be loaded ({short(error)}). Remedy: allow the process more "
             "memory, or install the package again."
         )
     elif isinstance(error, OSError):
-        say(f"{name}: {error}. Remedy: check that the file exists and that you may use it.")
+        say(f"{name}: {error}. Remedy: {remedy_of(error)}.")
     else:
         say(f"{name}: this is a bug in trickless ({short(error)}). {report(error)}")
         return FAULT

@@ -31,13 +31,7 @@ def any_model(path: Path) -> Any:
     """The object in a file of :func:`trickless.save`."""
     if not path.exists():
         raise CommandError(f"{path}: there is no such file. Remedy: check the path.")
-    try:
-        model = load(path)
-    except OSError as error:
-        raise CommandError(
-            f"{path}: the file cannot be read: {error.strerror}. Remedy: check that it is a file "
-            "that you may read."
-        ) from error
+    model = load(path)
     if isinstance(model, TableModel) and (why := _why_inconsistent(model)) is not None:
         raise CommandError(
             f"{path}: it holds a model of a table, but {why}. Remedy: fit it again; do not trust a "

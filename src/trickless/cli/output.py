@@ -82,17 +82,10 @@ def table_writer(out: Path, schema: Any) -> Iterator[Any]:
             _WRITERS[out.suffix.lower()](file, schema) as rows,
         ):
             yield rows
-    except BrokenPipeError:
-        raise
     except pa.ArrowException as error:
         raise CommandError(
             f"--out {out}: a column cannot be written in this format: {error}. Remedy: choose "
             "another format, or --keep fewer columns."
-        ) from error
-    except OSError as error:
-        raise CommandError(
-            f"--out {out}: the file cannot be written: {error}. Remedy: free some space there, or "
-            "choose another place."
         ) from error
 
 

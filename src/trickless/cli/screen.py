@@ -27,6 +27,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trickless.cli.errors import CommandError
+from trickless.files.causes import cause_of, remedy_of
 
 #: The option that every command with a result has.
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
@@ -112,7 +113,7 @@ def _written() -> Iterator[None]:
         raise
     except OSError as error:
         raise CommandError(
-            f"the output cannot be written: {error.strerror}. Remedy: free some space for it."
+            f"the output cannot be written: {cause_of(error)}. Remedy: {remedy_of(error)}."
         ) from error
 
 

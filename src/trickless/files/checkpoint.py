@@ -23,7 +23,7 @@ from trickless.arrays.devices import take, to_host
 from trickless.arrays.stated import Stated, check_count, check_is, check_list
 from trickless.arrays.threads import row_blocks
 from trickless.files.format import DEFECTS, digest, library_version, load, write
-from trickless.files.whole import check_writable, written_whole
+from trickless.files.whole import check_replaceable, check_writable, written_whole
 from trickless.rules import warn
 
 #: The least seconds between two states, and the largest share of the time for writing them.
@@ -75,6 +75,7 @@ class Checkpoint:
         self._path: Path | None = None
         self._saved: Progress | None = None
         self._resumed = False
+        self._trouble = ""  # why the last state could not be written
         self.n_batches = 0  # received by this fit
         if path is None:
             return
@@ -96,10 +97,18 @@ class Checkpoint:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is None:
             self._remove()
-        elif self._resumed and isinstance(error, DEFECTS):
+            if self._trouble:
+                warn(f"{self._call}: the fit is complete. {self._lost()}")
+            return
+        if self._trouble:
+            error.add_note(f"{self._call}: {self._lost()}")
+        if self._resumed and isinstance(error, DEFECTS):
             if "Remedy" not in str(error):
                 self._refuse_state(error)
             error.add_note(f"{self._call}: the fit had continued from the state in the file.")
+
+    def _lost(self) -> str:
+        return f"Its last states could not be kept in the file: {self._trouble}"
 
     @property
     def seed(self) -> int | None:
@@ -150,7 +159,10 @@ class Checkpoint:
             )
 
     def keep(self, state: Callable[[], State], now: bool = False) -> None:
-        """Write the state, if it is time or ``now``. If that fails, warn, and the fit continues."""
+        """Write the state, if it is time or ``now``. If that fails, warn, and the fit continues.
+
+        It warns again only if it fails for another reason, and once at the end of the fit.
+        """
         if self._path is None or not (now or time.monotonic() >= self._next):
             return
         began = time.monotonic()
@@ -158,19 +170,25 @@ class Checkpoint:
         progress = Progress(of=of, seed=self._seed, n_batches=self.n_batches, state=state())
         try:
             self._write(progress)
-        except OSError as error:
-            warn(
-                f"{self._call}: the state could not be written ({error}). The fit continues, and "
-                "the state before is still there. Remedy: free some space on the disk."
-            )
+            self._trouble = ""
+        except (OSError, ValueError) as error:  # the fit is worth more than its checkpoint
+            text = getattr(error, "strerror", None) or str(error)
+            cause, _, remedy = text.removeprefix(f"{self._call}: ").partition(" Remedy:")
+            if cause != self._trouble:
+                warn(
+                    f"{self._call}: the state was not kept: {cause} The fit continues, and tries "
+                    f"again later. Remedy:{remedy or ' use another path.'}"
+                )
+            self._trouble = cause
         end = time.monotonic()
         self._next = end + max(SECONDS, (end - began) / SHARE)
 
     def _remove(self) -> None:
-        """Remove the files of a fit that is complete."""
+        """Remove the files of a fit that is complete, unless something else is there now."""
         if self._path is not None:
             for file in (self._previous, self._path):
-                with suppress(OSError):
+                with suppress(OSError, ValueError):
+                    check_replaceable(self._call, file)
                     file.unlink()
 
     def _usable(self, path: Path_) -> Path:
@@ -248,14 +266,14 @@ class Checkpoint:
         assert self._path is not None
         self._path_is_whole, trouble = False, ""
         for file in (self._path, self._previous):
-            if not file.exists():
-                continue
             try:
                 saved = load(file)
                 if not isinstance(saved, Progress):
                     raise ValueError(
                         f"load: it holds a {type(saved).__name__}, not a state of a fit"
                     )
+            except FileNotFoundError:  # also if another process has just moved it
+                continue
             except ValueError as error:
                 trouble = trouble or str(error).partition(" Remedy:")[0]
                 continue

@@ -7,6 +7,7 @@ import json
 import os
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
 from math import prod
@@ -15,6 +16,8 @@ from typing import Any, BinaryIO, Literal, NoReturn
 
 import numpy as np
 
+from trickless.files.causes import explaining
+from trickless.files.opened import OpenFile, is_open, name_of_file
 from trickless.files.records import Reader, Recorder, dtype_of, name_of, parse, unique
 from trickless.files.whole import check_is_file, written_whole
 
@@ -39,12 +42,15 @@ DEFECTS = (
 )
 
 
-def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = False) -> list[Any]:
+def save(
+    model: Any, path: str | os.PathLike[str] | BinaryIO, *, for_prediction: bool = False
+) -> list[Any]:
     """Save a model, fitted or not, to a file that :func:`load` can read.
 
     Reading runs no code from the file. The file is written beside ``path`` under a temporary name,
     and moved there once it is complete. So an interrupted save leaves the file that was there
-    before. If a file is replaced, the new one gets its mode.
+    before. If a file is replaced, the new one gets its mode. An open file is written from its
+    position on, so an interruption leaves a part there, which :func:`load` refuses.
 
     Parameters
     ----------
@@ -52,8 +58,9 @@ def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = Fal
         An object of this package, or an object that holds such objects, plain data and arrays,
         such as a scikit-learn pipeline. For your own families and functions, and for classes of
         other libraries, the file holds only the names from which they can be imported.
-    path : str or path
-        Where to write the file. ``.trickless`` is a good ending.
+    path : str, path or binary file
+        Where to write the file. ``.trickless`` is a good ending. An open file is any object with a
+        method ``write`` that takes bytes, such as a BytesIO or a member of an archive.
     for_prediction : bool, default=False
         Whether to save ``model.compact()``. The file is smaller, but its model can only predict,
         not learn more.
@@ -69,9 +76,11 @@ def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = Fal
     TypeError
         If ``for_prediction`` is set but the model has no ``compact``. Also if the model holds
         something other than plain data, arrays, functions, and objects of Python classes with such
-        attributes.
+        attributes. Also if ``path`` is a file that is open for text.
     ValueError
         If ``path`` is a folder, a device or a read-only file.
+    OSError
+        If the system cannot write the file, for example because the disk is full.
 
     See Also
     --------
@@ -99,7 +108,9 @@ def save(model: Any, path: str | os.PathLike[str], *, for_prediction: bool = Fal
                 "Remedy: for_prediction=False."
             )
         model = model.compact()
-    with written_whole("save", path) as file:
+    if is_open("save", path, "write"):
+        return write(model, OpenFile("save", path))
+    with written_whole("save", path) as file:  # type: ignore[arg-type]
         return write(model, file)
 
 
@@ -109,7 +120,7 @@ def library_version() -> str:
     return version("trickless")
 
 
-def write(model: Any, file: BinaryIO) -> list[Any]:
+def write(model: Any, file: BinaryIO | OpenFile) -> list[Any]:
     """Write a model with its checksum. Return the classes and functions to trust."""
     recorder, sha = Recorder(), hashlib.sha256()
     for part in _parts(model, recorder):
@@ -167,7 +178,7 @@ def _raw(array: np.ndarray) -> memoryview:
     return array.reshape(-1, order=order).view(np.uint8).data
 
 
-def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
+def load(path: str | os.PathLike[str] | BinaryIO, trusted: Sequence[Any] = ()) -> Any:
     """Read a model that :func:`save` wrote.
 
     Nothing in the file is run. If its checksum is wrong, an error is raised. The file can only name
@@ -177,8 +188,10 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
 
     Parameters
     ----------
-    path : str or path
-        The file to read.
+    path : str, path or binary file
+        The file to read. An open file is any object with a method ``read`` that returns bytes,
+        such as a BytesIO or a member of an archive. It is read from its position to the end of the
+        model, so several models can follow one another.
     trusted : list of classes and functions, default=()
         The classes and functions that :func:`save` returned: your own, and those from other
         libraries. Loading may run their code. If one was defined in a script or notebook
@@ -196,6 +209,10 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
     ValueError
         If the file is not from :func:`save`, has a later version, or is damaged. Also if it needs
         a class or function that is not in ``trusted``.
+    TypeError
+        If ``path`` is a file that is open for text.
+    OSError
+        If the system cannot read the file, for example because there is none.
 
     See Also
     --------
@@ -220,22 +237,36 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
     ['psi', 'sample']
     """
     known = _by_name(trusted)
+    with _opened(path) as file:
+        return _read(path, file, known)
+
+
+@contextmanager
+def _opened(path: Any) -> Iterator[_Checked]:
+    """A file to read, at a path or open already."""
+    if is_open("load", path, "read"):
+        yield _Checked(OpenFile("load", path))
+        return
     check_is_file("load", Path(path))
+    with explaining(f"load: {os.fspath(path)!r} cannot be read"), Path(path).open("rb") as file:
+        yield _Checked(file, os.fstat(file.fileno()).st_size)
+
+
+def _read(path: Any, file: _Checked, known: dict[str, Any]) -> Any:
+    """The model in a file."""
     maker, defect = None, None
     needed, arrays = [], []
-    with Path(path).open("rb") as opened:
-        file = _Checked(opened)
-        header = file.read(_size_of_header(path, file))
-        try:
-            first, *records = header.split(b"\n")
-            about = parse(first, unique)
-            maker, needed = about["library"], about["foreign"]
-            found = {name: _resolved(name, known) for name in needed}
-            arrays = _arrays(file, about["arrays"])
-        except DEFECTS as error:
-            defect = error
-        if not file.is_whole():
-            _refuse_damaged(path)
+    header = file.read(_size_of_header(path, file))
+    try:
+        first, *records = header.split(b"\n")
+        about = parse(first, unique)
+        maker, needed = about["library"], about["foreign"]
+        found = {name: _resolved(name, known) for name in needed}
+        arrays = _arrays(file, about["arrays"])
+    except DEFECTS as error:
+        defect = error
+    if not file.is_whole():
+        _refuse_damaged(path)
     if defect is not None:
         _refuse_content(path, defect, maker)
     if missing := [name for name in needed if found[name] is None]:
@@ -251,34 +282,63 @@ def load(path: str | os.PathLike[str], trusted: Sequence[Any] = ()) -> Any:
 
 
 class _Checked:
-    """A file that is read once, from beginning to end, and its checksum so far."""
+    """A file that is read once, from beginning to end, and its checksum so far.
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._sha = hashlib.sha256()
-        self.left = os.fstat(file.fileno()).st_size
+    ``left`` is the number of bytes that are left, or None as long as it is not known. An open file
+    has no size that can be trusted: that of a compressed one is another.
+    """
+
+    def __init__(self, file: BinaryIO | OpenFile, size: int | None = None) -> None:
+        self._file, self._sha = file, hashlib.sha256()
+        self._has_size, self.left = size is not None, size
 
     def read(self, n: int) -> bytes:
         """The next n bytes, or as many as there are."""
         some = self._file.read(n)
         self._sha.update(some)
-        self.left -= len(some)
+        if self.left is not None:
+            self.left -= len(some)
         return some
 
-    def fill(self, array: np.ndarray) -> None:
-        """Read all bytes of an array, unless the file ends earlier."""
-        raw = array.reshape(-1, order=_order(array)).view(np.uint8)
-        for start in range(0, len(raw), _CHUNK):
-            part = raw[start : start + _CHUNK]
-            n = self._file.readinto(part.data)  # type: ignore[attr-defined]
-            self._sha.update(part[:n].data)
-            self.left -= n
+    def expect(self, n: int) -> None:
+        """Refuse a file that has not n more bytes before its checksum, if that is known."""
+        if self.left not in (None, n + _DIGEST):
+            raise ValueError("the sizes of the arrays do not match the size of the file")
+        self.left = n + _DIGEST
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype, order: Any) -> np.ndarray:
+        """The next array. It takes memory only for bytes that are there."""
+        n = dtype.itemsize * prod(shape)
+        array = np.empty(shape if self._has_size or n <= _CHUNK else 0, dtype, order)
+        if array.nbytes == n:
+            raw = array.reshape(-1, order=_order(array)).view(np.uint8)
+            for start in range(0, n, _CHUNK):
+                self._fill(raw[start : start + _CHUNK])
+            return array
+        grown = bytearray()
+        while len(grown) < n and (some := self.read(min(n - len(grown), _CHUNK))):
+            grown += some
+        return np.frombuffer(grown, dtype).reshape(shape, order=order)
+
+    def _fill(self, part: np.ndarray) -> None:
+        """Read bytes into an array, unless the file ends earlier."""
+        if isinstance(self._file, OpenFile):
+            some = self.read(len(part))
+            part[: len(some)] = np.frombuffer(some, np.uint8)
+            return
+        n = self._file.readinto(part.data)  # type: ignore[attr-defined]
+        self._sha.update(part[:n].data)
+        self.left -= n
 
     def is_whole(self) -> bool:
-        """Whether the file ends with the checksum of everything before it."""
-        while self.left > _DIGEST and self.read(min(self.left - _DIGEST, _CHUNK)):
-            pass
-        return self._file.read(_DIGEST + 1) == self._sha.digest()
+        """Whether the checksum of everything before follows, and then the end of a file.
+
+        An open file may go on.
+        """
+        while self.left is not None and self.left > _DIGEST:
+            if not self.read(min(self.left - _DIGEST, _CHUNK)):
+                break
+        return self._file.read(_DIGEST + self._has_size) == self._sha.digest()
 
 
 def _size_of_header(path: Any, file: _Checked) -> int:
@@ -297,7 +357,8 @@ def _size_of_header(path: Any, file: _Checked) -> int:
             f"its format is version {layout}, but this version of trickless reads up to {VERSION}",
             "update trickless, or save the model again with this version",
         )
-    if size > min(_LARGEST_HEADER, file.left - _DIGEST):
+    most = _LARGEST_HEADER if file.left is None else min(_LARGEST_HEADER, file.left - _DIGEST)
+    if size > most:
         _refuse_damaged(path)
     return int(size)
 
@@ -308,11 +369,8 @@ def _arrays(file: _Checked, table: Any) -> list[np.ndarray]:
     numbers = [n for _, _, shape in kinds for n in shape]
     if any(type(n) is not int or n < 0 for n in numbers) or any(len(k[2]) > 64 for k in kinds):
         raise ValueError("an array has a size that is not a whole number, or too many sizes")
-    if sum(dtype.itemsize * prod(shape) for dtype, _, shape in kinds) != file.left - _DIGEST:
-        raise ValueError("the sizes of the arrays do not match the size of the file")
-    arrays = [np.empty(shape, dtype, order) for dtype, order, shape in kinds]
-    for array in arrays:
-        file.fill(array)
+    file.expect(sum(dtype.itemsize * prod(shape) for dtype, _, shape in kinds))
+    arrays = [file.array(shape, dtype, order) for dtype, order, shape in kinds]
     return [_usable(array) for array in arrays]
 
 
@@ -364,7 +422,7 @@ def _some(names: list[str]) -> str:
 
 
 def _refuse(path: Any, cause: str, remedy: str) -> NoReturn:
-    raise ValueError(f"load: {os.fspath(path)!r}: {cause}. Remedy: {remedy}.")
+    raise ValueError(f"load: {name_of_file(path)}: {cause}. Remedy: {remedy}.")
 
 
 def _refuse_damaged(path: Any) -> NoReturn:
@@ -382,7 +440,7 @@ def _refuse_content(path: Any, error: BaseException, maker: Any) -> NoReturn:
     by = f", made by {ascii(maker)[:60]} but read by {here!r}," if of_another else ""
     remedy = "load it with that version, or save" if of_another else "save"
     raise ValueError(
-        f"load: {os.fspath(path)!r}: its checksum is right, but its content{by} is not that of a "
+        f"load: {name_of_file(path)}: its checksum is right, but its content{by} is not that of a "
         f"model ({type(error).__name__}: {str(error)[:200]}). Remedy: {remedy} the model again; if "
         "you did not make the file, do not trust it."
     ) from error

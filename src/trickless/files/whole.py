@@ -2,11 +2,13 @@
 
 A file is written beside its place under a temporary name. It is moved there once it is complete and
 flushed to the disk. So any interruption leaves the file that was there before. If a process was
-killed, its temporary file is removed when the same place is next written to.
+killed, its temporary file is removed when the same place is next written to. Processes may share a
+place: each writes a temporary file of its own, and the last one that moves it wins.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -16,10 +18,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from trickless.arrays.interrupts import Held
+from trickless.files.causes import cause_of, explaining, remedy_of
+
 try:
     import fcntl
 except ImportError:  # Windows, which does not remove a file that is open
     fcntl = None  # type: ignore[assignment]
+
+#: Errors of opening a file that exists but must not be written.
+_FORBIDDEN = errno.EACCES, errno.EPERM, errno.EROFS
 
 
 @contextmanager
@@ -30,86 +38,131 @@ def written_whole(
 
     If the new file replaces another, it gets the owner and mode of that file. Else it has the usual
     mode of new files. If ``previous`` is given, the replaced file is kept there. ``owner`` begins
-    error messages.
+    error messages. An OSError of the block names a cause and a remedy, unless it is of another
+    file.
     """
     place = Path(os.path.realpath(path))
-    check_replaceable(owner, place)
-    _remove_stale(place)
-    try:
-        file, beside = _opened_beside(place)
-        with file:
-            try:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-                if place.exists():
-                    _take_rights(beside, place)
-                if fcntl is None:
-                    file.close()  # Windows moves no file that is open
-                if previous is not None and place.exists():
-                    place.replace(previous)
-                beside.replace(place)
-            except BaseException:
-                with suppress(OSError):
-                    beside.unlink()
-                raise
-    except OSError as error:  # it names no file if the disk is full, or the temporary one
-        error.filename = str(path)
-        raise
+    new = _Beside(place, previous)
+    with explaining(f"{owner}: {str(path)!r} cannot be written", new.names):
+        check_replaceable(owner, place)
+        if previous is not None:
+            check_is_file(owner, previous)
+        _remove_stale(place)
+        with new as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            new.is_whole = True
 
 
 def check_writable(owner: str, path: str | os.PathLike[str]) -> None:
     """Refuse a place where no file can be written, before any work. A file there stays."""
     place = Path(os.path.realpath(path))
-    check_replaceable(owner, place)
-    _remove_stale(place)
     try:
-        file, beside = _opened_beside(place)
-        file.close()
-        beside.unlink()
+        check_replaceable(owner, place)
+        _remove_stale(place)
+        with _Beside(place):
+            pass
     except OSError as error:
         raise ValueError(
-            f"{owner}: {str(path)!r} cannot be written ({error.strerror or error}). Remedy: use "
-            "the path of a file, in an existing folder that you may write to."
+            f"{owner}: {str(path)!r} cannot be written ({cause_of(error)}). Remedy: "
+            f"{remedy_of(error)}."
         ) from error
 
 
 def check_replaceable(owner: str, path: Path) -> None:
-    """Refuse the path of something that is not a file, or of a file that must not be written."""
+    """Refuse the path of something that is not a file, or of a file that must not be written.
+
+    Whether it can be written is tried, since its mode does not tell. Another process may move or
+    remove it at any moment, so only what opens it says that it is there.
+    """
     check_is_file(owner, path)
-    if path.exists() and not (path.stat().st_mode & 0o222 and _opens(path)):
+    try:
+        with path.open("r+b") as file:
+            writable = bool(os.fstat(file.fileno()).st_mode & 0o222)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        if error.errno not in _FORBIDDEN or _status(path) is None:
+            raise
+        writable = False
+    if not writable:
         raise ValueError(
             f"{owner}: {str(path)!r} exists and is read-only, so it is not replaced. Remedy: use "
             "another path; or delete the file, or allow writing to it, first."
         )
 
 
-def _opens(path: Path) -> bool:
-    """Whether a file can be opened for writing. Its mode does not tell. It stays unchanged."""
-    try:
-        with path.open("r+b"):
-            return True
-    except OSError:
-        return False
-
-
 def check_is_file(owner: str, path: Path) -> None:
     """Refuse the path of something that is not a file, such as a folder or a device."""
-    if path.exists() and not path.is_file():
-        what = "a folder" if path.is_dir() else "not a file but a device, pipe or socket"
+    status = _status(path)
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        is_folder = stat.S_ISDIR(status.st_mode)
+        what = "a folder" if is_folder else "not a file but a device, pipe or socket"
         raise ValueError(f"{owner}: {str(path)!r} is {what}. Remedy: use the path of a file.")
 
 
-def _opened_beside(place: Path) -> tuple[BinaryIO, Path]:
-    """A new temporary file beside a place, locked while it is open, and its path."""
-    mode = stat.S_IMODE(place.stat().st_mode) & 0o666 if place.exists() else 0o666
-    while True:
-        beside = place.with_name(f".{place.name[:50]}.{secrets.token_hex(8)}.tmp")
+def _status(path: Path) -> os.stat_result | None:
+    """The status of what is at a path; None if nothing is there, or if nobody may look."""
+    try:
+        return path.stat()
+    except (OSError, ValueError):  # a name may hold a null character
+        return None
+
+
+class _Beside(Held[BinaryIO]):
+    """A new temporary file beside a place. At the end, it moves there or is removed.
+
+    A Ctrl-C waits until it is made, moved or removed, so that none is left behind.
+    """
+
+    def __init__(self, place: Path, previous: Path | None = None) -> None:
+        self.is_whole = False
+        #: The files that an error of the system can name. It names none if the disk is full.
+        self.names: list[str | None] = [None, str(place)]
+        self._place, self._previous = place, previous
+
+    def begin(self) -> BinaryIO:
+        """Make the file. It is locked while it is open."""
+        place, there = self._place, _status(self._place)
+        mode = 0o666 if there is None else stat.S_IMODE(there.st_mode) & 0o666
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        file = os.fdopen(os.open(beside, flags, mode), "w+b")
-        if _locked(file) and beside.exists():
-            return file, beside
-        file.close()  # another process removed it as stale before it was locked
+        while True:
+            self._path = place.with_name(f".{place.name[:50]}.{secrets.token_hex(8)}.tmp")
+            self.names.append(str(self._path))
+            self._file = os.fdopen(os.open(self._path, flags, mode), "w+b")
+            if _locked(self._file) and self._path.exists():
+                return self._file
+            self._file.close()  # another process removed it as stale before it was locked
+
+    def end(self, error: BaseException | None) -> None:
+        """Move the file to its place if it is whole, and otherwise remove it."""
+        try:
+            if self.is_whole and error is None:
+                self._move()
+        finally:
+            if fcntl is None:
+                _close(self._file)  # Windows removes no file that is open
+            with suppress(OSError):
+                self._path.unlink()
+            _close(self._file)
+
+    def _move(self) -> None:
+        there = _status(self._place)
+        if there is not None:
+            _take_rights(self._path, there)
+        if fcntl is None:
+            self._file.close()  # Windows moves no file that is open
+        if self._previous is not None:
+            with suppress(FileNotFoundError):
+                self._place.replace(self._previous)
+        self._path.replace(self._place)
+
+
+def _close(file: BinaryIO) -> None:
+    """Close a file. What could not be written to it is lost, and its error was raised before."""
+    with suppress(OSError):
+        file.close()
 
 
 def _locked(file: BinaryIO) -> bool:
@@ -144,9 +197,9 @@ def _remove_unlocked(path: Path) -> None:
             path.unlink()
 
 
-def _take_rights(beside: Path, place: Path) -> None:
+def _take_rights(beside: Path, there: os.stat_result) -> None:
     """Give a file the owner and the mode of the file that it will replace."""
-    there, here = place.stat(), beside.stat()
+    here = beside.stat()
     if (there.st_uid, there.st_gid) != (here.st_uid, here.st_gid):
         with suppress(OSError):
             os.chown(beside, there.st_uid, there.st_gid)

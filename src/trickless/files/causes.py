@@ -1,0 +1,62 @@
+"""What the system says when a file cannot be read or written, as a cause and a remedy."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+_SPACE = "free some space there, or use a path on another disk"
+_RIGHTS = "use another path, or allow your user to use this one (chmod, chown)"
+_REMEDIES = {
+    "ENOSPC": _SPACE,
+    "EDQUOT": "delete files of yours there, ask for a larger quota, or use a path on another disk",
+    "EFBIG": "use a path on a file system, or with a limit (ulimit -f), for larger files",
+    "EROFS": "use a path on a file system that is not mounted read-only",
+    "EACCES": _RIGHTS,
+    "EPERM": _RIGHTS,
+    "ENAMETOOLONG": "use a shorter name, of at most 200 bytes, or a shorter path",
+    "ENOENT": "check the spelling of the path, and that its folder exists",
+    "ENOTDIR": "check the path: a part of it that should be a folder is a file",
+    "EISDIR": "use the path of a file",
+    "ELOOP": "use another path: symbolic links in this one lead in a circle",
+    "EILSEQ": "use a name of plain letters and digits, which every file system has",
+    "EINVAL": "use a name of plain letters and digits, which every file system has",
+    "EMFILE": "close some files, or raise the limit (ulimit -n)",
+    "ENFILE": "close some programs: the system has no more open files",
+    "ENOMEM": "free some memory",
+    "EBUSY": "close the program that uses the file, or use another path",
+    "ETXTBSY": "close the program that uses the file, or use another path",
+    "EIO": "check the disk, or use a path on another one",
+    "ESTALE": "connect the network drive again, or use a path on a disk",
+    "ENOTCONN": "connect the network drive again, or use a path on a disk",
+    "ETIMEDOUT": "connect the network drive again, or use a path on a disk",
+}
+_BY_NUMBER = {getattr(errno, k): text for k, text in _REMEDIES.items() if hasattr(errno, k)}
+
+
+def cause_of(error: OSError) -> str:
+    """What the system says, without a number and a path."""
+    return str(error.strerror or error).rstrip(". ")
+
+
+def remedy_of(error: OSError) -> str:
+    """What helps against an error of the system: a part of a sentence."""
+    default = "check that the path is right and that you may use it"
+    return _BY_NUMBER.get(error.errno or 0, default)
+
+
+@contextmanager
+def explaining(what: str, files: Collection[str | None] | None = None) -> Iterator[None]:
+    """Add ``what`` failed and a remedy to an error of the system in the block, once.
+
+    ``files`` are the names of files of which an error can be. Others are left as they are.
+    """
+    try:
+        yield
+    except OSError as error:
+        of_others = files is not None and error.filename not in files
+        if of_others or error.errno is None or "Remedy" in str(error):
+            raise
+        text = f"{what} ({cause_of(error)}). Remedy: {remedy_of(error)}."
+        raise OSError(error.errno, text) from error

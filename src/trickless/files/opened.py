@@ -1,0 +1,88 @@
+"""Open files of the caller: of any kind that takes or gives bytes."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import Any
+
+from trickless.files.causes import explaining
+from trickless.rules import shown
+
+#: How a file is opened for a method, and what that is called.
+_MODES = {"read": ("rb", "reading"), "write": ("wb", "writing")}
+
+
+def is_open(call: str, file: Any, method: str) -> bool:
+    """Whether this is an open file instead of a path. Raises a TypeError if it is neither."""
+    if isinstance(file, str | os.PathLike):
+        return False
+    if not callable(getattr(file, method, None)):
+        raise TypeError(
+            f"{call}: path={shown(file)}, but it must be a path, or a file that is open in binary "
+            "mode. Remedy: 'model.trickless'."
+        )
+    return True
+
+
+def name_of_file(file: Any) -> str:
+    """The path of a file, or the name or the type of an open one."""
+    name = file if isinstance(file, str | os.PathLike) else getattr(file, "name", None)
+    if isinstance(name, str | os.PathLike):
+        return repr(os.fspath(name))
+    return f"the {type(file).__name__}"
+
+
+class OpenFile:
+    """An open file, which may read or write fewer bytes at a time than it is asked to.
+
+    ``call`` begins error messages.
+    """
+
+    def __init__(self, call: str, file: Any) -> None:
+        self._call, self._file = call, file
+
+    def write(self, data: bytes) -> None:
+        """Write all bytes."""
+        left = memoryview(data)
+        while left:
+            n = self._call_of("write", left)
+            if type(n) is not int or n >= len(left):  # objects need not say how many they wrote
+                return
+            left = left[n:]
+
+    def read(self, n: int) -> bytes:
+        """Read n bytes, or as many as there are."""
+        parts: list[bytes] = []
+        while n:
+            some = self._call_of("read", n)
+            if not isinstance(some, bytes | bytearray | memoryview) or len(some) > n:
+                raise self._refused("read", f"it gives a {type(some).__name__}", TypeError)
+            if not some:
+                break
+            parts.append(bytes(some))
+            n -= len(some)
+        return b"".join(parts)
+
+    def _call_of(self, method: str, argument: Any) -> Any:
+        try:
+            with explaining(f"{self._call}: {name_of_file(self._file)} cannot {method} bytes"):
+                return getattr(self._file, method)(argument)
+        except io.UnsupportedOperation as error:
+            cause = f"it is not open for {_MODES[method][1]}"
+            raise self._refused(method, cause) from error
+        except Exception as error:  # of a closed file, of text, of a damaged archive
+            if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
+                raise
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            cause = str(error) or type(error).__name__
+            raise self._refused(method, cause, kind) from error
+
+    def _refused(
+        self, method: str, cause: str, kind: type[TypeError | ValueError] = ValueError
+    ) -> Exception:
+        return kind(
+            f"{self._call}: {name_of_file(self._file)} cannot {method} bytes ({cause}). Remedy: "
+            f"pass a path, or a whole file that is open in binary mode, as by open(path, "
+            f"{_MODES[method][0]!r})."
+        )
