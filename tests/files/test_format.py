@@ -40,6 +40,7 @@ from cases import (
     suited,
     waves,
 )
+from changed_files import Parsed, places
 from make_golden import FOLDER, rows
 from trickless import (
     DoublyStochasticRegressor,
@@ -901,6 +902,54 @@ def test_a_read_beyond_an_array_is_seen_by_the_fuzzer(side):
     folder = Path(used_files.__file__).parent
     child = subprocess.run([sys.executable, "-c", FOREIGN_READ, side], cwd=folder)
     assert child.returncode == -signal.SIGSEGV
+
+
+def numbers_in(model, path):
+    """All numbers with a fraction in the file of a model, in single precision."""
+    trickless.save(model, path)
+    file = Parsed(path.read_bytes())
+    found = [array.ravel() for array, _ in file.arrays if array.dtype.kind == "f"]
+    found.append([float(n[k]) for n, k in places(file.records) if type(n[k]) is float])
+    return np.concatenate(found).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("neurons", "stays"),
+    [
+        ("gaussian", {}),
+        ("stumps", {"midpoints": 1.0}),
+        ("ferns", {"midpoints": 1.0}),
+        ("tabular", {"midpoints": 1.0}),
+        ("trees", {"midpoints": 1.0}),
+        ("chi2", {"maximum": 1.0}),
+        ("landmarks", {"rows": 1.0, "maximum": 1.0, "minimum": 1.0}),
+    ],
+)
+def test_what_a_file_tells_of_rows_is_what_the_page_on_security_says(neurons, stays, path):
+    X = np.abs(inputs(200, 2))
+    family = FAMILIES[neurons] if neurons in ("chi2", "landmarks") else neurons
+    model = trickless.RandomFeatures(family, 8, scale="unit", random_state=0, dtype="float64").fit(
+        X
+    )
+    ordered = np.sort(X, axis=0)
+    secrets = {
+        "rows": X,
+        "minimum": X.min(axis=0),
+        "maximum": X.max(axis=0),
+        "mean": X.mean(axis=0),
+        "midpoints": (ordered[1:] + ordered[:-1]) / 2,
+    }
+
+    def told(model):
+        numbers = numbers_in(model, path)
+        shares = {
+            name: np.isin(values.astype(np.float32), numbers).mean()
+            for name, values in secrets.items()
+        }
+        return {name: share for name, share in shares.items() if share > 0.5}
+
+    assert told(model.compact()) == stays
+    assert told(model) == {"minimum": 1.0, "maximum": 1.0, "mean": 1.0} | stays
 
 
 class InPieces:
