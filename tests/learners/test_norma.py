@@ -252,3 +252,42 @@ def test_a_ctrl_c_leaves_the_rounds_that_were_made(n_rounds, monkeypatch):
     steps, centred = STEPS["inverse"](1.0 + np.arange(32)), y - y.mean()
     alpha, _, _ = transcribed(X[:32], centred[:32], make_loss("squared_error"), steps)
     np.testing.assert_allclose(expansion(model, X[:32]), alpha, atol=1e-10)
+
+
+def stream_of(n_batches, **options):
+    """R² on new rows after a stream, of which the latest 60 terms are kept."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50 * n_batches + 500, 2))
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    model = NORMARegressor(**{"alpha": 0.02, "max_support": 60} | options)
+    for rows in np.split(np.arange(50 * n_batches), n_batches):
+        model.partial_fit(X[rows], y[rows])
+    return model.score(X[-500:], y[-500:])
+
+
+def test_a_bounded_support_does_not_forget_in_a_long_stream():
+    assert min(stream_of(5), stream_of(150)) > 0.6
+
+
+@pytest.mark.parametrize("schedule", ["inverse", "sqrt"])
+def test_steps_that_forget_with_a_bounded_support_warn_once(schedule):
+    with pytest.warns(UserWarning, match=r"max_support=60.*forgotten. Remedy: schedule=") as seen:
+        score = stream_of(150, schedule=schedule)
+    assert len(seen) == 1
+    assert score < 0.3
+
+
+def test_a_short_stream_does_not_warn_of_forgetting():
+    stream_of(5, schedule="inverse")
+    stream_of(5, schedule="sqrt", max_support=None)
+
+
+@pytest.mark.parametrize(("most", "schedule"), [(None, "inverse"), (60, "constant")])
+def test_automatic_steps_are_constant_where_terms_are_dropped(most, schedule):
+    X = inputs(80, 2)
+    y = np.sin(X[:, 0])
+    automatic, given = (
+        norma(max_support=most, shuffle=False, schedule=name).fit(X, y)
+        for name in ("auto", schedule)
+    )
+    np.testing.assert_array_equal(automatic.predict(X), given.predict(X), strict=True)

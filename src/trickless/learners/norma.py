@@ -64,7 +64,11 @@ class _NORMA(KernelLearner):
             positive("step_size='auto' suits every loss and kernel"), choice("auto", remedy="")
         ),
         "schedule": choice(
-            "inverse", "sqrt", "constant", remedy="schedule='sqrt' divides the step by √t"
+            "auto",
+            "inverse",
+            "sqrt",
+            "constant",
+            remedy="schedule='sqrt' divides the step by √t",
         ),
         "average": boolean("average=False predicts with the last f"),
         "max_support": either(
@@ -126,7 +130,10 @@ class _NORMA(KernelLearner):
         def error(f: np.ndarray, y: np.ndarray) -> np.ndarray:
             return self.targets_.error(f + b, y + b)
 
-        options = Options(self.kernel_, loss, error, self.alpha, self.step_size, self.schedule)
+        schedule = self.schedule
+        if schedule == "auto":  # small steps could not replace the terms that are dropped
+            schedule = "inverse" if self.max_support is None else "constant"
+        options = Options(self.kernel_, loss, error, self.alpha, self.step_size, schedule)
         with self._progress(len(targets), "row") as bar:
             self.rounds_.learn(X, targets - b, options, bar.update)
 
@@ -233,20 +240,23 @@ class NORMARegressor(Regressor, _NORMA):
         is the curvature of the loss. With it, no step overshoots the row that it is taken on. For
         "epsilon_insensitive", c is 1 / (mean distance so far of an output from its intercept), and
         steps may overshoot.
-    schedule : {"inverse", "sqrt", "constant"}, default="inverse"
+    schedule : {"auto", "inverse", "sqrt", "constant"}, default="auto"
         The step in round t. "inverse" is :math:`\eta / (1 + \eta \alpha (t - 1))`, which tends to
         :math:`1 / (\alpha t)`. "sqrt" is :math:`\eta / \sqrt{t}`. The paper is about "sqrt" and
-        "constant".
+        "constant". "auto" is "inverse", or "constant" with ``max_support``.
     average : bool, default=False
         Whether to predict with the average of f_1 ... f_T, where f_t is the function before round
         t. If False, the last f predicts.
     max_support : int or None, default=None
-        The number of terms to keep. Older terms are dropped. None keeps every term. Choose
-        ``schedule="constant"`` with a small number. Let the slope of the loss be at most C, and
-        k(x, x) at most X². Then the terms older than the last τ rounds have a norm of at most
-        :math:`(C X / \alpha) \prod (1 - \eta_t \alpha)`, with the product over these τ rounds. This
-        is Proposition 1 of the paper, where a constant step makes the product
-        :math:`(1 - \eta \alpha)^\tau`. With decaying steps, it tends to 1 in a long stream.
+        The number of terms to keep. Older terms are dropped. None keeps every term. Steps are then
+        constant by default, so that new terms replace the dropped ones. With decaying steps, new
+        terms become too small for that in a long stream, and there is a warning.
+
+        Let the slope of the loss be at most C, and k(x, x) at most X². Then the terms older than
+        the last τ rounds have a norm of at most :math:`(C X / \alpha) \prod (1 - \eta_t \alpha)`,
+        with the product over these τ rounds. This is Proposition 1 of the paper, where a constant
+        step makes the product :math:`(1 - \eta \alpha)^\tau`. With decaying steps, it tends to 1 in
+        a long stream.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
@@ -316,7 +326,7 @@ class NORMARegressor(Regressor, _NORMA):
         epsilon: float = 0.1,
         alpha: float | str = "auto",
         step_size: float | str = "auto",
-        schedule: str = "inverse",
+        schedule: str = "auto",
         average: bool = False,
         max_support: int | None = None,
         shuffle: bool = True,
@@ -358,16 +368,16 @@ class NORMAClassifier(Classifier, _NORMA):
     step_size : float or "auto", default="auto"
         The first step :math:`\eta`. "auto" is 1 / (c × the largest k(x, x) so far + alpha), where c
         is the curvature of the loss. With it, no step overshoots the row that it is taken on.
-    schedule : {"inverse", "sqrt", "constant"}, default="inverse"
+    schedule : {"auto", "inverse", "sqrt", "constant"}, default="auto"
         The step in round t. "inverse" is :math:`\eta / (1 + \eta \alpha (t - 1))`, which tends to
         :math:`1 / (\alpha t)`. "sqrt" is :math:`\eta / \sqrt{t}`. The paper is about "sqrt" and
-        "constant".
+        "constant". "auto" is "inverse", or "constant" with ``max_support``.
     average : bool, default=False
         Whether to predict with the average of f_1 ... f_T, where f_t is the function before round
         t. If False, the last f predicts.
     max_support : int or None, default=None
-        The number of terms to keep. Older terms are dropped. None keeps every term. Choose
-        ``schedule="constant"`` with a small number. :class:`NORMARegressor` says why.
+        The number of terms to keep. Older terms are dropped. None keeps every term. Steps are then
+        constant by default. :class:`NORMARegressor` says why.
     shuffle : bool, default=True
         Whether ``fit`` visits the rows in a random order. ``partial_fit`` keeps their order.
     random_state : int, Generator, RandomState or None, default=None
@@ -431,7 +441,7 @@ class NORMAClassifier(Classifier, _NORMA):
         loss: str = "log_loss",
         alpha: float | str = "auto",
         step_size: float | str = "auto",
-        schedule: str = "inverse",
+        schedule: str = "auto",
         average: bool = False,
         max_support: int | None = None,
         shuffle: bool = True,

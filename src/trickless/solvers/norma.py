@@ -17,11 +17,15 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_list
 from trickless.functions.exact_kernel import BLOCK_ROWS, ExactKernel, rows_at_once
+from trickless.rules import warn
 from trickless.solvers.calibration import check_noted, note_rows, recent_temperature
 from trickless.solvers.losses import Loss
 from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.state import ignore
 from trickless.solvers.step_sizes import automatic_alpha, unit_of
+
+#: How often a step goes into the first step if f is lost where only the latest terms are kept.
+_FADED = 10
 
 
 class Options(NamedTuple):
@@ -78,12 +82,13 @@ class NORMA(Stated):
             self.support = growing_like(X)
             self._append(X[:0], y[:0], y[:0])
         X = self.support.like(X)
-        start = 0
+        forgot, start = self._forgets(options), 0
         while start < len(y):
             rows = slice(start, min(start + self._rounds_at_once(), len(y)))
             self._rounds(X[rows], y[rows], self._steps(squares[rows], options), options)
             advance(rows.stop - start)
             start = rows.stop
+        self._warn_if_forgotten(forgot, options)
 
     def branch(self) -> NORMA:
         """Rounds that continue from these, and leave these unchanged."""
@@ -123,21 +128,29 @@ class NORMA(Stated):
     def _steps(self, squares: np.ndarray, options: Options) -> np.ndarray:
         """η_t for the rounds of rows with these k(x, x), of all outputs or each: (n, 1 or more)."""
         t = self.n_rounds + 1 + np.arange(len(squares))[:, None]
-        first: Any = options.step_size
-        alpha = self._alpha(options)
-        if isinstance(first, str):
-            largest = np.maximum.accumulate(np.append(self.largest_square, squares))[1:, None]
-            curvature: Any = options.loss.curvature
-            if options.loss.piecewise_linear:  # a slope of ±1 moves f as much in any unit of y
-                curvature = curvature / unit_of(self.spread)
-            steepest = curvature * largest + alpha
-            first = np.divide(1, steepest, out=np.zeros_like(steepest), where=steepest > 0)
+        first = self._first(squares, options)
         self.largest_square = max(self.largest_square, float(squares.max()))
-        if options.schedule == "sqrt":
-            return first / np.sqrt(t)
-        if options.schedule == "inverse":
-            return first / (1 + first * alpha * (t - 1))
-        return first + 0.0 * t
+        return first / self._divisor(t, first, options)
+
+    def _first(self, squares: np.ndarray, options: Options) -> Any:
+        """The first step η, from k(x, x) of the rows: (n, 1 or more), or a number."""
+        if not isinstance(options.step_size, str):
+            return options.step_size
+        largest = np.maximum.accumulate(np.append(self.largest_square, squares))[1:, None]
+        curvature: Any = options.loss.curvature
+        if options.loss.piecewise_linear:  # a slope of ±1 moves f as much in any unit of y
+            curvature = curvature / unit_of(self.spread)
+        steepest = curvature * largest + self._alpha(options)
+        return np.divide(1, steepest, out=np.zeros_like(steepest), where=steepest > 0)
+
+    def _divisor(self, t: np.ndarray, first: Any, options: Options) -> np.ndarray:
+        """By what the first step is divided in rounds t: (n, 1 or more)."""
+        match options.schedule:
+            case "sqrt":
+                return np.sqrt(t)
+            case "inverse":
+                return np.asarray(1 + first * self._alpha(options) * (t - 1))
+        return np.ones(t.shape)
 
     @np.errstate(over="ignore", invalid="ignore")  # divergence is reported below
     def _rounds(self, X: Any, y: np.ndarray, steps: np.ndarray, options: Options) -> None:
@@ -188,6 +201,25 @@ class NORMA(Stated):
         self.support.append(X)
         self.coefficients.append(coefficients)
         self.totals.append(totals)
+
+    def _forgets(self, options: Options) -> bool:
+        """Whether old terms are dropped, and steps are too small for new ones to replace them."""
+        if self.max_support is None or len(self.coefficients) < self.max_support:
+            return False
+        first = self._first(np.array([self.largest_square]), options)
+        return bool((self._divisor(np.array([[self.n_rounds]]), first, options) > _FADED).all())
+
+    def _warn_if_forgotten(self, already: bool, options: Options) -> None:
+        """Warn once if the rounds now forget, and did not ``already`` do so."""
+        if not already and self._forgets(options):
+            warn(
+                f"{options.kernel.owner}: schedule={options.schedule!r} with max_support="
+                f"{self.max_support}: after {self.n_rounds} rows, steps are below 1/{_FADED} of "
+                f"the first step, and only the latest {self.max_support} terms are kept. New terms "
+                "are too small to replace the terms that are dropped, so what was learned is "
+                "forgotten. Remedy: schedule='auto', which keeps steps constant; or "
+                "max_support=None."
+            )
 
     def _check_progress(self, f: np.ndarray, y: np.ndarray, options: Options) -> None:
         """Raise an error if the loss of a block is far above the loss of predicting nothing."""
