@@ -66,7 +66,7 @@ from trickless.neurons.trees import DEEPEST, most_rows
 from trickless.neurons.turns import takes_turns
 from trickless.solvers.batches import Batch, Rows
 from trickless.solvers.candidates import compared
-from trickless.solvers.descent import Descent
+from trickless.solvers.descent import Descent, HeldOut
 from trickless.solvers.growing_network import recorded
 from trickless.solvers.state import ignore
 from trickless.solvers.step_sizes import Options, may_be_newton
@@ -168,10 +168,10 @@ def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.nda
 def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
     """Take the steps of a fit."""
     _, kept, targets, weight = counted
-    size_up(model, len(kept))
+    size_up(model, len(kept), weight)
     descent, options = model.descent_, options_of(model)
     since = len(descent.validation_scores), descent.n_steps
-    held_out, training = descent.split(len(kept), options)
+    held_out, training = descent.split(targets, options)
     some = None if weight is None else weight[training]
     descent.size_steps(
         partial(_rows_on_client, model, rows, kept[training]), targets[training], some, options
@@ -192,19 +192,20 @@ def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
         outcome, slopes = workers.sums(number, k, weights)
         seen = descent.record(outcome, gamma, options)
         new = descent.coefficients(slopes, k, gamma, seen, options)
-        descent.append(new, weights, gamma, seen, options)
+        shift = descent.shift(slopes, seen.n_rows, options)
+        descent.append(new, weights, gamma, seen, options, shift=shift)
         choice.complete(weights, new, gamma)
-        workers.taken = Taken(new, seen)
+        workers.taken = Taken(new, seen, shift)
 
-    score = None
+    apart = None
     if held_out is not None:
         everyone = np.arange(len(held_out))
-        apart = order.rows_at(order.at(len(batches)))
+        known = order.rows_at(order.at(len(batches)))
 
-        def score() -> float:
-            return descent.score(workers.f(len(batches), everyone), *apart, options)
+        def apart() -> HeldOut:
+            return HeldOut(workers.f(len(batches), everyone), *known)
 
-    descent.descend(since, len(batches), step, score, lambda: None, ignore, options)
+    descent.descend(since, len(batches), step, apart, lambda: None, ignore, options)
 
 
 class _Order:

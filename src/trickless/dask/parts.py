@@ -68,10 +68,11 @@ class Begun(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """A step: its coefficients, in the order of columns, and its record."""
+    """A step: its coefficients, in the order of columns, its record, and the intercept's shift."""
 
     new: np.ndarray
     seen: Seen
+    shift: np.ndarray | float
 
 
 class State(NamedTuple):
@@ -142,7 +143,7 @@ def _completed(state: State, taken: Taken, options: Options) -> State:
     network = state.network.copy() if options.alpha else state.network.branch()
     number, weights, Z = state.begun
     gamma = network.steps(network.n_steps)
-    network.append(taken.new, weights, gamma, taken.seen, options)
+    network.append(taken.new, weights, gamma, taken.seen, options, shift=taken.shift)
     batch = _copy(state.batches[number])
     network.complete(batch, Z, taken.new, gamma, options)
     return State(network, _with(state.batches, number, batch))

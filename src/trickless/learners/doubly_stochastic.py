@@ -50,6 +50,7 @@ from trickless.solvers.losses import (
     FOR_NUMBERS,
     REGRESSION_LOSSES,
 )
+from trickless.solvers.newton import effective_rows
 from trickless.solvers.step_sizes import Options, Plan, may_be_newton, plan
 
 _AUTO = choice("auto", remedy="")
@@ -181,10 +182,10 @@ class _DoublyStochastic(NeuronLearner):
                 batch = begin(new, X, y, sample_weight, seed=file.seed)
                 begin_descent(new, *batch)
             file.received(new.seed_, *batch)
-            size_up(new, len(batch[1]))
+            size_up(new, len(batch[1]), batch[2])
             descent, options = new.descent_, options_of(new)
             if options.early_stopping:
-                held_out = descent.split(len(batch[1]), options)[0]
+                held_out = descent.split(batch[1], options)[0]
                 watch_rows(new, _safe_indexing(X, held_out), _safe_indexing(y, held_out))
             n_left = options.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
@@ -213,7 +214,7 @@ class _DoublyStochastic(NeuronLearner):
     def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
         """Take steps on a batch of a stream, if it has rows."""
         if len(targets):
-            size_up(self, len(targets))
+            size_up(self, len(targets), weight)
             with self._progress(len(targets), "row") as bar:
                 self.descent_.learn(X, targets, weight, options_of(self), bar.update)
 
@@ -290,9 +291,18 @@ def descend_from(
     """Make the solver, which starts from the intercept of the targets."""
     if learner.schedule == "theorem":  # neurons of one block may be drawn in different steps
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
+    loss = learner._loss(learner.targets_.n_outputs)
     intercept = learner.targets_.intercept(targets, weight)
+    if loss.has_link:
+        intercept = loss.start(shares_of(targets, weight, loss.coupled))
     begin_stream(learner, learner.cache_bytes)
     learner.descent_ = Descent(learner.stream_, intercept, learner.targets_)
+
+
+def shares_of(targets: np.ndarray, weight: np.ndarray | None, coupled: bool) -> np.ndarray:
+    """Shares of rows with the target +1, (n_outputs,), after one more row of no known class."""
+    n, unknown = effective_rows(len(targets), weight), 1 / targets.shape[1] if coupled else 0.5
+    return (n * np.average(targets > 0, axis=0, weights=weight) + unknown) / (n + 1)
 
 
 def go_on_from_descent(learner: _DoublyStochastic) -> None:
@@ -308,12 +318,15 @@ def go_on_from_descent(learner: _DoublyStochastic) -> None:
     learner.descent_ = learner.descent_.copy()
 
 
-def size_up(learner: _DoublyStochastic, n_rows: int) -> None:
+def size_up(learner: _DoublyStochastic, n_rows: int, weight: np.ndarray | None) -> None:
     """Fix the parameters that are "auto", for this many rows at a time."""
     names = (*Plan._fields, "schedule")
     plain = learner.schedule == "theorem" or not isinstance(learner.step_size, str)
     given = {name: getattr(learner, name) for name in names}
-    planned = plan(given, plain, n_rows, learner.neurons_)
+    planned = plan(given, plain, n_rows, effective_rows(n_rows, weight), learner.neurons_)
+    if planned.preconditioner == "newton" and isinstance(learner.damping, str):
+        loss = learner._loss(learner.targets_.n_outputs)
+        planned = planned._replace(damping=planned.damping * learner.descent_.rarity(loss))
     check_plan(learner, planned)
     for name, value in planned._asdict().items():
         setattr(learner, f"{name}_", value)

@@ -28,6 +28,8 @@ class Labels(Stated):
     The classes are all labels that may occur; None takes those of the first batch.
     """
 
+    discrete = True
+
     def __init__(self, owner: str, y: np.ndarray, classes: Any = None) -> None:
         source = "y" if classes is None else "classes"
         labels = distinct(owner, source, y if classes is None else classes)
@@ -156,6 +158,8 @@ class LabelSets(Stated):
 
     Each label is learned by itself, as ±1. The classes are the numbers of the columns of y.
     """
+
+    discrete = True
 
     def __init__(self, owner: str, y: np.ndarray) -> None:
         self.owner = owner

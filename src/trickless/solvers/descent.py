@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from trickless.arrays.stated import check_array
 from trickless.functions.stream import Purpose, StoredNeurons, generator
 from trickless.solvers.batches import Batch, Rows
 from trickless.solvers.growing_network import GrowingNetwork, Seen
+from trickless.solvers.newton import constant_of
 from trickless.solvers.state import Keep, State, forget, ignore, parts_of
 from trickless.solvers.step_sizes import Options, faded
 
@@ -36,8 +37,19 @@ POOL = 2**16
 _ROWS_PER_TREE = 1024
 
 
+class HeldOut(NamedTuple):
+    """Values of the network at held-out rows, without the intercept; targets and weights."""
+
+    f: np.ndarray
+    targets: np.ndarray
+    weight: np.ndarray | None
+
+
 class Descent(GrowingNetwork):
     """Functional gradient descent, in passes over all rows or along a stream of them."""
+
+    #: What the held-out rows would add to the intercept, at the best score of a fit.
+    level: np.ndarray | float = 0.0
 
     # If all rows are available: passes over batches.
 
@@ -59,7 +71,7 @@ class Descent(GrowingNetwork):
         if options.newton:
             loops(len(targets) * options.n_neurons)  # loads compiled loops if they are worth it
         since = len(self.validation_scores), self.n_steps
-        held_out, training = self.split(len(targets), options)
+        held_out, training = self.split(targets, options)
         some = None if weight is None else weight[training]
         self.size_steps(lambda rows: take(X, training[rows]), targets[training], some, options)
         batches = self.batches(training, options)
@@ -80,19 +92,19 @@ class Descent(GrowingNetwork):
         def step(number: int, k: int) -> None:
             self.step(split.rows(number), k, options, pool=pool)
 
-        score = None
+        apart = None
         if held_out is not None:
 
-            def score() -> float:
+            def apart() -> HeldOut:
                 rows = split.rows(len(batches))
                 self.bring_up_to_date(rows.batch, rows.X, options)
-                return self.score(rows.batch.f, rows.targets, rows.weight, options)
+                return HeldOut(rows.batch.f, rows.targets, rows.weight)
 
         self.descend(
             since,
             len(batches),
             step,
-            score,
+            apart,
             lambda: keep(lambda: self._state(visited)),
             advance,
             options,
@@ -113,7 +125,7 @@ class Descent(GrowingNetwork):
         since: tuple[int, int],
         n_batches: int,
         step: Callable[[int, int], None],
-        score: Callable[[], float] | None,
+        apart: Callable[[], HeldOut] | None,
         after: Callable[[], object],
         advance: Callable[[int], object],
         options: Options,
@@ -122,7 +134,7 @@ class Descent(GrowingNetwork):
 
         ``since`` holds the numbers of scores and of steps before this fit, which do not count for
         early stopping. ``step(number, k)`` takes a step on one of the batches and the next k
-        neurons. ``score`` computes the score of the held-out rows, if there are any. ``after`` is
+        neurons. ``apart`` returns the held-out rows, if there are any. ``after`` is
         called after each step except the last.
         """
         n_scores_before, n_steps_before = since
@@ -132,12 +144,11 @@ class Descent(GrowingNetwork):
         )
         wait = min(most, -(-n_neurons // (per_step * n_checks)))
         for number in self.in_random_order(n_batches):
-            k = min(per_step, n_neurons - len(self.coef))
+            k = self.next_size(options)
             step(number, k)
             advance(k)
-            if score is not None and (self.n_steps - n_steps_before) % wait == 0:
-                self.validation_scores.append(score())
-                self.scored.append(len(self.coef))
+            if apart is not None and (self.n_steps - n_steps_before) % wait == 0:
+                self.look(apart(), n_scores_before, options)
                 scores = self.validation_scores[n_scores_before:]
                 if stalled(scores, options.n_iter_no_change, options.tol):
                     break
@@ -150,7 +161,23 @@ class Descent(GrowingNetwork):
             best += n_scores_before
             worse = n_steps_before == 0 and self.validation_scores[best] < 0  # than a constant
             self.keep_first(0 if worse else self.scored[best], n_steps, options)
+            if not worse:
+                self.move(self.level)
         self.warn_if_lost(0, options)
+
+    def look(self, rows: HeldOut, n_before: int, options: Options) -> None:
+        """Score the held-out rows. If the score is the best of this fit, note their ``level``.
+
+        Rows that trees have learned from have the right mean probability, and new rows of a rare
+        class are predicted with too small probabilities. The held-out rows tell by how much.
+        """
+        score = self.score(*rows, options)
+        is_best = score > max(self.validation_scores[n_before:], default=-np.inf)
+        if is_best and options.newton and options.loss.has_link:
+            f, targets, weight = rows
+            self.level = constant_of(options.loss, f + self.intercept, targets, weight)
+        self.validation_scores.append(score)
+        self.scored.append(len(self.coef))
 
     def score(
         self, f: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, options: Options
@@ -161,7 +188,7 @@ class Descent(GrowingNetwork):
         mean over outputs, so that outputs count equally in any units. For the squared loss it is
         R², with the intercept instead of the mean.
         """
-        constant = np.broadcast_to(self.intercept, targets.shape)
+        constant = np.broadcast_to(self.constant, targets.shape)
         n_apart = 1 if options.loss.coupled else len(self.intercept)
         outputs = np.split(np.stack([f + self.intercept, constant, targets]), n_apart, axis=2)
         means = [
@@ -170,8 +197,12 @@ class Descent(GrowingNetwork):
         ]
         return float(np.mean([1 - lost / start if start > 0 else 0.0 for lost, start in means]))
 
-    def split(self, n_rows: int, options: Options) -> tuple[np.ndarray | None, np.ndarray]:
-        """Held-out rows for early stopping, if any, and training rows."""
+    def split(self, targets: np.ndarray, options: Options) -> tuple[np.ndarray | None, np.ndarray]:
+        """Held-out rows for early stopping, if any, and training rows.
+
+        Of each class, the same share of rows is held out, up to one row.
+        """
+        n_rows = len(targets)
         if not options.early_stopping:
             return None, np.arange(n_rows)
         share = options.validation_fraction
@@ -184,6 +215,11 @@ class Descent(GrowingNetwork):
                 "validation_fraction, or early_stopping=False."
             )
         order = generator(self.stream.seed, Purpose.VALIDATION).permutation(n_rows)
+        if self.measure.discrete:
+            _, stratum = np.unique(targets[order], axis=0, return_inverse=True)
+            held_out = np.arange(n_held_out) * n_rows // n_held_out
+            where = np.argsort(stratum.ravel(), kind="stable")
+            order = order[np.append(where[held_out], np.delete(where, held_out))]
         return order[:n_held_out], np.sort(order[n_held_out:])
 
     def batches(self, rows: np.ndarray, options: Options) -> list[np.ndarray]:
@@ -211,13 +247,36 @@ class Descent(GrowingNetwork):
             "wins": self.wins,
             "largest_loss": self.largest_loss,
             "taken": self.taken,
+            "intercept": np.stack(
+                [
+                    self.intercept,
+                    self.intercept - self.constant,
+                    self.level + np.zeros(len(self.intercept)),
+                ]
+            ),
+            "levelled": self.levelled,
+            "idle": self.idle,
             "f": np.concatenate([batch.f for batch in visited]),
             "visits": np.array([(batch.n_neurons, batch.n_steps) for batch in visited]),
         }
 
     def _resume(self, state: State, visited: list[Batch]) -> None:
         """Restore a state."""
-        coef, history, scores, scored, chosen, wins, largest_loss, taken, f, visits = parts_of(
+        (
+            coef,
+            history,
+            scores,
+            scored,
+            chosen,
+            wins,
+            largest_loss,
+            taken,
+            intercept,
+            levelled,
+            idle,
+            f,
+            visits,
+        ) = parts_of(
             state,
             coef=np.ndarray,
             history=np.ndarray,
@@ -227,6 +286,9 @@ class Descent(GrowingNetwork):
             wins=np.ndarray,
             largest_loss=float,
             taken=float,
+            intercept=np.ndarray,
+            levelled=float,
+            idle=int,
             f=np.ndarray,
             visits=np.ndarray,
         )
@@ -247,6 +309,8 @@ class Descent(GrowingNetwork):
             self.chosen = None if chosen is None else StoredNeurons(tuple(chosen))
             self.wins = wins
             self.largest_loss, self.taken = largest_loss, taken
+            self.intercept, self.moved, self.level = intercept
+            self.levelled, self.idle = levelled, idle
         self.check_state()
 
     # Streams: each row is visited once.

@@ -35,9 +35,11 @@ from trickless.neurons.turns import Turns
 from trickless.rules import warn
 from trickless.solvers.batches import Batch, Rows
 from trickless.solvers.candidates import Chooser, typical_of
+from trickless.solvers.losses import Loss
 from trickless.solvers.newton import (
     Leaves,
     Units,
+    damped,
     excess,
     leaf_coefficients,
     leaves_of,
@@ -63,6 +65,8 @@ from trickless.solvers.turns import Turn, TurnOfPart
 _LEAST_LOST, _LOST = 8, 1.3
 #: The most rows of a Newton step that are evaluated for the history.
 _RECORDED = 4096
+#: The least columns of a block, and how many blocks that explain nothing halve the next ones.
+_LEAST_BLOCK, _TRIES = 64, 3
 
 
 class Seen(NamedTuple):
@@ -85,7 +89,8 @@ class Slopes(NamedTuple):
     They are the gradient and, with the preconditioner "block", the covariance of the activations.
     If the length of the step is searched for, they include the sums that ``searched`` needs. For
     Newton steps, they are the sums by leaf of −l′ and of the curvatures, in their units. ``excess``
-    is what outliers add to the curvatures.
+    is what outliers add to the curvatures. The ``level`` has the sums of the shares, of −l′ and of
+    the curvatures, which move the intercept.
     """
 
     gradient: np.ndarray
@@ -93,6 +98,7 @@ class Slopes(NamedTuple):
     squares: np.ndarray | None = None
     curvature: np.ndarray | None = None
     excess: np.ndarray | float = 0.0
+    level: np.ndarray | None = None
 
 
 class GrowingNetwork(Stated):
@@ -105,6 +111,12 @@ class GrowingNetwork(Stated):
 
     #: What a Newton step from the intercept gains for each output; 0 before the first batch.
     typical: np.ndarray | float = 0.0
+    #: Rows that have moved the intercept, where a row of half the mean weight counts half.
+    levelled: float = 0.0
+    #: Blocks of a fit that explained nothing.
+    idle: int = 0
+    #: How far steps have moved the intercept from the constant that the network started with.
+    moved: np.ndarray | float = 0.0
 
     def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
         n_outputs = len(intercept)
@@ -168,6 +180,24 @@ class GrowingNetwork(Stated):
         """Number of steps taken."""
         return len(self.history)
 
+    @property
+    def constant(self) -> np.ndarray:
+        """The constant that the network started with."""
+        return self.intercept - self.moved
+
+    def rarity(self, loss: Loss) -> float:
+        """By what the damping of trees is multiplied where classes are rare, else 1.
+
+        Their curvature is small, and the damping is relative to it. So a few rows would move f far.
+        """
+        if not loss.has_link:
+            return 1.0
+        equal, start = (
+            loss.newton(f[None], np.ones((1, len(f))))[1].mean()
+            for f in (np.zeros_like(self.constant), self.constant)
+        )
+        return float(np.sqrt(equal / start))
+
     def copy(self) -> Self:
         """An independent copy."""
         return self._with(self.coef.copy())
@@ -214,13 +244,13 @@ class GrowingNetwork(Stated):
                 self.stream, pick, len(targets), weight, options.n_jobs
             )
         count = len(targets) if weight is None else weight.sum()
-        spread = np.average(np.abs(targets - self.intercept), axis=0, weights=weight)
+        spread = np.average(np.abs(targets - self.constant), axis=0, weights=weight)
         spread = self.spread + count / (self.total_weight + count) * (spread - self.spread)
         steps = steps_of(options, spread, self.eigenvalue, self.neurons.bound)
         if not self.history or steps != self.steps:
             check_steps(options.owner, steps, options.loss)
         self.steps = steps
-        typical, first = self.typical, (self.intercept, targets, weight, unit_of(spread))
+        typical, first = self.typical, (self.constant, targets, weight, unit_of(spread))
         if options.newton or options.n_candidates > 1:
             self.units = self.units.at_least(units_of(options.loss, *first))
             new = typical_of(options.loss, *first)
@@ -264,7 +294,8 @@ class GrowingNetwork(Stated):
         f, total = some.batch.f, shares.sum()
         slopes = self.slopes(Z, f, some.targets, shares, total, turn.options, terms)
         new = self.coefficients(slopes, k, turn.share * gamma, seen, turn.options)
-        self.append(turn.columns(new), weights, gamma, seen, options, part)
+        shift = self.shift(slopes, len(targets), options)
+        self.append(turn.columns(new), weights, gamma, seen, options, part, shift)
         self.complete(batch, Z, new, gamma, options)
 
     def turn(self, options: Options) -> Turn:
@@ -351,7 +382,7 @@ class GrowingNetwork(Stated):
         n_rows, loss = len(targets), options.loss
         n = recorded(n_rows, options) if n_recorded is None else n_recorded
         f, targets, shares = f[:n] + self.intercept, targets[:n], shares[:n]
-        start = loss.value(np.broadcast_to(self.intercept, targets.shape), targets)
+        start = loss.value(np.broadcast_to(self.constant, targets.shape), targets)
         value, error = loss.value(f, targets), self.measure.error(f, targets)
         sums = error.sum(), value.sum(), start.sum(), shares @ value, shares @ start
         return np.array([n_rows, n, *sums])
@@ -381,6 +412,11 @@ class GrowingNetwork(Stated):
             gradient = to_host(Z.T @ matching(Z, slope * shares[:, None]))
         if options.preconditioner is None:
             return Slopes(gradient)
+        level = None
+        if options.loss.has_link:
+            ones = np.ones_like(slope)
+            terms_of_level = ones, *options.loss.newton(f + self.intercept, targets)
+            level = np.stack([shares @ values for values in terms_of_level])
         squares = None
         if options.searches:
             each = np.broadcast_to(shares[:, None], slope.shape)
@@ -390,7 +426,7 @@ class GrowingNetwork(Stated):
         # A batch of small weights has a small gradient, but not a small covariance.
         root = Z * matching(Z, np.sqrt(shares / (total or 1.0))[:, None])
         with linear_algebra(options.n_jobs, n_rows * n_columns**2):
-            return Slopes(gradient, root.T @ root, squares)
+            return Slopes(gradient, root.T @ root, squares, level=level)
 
     def find_heaviest(self, batches: list[np.ndarray], weight: np.ndarray | None) -> None:
         """Find the mean weight of the heaviest batch of a fit, by which ``shares`` divides."""
@@ -433,12 +469,27 @@ class GrowingNetwork(Stated):
             direction = _preconditioned(slopes, seen.n_rows, options)
             if slopes.squares is not None:  # gamma stands for the share of the step that is found
                 direction /= np.asarray(self.steps.first, dtype=direction.dtype)
+                self.idle += not direction.any()
         with np.errstate(over="ignore"):
             new = -gamma.astype(direction.dtype) * direction  # line 5
             most = self.neurons.bound * np.abs(new).sum(axis=0)  # the largest change of f
         if not np.isfinite(most).all():
             self._check_progress(np.inf, 0.0, gamma, options)
         return new
+
+    def shift(self, slopes: Slopes, n_rows: int, options: Options) -> np.ndarray | float:
+        """How far a step of blocks moves the intercept, so that probabilities have the right mean.
+
+        It is a Newton step. Where one class is rare, the curvature is small, and steps along the
+        gradient would take too long. Each batch has the share of its rows in all rows so far.
+        """
+        if slopes.level is None or options.newton:
+            return 0.0
+        total, g, h = slopes.level
+        rows = n_rows * float(total.mean())
+        share = min(1.0, rows / min(self.levelled + rows, self.n_rows))
+        self.levelled += rows
+        return damped(share * np.divide(g, h, out=np.zeros_like(g), where=h > 0), options.loss)
 
     def append(
         self,
@@ -448,10 +499,11 @@ class GrowingNetwork(Stated):
         seen: Seen,
         options: Options,
         part: float = 1.0,
+        shift: np.ndarray | float = 0.0,
     ) -> None:
         """Append neurons with the coefficients ``new``, after a decay of all earlier ones.
 
-        Their ``weights`` are needed only if the network keeps them.
+        Their ``weights`` are needed only if the network keeps them. ``shift`` moves the intercept.
         """
         with uninterrupted():  # an interrupt leaves whole steps
             if options.alpha:
@@ -462,6 +514,11 @@ class GrowingNetwork(Stated):
             self.coef.append(by_neuron(new, self.neurons.width))
             self.history.append(seen)
             self.taken += part
+            self.move(shift)
+
+    def move(self, shift: np.ndarray | float) -> None:
+        """Move the intercept."""
+        self.intercept, self.moved = self.intercept + shift, self.moved + shift
 
     def complete(
         self, batch: Batch, Z: Any, new: np.ndarray, gamma: np.ndarray, options: Options
@@ -496,6 +553,18 @@ class GrowingNetwork(Stated):
         self.chosen.append(tuple(map(to_host, weights)))
         if self.neurons.has_trees:
             self.wins = self.wins + self.neurons.cuts_by_feature(weights)
+
+    def next_size(self, options: Options) -> int:
+        """How many neurons the next step of a fit draws.
+
+        A block that explains nothing has too many columns for what is left to explain. Some such
+        blocks halve the next ones.
+        """
+        k = options.neurons_per_step
+        if options.searches:
+            least = min(k, -(-_LEAST_BLOCK // self.neurons.width))
+            k = max(k >> (self.idle // _TRIES), least)
+        return min(k, options.n_neurons - len(self.coef))
 
     def keep_first(self, n: int, n_steps: int, options: Options) -> None:
         """Keep the first n neurons only, as they were after ``n_steps`` steps."""

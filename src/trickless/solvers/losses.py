@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from math import exp
 
 import numpy as np
-from scipy.special import entr, expit, huber, log_softmax, softmax
+from scipy.special import entr, expit, huber, log_softmax, logit, softmax
 
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
 _NEWTON, _ACCURACY = 40, 1e-13
@@ -85,6 +85,10 @@ class Loss(ABC):
 
     def _positive(self, f: np.ndarray) -> np.ndarray:
         """P(y = +1) where f minimises the expected loss."""
+        raise NotImplementedError
+
+    def start(self, shares: np.ndarray) -> np.ndarray:
+        """The constant whose probabilities of +1 are these shares of rows: (n_outputs,)."""
         raise NotImplementedError
 
 
@@ -291,6 +295,9 @@ class Logistic(DualLoss):
     def _positive(self, f: np.ndarray) -> np.ndarray:
         return expit(f)
 
+    def start(self, shares: np.ndarray) -> np.ndarray:
+        return logit(shares)
+
     def conjugate(self, a: np.ndarray, y: np.ndarray) -> np.ndarray:
         return -entr(a * y) - entr(1 - a * y)
 
@@ -388,6 +395,9 @@ class Softmax(Loss):
 
     def probability(self, f: np.ndarray) -> np.ndarray:
         return softmax(f, axis=1)
+
+    def start(self, shares: np.ndarray) -> np.ndarray:
+        return np.log(shares) - np.log(shares).mean()
 
 
 REGRESSION_LOSSES = ("squared_error", "huber", "epsilon_insensitive")

@@ -33,6 +33,8 @@ _BITS = 50
 _FEW = 10
 #: How far a curvature is above the rest if it counts less in λ.
 FAR = 1e4
+#: The most Newton steps for a constant, their accuracy, and its inverse variance a priori.
+_ITERATIONS, _ACCURACY, _PRIOR = 100, 1e-6, 0.25
 
 
 class Units(NamedTuple):
@@ -190,3 +192,28 @@ def safe_share(coef: np.ndarray, gamma: np.ndarray, loss: Loss) -> np.ndarray:
         return np.ones_like(coef)
     far = np.maximum(loss.bending * np.abs(coef), np.finfo(float).tiny)
     return np.minimum(1.0, np.log1p(far) / (gamma * far))
+
+
+def damped(step: np.ndarray, loss: Loss) -> np.ndarray:
+    """A Newton step of a constant, no longer than is sure to descend (see ``safe_share``)."""
+    return step * safe_share(step, np.ones(1), loss)
+
+
+def constant_of(
+    loss: Loss, f: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
+) -> np.ndarray:
+    """What to add to f for the least loss, (n_outputs,): a constant, a priori of about ±2."""
+    added, n = np.zeros(f.shape[1]), effective_rows(len(f), weight)
+    share = np.full(len(f), n / len(f)) if weight is None else weight * (n / weight.sum())
+    for _ in range(_ITERATIONS):
+        g, h = (share @ values for values in loss.newton(f + added, targets))
+        step = damped((g - _PRIOR * added) / (h + _PRIOR), loss)
+        added = added + step
+        if np.abs(step).max() < _ACCURACY:
+            break
+    return added
+
+
+def effective_rows(n_rows: int, weight: np.ndarray | None) -> float:
+    """The number of rows of equal weight that tell as much (Kish): (Σw)² / Σw²."""
+    return float(n_rows) if weight is None else float(weight.sum() ** 2 / (weight**2).sum())

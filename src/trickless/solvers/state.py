@@ -14,7 +14,9 @@ Keep = Callable[[Callable[[], State]], object]
 
 
 class Measure(Protocol):
-    """How well decision values fit targets."""
+    """How well decision values fit targets, which may be ``discrete``: ±1."""
+
+    discrete: bool
 
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Error of each row."""

@@ -107,21 +107,23 @@ def may_be_newton(preconditioner: str | None, schedule: str) -> bool:
     return preconditioner == "newton" or (preconditioner == "auto" and schedule != "theorem")
 
 
-def plan(given: dict[str, Any], plain: bool, n_rows: int, neurons: Neurons) -> Plan:
+def plan(
+    given: dict[str, Any], plain: bool, n_rows: int, n_effective: float, neurons: Neurons
+) -> Plan:
     """The values that a learner uses for parameters in ``given`` that are "auto".
 
-    They depend on the number of rows. ``plain`` says that steps must not be preconditioned unless
-    the user asks for that.
+    They depend on the number of rows, which is ``n_effective`` where their weights count. ``plain``
+    says that steps must not be preconditioned unless the user asks for that.
     """
     newton = given["preconditioner"] == "newton" or (
         neurons.has_trees and may_be_newton(given["preconditioner"], given["schedule"])
     )
-    usual = _of_trees(n_rows) if newton else _of_others(given, plain, n_rows, neurons.width)
+    usual = _of_trees(n_effective) if newton else _of_others(given, plain, n_rows, neurons.width)
     wanted = {name: given[name] for name in Plan._fields if name != "preconditioner"}
     return usual._replace(**{n: v for n, v in wanted.items() if not isinstance(v, str)})
 
 
-def _of_trees(n_rows: int) -> Plan:
+def _of_trees(n_rows: float) -> Plan:
     """Newton steps on trees whose cuts are chosen, stopped early if there are rows to spare."""
     return Plan("newton", ROWS_OF_TREES, 1, 2000, 8, 0.0, 0.15, n_rows >= _WORTH_STOPPING)
 
