@@ -272,10 +272,15 @@ def test_a_fit_on_trees_as_they_are_drawn_is_that_of_loops_over_rows(learner, ou
         Y, start = y, np.average(y, axis=0, weights=weight if weighted else None)
     elif outputs == 1:
         y = f[:, 0] > 0.5
-        Y, start = np.where(y, 1.0, -1.0)[:, None], np.zeros(1)
+        share = np.average(y, weights=weight if weighted else None)
+        Y, start = np.where(y, 1.0, -1.0)[:, None], np.log([share / (1 - share)])
     else:
         y = f.argmax(axis=1)
-        Y, start = np.where(y[:, None] == np.arange(3), 1.0, -1.0), np.zeros(3)
+        hit = y[:, None] == np.arange(3)
+        start = np.log(np.average(hit, axis=0, weights=weight if weighted else None))
+        Y, start = np.where(hit, 1.0, -1.0), start - start.mean()
+    if learner.loss != "log_loss" and not is_regressor(learner):
+        start = np.zeros(outputs)
     model = learner.set_params(
         neurons=Trees(3), n_neurons=9, n_candidates=1, step_size=0.3, damping=0.2,
         early_stopping=False, dtype="float64", random_state=0,

@@ -300,9 +300,12 @@ def descend_from(
 
 
 def shares_of(targets: np.ndarray, weight: np.ndarray | None, coupled: bool) -> np.ndarray:
-    """Shares of rows with the target +1, (n_outputs,), after one more row of no known class."""
-    n, unknown = effective_rows(len(targets), weight), 1 / targets.shape[1] if coupled else 0.5
-    return (n * np.average(targets > 0, axis=0, weights=weight) + unknown) / (n + 1)
+    """Shares of rows with the target +1, (n_outputs,).
+
+    A class without rows has its share of one row of no known class, and no class has all rows.
+    """
+    least = (1 / targets.shape[1] if coupled else 0.5) / (effective_rows(len(targets), weight) + 1)
+    return np.clip(np.average(targets > 0, axis=0, weights=weight), least, 1 - least)
 
 
 def go_on_from_descent(learner: _DoublyStochastic) -> None:

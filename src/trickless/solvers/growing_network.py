@@ -481,9 +481,10 @@ class GrowingNetwork(Stated):
         """How far a step of blocks moves the intercept, so that probabilities have the right mean.
 
         It is a Newton step. Where one class is rare, the curvature is small, and steps along the
-        gradient would take too long. Each batch has the share of its rows in all rows so far.
+        gradient would take too long. Each batch has the share of its rows in all rows so far. The
+        theorem is about steps without an intercept.
         """
-        if slopes.level is None or options.newton:
+        if slopes.level is None or options.newton or options.schedule == "theorem":
             return 0.0
         total, g, h = slopes.level
         rows = n_rows * float(total.mean())
