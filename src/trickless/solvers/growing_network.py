@@ -152,6 +152,12 @@ class GrowingNetwork(Stated):
         check_measure(self.measure)
         check_array("intercept", self.intercept, "f8", (None,))
         check_array("spread", self.spread, "f8", (n_outputs,))
+        for name in ("moved", "level"):
+            value = getattr(self, name, 0.0)
+            if not isinstance(value, float):
+                check_array(name, value, "f8", (n_outputs,))
+        check_is("levelled", self.levelled, float)
+        check_count("idle", self.idle, 0)
         check_array("coef", self.coef.rows, "f4 f8", (None, self.neurons.width, n_outputs))
         check_list("history", self.history, Seen)
         if {type(value) for seen in self.history for value in seen} - {int, float}:
