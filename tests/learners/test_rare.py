@@ -7,14 +7,8 @@ from sklearn.metrics import log_loss
 
 from trickless import (
     DoublyStochasticClassifier,
-    KernelGradientClassifier,
-    KitchenSinksClassifier,
-    NoisyKernelClassifier,
-    NORMAClassifier,
-    PegasosClassifier,
-    SDCAClassifier,
-    ShrinkingGradientClassifier,
 )
+from trickless.learners.doubly_stochastic import options_of
 from trickless.solvers.losses import make_loss
 from trickless.solvers.newton import constant_of, effective_rows
 
@@ -55,3 +49,87 @@ def test_steps_of_blocks_have_the_rate_of_a_rare_class(rate, seed):
     assert np.abs(standard_errors(model, *data)).max() < 3
     constant = log_loss(y_test, np.full(len(y_test), y.mean()))
     assert log_loss(y_test, model.predict_proba(X_test)) < constant
+
+
+def test_trees_have_the_rate_of_a_rare_class_on_new_rows():
+    X, y, X_test, y_test = data = rare(0.02)
+    model = DoublyStochasticClassifier("trees", random_state=0).fit(X, y)
+    assert np.abs(standard_errors(model, *data)).max() < 3
+    unmoved = model.decision_function(X_test) - model.intercept_ + model.descent_.constant
+    assert log_loss(y_test, model.predict_proba(X_test)) < log_loss(
+        y_test, make_loss("log_loss").probability(unmoved[:, None])
+    )
+
+
+@pytest.mark.parametrize("neurons", ["gaussian", "trees"])
+def test_weights_and_several_classes_count(neurons):
+    X, y, X_test, y_test = rare(0.03)
+    y, y_test = (np.where(c, 2, x[:, 0] > 0) for c, x in ((y, X), (y_test, X_test)))
+    weight = np.where(y == 2, 0.5, 1.0)
+    model = DoublyStochasticClassifier(neurons, n_neurons=1000, random_state=0).fit(X, y, weight)
+    again = y_test != 2
+    again |= np.random.default_rng(0).random(len(y_test)) < 0.5  # the rare class counts half
+    assert np.abs(standard_errors(model, X, y, X_test[again], y_test[again], weight)).max() < 3.5
+
+
+def test_a_stream_has_the_rate_of_a_rare_class():
+    X, y, X_test, y_test = rare(0.02, n_train=16_384)
+    model = DoublyStochasticClassifier(n_neurons=600, random_state=0)
+    for rows in np.split(np.arange(len(y)), 8):
+        model.partial_fit(X[rows], y[rows], classes=[0, 1])
+    assert model.preconditioner_ == "block"
+    assert np.abs(standard_errors(model, X, y, X_test, y_test)).max() < 3.5
+
+
+@pytest.mark.parametrize("neurons", ["gaussian", "trees"])
+def test_rows_of_weight_zero_are_absent(neurons):
+    X, y, X_test, _ = rare(0.1, n_train=1500, n_test=100)
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    model = DoublyStochasticClassifier(neurons, n_neurons=300, random_state=0)
+    kept = weight > 0
+    p = model.fit(X, y, weight).predict_proba(X_test)
+    np.testing.assert_array_equal(
+        model.fit(X[kept], y[kept], weight[kept]).predict_proba(X_test), p
+    )
+
+
+def test_early_stopping_counts_effective_rows():
+    X, y, *_ = rare(0.3, n_train=400, n_test=10)
+    weight = np.full(400, 1e-6)
+    weight[:20] = 1.0
+    model = DoublyStochasticClassifier("trees", n_neurons=20, random_state=0)
+    assert model.fit(X, y).early_stopping_
+    assert not model.fit(X, y, weight).early_stopping_
+    assert model.fit(X, y, np.full(400, 1e-6)).early_stopping_
+
+
+def test_the_rows_held_out_have_the_same_share_of_each_class():
+    X, y, *_ = rare(0.02, n_train=1000, n_test=10)
+    model = DoublyStochasticClassifier("trees", n_neurons=10, random_state=0).fit(X, y)
+    targets = model.targets_.matrix(y)
+    held_out, training = model.descent_.split(targets, options_of(model))
+    assert sorted([*held_out, *training]) == list(range(1000))
+    assert len(held_out) == 100
+    assert abs(y[held_out].sum() - 0.1 * y.sum()) <= 1
+
+
+def test_a_class_without_rows_in_the_first_batch_may_follow():
+    X, y, *_ = rare(0.2, n_train=400, n_test=10)
+    X, y = (part[np.argsort(y, kind="stable")] for part in (X, y))
+    model = DoublyStochasticClassifier(random_state=0)
+    model.partial_fit(X[:100], y[:100], classes=[0, 1, 2])
+    assert np.isfinite(model.intercept_).all()
+    p = model.partial_fit(X[100:], y[100:]).predict_proba(X)
+    assert np.isfinite(p).all()
+
+
+def test_the_constant_makes_probabilities_average_to_the_rate():
+    rng = np.random.default_rng(0)
+    f = 2 * rng.standard_normal((5000, 1))
+    y = np.where(rng.random((5000, 1)) < 1 / (1 + np.exp(3 - f)), 1.0, -1.0)
+    weight = rng.random(5000)
+    loss = make_loss("log_loss")
+    p = loss.probability(f + constant_of(loss, f, y, weight))[:, 1]
+    assert np.average(p, weights=weight) == pytest.approx(
+        np.average(y[:, 0] > 0, weights=weight), rel=0.01
+    )

@@ -229,7 +229,7 @@ class _DoublyStochastic(NeuronLearner):
 
     @property
     def intercept_(self) -> np.ndarray:
-        """The constant that the network starts with, shape (n_outputs,)."""
+        """The constant of the network, shape (n_outputs,)."""
         return self.descent_.intercept
 
     @property
@@ -392,7 +392,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
         compares several families, and takes the best. See :mod:`trickless.neurons`.
     n_neurons : int or "auto", default="auto"
-        The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps.
+        The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps,
+        or more if blocks become smaller.
         "auto" is 20,000, or at most 2,000 trees with Newton steps.
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
         The loss l. "huber" and "epsilon_insensitive" are robust to outliers.
@@ -447,7 +448,7 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
     damping : float or "auto", default="auto"
         The regularisation of a preconditioned step: reg, or λ for Newton steps. It is relative to
         the mean of the covariance's diagonal, which is the mean curvature of a leaf for Newton
-        steps. "auto" is 1e-4, or 0.15 for Newton steps.
+        steps. "auto" is 1e-4, or 0.15 for Newton steps, and more for trees if classes are rare.
     batch_size : int or "auto", default="auto"
         The number b of rows in a step. "auto" is 512 for plain steps. With a preconditioner it is
         all rows of ``fit``, or of one call of ``partial_fit``, up to 16,384 (131,072 for Newton
@@ -456,7 +457,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         The number k of neurons that each step draws. "auto" is 32 for plain steps and 1 for Newton
         steps. With the preconditioner "block" it is as many neurons as give one column for each 16
         rows of the step, and at most 1,024 columns. Memory must hold the activations of these rows
-        and neurons.
+        and neurons. In ``fit`` with ``step_size="auto"``, every third block that explains nothing
+        halves the later blocks, down to 64 columns.
     n_candidates : int or "auto", default="auto"
         The number of neurons to draw for each neuron that is used. With more than 1, each step
         draws several neurons and keeps the best. The best gives the largest gain on a fresh sample
@@ -473,7 +475,8 @@ class DoublyStochasticRegressor(Regressor, _DoublyStochastic):
         improves. The score is the share of the loss of these rows that is explained. It is computed
         after every pass, or every twentieth of ``n_neurons``. For trees it is computed a hundred
         times, and the best number of trees is kept. "auto" is True if the neurons are trees and
-        there are at least 40 rows.
+        there are at least 40 rows. Of rows with weights, their effective number counts,
+        (Σw)² / Σw².
     validation_fraction : float, default=0.1
         Share of the rows to hold out for ``early_stopping``.
     n_iter_no_change : int, default=5
@@ -621,7 +624,9 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     .. math:: c_j = -\frac{\gamma_i}{k}\, \mathrm{mean}\big(l'(f(x), y)\, \psi(x; w_j)\big)
 
     and earlier coefficients are multiplied by :math:`1 - \gamma_i \alpha`. The model stores the
-    coefficients and a seed, from which neurons are drawn again.
+    coefficients and a seed, from which neurons are drawn again. With "log_loss", the network starts
+    with the log-odds of the first batch's classes as its intercept. Steps on blocks move the
+    intercept, so that probabilities average to the shares of the classes.
 
     Parameters
     ----------
@@ -629,7 +634,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         The family of neurons, or its name, such as "gaussian", "stumps" or "tabular". "auto"
         compares several families, and takes the best. See :mod:`trickless.neurons`.
     n_neurons : int or "auto", default="auto"
-        The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps.
+        The number of neurons that ``fit`` draws. It takes ``n_neurons / neurons_per_step`` steps,
+        or more if blocks become smaller.
         "auto" is 20,000, or at most 2,000 trees with Newton steps.
     loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"
         The loss l. "log_loss" is the logistic loss for two classes and the softmax loss for more.
@@ -661,7 +667,7 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     damping : float or "auto", default="auto"
         The regularisation of a preconditioned step: reg, or λ for Newton steps. It is relative to
         the mean of the covariance's diagonal, which is the mean curvature of a leaf for Newton
-        steps. "auto" is 1e-4, or 0.15 for Newton steps.
+        steps. "auto" is 1e-4, or 0.15 for Newton steps, and more for trees if classes are rare.
     batch_size : int or "auto", default="auto"
         The number b of rows in a step. "auto" is 512 for plain steps. With a preconditioner it is
         all rows of ``fit``, or of one call of ``partial_fit``, up to 16,384 (131,072 for Newton
@@ -670,7 +676,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         The number k of neurons that each step draws. "auto" is 32 for plain steps and 1 for Newton
         steps. With the preconditioner "block" it is as many neurons as give one column for each 16
         rows of the step, and at most 1,024 columns. Memory must hold the activations of these rows
-        and neurons.
+        and neurons. In ``fit`` with ``step_size="auto"``, every third block that explains nothing
+        halves the later blocks, down to 64 columns.
     n_candidates : int or "auto", default="auto"
         The number of neurons to draw for each neuron that is used. "auto" is 1, or 8 for trees. See
         :class:`DoublyStochasticRegressor`.
@@ -680,8 +687,9 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
     early_stopping : bool or "auto", default="auto"
         Whether ``fit`` holds rows out, and stops before ``n_neurons`` when their score no longer
         improves. The score is the share of the loss of these rows that is explained. For trees, the
-        best number of them is kept. "auto" is True if the neurons are trees and there are at least
-        40 rows.
+        best number of them is kept, and the intercept is moved to their mean probabilities. "auto"
+        is True if the neurons are trees and there are at least 40 rows. Of rows with weights, their
+        effective number counts, (Σw)² / Σw².
     validation_fraction : float, default=0.1
         Share of the rows to hold out for ``early_stopping``.
     n_iter_no_change : int, default=5
@@ -709,6 +717,8 @@ class DoublyStochasticClassifier(Classifier, _DoublyStochastic):
         The labels.
     neuron_coef_ : array of shape (n_neurons, width, n_outputs)
         Coefficients of the neurons.
+    intercept_ : array of shape (n_outputs,)
+        The constant of the decision values.
     online_error_ : array of shape (n_steps, 2)
         Number of rows of each step, and the share misclassified before the step.
     loss_curve_ : array of shape (n_steps,)

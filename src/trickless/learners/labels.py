@@ -159,8 +159,6 @@ class LabelSets(Stated):
     Each label is learned by itself, as ±1. The classes are the numbers of the columns of y.
     """
 
-    discrete = True
-
     def __init__(self, owner: str, y: np.ndarray) -> None:
         self.owner = owner
         self.classes = np.arange(y.shape[1])
