@@ -1,13 +1,16 @@
 """Leaves of trees: the loops of NumPy and of numba against loops over rows in plain Python."""
 
 import os
+import re
 import subprocess
 import sys
 from inspect import getmembers, isfunction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import trickless
 from trickless.arrays import leaves as of_numpy
 from trickless.arrays.leaves import SUM_BITS, unpacked
 from trickless.arrays.loops import Loops, loops
@@ -283,3 +286,22 @@ def test_numbers_of_leaves_and_levels_have_limits(module):
     bins, buckets, *rest = args["cut_gains"]
     with pytest.raises(ValueError, match="the bucket of missing values is not the last one"):
         checked.cut_gains(bins, np.zeros_like(buckets), *rest)
+
+
+def test_only_checked_loops_reach_the_loops():
+    """Other modules may import what is no loop."""
+    root = Path(trickless.__file__).parent
+    users = {
+        path.relative_to(root).as_posix(): names.split(", ")
+        for path in root.rglob("*.py")
+        for names in re.findall(r"from trickless\.arrays\.leaves import (.*)", path.read_text())
+    }
+    assert users
+    for names in users.values():
+        assert set(names) <= {"SUM_BITS", "unpacked"}
+    importers = [
+        path.name
+        for path in root.rglob("*.py")
+        if re.search(r"arrays import .*\b(compiled|leaves)\b|arrays\.compiled", path.read_text())
+    ]
+    assert importers == ["loops.py"]
