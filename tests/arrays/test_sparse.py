@@ -6,7 +6,7 @@ import scipy.sparse
 
 from trickless import SDCARegressor
 from trickless.arrays.growing import GrowingSparse
-from trickless.arrays.sparse import check_csr, checked_csr, parts_of
+from trickless.arrays.sparse import canonical, check_csr, checked_csr, parts_of
 
 DATA = np.array([1.0, 2.0, 3.0])
 COLUMNS = np.array([0, 2, 1], dtype=np.int32)
@@ -68,15 +68,47 @@ def test_parts_leave_out_room_for_more():
 
 
 @pytest.mark.parametrize("method", ["fit", "predict"])
-@pytest.mark.parametrize("kind", [scipy.sparse.csr_matrix, scipy.sparse.csc_array])
-def test_damaged_rows_of_the_user_are_refused(kind, method):
+@pytest.mark.parametrize("name", ["indices", "indptr"])
+@pytest.mark.parametrize(
+    "kind", [scipy.sparse.csr_matrix, scipy.sparse.csc_array, scipy.sparse.bsr_matrix]
+)
+def test_damaged_rows_of_the_user_are_refused(kind, name, method):
+    damaged = kind(np.eye(3))
+    setattr(damaged, name, changed(getattr(damaged, name), -1, 10**9))
+    cause = "not in the range" if name == "indices" else "do not go up"
+    assert_refused(method, damaged, rf"X is a damaged .*{cause}.*Remedy")
+
+
+@pytest.mark.parametrize("method", ["fit", "predict"])
+@pytest.mark.parametrize(("place", "cause"), [(10**9, "exceeds"), (-1, "negative")])
+def test_damaged_coordinates_are_refused(place, cause, method):
+    damaged = scipy.sparse.coo_matrix(np.eye(3))
+    damaged.row[1] = place
+    assert_refused(method, damaged, rf"X is a damaged coo_matrix.*{cause}.*Remedy")
+
+
+def assert_refused(method, damaged, message):
     X, y = np.eye(3), np.arange(3.0)
-    model = SDCARegressor().fit(kind(X), y)
-    damaged = kind(X)
-    damaged.indices[1] = 10**9
+    model = SDCARegressor().fit(X, y)
     arguments = (damaged,) if method == "predict" else (damaged, y)
-    with pytest.raises(ValueError, match=r"X is a damaged cs.*not in the range.*Remedy"):
+    with pytest.raises(ValueError, match=message):
         getattr(model, method)(*arguments)
+
+
+def test_rows_are_copied_only_if_they_are_not_canonical():
+    X = np.array([[0.0, 2.0, 1.0], [3.0, 0.0, 0.0]])
+    rows = scipy.sparse.csr_matrix(X)
+    assert np.shares_memory(canonical(rows).data, rows.data)
+    assert canonical(X) is X
+    twice = scipy.sparse.csr_array((X[[0, 0], [1, 1]] / 2, [1, 1], [0, 2]), shape=(1, 3))
+    for dtype in (np.float16, np.float32, np.float64, int):
+        rows = twice.copy()
+        rows.data = rows.data.astype(dtype)
+        got = canonical(rows)
+        assert isinstance(got, scipy.sparse.csr_array)
+        assert (got.toarray() == X[0] * [0, 1, 0]).all()
+        assert got.nnz == 1
+    assert twice.nnz == 2
 
 
 @pytest.mark.parametrize(
@@ -89,6 +121,7 @@ def test_damaged_rows_of_the_user_are_refused(kind, method):
         lambda s: s | {"_indices": narrow(s["_indices"])},
         lambda s: s | {"_ends": narrow(s["_ends"])},
         lambda s: s | {"_indices": s["_ends"]},
+        lambda s: s | {"_indices": like(s["_indices"], np.array([2, 0, 1]), 3)},
         lambda s: s | {"_data": like(s["_data"], None, 3)},
         lambda s: s | {"_data": like(s["_data"], DATA, 2)},
         lambda s: s | {"_data": like(s["_data"], [1, 2, 3], 3)},

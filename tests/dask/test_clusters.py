@@ -233,6 +233,21 @@ def test_outputs_sparse_rows_and_chunks_of_columns(model):
     np.testing.assert_allclose(model.predict(X), local.predict(X), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("model", [sinks(), descent()], ids=["sinks", "descent"])
+def test_sparse_rows_that_are_not_canonical(model):
+    X, y, _ = data()
+
+    def reversed_columns(rows):
+        return scipy.sparse.csr_matrix(rows[:, ::-1])[:, ::-1]
+
+    plain, other = (
+        cut(X).map_blocks(form, dtype=X.dtype)
+        for form in (scipy.sparse.csr_matrix, reversed_columns)
+    )
+    expected = fit(clone(model), plain, cut(y)).predict(X)
+    np.testing.assert_allclose(fit(clone(model), other, cut(y)).predict(X), expected, atol=1e-6)
+
+
 def frame():
     X, y, _ = data()
     table = pd.DataFrame(X, columns=list("abcd"))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.sparse import check_csr
+from trickless.arrays.sparse import canonical, check_csr
 from trickless.arrays.stated import Stated, check_count, check_is, check_same
 
 
@@ -100,7 +100,11 @@ class Growing(Stated):
 
 
 class GrowingSparse(Stated):
-    """A CSR matrix that grows by rows."""
+    """A CSR matrix in canonical form that grows by rows.
+
+    Rows in another form are copied, because SciPy would sort ``data`` in place, but indices of 32
+    bits in a copy.
+    """
 
     def __init__(self) -> None:
         self._data, self._indices, self._ends = Growing(), Growing(), Growing()
@@ -116,6 +120,7 @@ class GrowingSparse(Stated):
 
     def append(self, rows: Any) -> None:
         """Append the rows of a CSR matrix."""
+        rows = canonical(rows)
         if len(self._ends) == 0:
             self._ends.append(np.zeros(1, dtype=np.int64))
         self._n_columns = max(self._n_columns, rows.shape[1])
@@ -139,7 +144,7 @@ class GrowingSparse(Stated):
 
     @property
     def rows(self) -> Any:
-        """All rows so far, as a CSR matrix that shares their memory."""
+        """All rows so far, as a CSR matrix that shares the memory of their numbers."""
         arrays = self._data.rows, self._indices.rows, self._ends.rows
         return scipy.sparse.csr_matrix(arrays, shape=(len(self), self._n_columns), copy=False)
 
@@ -152,6 +157,8 @@ class GrowingSparse(Stated):
         if not columns.dtype == ends.dtype == np.int64:
             raise ValueError("the columns and ends of sparse rows are not int64")
         check_csr(data, columns, ends, (len(self), self._n_columns))
+        if not self.rows.has_canonical_format:
+            raise ValueError("the columns of sparse rows are not sorted and distinct")
 
 
 def growing_like(X: Any) -> Growing | GrowingSparse:

@@ -1,4 +1,4 @@
-"""Checks of sparse rows before compiled code trusts them.
+"""Sparse rows: checks before compiled code trusts them, and their canonical form.
 
 SciPy uses the column numbers and ends of a CSR matrix as positions in memory, without checks. Its
 own ``check_format`` omits some checks, for instance if the last end is 0 or less.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, csr_matrix
+import scipy.sparse
 
 from trickless.arrays.stated import check_array, check_same
 
@@ -57,7 +57,7 @@ def check_csr(data: Any, columns: Any, ends: Any, shape: Any) -> None:
 
 def check_rows(name: str, X: Any, n_rows: int | None, n_columns: int | None) -> None:
     """Check that rows of a state are an array or a CSR matrix of floating-point numbers."""
-    if not isinstance(X, csr_matrix | csr_array):
+    if not isinstance(X, scipy.sparse.csr_matrix | scipy.sparse.csr_array):
         check_array(name, X, "f4 f8", (n_rows, n_columns))
         return
     shape = [int(n) for n in X.shape]
@@ -77,3 +77,49 @@ def checked_csr(cls: Any, data: Any, columns: Any, ends: Any, shape: Any) -> Any
     """Make a ``csr_matrix`` or ``csr_array`` from parts, after ``check_csr``."""
     check_csr(data, columns, ends, shape)
     return cls((data, columns, ends), shape=tuple(shape), copy=False)
+
+
+def canonical(X: Any) -> Any:
+    """Convert sparse rows to canonical form; others are returned unchanged.
+
+    The columns of each row are sorted and distinct, and no number is 0. SciPy and scikit-learn sort
+    and sum the numbers of other rows in place. ``X`` never changes. Rows that are canonical share
+    its memory.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or sparse array of shape (n_rows, n_features)
+        Rows in any format.
+
+    Returns
+    -------
+    array, csr_matrix or csr_array of shape (n_rows, n_features)
+
+    Raises
+    ------
+    ValueError
+        If a column number or an end points outside of memory.
+    """
+    if not scipy.sparse.issparse(X) or X.ndim != 2:
+        return X
+    if X.format == "coo":  # anew, since only the constructor checks its coordinates
+        X = type(X)((X.data, (X.row, X.col)), shape=X.shape)
+    elif X.format == "csc":
+        check_csr(*parts_of(X), X.shape[::-1])
+    elif X.format == "bsr":
+        blocks, columns, ends = parts_of(X)
+        n_blocks = [n // size for n, size in zip(X.shape, X.blocksize, strict=True)]
+        check_csr(blocks[:, 0, 0], columns, ends, n_blocks)
+    X = X.tocsr()
+    parts = parts_of(X)
+    check_csr(*parts, X.shape)
+    # A new object, because an old one remembers its form from before its arrays were changed.
+    cls = scipy.sparse.csr_array if isinstance(X, scipy.sparse.sparray) else scipy.sparse.csr_matrix
+    rows = cls(parts, shape=X.shape, copy=False)
+    if rows.has_canonical_format and rows.data.all():
+        return rows
+    single = rows.dtype == np.float16  # in which SciPy has no sums
+    rows = rows.astype(np.float32) if single else rows.copy()
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows

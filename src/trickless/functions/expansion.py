@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.sparse import check_rows
+from trickless.arrays.sparse import canonical, check_rows
 from trickless.arrays.stated import Stated, check_array, check_is
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
 from trickless.functions.activations import by_neuron, evaluate, in_blocks, together
@@ -108,7 +108,7 @@ class Expansion(Stated):
     ) -> None:
         _check_expansion(support, alpha)
         self.neurons = neurons
-        self.support = support
+        self.support = canonical(support)
         self.alpha = alpha
         self.n_jobs = n_jobs
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from trickless.arrays.devices import beside, check_on_host, matching, n_bytes, take, zeros
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.sparse import canonical
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
 from trickless.functions.activations import evaluate
@@ -102,6 +103,7 @@ class Network(Stated):
             Values, in the library and on the device of X if it supports float64, and otherwise in
             NumPy.
         """
+        X = canonical(X)
         total = zeros((X.shape[0], self.n_outputs), X)
         total += beside(total, np.asarray(self.intercept, dtype=np.float64))
         like = X  # keeps the precision, which may change when rows are read
@@ -157,7 +159,7 @@ class Network(Stated):
         """
         check_independent("Network", "a standard error", self.neurons)
         check_on_host("Network.estimate", X, "call the network, which gives values without errors")
-        m = self.n_neurons
+        X, m = canonical(X), self.n_neurons
         total = np.zeros((X.shape[0], self.n_outputs))
         squares = np.zeros_like(total)  # of the draws; if stratified, of differences of neighbours
         last = np.zeros_like(total)  # value of the last draw so far

@@ -16,7 +16,7 @@ from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import row_blocks
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
-from trickless.learners.rows import check_parts
+from trickless.learners.rows import canonical_rows
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.patches import for_images
 from trickless.rules import (
@@ -204,8 +204,7 @@ def table(owner: str, name: str, X: Any) -> Any:
         if (why := why_no_frame(X)) is not None:
             raise TypeError(f"{owner}: {why}")
         if scipy.sparse.issparse(X):
-            check_parts(owner, X)
-            return X.tocsr()
+            return canonical_rows(owner, X)
         X = X if dispatches() and is_foreign(X) else np.asarray(unmasked(X))
     if X.ndim != 2:
         raise ValueError(

@@ -107,14 +107,6 @@ class RowsOfKernel(Matrix):
                 f"parameter {unknown[0]!r}. Remedy: it takes {', '.join(known) or 'none'}."
             )
 
-    def converted(self, X: Any) -> Any:
-        """Sparse rows with column numbers of 32 bits, since some kernels take no others."""
-        wide = issparse(X) and X.indices.dtype != np.int32
-        if not wide or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
-            return X
-        indices = [part.astype(np.int32) for part in (X.indices, X.indptr)]
-        return type(X)((X.data, *indices), shape=X.shape)
-
 
 class KernelLearner(Learner):
     """A learner of f = Σ αᵢ k(xᵢ, ·) with a kernel in closed form.

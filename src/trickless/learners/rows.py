@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.arrays.sparse import check_csr, parts_of
+from trickless.arrays.sparse import canonical
 from trickless.arrays.stated import Stated, check_is, check_same
 from trickless.learners.gaps import missing_by_column, warn_of_gaps
 from trickless.learners.given import as_targets, check_shape, of_arrays
@@ -76,10 +76,6 @@ class Matrix(Stated):
     def why_refused(self, X: Any) -> str | None:
         """Explain why rows are not finite numbers, with a remedy; None if the reason is unknown."""
         return why_no_numbers(X, _FINITE)
-
-    def converted(self, X: Any) -> Any:
-        """Rows in the learner's precision, converted further if the learner needs that."""
-        return X
 
 
 class RowsOfNeurons(Matrix):
@@ -225,6 +221,7 @@ class Rows(Stated):
     def _validated(self, learner: Any, X: Any, y: Any, reset: bool) -> Any:
         """Rows, and targets if there are any, as arrays of finite numbers."""
         check_shape(self.owner, X, None if reset else learner.n_features_in_)
+        X = canonical_rows(self.owner, X)
         numbered = is_frame(X) and self._is_numbered(learner, X, reset)
         if is_frame(X):
             X = with_names_as_text(X, () if reset else getattr(learner, "feature_names_in_", ()))
@@ -245,7 +242,6 @@ class Rows(Stated):
             X = unnamed(X)
         X = self._as_numbers(X)
         check_readable(self.owner, X, self.kind.devices)
-        check_parts(self.owner, X)
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
         if self.kind.tables:
             options["ensure_all_finite"] = "allow-nan"
@@ -345,19 +341,17 @@ class Rows(Stated):
             kind = self.kind
             poor = warn_of_resolution(self.owner, X, self.dtype, kind.apart, kind.by_order)
             self.resolved = not poor
-        return self.kind.converted(converted)
+        return converted
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and files forget the device, so that later rows may be on any device."""
         return self.__dict__ | {"place": None}
 
 
-def check_parts(owner: str, X: Any) -> None:
-    """Raise an error for sparse rows whose column numbers or ends point outside of memory."""
-    if not scipy.sparse.issparse(X) or X.format not in ("csr", "csc"):
-        return
+def canonical_rows(owner: str, X: Any) -> Any:
+    """Sparse rows in canonical form, which is checked; other rows unchanged."""
     try:
-        check_csr(*parts_of(X), X.shape if X.format == "csr" else X.shape[::-1])
+        return canonical(X)
     except ValueError as error:
         raise ValueError(
             f"{owner}: X is a damaged {type(X).__name__}: {error}. Remedy: make it anew, for "
