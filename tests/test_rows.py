@@ -10,8 +10,16 @@ from sklearn.base import clone
 
 from cases import KERNEL_LEARNERS, LEARNERS, SPARSE, answers, inputs, name_of, problem, suited
 from fit_everything import make
-from trickless import Expansion, KitchenSinksRegressor, RandomFeatures, hsic_test, mmd_test
+from trickless import (
+    Expansion,
+    KitchenSinksClassifier,
+    KitchenSinksRegressor,
+    RandomFeatures,
+    hsic_test,
+    mmd_test,
+)
 from trickless.functions.stream import draw
+from trickless.neurons import Gaussian
 
 EVERY = LEARNERS + KERNEL_LEARNERS
 every_learner = pytest.mark.parametrize("learner", EVERY, ids=name_of)
@@ -207,3 +215,19 @@ def test_kernel_functions_of_neurons_take_rows_in_any_form():
         weights = draw(fits[0], rng, 5, np.float64)
         for form in SOME:
             np.testing.assert_allclose(fits[0](form(X), weights), fits[0](X, weights), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_relevance_of_features_is_that_of_dense_rows(dtype):
+    """Bit for bit, since descent magnifies what differs by rounding."""
+    learner = KitchenSinksClassifier(
+        Gaussian("relevance"), n_neurons=60, random_state=0, dtype=dtype
+    )
+    X, y = problem(learner, rows=300)
+    X = X * (inputs(*X.shape, seed=9) > 0)
+    dense, sparse = clone(learner).fit(X, y), clone(learner).fit(scipy.sparse.csr_matrix(X), y)
+    np.testing.assert_array_equal(dense.neurons_.length_scale_, sparse.neurons_.length_scale_)
+    expected, tolerance = answers(dense, X), {"float32": 1e-3, "float64": 1e-9}[dtype]
+    np.testing.assert_allclose(
+        answers(sparse, X), expected, atol=tolerance * np.abs(expected).max()
+    )

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone, is_regressor
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, rbf_kernel
 
@@ -81,3 +82,20 @@ def test_kernels_that_are_no_functions_of_two_rows_are_refused(learner, kernel):
         model.fit(X, y)
     with pytest.raises(TypeError, match=r"kernel=Gaussian\(.*is a family of neurons.*Remedy"):
         model.set_params(kernel=Gaussian(1.0)).fit(X, y)
+
+
+def of_shared(x, y):
+    return float(np.exp(-((x - y) ** 2).sum()))
+
+
+@every_learner
+@pytest.mark.parametrize("dtype", [bool, int, np.float32])
+def test_functions_get_sparse_rows_as_arrays(learner, dtype, monkeypatch):
+    X, y = problem(learner, rows=30)
+    X = (2 * X).astype(dtype)
+    model = clone(learner).set_params(kernel=of_shared, kernel_params=None, random_state=0)
+    expected = answers(clone(model).fit(X, y), X)
+    monkeypatch.setattr(trickless.functions.exact_kernel, "BLOCK_BYTES", 7 * 4 * 8)
+    rows = scipy.sparse.csr_matrix(X)
+    np.testing.assert_allclose(answers(model.fit(rows, y), rows), expected, atol=1e-12)
+    np.testing.assert_allclose(answers(model, X), expected, atol=1e-12)

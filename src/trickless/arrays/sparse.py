@@ -15,6 +15,8 @@ from trickless.arrays.stated import check_array, check_same
 
 #: Types of column numbers and ends.
 INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
+#: The most numbers of sparse rows that are small enough to be dense.
+_SMALL = 2**21
 
 
 def check_csr(data: Any, columns: Any, ends: Any, shape: Any) -> None:
@@ -123,3 +125,12 @@ def canonical(X: Any) -> Any:
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows
+
+
+def dense_if_small(X: Any) -> Any:
+    """Make sparse rows dense if they are small; others are returned unchanged.
+
+    Products of sparse rows are rounded in another way than products of dense rows. Code whose
+    choices depend on rounding uses this, so that it makes the same choices for both.
+    """
+    return X.toarray() if scipy.sparse.issparse(X) and np.prod(X.shape) <= _SMALL else X

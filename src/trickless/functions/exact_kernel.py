@@ -6,11 +6,13 @@ block runs on one thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import sklearn
+from scipy.sparse import issparse
 
 from trickless.arrays.distances import squared_distances
 from trickless.arrays.threads import map_blocks, row_blocks
@@ -53,7 +55,10 @@ class ExactKernel:
         if self.metric == "rbf":  # scikit-learn's distances lose digits far from 0
             gamma = params.get("gamma")
             return np.exp(-(1 / X.shape[1] if gamma is None else gamma) * squared_distances(X, Y))
-        return sklearn.metrics.pairwise.pairwise_kernels(X, Y, metric=self.metric, **params)
+        function = partial(sklearn.metrics.pairwise.pairwise_kernels, metric=self.metric, **params)
+        if not callable(self.metric):
+            return function(X, Y)
+        return np.block([[function(x, y) for y in _dense(Y)] for x in _dense(X)])
 
     def matrix(self, X: Any, Y: Any) -> np.ndarray:
         """Compute k(x, x') for every row x of X and x' of Y, a block of rows on each thread."""
@@ -82,6 +87,15 @@ class ExactKernel:
         blocks = row_blocks(X.shape[0], rows_at_once(support.shape[0]))
         sums = map_blocks(lambda rows: self(X[rows], support) @ alpha, blocks, self.n_jobs)
         return np.concatenate(sums)
+
+
+def _dense(X: Any) -> Iterator[np.ndarray]:
+    """Yield rows as dense arrays for a function of two rows, blocks of sparse rows at a time."""
+    if not issparse(X):
+        yield X
+        return
+    for rows in row_blocks(X.shape[0], max(1, BLOCK_BYTES // (8 * max(1, X.shape[1])))):
+        yield X[rows].toarray()
 
 
 def check_kernel_values(owner: str, values: np.ndarray) -> None:

@@ -67,8 +67,7 @@ class RowsOfKernel(Matrix):
     def check(self, owner: str, X: Any) -> None:
         """Raise an error for rows and parameters that the kernel cannot take."""
         if not isinstance(self.kernel, str):
-            if not issparse(X):
-                self._try_function(owner, X)
+            self._try_function(owner, X[:2].toarray() if issparse(X) else X[:2])
             return
         if self.kernel in _OF_HISTOGRAMS:
             check_non_negative(owner, float(X.min()))
@@ -77,7 +76,7 @@ class RowsOfKernel(Matrix):
             self._check_params(owner, list(signature(function).parameters)[2:])
 
     def _try_function(self, owner: str, X: Any) -> None:
-        """Check on two rows that a kernel function gives a number."""
+        """Check on two dense rows that a kernel function gives a number."""
         kernel, params = self.kernel, self.params or {}
         if isinstance(kernel, BaseEstimator):
             raise TypeError(
@@ -87,7 +86,7 @@ class RowsOfKernel(Matrix):
             )
         try:
             with np.errstate(all="ignore"):
-                sklearn.metrics.pairwise.pairwise_kernels(X[:2], X[:2], metric=kernel, **params)
+                sklearn.metrics.pairwise.pairwise_kernels(X, X, metric=kernel, **params)
         except (TypeError, ValueError) as error:
             cause = str(error).partition("\n")[0].rstrip(".")
             raise ValueError(
@@ -146,7 +145,7 @@ class KernelLearner(Learner):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel in _OF_SPARSE
+        tags.input_tags.sparse = callable(self.kernel) or self.kernel in _OF_SPARSE
         return tags
 
 

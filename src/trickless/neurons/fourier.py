@@ -18,6 +18,7 @@ from scipy.spatial.distance import pdist
 
 from trickless.arrays.devices import cosines_and_sines
 from trickless.arrays.distances import squared_distances
+from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_array, check_is
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons.checks import check_one_each, warn_of_units
@@ -146,7 +147,8 @@ class Fourier(Projected):
 
 def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     """Median distance of distinct rows. A row of weight 2 counts as two; 1 if there are none."""
-    X = np.asarray(X, dtype=np.float64) if not issparse(X) else X.astype(np.float64)
+    X = dense_if_small(X)
+    X = X.astype(np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
     # In units of this power of 2, no square overflows and some do not vanish.
     unit = float(np.ldexp(0.5, np.frexp(abs(X).max())[1])) or 1.0
     if issparse(X):

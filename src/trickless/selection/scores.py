@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless.arrays.devices import take, to_host
+from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.functions.activations import activations, together
 from trickless.functions.stream import Purpose, draw, generator
@@ -33,9 +34,10 @@ class Comparison:
     """A comparison of families on the same rows, with the same random numbers.
 
     If there are more than ``most`` rows, ``most`` of them are drawn at random. ``X``, ``targets``
-    and ``weight`` are the drawn rows, on the host. Comparisons with the same seed and purpose, but
-    different numbers, have different rows and neurons. With an ``alpha``, families are compared at
-    that regularisation strength. Otherwise, each is compared at its best.
+    and ``weight`` are the drawn rows, on the host. Sparse rows become dense if they are small.
+    Comparisons with the same seed and purpose, but different numbers, have different rows and
+    neurons. With an ``alpha``, families are compared at that regularisation strength. Otherwise,
+    each is compared at its best.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class Comparison:
         if len(rows) > most:
             rng = generator(seed, purpose, 2 * number)
             rows = np.sort(rng.choice(rows, most, replace=False))
-        self.X, self.targets = to_host(take(X, rows)), targets[rows]
+        self.X, self.targets = dense_if_small(to_host(take(X, rows))), targets[rows]
         self.weight = None if weight is None else weight[rows]
         self._draws = seed, purpose, 2 * number + 1
         self._n_neurons, self.n_jobs, self._alpha = n_neurons, n_jobs, alpha
