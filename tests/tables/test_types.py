@@ -242,7 +242,7 @@ def test_arrays_after_a_frame_are_read_like_it():
 def test_a_warning_says_where_times_are_not_told_apart():
     times = np.where(STEPS % 2, STEPS, STEPS + 10**9).astype("M8[s]")
     model = KitchenSinksRegressor("tabular", 20, random_state=0)
-    with pytest.warns(UserWarning, match=r"of 400 different values of column 0.*Remedy: dtype"):
+    with pytest.warns(UserWarning, match=r"of 400 different values of column 'a'.*Remedy: dtype"):
         model.fit(pd.DataFrame({"a": times}), np.sin(STEPS / 30))
 
 

@@ -9,6 +9,7 @@ import scipy.sparse
 
 from trickless.arrays.devices import is_foreign, take, to_host
 from trickless.arrays.namespaces import namespace
+from trickless.arrays.sparse import dense_if_small
 from trickless.learners.labels import exactly
 from trickless.rules import warn
 from trickless.tables.frames import NUMBERS, columns_of, is_frame
@@ -17,6 +18,9 @@ from trickless.tables.frames import NUMBERS, columns_of, is_frame
 _ROWS = 1000
 #: The least share of a column's distinct values that must stay distinct.
 _DISTINCT = 0.9
+#: Differences below this share of the spread of a column, or of a value, are rounding noise of
+#: earlier computations: of sines of large angles, and of sums.
+_NOISE_OF_SPREAD, _NOISE_OF_VALUE = 2**-33, 2**-43
 #: Float64 is exact for integers up to here.
 _WHOLE = 2**53
 
@@ -33,19 +37,22 @@ def check_overflow(owner: str, X: Any, dtype: Any) -> None:
         )
 
 
-def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bool) -> bool:
+def warn_of_resolution(
+    owner: str, X: Any, dtype: Any, apart: bool, by_order: bool, names: Any = None
+) -> bool:
     """Warn if a large offset leaves inputs few digits; returns whether there was a warning.
 
-    With ``apart``, each column matters by itself, and not only the distances between rows. With
-    ``by_order``, the order of a column's values matters, however close they are.
+    Columns have ``names``, or else numbers. With ``apart``, each column matters by itself, and not
+    only the distances between rows. With ``by_order``, the order of a column's values matters,
+    however close they are.
     """
-    if scipy.sparse.issparse(X):
+    rows = dense_if_small(_some(X))
+    if scipy.sparse.issparse(rows):
         return False
-    rows = _some(X)
     if np.finfo(rows.dtype).eps >= 1e-3:
         return False
     rows = np.asarray(rows, dtype=np.float64)
-    if by_order and _warned_of_ties(owner, rows, dtype):
+    if by_order and _warned_of_ties(owner, rows, dtype, names):
         return True
     known = rows if np.isfinite(rows).all() else np.ma.masked_invalid(rows)
     largest = np.ma.filled(np.abs(known).max(axis=0), 0)
@@ -60,7 +67,7 @@ def warn_of_resolution(owner: str, X: Any, dtype: Any, apart: bool, by_order: bo
     poor = bool(rounding[column] > 1e-3 * spread[column] > 0)
     if poor:
         warn(
-            f"{owner}: column {column} of X reaches {largest[column]:g}, which "
+            f"{owner}: column {_name(column, names)} of X reaches {largest[column]:g}, which "
             f"dtype={np.dtype(dtype).name!r} rounds to within {unit * rounding[column]:.1g}, while "
             f"the {'values' if apart else 'rows'} differ by about {unit * spread[column]:.1g} in "
             "all: "
@@ -130,21 +137,35 @@ def _some(X: Any) -> Any:
 
 
 def _told_apart(rows: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
-    """How many values of each column are different, before and after rounding."""
-    with np.errstate(over="ignore", under="ignore"):
-        rounded = np.sort(rows.astype(dtype), axis=0)
-    before, after = (1 + (A[1:] > A[:-1]).sum(axis=0) for A in (np.sort(rows, axis=0), rounded))
-    return before, after
+    """How many values of each column are different, before and after rounding.
+
+    Values that differ by rounding noise are equal, unless rounding keeps them apart or they vanish.
+    """
+    rows = np.sort(rows, axis=0)  # missing values last
+    last = np.maximum((~np.isnan(rows)).sum(axis=0) - 1, 0)
+    ends = np.round(np.outer((0.02, 0.98), last)).astype(int)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        rounded = rows.astype(dtype)
+        low, high = np.take_along_axis(rows, ends, axis=0)
+        noise = np.fmax(_NOISE_OF_SPREAD * (high - low), _NOISE_OF_VALUE * np.abs(rows[1:]))
+        vanish = np.abs(rounded[1:]) < np.finfo(dtype).tiny
+        after = rounded[1:] > rounded[:-1]
+        before = after | (rows[1:] > rows[:-1] + np.where(vanish, 0, noise))
+    return 1 + before.sum(axis=0), 1 + after.sum(axis=0)
 
 
-def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any) -> bool:
+def _name(column: int, names: Any) -> str:
+    return str(column) if names is None else repr(str(names[column]))
+
+
+def _warned_of_ties(owner: str, rows: np.ndarray, dtype: Any, names: Any) -> bool:
     """Warn of a column whose distinct values become equal; returns whether there is one."""
     before, after = _told_apart(rows, dtype)
     column = int((after / before).argmin())
     if after[column] > _DISTINCT * before[column]:
         return False
     warn(
-        f"{owner}: of {before[column]} different values of column {column} of X, "
+        f"{owner}: of {before[column]} different values of column {_name(column, names)} of X, "
         f"dtype={np.dtype(dtype).name!r} tells {after[column]} apart: predictions will be "
         "inaccurate. Remedy: dtype='float64'; or subtract an offset, or take logarithms."
     )

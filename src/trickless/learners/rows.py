@@ -175,7 +175,8 @@ class Rows(Stated):
         self.place = place(X)
         weight = check_weights(self.owner, to_host(sample_weight), X)
         X, y, weight = that_count(X, y, weight)
-        X = self._in_precision(X, first=True)
+        names = getattr(learner, "feature_names_in_", None)
+        X = self._in_precision(X, first=True, names=names)
         self._see_gaps(learner, X)
         return X, y, weight
 
@@ -322,7 +323,7 @@ class Rows(Stated):
                 validate_data(learner, rows, reset=False, skip_check_array=True)
         return X if self.encoder is None else self.encoder(self.owner, unmasked(of_arrays(X)))
 
-    def _in_precision(self, X: Any, first: bool = False) -> Any:
+    def _in_precision(self, X: Any, first: bool = False, names: Any = None) -> Any:
         """Rows in the learner's precision; warns if the first batch loses too much by it."""
         check_double(self.owner, X, self.dtype, has_double(X))
         if self.encoder is not None:
@@ -339,7 +340,7 @@ class Rows(Stated):
             check_overflow(self.owner, converted, self.dtype)
         if first:
             kind = self.kind
-            poor = warn_of_resolution(self.owner, X, self.dtype, kind.apart, kind.by_order)
+            poor = warn_of_resolution(self.owner, X, self.dtype, kind.apart, kind.by_order, names)
             self.resolved = not poor
         return converted
 
