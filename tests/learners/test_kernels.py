@@ -1,13 +1,17 @@
 """What learners with a kernel in closed form share."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.base import clone, is_regressor
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, rbf_kernel
+from sklearn.model_selection import cross_val_score
 
 import trickless.functions.exact_kernel
 from cases import KERNEL_LEARNERS, answers, inputs, name_of, problem
+from trickless import load, save
 from trickless.learners.kernel_learner import KERNELS
 from trickless.neurons import Gaussian
 
@@ -99,3 +103,45 @@ def test_functions_get_sparse_rows_as_arrays(learner, dtype, monkeypatch):
     rows = scipy.sparse.csr_matrix(X)
     np.testing.assert_allclose(answers(model.fit(rows, y), rows), expected, atol=1e-12)
     np.testing.assert_allclose(answers(model, X), expected, atol=1e-12)
+
+
+@every_learner
+def test_kernel_values_that_are_precomputed_give_the_same_model(learner, tmp_path):
+    X, y = problem(learner)
+    options = {"kernel": "rbf", "kernel_params": {"gamma": 0.3}, "random_state": 0}
+    known = clone(learner).set_params(**options)
+    given = clone(known).set_params(kernel="precomputed", kernel_params=None)
+    x, weight = inputs(9, 4, seed=1), np.arange(len(y)) % 3
+    K, k = (rbf_kernel(rows, X, gamma=0.3) for rows in (X, x))
+    weights = (
+        [{"sample_weight": weight}] if "sample_weight" in signature(known.fit).parameters else []
+    )
+    for extra in [{}, *weights]:
+        expected = answers(known.fit(X, y, **extra), x)
+        assert given.fit(K, y, **extra).n_features_in_ == len(X)
+        np.testing.assert_allclose(answers(given, k), expected, atol=1e-9)
+    save(given, tmp_path / "model")
+    np.testing.assert_array_equal(answers(load(tmp_path / "model"), k), answers(given, k))
+    scores = [cross_val_score(model, rows, y, cv=3) for model, rows in ((known, X), (given, K))]
+    np.testing.assert_allclose(*scores, atol=1e-9)
+
+
+@every_learner
+def test_values_that_are_no_kernel_matrix_are_refused(learner):
+    X, y = problem(learner, rows=30)
+    K = rbf_kernel(X)
+    model = clone(learner).set_params(kernel="precomputed", kernel_params=None)
+    with pytest.raises(ValueError, match=r"shape \(30, 4\).*square. Remedy: X = k\(X_train"):
+        model.fit(X, y)
+    K[3, 5] += 1
+    with pytest.raises(ValueError, match=r"X\[3, 5\] = .* differ. Remedy"):
+        model.fit(K, y)
+    model.fit(rbf_kernel(X), y)
+    with pytest.raises(ValueError, match=r"4 features, but .* 30 features"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="no parameter 'gamma'"):
+        model.set_params(kernel_params={"gamma": 1.0}).fit(rbf_kernel(X), y)
+    if hasattr(model, "partial_fit"):
+        model.set_params(kernel_params=None)
+        with pytest.raises(ValueError, match=r"needs all kernel values at once.*Remedy: fit"):
+            model.partial_fit(rbf_kernel(X), y)

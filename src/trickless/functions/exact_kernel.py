@@ -29,7 +29,11 @@ def rows_at_once(n_columns: int) -> int:
 
 
 class ExactKernel:
-    """A kernel in closed form: one of scikit-learn's by name, or a function of two rows."""
+    """A kernel in closed form: one of scikit-learn's by name, or a function of two rows.
+
+    With the metric "precomputed", a row holds its kernel values with all training rows, and then
+    its own number among them, or -1.
+    """
 
     def __init__(
         self,
@@ -55,10 +59,19 @@ class ExactKernel:
         if self.metric == "rbf":  # scikit-learn's distances lose digits far from 0
             gamma = params.get("gamma")
             return np.exp(-(1 / X.shape[1] if gamma is None else gamma) * squared_distances(X, Y))
+        if self.metric == "precomputed":
+            return X[:, self._numbers(X, Y)].astype(np.float64, copy=False)
         function = partial(sklearn.metrics.pairwise.pairwise_kernels, metric=self.metric, **params)
         if not callable(self.metric):
             return function(X, Y)
         return np.block([[function(x, y) for y in _dense(Y)] for x in _dense(X)])
+
+    def _numbers(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        """The numbers of training rows, which are the last column of precomputed values."""
+        numbers = Y[:, -1].astype(np.int64)
+        if len(Y) and not 0 <= numbers.min() <= numbers.max() < X.shape[1] - 1:
+            raise ValueError(f"{self.owner}: support points are not numbered as training rows")
+        return numbers
 
     def matrix(self, X: Any, Y: Any) -> np.ndarray:
         """Compute k(x, x') for every row x of X and x' of Y, a block of rows on each thread."""

@@ -112,7 +112,8 @@ class KernelGradientRegressor(OnlineRegressor, _KernelGradient):
     ----------
     kernel : str or callable, default="rbf"
         The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
+        values with the training rows: it is square in ``fit``.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     kernel_bound : float or "auto", default="auto"
@@ -232,7 +233,8 @@ class KernelGradientClassifier(Classifier, _KernelGradient):
     ----------
     kernel : str or callable, default="rbf"
         The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
+        values with the training rows: it is square in ``fit``.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     kernel_bound : float or "auto", default="auto"

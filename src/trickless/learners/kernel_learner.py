@@ -36,12 +36,14 @@ KERNELS = (
 _OF_HISTOGRAMS = "chi2", "additive_chi2"
 _OF_SPARSE = "rbf", "linear", "poly", "sigmoid", "cosine"
 
+#: Rows hold kernel values; and how far they may be from symmetric, as a share of the largest.
+PRECOMPUTED, _ASYMMETRY = "precomputed", 1e-4
 #: What a kernel and its parameters must be.
 _KERNEL = {
     "kernel": anything(
-        f"a callable or one of {', '.join(KERNELS)}",
+        f"a callable, 'precomputed' or one of {', '.join(KERNELS)}",
         "kernel='rbf' is the Gaussian kernel",
-        lambda v: callable(v) or (isinstance(v, str) and v in KERNELS),
+        lambda v: callable(v) or (isinstance(v, str) and v in (*KERNELS, PRECOMPUTED)),
     ),
     "kernel_params": either(
         anything("a dictionary", "kernel_params={'gamma': 0.5}", lambda v: isinstance(v, dict)),
@@ -69,11 +71,33 @@ class RowsOfKernel(Matrix):
         if not isinstance(self.kernel, str):
             self._try_function(owner, X[:2].toarray() if issparse(X) else X[:2])
             return
+        known: list[str] = []
         if self.kernel in _OF_HISTOGRAMS:
             check_non_negative(owner, float(X.min()))
         if self.params is not None:
-            function = sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS[self.kernel]
-            self._check_params(owner, list(signature(function).parameters)[2:])
+            if self.kernel != PRECOMPUTED:
+                function = sklearn.metrics.pairwise.PAIRWISE_KERNEL_FUNCTIONS[self.kernel]
+                known = list(signature(function).parameters)[2:]
+            self._check_params(owner, known)
+
+    def check_later(self, owner: str) -> None:
+        """Raise an error for a later batch of kernel values, which lacks those of earlier rows."""
+        if isinstance(self.kernel, str) and self.kernel == PRECOMPUTED:
+            raise ValueError(
+                f"{owner}: kernel='precomputed' needs all kernel values at once, so no batch can "
+                "follow another. Remedy: fit; or pass the rows, and the kernel as a function of "
+                "two rows."
+            )
+
+    def points(self, owner: str, X: Any, first: bool) -> Any:
+        """Kernel values of rows, with the number of the row behind them, or -1 for other rows."""
+        if not isinstance(self.kernel, str) or self.kernel != PRECOMPUTED:
+            return X
+        X = X.toarray() if issparse(X) else X
+        if first:
+            _check_matrix(owner, X)
+        numbers = np.arange(len(X)) if first else np.full(len(X), -1)
+        return np.column_stack([X, numbers])
 
     def _try_function(self, owner: str, X: Any) -> None:
         """Check on two dense rows that a kernel function gives a number."""
@@ -105,6 +129,23 @@ class RowsOfKernel(Matrix):
                 f"{owner}: kernel_params={self.params!r}, but kernel={self.kernel!r} has no "
                 f"parameter {unknown[0]!r}. Remedy: it takes {', '.join(known) or 'none'}."
             )
+
+
+def _check_matrix(owner: str, K: np.ndarray) -> None:
+    """Check that precomputed values are the kernel matrix of some rows."""
+    remedy = "Remedy: X = k(X_train, X_train) for fit, and k(X_new, X_train) for predict."
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"{owner}: X has the shape {K.shape}, but kernel='precomputed' needs the kernel matrix "
+            f"of the training rows, which is square. {remedy}"
+        )
+    far = np.abs(K - K.T)
+    if far.max() > _ASYMMETRY * np.abs(K).max():
+        i, j = np.unravel_index(far.argmax(), far.shape)
+        raise ValueError(
+            f"{owner}: X is no kernel matrix, since X[{i}, {j}] = {K[i, j]:g} and X[{j}, {i}] = "
+            f"{K[j, i]:g} differ. {remedy}"
+        )
 
 
 class KernelLearner(Learner):
@@ -146,6 +187,7 @@ class KernelLearner(Learner):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = callable(self.kernel) or self.kernel in _OF_SPARSE
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
         return tags
 
 

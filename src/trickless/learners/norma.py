@@ -222,7 +222,8 @@ class NORMARegressor(Regressor, _NORMA):
     ----------
     kernel : str or callable, default="rbf"
         The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
+        values with the training rows: it is square in ``fit``.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
@@ -356,7 +357,8 @@ class NORMAClassifier(Classifier, _NORMA):
     ----------
     kernel : str or callable, default="rbf"
         The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
+        values with the training rows: it is square in ``fit``.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"log_loss", "hinge", "squared_hinge", "squared_error"}, default="log_loss"

@@ -39,7 +39,8 @@ class PegasosClassifier(Classifier, KernelLearner):
     ----------
     kernel : str or callable, default="rbf"
         The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
+        values with the training rows: it is square in ``fit``.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     alpha : float, default=1e-3

@@ -73,6 +73,13 @@ class Matrix(Stated):
     def check(self, owner: str, X: Any) -> None:
         """Raise an error for validated rows that the learner cannot process."""
 
+    def check_later(self, owner: str) -> None:
+        """Raise an error if there can be no later batch."""
+
+    def points(self, owner: str, X: Any, first: bool) -> Any:
+        """Validated rows in the form that the learner needs; by default, they are unchanged."""
+        return X
+
     def why_refused(self, X: Any) -> str | None:
         """Explain why rows are not finite numbers, with a remedy; None if the reason is unknown."""
         return why_no_numbers(X, _FINITE)
@@ -174,7 +181,7 @@ class Rows(Stated):
         self.kind.check(self.owner, X)
         self.place = place(X)
         weight = check_weights(self.owner, to_host(sample_weight), X)
-        X, y, weight = that_count(X, y, weight)
+        X, y, weight = that_count(self.kind.points(self.owner, X, True), y, weight)
         names = getattr(learner, "feature_names_in_", None)
         X = self._in_precision(X, first=True, names=names)
         self._see_gaps(learner, X)
@@ -185,6 +192,7 @@ class Rows(Stated):
         check_together(self.owner, X, y=y, sample_weight=sample_weight)
         X, y = self._validated(learner, X, to_host(y), reset=False)
         self._check_kind(X)
+        self.kind.check_later(self.owner)
         weight = check_weights(self.owner, to_host(sample_weight), X, may_be_empty)
         X, y, weight = that_count(X, y, weight)
         if len(y):
@@ -196,7 +204,7 @@ class Rows(Stated):
         """Rows for prediction, validated and in the learner's precision."""
         X = self._validated(learner, X, "no_validation", reset=False)
         self._check_kind(X)
-        X = self._in_precision(X)
+        X = self._in_precision(self.kind.points(self.owner, X, False))
         if self.had_gaps is not None:
             warn_of_gaps(self.owner, X, self.inputs(learner, X.shape[1]), self.had_gaps)
         return X

@@ -117,7 +117,8 @@ class SDCARegressor(Regressor, _SDCA):
     ----------
     kernel : str or callable, default="rbf"
         The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
+        values with the training rows: it is square in ``fit``.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"squared_error", "huber", "epsilon_insensitive"}, default="squared_error"
@@ -230,7 +231,8 @@ class SDCAClassifier(Classifier, _SDCA):
     ----------
     kernel : str or callable, default="rbf"
         The name of one of scikit-learn's kernels, or a function of two rows that returns a number.
-        See :func:`sklearn.metrics.pairwise.pairwise_kernels`.
+        See :func:`sklearn.metrics.pairwise.pairwise_kernels`. With "precomputed", X holds kernel
+        values with the training rows: it is square in ``fit``.
     kernel_params : dict or None, default=None
         Parameters of the kernel, such as ``{"gamma": 0.5}``.
     loss : {"hinge", "log_loss", "squared_hinge", "squared_error"}, default="hinge"
