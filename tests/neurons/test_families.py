@@ -32,6 +32,7 @@ from trickless.neurons import (
     Scaled,
     Stumps,
     Tabular,
+    Tanimoto,
     Trees,
     make_neurons,
 )
@@ -63,6 +64,7 @@ WITH_KERNEL = {
     "polynomial-linear": lambda s: Polynomial(degree=1, coef0=0.0),
     "chi2": lambda s: Chi2(),
     "intersection": lambda s: Intersection(),
+    "tanimoto": lambda s: Tanimoto(),
     "mixture": lambda s: Mixture([Gaussian(s), Stumps(), On([0], Laplace(s))], [0.9, 0.5, 0.2]),
     "product": lambda s: Product([Gaussian(2 * s), On([0], Laplace(s)), Stumps()]),
     "on": lambda s: On([-1], Gaussian(s)),

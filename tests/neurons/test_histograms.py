@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 
+import trickless.neurons.tanimoto
 from cases import LEARNERS, answers, inputs, name_of, problem
-from trickless.neurons import Chi2, Intersection
+from trickless.neurons import Chi2, Intersection, Tanimoto
 
 HISTOGRAMS = pytest.mark.parametrize("family", [Chi2, Intersection])
 
@@ -62,7 +63,7 @@ def test_training_rows_of_zeros_are_no_error(family):
     assert set(w[0]) == {0, 1}
 
 
-@HISTOGRAMS
+@pytest.mark.parametrize("family", [Chi2, Intersection, Tanimoto])
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("learner", LEARNERS, ids=name_of)
 def test_negative_values_are_refused_in_fit_and_in_prediction(learner, family, sparse):
@@ -75,3 +76,32 @@ def test_negative_values_are_refused_in_fit_and_in_prediction(learner, family, s
     model.fit(abs(X), y)
     with pytest.raises(ValueError, match=message):
         answers(model, X)
+
+
+def test_the_tanimoto_kernel_of_sets_is_the_share_that_they_have_in_common():
+    X = (np.random.default_rng(0).random((20, 30)) < 0.3).astype(float)
+    X[0] = 0
+    neurons = Tanimoto().fit(X, np.random.default_rng(0))
+    sets = [set(np.flatnonzero(row)) for row in X]
+    expected = [[len(a & b) / len(a | b) if a | b else 1.0 for b in sets] for a in sets]
+    np.testing.assert_allclose(neurons.kernel(X), expected, atol=1e-12)
+    Z = neurons(X, neurons.draw(np.random.default_rng(1), 10_000))
+    assert set(Z.ravel()) == {-1.0, 1.0}
+    np.testing.assert_allclose(Z @ Z.T / 10_000, expected, atol=0.05)  # five standard errors
+    counts = np.arange(1.0, 31)
+    np.testing.assert_allclose(
+        neurons.kernel(X * counts, X * counts),
+        neurons.kernel(7 * X * counts, 7 * X * counts),
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("pairs", [1, 2**20])
+def test_blocks_of_rows_change_no_tanimoto_neuron(pairs, monkeypatch):
+    X = np.random.default_rng(0).poisson(0.5, (40, 9)).astype(float)
+    neurons = Tanimoto().fit(X, np.random.default_rng(0))
+    weights = neurons.draw(np.random.default_rng(1), 50)
+    expected = np.vstack([neurons(row[None], weights) for row in X])
+    monkeypatch.setattr(trickless.neurons.tanimoto, "_PAIRS", pairs)
+    np.testing.assert_array_equal(neurons(X, weights), expected)
+    np.testing.assert_array_equal(neurons(scipy.sparse.csc_matrix(X).tocsr(), weights), expected)

@@ -45,6 +45,7 @@ from trickless.neurons import (
     Scaled,
     Stumps,
     Tabular,
+    Tanimoto,
     Trees,
 )
 
@@ -80,6 +81,7 @@ FAMILIES = {
     "polynomial": Polynomial(),
     "chi2": Chi2(),
     "intersection": Intersection(),
+    "tanimoto": Tanimoto(),
     "function": FromFunction(waves, soft_waves, width=2),
     "mixture": Mixture([Gaussian(), Stumps()], weights=[0.5, 0.3]),
     "mixture-trees": Mixture([Gaussian(), Trees(depth=3)]),
@@ -96,7 +98,7 @@ FAMILIES = {
 #: Enough for classifiers, which learn by the steps of regressors.
 SOME = ("gaussian", "tabular", "trees")
 #: Those whose rows may not be negative.
-HISTOGRAMS = ("chi2", "intersection")
+HISTOGRAMS = ("chi2", "intersection", "tanimoto")
 
 #: Those that take sparse rows.
 SPARSE = [name for name, family in FAMILIES.items() if family.accepts_sparse]

@@ -70,6 +70,7 @@ from trickless.neurons.polynomial import Polynomial
 from trickless.neurons.separable import Cauchy, Laplace1
 from trickless.neurons.stumps import Stumps
 from trickless.neurons.tabular import Tabular
+from trickless.neurons.tanimoto import Tanimoto
 from trickless.neurons.trees import Trees
 
 #: Families by name. A name gives the family with its default parameters.
@@ -88,6 +89,7 @@ FAMILIES: dict[str, type[Neurons]] = {
     "polynomial": Polynomial,
     "chi2": Chi2,
     "intersection": Intersection,
+    "tanimoto": Tanimoto,
     "coordinates": Coordinates,
     "landmarks": Landmarks,
     "patches": Patches,
@@ -104,6 +106,8 @@ _HINTS = {
     "linear": "'coordinates'",
     "poly": "'polynomial'",
     "additive_chi2": "'chi2'",
+    "jaccard": "'tanimoto'",
+    "minmax": "'tanimoto'",
     "sigmoid": "Dense('tanh')",
     "tanh": "Dense('tanh')",
     "relu": "Dense('relu')",
@@ -151,6 +155,7 @@ __all__ = [
     "Scaled",
     "Stumps",
     "Tabular",
+    "Tanimoto",
     "Trees",
     "Weights",
     "make_neurons",

@@ -43,9 +43,7 @@ class Histograms(Projected):
 
     def prepare(self, X: Any) -> Any:
         """Check that no value is negative, and return the rows unchanged."""
-        values = X.data if issparse(X) else X
-        lowest = namespace(values).min(values) if all(values.shape) else 0.0
-        check_non_negative(type(self).__name__, float(lowest))
+        check_histograms(type(self).__name__, X)
         return X
 
     def clipped(self, X: Any) -> np.ndarray:
@@ -156,6 +154,13 @@ class Intersection(Histograms):
         X, Y = self.clipped(X), self.clipped(Y)
         sums = X.sum(axis=1)[:, None] + Y.sum(axis=1)
         return (sums - sklearn.metrics.pairwise.manhattan_distances(X, Y)) / 2 / self.largest_.sum()
+
+
+def check_histograms(owner: str, X: Any) -> None:
+    """Check that dense or sparse rows hold no negative values."""
+    values = X.data if issparse(X) else X
+    lowest = namespace(values).min(values) if all(values.shape) else 0.0
+    check_non_negative(owner, float(lowest))
 
 
 def check_non_negative(owner: str, lowest: float) -> None:
