@@ -101,7 +101,9 @@ def test_any_grouping_is_the_same_model(alpha):
         model = KitchenSinksRegressor(Gaussian(1.0), **options)
         for rows in np.split(np.random.default_rng(1).permutation(700), np.cumsum(parts)[:-1]):
             model.partial_fit(X[rows], y[rows])
-        np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-6 * np.abs(y).max())
+        # Without noise, the least alphas are within 1 % of rounding errors.
+        atol = (3e-5 if alpha == "auto" else 1e-6) * np.abs(y).max()
+        np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=atol)
         assert model.alpha_ == pytest.approx(whole.alpha_)
 
 
@@ -169,7 +171,7 @@ def test_targets_far_from_zero_are_learned_as_well():
     y = target(X)[:, 0]
     near = KitchenSinksRegressor(Gaussian(1.0), 100, random_state=0).fit(X, y)
     far = KitchenSinksRegressor(Gaussian(1.0), 100, random_state=0).fit(X, y + 1e9)
-    np.testing.assert_allclose(far.predict(X) - 1e9, near.predict(X), atol=1e-5)
+    np.testing.assert_allclose(far.predict(X) - 1e9, near.predict(X), atol=1e-4)
 
 
 def test_an_interrupted_batch_counts_for_nothing(monkeypatch):
@@ -267,7 +269,9 @@ def test_loo_is_brute_force(weighted):
             )
             errors.append(y[i] - Z[i] @ coef[:, 0] - intercept[0])
         scores.append(share @ np.square(errors))
-    np.testing.assert_allclose(model.cv_values_[0], scores, rtol=1e-6)
+    # Both sides lose digits at small ridges.
+    np.testing.assert_allclose(model.cv_values_[0], scores, rtol=1e-3)
+    np.testing.assert_allclose(model.cv_values_[0, -40:], scores[-40:], rtol=1e-7)
     assert model.alpha_ == pytest.approx(model.cv_alphas_[np.argmin(scores)])
 
 
@@ -275,7 +279,8 @@ def test_loo_does_not_depend_on_the_unit_of_weights():
     X, y = smooth_problem(60)
     model = KitchenSinksRegressor(Gaussian(1.0), 20, alpha="loo", random_state=0, dtype="float64")
     plain, shares = model.fit(X, y), clone(model).fit(X, y, np.full(60, 1 / 60))
-    np.testing.assert_allclose(shares.cv_values_, plain.cv_values_)
+    np.testing.assert_allclose(shares.cv_values_, plain.cv_values_, rtol=1e-3)
+    np.testing.assert_allclose(shares.cv_values_[:, -40:], plain.cv_values_[:, -40:])
 
 
 def test_loo_needs_the_rows_and_scores_need_a_choice():
@@ -298,7 +303,8 @@ def test_gcv_scores_are_those_of_the_hat_matrix():
     model = KitchenSinksRegressor(Gaussian(1.0), 20, random_state=0, dtype="float64").fit(X, y)
     Z = activations(model, X)
     expected = [naive.gcv(Z, y[:, None], alpha * 20) for alpha in model.cv_alphas_]
-    np.testing.assert_allclose(model.cv_values_[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(model.cv_values_[0], expected, rtol=1e-3)
+    np.testing.assert_allclose(model.cv_values_[0, -40:], expected[-40:], rtol=1e-7)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1e-3])
@@ -967,3 +973,39 @@ def test_a_rare_class_within_bounds_has_its_risk_proved_beside_that_of_a_constan
 
     assert abs(of(free) - of(within)) < 2e-3 * constant
     assert of(free) <= constant * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("how", ["fit", "stream", "merge"])
+def test_the_end_of_the_grid_is_said_and_the_remedy_helps(how):
+    X, new = inputs(9000, 2), inputs(500, 2, seed=1)
+    f = lambda X: np.sin(2 * X[:, 0]) * np.cos(X[:, 1])  # noqa: E731
+
+    def error(dtype):
+        model = KitchenSinksRegressor(Gaussian(1.5), 150, dtype=dtype, random_state=0)
+        if how == "fit":
+            model.fit(X, f(X))
+        elif how == "stream":
+            for rows in (X[:4500], X[4500:]):
+                model.partial_fit(rows, f(rows))
+        else:
+            other = clone(model).partial_fit(X[4500:], f(X[4500:]))
+            model.partial_fit(X[:4500], f(X[:4500])).merge(other)
+        return np.abs(model.predict(new) - f(new)).mean()
+
+    with pytest.warns(UserWarning, match=r"best alpha is below .*'float32'.*Remedy: dtype='float6"):
+        single = error("float32")
+    assert error("float64") < single / 3
+
+
+@pytest.mark.parametrize("n", [50, 200])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_targets_without_noise_are_met(n, dtype):
+    """To errors that no alpha of at least 1e-7 reaches, in both precisions."""
+    X, new = inputs(n, 1), inputs(100, 1, seed=1)
+    f = lambda X: 5 + X[:, 0] + 0.3 * X[:, 0] ** 3  # noqa: E731
+    errors = []
+    for alpha in ("auto", "loo", 1.2e-7):
+        model = KitchenSinksRegressor(Gaussian(3.0), 200, alpha=alpha, random_state=0, dtype=dtype)
+        errors.append(np.abs(model.fit(X, f(X)).predict(new) - f(new)).mean())
+    assert max(errors[:2]) < 0.1 * errors[2]
+    assert max(errors[:2]) < 1e-3

@@ -165,7 +165,10 @@ def test_outputs_at_ridges_far_apart_are_all_solved():
     """A clean output beside a constant one and noise."""
     rng = np.random.default_rng(0)
     y = np.column_stack([np.sin(X[:, 0]), np.full(N_ROWS, 2.0), rng.standard_normal(N_ROWS)])
-    model = make(alpha="auto", solver="iterative", max_iter=2000).fit(X, y)
+    with pytest.warns(
+        UserWarning, match=r"best alpha is below .* solver='iterative' allows.*Remedy"
+    ):
+        model = make(alpha="auto", solver="iterative", max_iter=2000).fit(X, y)
     assert model.alpha_[2] > 1000 * model.alpha_[0]
     alone = make(alpha=model.alpha_[0], solver="direct").fit(X, y[:, 0])
     risks = [

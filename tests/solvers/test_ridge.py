@@ -8,7 +8,18 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import naive
-from trickless.solvers.ridge import Path, _Tridiagonal, solve, solve_by_gcv, solve_within
+from trickless.solvers.gram import FLOOR
+from trickless.solvers.ridge import (
+    LOWEST,
+    Path,
+    _Tridiagonal,
+    at_rounding_of_single,
+    solve,
+    solve_by_cross_validation,
+    solve_by_gcv,
+    solve_within,
+    wants_less,
+)
 from trickless.solvers.statistics import Moments, Statistics
 
 
@@ -69,11 +80,65 @@ def test_a_noisy_output_does_not_shrink_a_clean_one():
     assert ridge[0] < 1e-3 < 1 < ridge[1]
 
 
-def test_gcv_never_goes_below_the_noise_of_the_activations():
+def smooth(n, k=60):
+    """Activations of falling variance, and targets without noise."""
+    Z = np.random.default_rng(0).standard_normal((n, k)) * np.geomspace(1, 1e-10, k)
+    return Z, Z @ np.geomspace(1, 1e5, k)[:, None]
+
+
+@pytest.mark.parametrize("n", [50, 200])  # fewer rows than columns, which are kept, and more
+def test_without_noise_the_grid_goes_down_to_the_rounding_of_the_products(n):
+    Z, y = smooth(n)
+    moments, single = (statistics(Z, y).centred() for _ in range(2))
+    found, above = map(solve_by_cross_validation, (moments, at_rounding_of_single(single)))
+    floor = np.finfo(np.float32).eps * moments.mean_square
+    assert above.grid[0] == pytest.approx(floor, rel=1e-6)
+    assert above.ridge == above.grid[0]
+    assert LOWEST * moments.mean_square <= found.grid[0] < 2 * LOWEST * moments.mean_square
+    np.testing.assert_allclose(found.grid[-len(above.grid) :], above.grid, rtol=1e-12)
+    assert found.ridge < 1e-4 * floor
+    assert found.scores.min() < 1e-2 * above.scores.min()
+
+
+def test_small_ridges_are_taken_only_where_they_gain():
+    """Without noise, but with columns that need no ridge."""
     Z, _, _ = problem()
-    moments = statistics(Z, Z @ np.ones((12, 1))).centred()
-    eps = np.finfo(np.float32).eps
-    assert solve_by_gcv(moments).ridge == pytest.approx(eps * moments.mean_square)
+    moments = statistics(Z, Z @ np.ones((12, 1)) + 1e-3 * np.sin(9 * Z[:, :1])).centred()
+    assert solve_by_gcv(moments).ridge >= np.finfo(np.float32).eps * moments.mean_square
+
+
+def test_sums_in_single_precision_end_the_grid_sooner():
+    Z, y = smooth(5000)
+    sums = Statistics(Z.shape[1], np.zeros(1))
+    sums.add(Z.astype("float32"), y, least_ridge=np.inf)
+    moments = sums.centred()
+    assert moments.least_ridge > 0
+    solution = solve_by_gcv(moments)
+    floor = np.finfo(np.float32).eps * moments.mean_square
+    assert solution.grid[0] == pytest.approx(floor, rel=1e-6)
+    assert solution.ridge == solution.grid[0]
+    assert wants_less(solution, moments).all()
+    y += 0.1 * y.std() * np.random.default_rng(1).standard_normal(y.shape)
+    moments = statistics(Z, y).centred()
+    noisy = solve_by_gcv(moments)
+    assert not wants_less(noisy, moments).any()
+    assert noisy.grid[0] == pytest.approx(FLOOR * moments.mean_square)
+
+
+@pytest.mark.parametrize("kind", ["constant", "smooth", "one"])
+def test_ridges_of_the_grid_are_above_the_rounding_of_decompositions(kind):
+    """With half of the least ridge, every matrix is still positive definite."""
+    rng = np.random.default_rng(0)
+    n, k = 600, 300
+    if kind == "constant":
+        Z = 1 + 1e-4 * rng.standard_normal((n, 3)) @ rng.standard_normal((3, k))
+    elif kind == "smooth":
+        Z = np.cos(rng.random((n, 2)) @ rng.standard_normal((2, k)))
+    else:
+        Z = rng.standard_normal((n, 1)) @ rng.standard_normal((1, k))
+    for rows in (n, k - 50):
+        moments = statistics(Z[:rows], Z[:rows, :1]).centred()
+        np.linalg.cholesky(moments.covariance + LOWEST / 2 * moments.mean_square * np.eye(k))
 
 
 def test_pure_noise_is_shrunk_strongly():
@@ -252,7 +317,10 @@ def test_a_tridiagonal_matrix_says_what_eigenvalues_say(n, columns, rank):
     moments, variance = statistics(Z, y).centred(), np.var(y, axis=0)[:, None]
     path, quick = Path(moments), _Tridiagonal(moments)
     np.testing.assert_allclose(quick.grid, path.grid, rtol=1e-10)
-    np.testing.assert_allclose(quick.freedom(), path.freedom(), rtol=1e-10)
+    # Rounding errors of eigenvalues, relative to the ridge: each may keep a bit of a column.
+    error = 4e-16 * columns * moments.mean_square / path.grid
+    left = np.abs(quick.freedom_left() - path.freedom_left())
+    assert (left < error + 1e-10 * n).all()
     np.testing.assert_allclose(variance - quick.residual(), variance - path.residual(), rtol=1e-9)
     scores = rng.random((3, len(path.grid)))
     found, expected = quick.best(scores), path.best(scores)

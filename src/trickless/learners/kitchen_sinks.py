@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -417,7 +418,8 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
         Precision of the activations, and of their products over a few rows where that is accurate
-        enough. Sums and solvers always use float64.
+        enough. Sums and solvers always use float64. With "float64",
+        ``alpha="auto"`` may choose much smaller values for 4,096 rows or more.
     cache_bytes : int, default=2**28
         Memory in bytes for drawn weights, and for activations that are needed more than once. The
         rest is drawn or evaluated again when needed.
@@ -657,7 +659,8 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         Whether to show progress bars, from scikit-learn 1.9 or later with rich, or else from tqdm.
     dtype : {"float32", "float64"}, default="float32"
         Precision of the activations, and of their products over a few rows where that is accurate
-        enough. Sums and solvers always use float64.
+        enough. Sums and solvers always use float64. With "float64",
+        ``alpha="auto"`` may choose much smaller values for 4,096 rows or more.
     cache_bytes : int, default=2**28
         Memory in bytes for drawn weights, and for activations that are needed more than once. The
         rest is drawn or evaluated again when needed.
@@ -967,6 +970,9 @@ def _same_fit(mine: Any, theirs: Any) -> bool:
         )
     if type(mine) is not type(theirs):
         return False
+    if issparse(mine):
+        parts = ("shape", "indptr", "indices", "data")
+        return all(np.array_equal(getattr(mine, p), getattr(theirs, p)) for p in parts)
     if isinstance(mine, dict):
         names = [name for name in mine if name.endswith("_")]
         return all(name in theirs and _same_fit(mine[name], theirs[name]) for name in names)

@@ -22,7 +22,7 @@ from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
 from trickless.selection.scores import Comparison
 from trickless.selection.sensitivity import sensitivities
-from trickless.solvers.ridge import Path, path_scores
+from trickless.solvers.ridge import Path, at_rounding_of_single, path_scores
 
 #: Steps; and the most rows, and the neurons, of each step.
 STEPS, SIZE = 20, (8192, 160)
@@ -53,8 +53,11 @@ def find_relevance(
     small that they would not count. In the end the learned length scales are compared with a single
     one, and the better of the two is returned.
     """
-    sample = partial(Comparison, X, targets, weight, seed, Purpose.RELEVANCE)
-    first = sample(0, *SIZE, n_jobs)
+    # In single precision, the steps would amplify rounding errors of the rows a million times.
+    sample = partial(
+        Comparison, X, targets, weight, seed, Purpose.RELEVANCE, n_jobs=n_jobs, dtype=np.float64
+    )
+    first = sample(0, *SIZE)
     one_scale = Gaussian("relevance").fit(X, generator(seed, Purpose.FIT), weight)
     spread = _standard_deviations(first.X, first.weight)
     scale = one_scale.length_scale_ / _at_least(FIRST, np.ones(len(spread)), spread)
@@ -62,12 +65,12 @@ def find_relevance(
     noise = NOISE / min(len(targets), STEPS * SIZE[0])
     descent = _Descent(1 / family.length_scale_, spread, noise)
     for number in range(STEPS):
-        gradient = slopes_of_score(family, sample(1 + number, *SIZE, n_jobs))
+        gradient = slopes_of_score(family, sample(1 + number, *SIZE))
         if gradient is None:
             break
         descent.step(gradient, RATE * (1 - number / STEPS))
         family = family.with_length_scale(1 / descent.at)
-    last = sample(1 + STEPS, *SIZE, n_jobs)
+    last = sample(1 + STEPS, *SIZE)
     best = last.best([one_scale, family])
     length_scale = np.broadcast_to(best.length_scale_, spread.shape)
     importances = sensitivities(best, last, spread)
@@ -127,14 +130,14 @@ def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | No
         return None
     deviation = np.sqrt(moments.y_variance[varies])
     with linear_algebra(comparison.n_jobs, moments.n_products):
-        path = Path(moments)
+        path = Path(at_rounding_of_single(moments))
         scores = (path_scores(path)[varies] / deviation[:, None] ** 2).sum(axis=0)
         best = np.argmin(scores)
         ridge, shrunk = path.grid[best], path.shrunk[:, best, None]
         B = path.vectors @ (shrunk * path.rotated[:, varies] / deviation)
         U = path.vectors @ (ridge * shrunk**2 * path.rotated[:, varies] / deviation)
         square = (path.vectors * shrunk.T**2) @ path.vectors.T  # (Σ + ρ)⁻²
-    left = 1 - path.freedom()[best] / moments.n
+    left = path.freedom_left()[best] / moments.n
     to_targets = -2 / (left**2 * scores[best]) * np.concatenate([B, U], axis=1).T
     to_freedom = 4 * ridge / (moments.n * left) * square
     share = np.ones(X.shape[0]) if comparison.weight is None else comparison.weight

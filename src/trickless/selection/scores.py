@@ -36,8 +36,8 @@ class Comparison:
     If there are more than ``most`` rows, ``most`` of them are drawn at random. ``X``, ``targets``
     and ``weight`` are the drawn rows, on the host. Sparse rows become dense if they are small.
     Comparisons with the same seed and purpose, but different numbers, have different rows and
-    neurons. With an ``alpha``, families are compared at that regularisation strength. Otherwise,
-    each is compared at its best.
+    neurons. With a ``dtype``, rows are converted to that precision first. With an ``alpha``,
+    families are compared at that regularisation strength. Otherwise, each is compared at its best.
     """
 
     def __init__(
@@ -52,12 +52,15 @@ class Comparison:
         n_neurons: int,
         n_jobs: int | None,
         alpha: float | None = None,
+        dtype: type[np.floating[Any]] | None = None,
     ) -> None:
         rows = np.arange(len(targets))
         if len(rows) > most:
             rng = generator(seed, purpose, 2 * number)
             rows = np.sort(rng.choice(rows, most, replace=False))
         self.X, self.targets = dense_if_small(to_host(take(X, rows))), targets[rows]
+        if dtype is not None:
+            self.X = self.X.astype(dtype, copy=False)
         self.weight = None if weight is None else weight[rows]
         self._draws = seed, purpose, 2 * number + 1
         self._n_neurons, self.n_jobs, self._alpha = n_neurons, n_jobs, alpha
@@ -71,7 +74,10 @@ class Comparison:
         return min(self.scores(families), key=lambda score: score.value).family
 
     def _score(self, family: Neurons) -> float:
-        moments = self.moments(family, self.draw(family))
+        return self.score_of(self.moments(family, self.draw(family)))
+
+    def score_of(self, moments: Moments) -> float:
+        """Compute the score of ridge regression from the moments of some columns."""
         with linear_algebra(self.n_jobs, moments.n_products):
             solution = solve_by_cross_validation(moments, self.n_jobs)
         assert solution.scores is not None and solution.grid is not None

@@ -8,7 +8,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import evaluate, together
 from trickless.neurons import Gaussian
 from trickless.selection.scores import Comparison
-from trickless.solvers.ridge import Path, path_scores
+from trickless.solvers.ridge import Path, at_rounding_of_single, path_scores
 
 #: The most outputs whose derivatives are taken. More outputs are mixed at random.
 _OUTPUTS = 64
@@ -40,7 +40,7 @@ def sensitivities(family: Gaussian, comparison: Comparison, spread: np.ndarray) 
         return equal
     deviation = np.sqrt(moments.y_variance[varies])
     with linear_algebra(comparison.n_jobs, moments.n_products):
-        path = Path(moments)
+        path = Path(at_rounding_of_single(moments))
         scores = (path_scores(path)[varies] / deviation[:, None] ** 2).sum(axis=0)
         shrunk = path.shrunk[:, np.argmin(scores), None]
         coef = path.vectors @ (shrunk * path.rotated[:, varies] / deviation)

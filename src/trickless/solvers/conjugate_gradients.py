@@ -31,7 +31,14 @@ from trickless.arrays.devices import cholesky
 from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.network import check_finite
 from trickless.rules import warn
-from trickless.solvers.ridge import Solution, least, solve_by_cross_validation
+from trickless.solvers.ridge import (
+    Solution,
+    at_rounding_of_single,
+    least,
+    solve_by_cross_validation,
+    wants_less,
+    warn_of_end,
+)
 from trickless.solvers.risk import Blocks
 from trickless.solvers.state import Keep, State, counted, forget
 from trickless.solvers.statistics import Statistics, least_ridge
@@ -52,6 +59,9 @@ _SHARED = 10.0
 
 class Pilot(NamedTuple):
     """Columns on which a first ridge is found, which limits the search on all columns.
+
+    It is above the rounding of single precision in both precisions, because the tolerance of the
+    solutions does not tell smaller ridges apart.
 
     Let ρ be the best ridge for these columns. There are ``scale`` times as many columns in all. The
     best ridge for all of them lies between ρ (if rows are many) and ``scale`` · ρ (if the network
@@ -128,7 +138,7 @@ def solve_in_passes(
         which = np.arange(targets.shape[1])
         ridges = np.full(len(which), ridge)
     else:
-        which, ridges = _candidates(sums, pilot, n_outputs)
+        which, ridges, lowest, wanting = _candidates(sums, pilot, n_outputs)
 
     def normal(p: np.ndarray, ridges: np.ndarray) -> np.ndarray:
         """The covariance plus the ridges, times p, in a pass over the rows."""
@@ -165,6 +175,8 @@ def solve_in_passes(
             best = np.arange(n_outputs)
         else:
             grid, (scores, best) = found.grid, _compare(sums, coef, which, ridges, found, share)
+            if not count_freedom and (wanting & (ridges[best] == lowest)).any():
+                warn_of_end(owner, "solver='iterative'", "solver='direct' and dtype='float64'")
         coef, wanted, ridges = coef[:, best], wanted[:, best], ridges[best]
         leverage = found.of_all[np.searchsorted(found.grid, ridges)] * (share**2).sum()
     coef, n_iter, left = _conjugate_gradients(
@@ -231,15 +243,23 @@ def _first_pass(
     return _Sums(z_mean, y_mean, y_variance, cross, kept, statistics, fit_intercept)
 
 
-def _candidates(sums: _Sums, pilot: Pilot, n_outputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Targets and ridges of all problems: each output with its ridges, random signs with all."""
-    begin = solve_by_cross_validation(sums.pilot.moments(sums.fit_intercept)).ridge
+def _candidates(
+    sums: _Sums, pilot: Pilot, n_outputs: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Targets and ridges of all problems: each output with its ridges, random signs with all.
+
+    Also each output's least ridge, and whether the pilot wants less.
+    """
+    moments = at_rounding_of_single(sums.pilot.moments(sums.fit_intercept))
+    found = solve_by_cross_validation(moments)
+    begin = found.ridge
     n_each = 1 + int(np.ceil(np.log(pilot.scale) / np.log(_STEP)))
     each = begin[:, None] * np.geomspace(1, pilot.scale, n_each)
     grid = np.unique(each)
     signs = np.repeat(np.arange(n_outputs, n_outputs + _PROBES), len(grid))
     which = np.concatenate([np.repeat(np.arange(n_outputs), n_each), signs])
-    return which, np.concatenate([each.ravel(), np.tile(grid, _PROBES)])
+    ridges = np.concatenate([each.ravel(), np.tile(grid, _PROBES)])
+    return which, ridges, begin, wants_less(found, moments)
 
 
 class _Freedom(NamedTuple):

@@ -15,14 +15,24 @@ from scipy.linalg import lapack
 
 from trickless.arrays.devices import beside, cho_solve, cholesky, eigh, plus_ridge, times, to_host
 from trickless.arrays.namespaces import on_host
+from trickless.rules import warn
 from trickless.solvers.box import quadratic_within
 from trickless.solvers.gram import FLOOR, inner_products
 from trickless.solvers.statistics import Moments
 
 GRID_PER_DECADE = 4
 
-#: The grid of ridges begins at FLOOR times the mean square of a row of activations. It ends at this
-#: times the largest eigenvalue.
+#: Ridges of at least this times the mean square of a row are above the rounding errors of products
+#: in double precision, and of their decompositions. These are below half of it, whatever the
+#: columns (``tests/solvers/test_ridge.py``).
+LOWEST = 64 * float(np.finfo(np.float64).eps)
+#: A ridge below FLOOR must divide the least score of other ridges by this, and bring it below this
+#: share of the variance of the targets.
+_GAIN, _LITTLE_NOISE = 2.0, 1e-3
+#: Scores that fall by this factor in the last decade of ridges, to a value between these shares of
+#: the variance, ask for smaller ridges.
+_FALLS, _ACCURATE, _PROMISING = 0.8, 1e-6, 1e-2
+#: The grid of ridges ends at this times the largest eigenvalue.
 _CEILING = 100.0
 
 #: Rounding error of a residual variance, relative to the variance of the targets.
@@ -95,11 +105,11 @@ def solve_by_gcv(moments: Moments, n_jobs: int | None = 1) -> Solution:
 
     Notes
     -----
-    The grid of ridges begins at the rounding error of single precision times the mean square of a
-    row. Below that, the rounding of activations in single precision would decide the solution. Even
-    in double precision, the normal equations lose half of their digits there. Both precisions have
-    the same grid, so that both give the same model. The grid ends well above the largest
-    eigenvalue, where the solution for pure noise is nearly constant.
+    The grid of ridges begins at the rounding errors of the covariance: 1.4e-14 times the mean
+    square of a row, or 1.2e-7 times if products were in single precision. Activations in single
+    precision set no limit. Their rounding errors are part of the rows that the score is computed
+    from, so the score rises where they would decide the solution. The grid ends well above the
+    largest eigenvalue, where the solution for pure noise is nearly constant.
 
     References
     ----------
@@ -130,11 +140,17 @@ def solve_by_cross_validation(moments: Moments, n_jobs: int | None = 1) -> Solut
     return solve_by_gcv(moments, n_jobs)
 
 
+def at_rounding_of_single(moments: Moments) -> Moments:
+    """The same moments, whose grid of ridges now begins at the rounding of single precision."""
+    moments.least_ridge = FLOOR * (moments.mean_square or 1.0)
+    return moments
+
+
 def path_scores(path: Path | _Tridiagonal) -> np.ndarray:
     """Generalised cross-validation at each ridge of a path, shape (n_outputs, n_grid)."""
     variance = path.moments.y_variance[:, None]
     residual = np.maximum(path.residual(), CANCELLATION * variance)
-    left = np.broadcast_to(1 - path.freedom() / path.moments.n, residual.shape)
+    left = np.broadcast_to(path.freedom_left() / path.moments.n, residual.shape)
     return np.divide(residual, left**2, out=np.full_like(residual, np.inf), where=left > 0)
 
 
@@ -167,6 +183,7 @@ def solve_by_loo(moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1)
     n_grid, n_outputs = len(path.grid), len(moments.y_mean)
     effects = (path.rotated[:, :, None] * path.shrunk[:, None]).reshape(len(path.rotated), -1)
     scores, total = np.zeros((n_outputs, n_grid)), 0.0
+    variance = moments.y_variance[:, None]
     for Z, y, copies, share in rows:
         Z = beside(path.vectors, Z)
         along = (Z - beside(Z, moments.z_mean)) @ path.vectors
@@ -175,10 +192,9 @@ def solve_by_loo(moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1)
         length = to_host(along**2 @ beside(along, path.shrunk))
         leverage = share[:, None] * (moments.n_constants + length)
         left = np.maximum(1 - leverage, 0)[:, None]
-        error = np.divide(
-            y[:, :, None] - fitted, left, out=np.full_like(fitted, np.inf), where=left > 0
-        )
-        scores += np.einsum("r,rog->og", copies * share, error**2)
+        squares = np.maximum((y[:, :, None] - fitted) ** 2, CANCELLATION * variance)
+        errors = np.divide(squares, left**2, out=np.full_like(fitted, np.inf), where=left > 0)
+        scores += np.einsum("r,rog->og", copies * share, errors)
         total += copies @ share
     return path.best(scores / total)
 
@@ -191,12 +207,12 @@ class Path:
         eigenvalues, self.vectors = eigh(moments.covariance)
         self.eigenvalues = np.maximum(eigenvalues, 0)
         self.rotated = times(moments.cross.T, self.vectors).T
-        self.grid = _grid(moments, self.eigenvalues[-1])
+        self.grid = _grid(moments, eigenvalues)
         self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
 
-    def freedom(self) -> np.ndarray:
-        """Degrees of freedom at each ridge, intercept included."""
-        return self.moments.n_constants + _freedom(self.eigenvalues, self.grid)
+    def freedom_left(self) -> np.ndarray:
+        """Rows minus degrees of freedom at each ridge, intercept included."""
+        return _freedom_left(self.moments, self.eigenvalues, self.grid)
 
     def residual(self) -> np.ndarray:
         """Residual variance at each ridge, shape (n_outputs, n_grid)."""
@@ -205,10 +221,11 @@ class Path:
 
     def best(self, scores: np.ndarray) -> Solution:
         """The solution at the least score of each output."""
-        best = least(scores)
+        grid, scores = _worth_trying(self, scores)
+        best = len(self.grid) - len(grid) + least(scores)
         coef = times((self.rotated * self.shrunk[:, best]).T, self.vectors.T).T
         solution = _with_intercept(self.moments, coef, self.grid[best])
-        return solution._replace(grid=self.grid, scores=scores)
+        return solution._replace(grid=grid, scores=scores)
 
 
 class _Tridiagonal:
@@ -226,8 +243,9 @@ class _Tridiagonal:
         self._reflectors, self.diagonal, self.off, self._scales, _ = lapack.dsytrd(
             matrix.T, lower=1, lwork=64 * len(matrix), overwrite_a=1
         )
-        self.eigenvalues = np.maximum(linalg.eigvalsh_tridiagonal(self.diagonal, self.off), 0)
-        self.grid = _grid(self.moments, self.eigenvalues[-1])
+        eigenvalues = linalg.eigvalsh_tridiagonal(self.diagonal, self.off)
+        self.eigenvalues = np.maximum(eigenvalues, 0)
+        self.grid = _grid(self.moments, eigenvalues)
         self.rotated = self._rotate(right, "T")
 
     def _rotate(self, columns: np.ndarray, transposed: str) -> np.ndarray:
@@ -256,9 +274,9 @@ class _Tridiagonal:
             )
         return found
 
-    def freedom(self) -> np.ndarray:
-        """Degrees of freedom at each ridge, intercept included."""
-        return self.moments.n_constants + _freedom(self.eigenvalues, self.grid)
+    def freedom_left(self) -> np.ndarray:
+        """Rows minus degrees of freedom at each ridge, intercept included."""
+        return _freedom_left(self.moments, self.eigenvalues, self.grid)
 
     def residual(self) -> np.ndarray:
         """Residual variance at each ridge, shape (n_outputs, n_grid)."""
@@ -270,12 +288,13 @@ class _Tridiagonal:
 
     def best(self, scores: np.ndarray) -> Solution:
         """The solution at the least score of each output."""
-        ridge = self.grid[least(scores)]
+        grid, scores = _worth_trying(self, scores)
+        ridge = grid[least(scores)]
         along = np.empty_like(self.rotated)
         for one in np.unique(ridge):
             along[:, ridge == one] = self._along(one)[:, ridge == one]
         solution = _with_intercept(self.moments, self._coef(self._rotate(along, "N")), ridge)
-        return solution._replace(grid=self.grid, scores=scores)
+        return solution._replace(grid=grid, scores=scores)
 
     def _coef(self, solved: np.ndarray) -> np.ndarray:
         """Coefficients, from (A + ρ)⁻¹ c."""
@@ -316,7 +335,7 @@ class _FewRows:
         eigenvalues, self.vectors = eigh(products)
         self.eigenvalues = np.maximum(eigenvalues, 0)
         self.rotated = self.vectors.T @ moments.rows.Y
-        self.grid = _grid(moments, self.eigenvalues[-1])
+        self.grid = _grid(moments, eigenvalues)
         self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
 
     def left_out(self) -> np.ndarray:
@@ -334,10 +353,11 @@ class _FewRows:
 
     def best(self, scores: np.ndarray) -> Solution:
         """The solution at the least score of each output."""
-        best = least(scores)
+        grid, scores = _worth_trying(self, scores)
+        best = len(self.grid) - len(grid) + least(scores)
         coef = self._rows.T @ (self.vectors @ (self.rotated * self.shrunk[:, best]))
         solution = _with_intercept(self.moments, coef, self.grid[best])
-        return solution._replace(grid=self.grid, scores=scores)
+        return solution._replace(grid=grid, scores=scores)
 
 
 def products_of_rows(moments: Moments, n_jobs: int | None) -> tuple[np.ndarray, float]:
@@ -355,22 +375,76 @@ def products_of_rows(moments: Moments, n_jobs: int | None) -> tuple[np.ndarray, 
     return products + constant * np.outer(root, root), constant
 
 
-def _freedom(eigenvalues: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """Σ_j λ_j / (λ_j + ρ) at each ridge."""
-    return (eigenvalues[:, None] / (eigenvalues[:, None] + grid)).sum(axis=0)
+def _freedom_left(moments: Moments, eigenvalues: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """The n − df(ρ) rows left at each ridge, a sum of positive terms if they are few."""
+    kept = (grid / (eigenvalues[:, None] + grid)).sum(axis=0)
+    return moments.n - moments.n_constants - len(eigenvalues) + kept
 
 
-def _grid(moments: Moments, largest: float) -> np.ndarray:
-    """Ridges to choose from."""
-    floor = FLOOR * (moments.mean_square or 1.0)
-    decades = np.log10(max(_CEILING * largest / floor, 1))
-    steps = np.arange(1 + np.ceil(GRID_PER_DECADE * decades))
-    return floor * 10 ** (steps / GRID_PER_DECADE)
+def _grid(moments: Moments, eigenvalues: np.ndarray) -> np.ndarray:
+    """Ridges to choose from, for eigenvalues in ascending order.
+
+    Eigenvalues below 0 are rounding errors, and ridges are well above them. All grids have the
+    ridges above FLOOR times the mean square in common.
+    """
+    mean_square = moments.mean_square or 1.0
+    lowest = max(LOWEST * mean_square, moments.least_ridge, -4 * eigenvalues[0])
+    common = FLOOR * mean_square
+    below = max(np.floor(GRID_PER_DECADE * np.log10(common / lowest)), 0)
+    decades = np.log10(max(_CEILING * eigenvalues[-1] / common, 1))
+    steps = np.arange(-below, 1 + np.ceil(GRID_PER_DECADE * decades))
+    return common * 10 ** (steps / GRID_PER_DECADE)
+
+
+def _worth_trying(
+    path: Path | _Tridiagonal | _FewRows, scores: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The grid and the scores, without small ridges if no output gains by them.
+
+    Ridges below the rounding of single precision are for targets without noise. There they lower
+    the score by orders of magnitude. With noise, a score that is a little lower is no reason to
+    take them: solutions become large, and so do errors at rows unlike the others.
+    """
+    moments, grid = path.moments, path.grid
+    n_below = int(np.searchsorted(grid, FLOOR * (moments.mean_square or 1.0) * (1 - 1e-6)))
+    if not n_below:
+        return grid, scores
+    below, above = scores[:, :n_below].min(axis=1), scores[:, n_below:].min(axis=1)
+    gains = below < np.minimum(above / _GAIN, _LITTLE_NOISE * moments.y_variance)
+    if not gains.any():
+        return grid[n_below:], scores[:, n_below:]
+    scores = scores.copy()
+    scores[~gains, :n_below] = np.inf
+    return grid, scores
 
 
 def least(scores: np.ndarray) -> np.ndarray:
     """Index of each output's least score; of the largest ridge among equal scores."""
     return scores.shape[1] - 1 - np.argmin(scores[:, ::-1], axis=1)
+
+
+def wants_less(solution: Solution, moments: Moments) -> np.ndarray:
+    """Whether ridges below rounding errors would predict each output better.
+
+    That may be so for targets with little noise. The score must still fall by a fifth in the last
+    decade. Its root must be above a thousandth of the standard deviation, and below a tenth.
+    """
+    grid, scores, variance = solution.grid, solution.scores, moments.y_variance
+    assert grid is not None and scores is not None
+    lowest = max(LOWEST * moments.mean_square, moments.least_ridge)
+    if len(grid) <= GRID_PER_DECADE or grid[0] > 2 * lowest:
+        return np.zeros(len(scores), dtype=bool)
+    falls = scores[:, 0] < _FALLS * scores[:, GRID_PER_DECADE]
+    little = (_ACCURATE * variance < scores[:, 0]) & (scores[:, 0] < _PROMISING * variance)
+    return (solution.ridge == grid[0]) & falls & little
+
+
+def warn_of_end(owner: str, what: str, remedy: str) -> None:
+    """Warn that the ridge which suits the targets best is below the grid."""
+    warn(
+        f"{owner}: the targets have little noise, and the best alpha is below the least value that "
+        f"{what} allows. So predictions are less accurate than they could be. Remedy: {remedy}."
+    )
 
 
 def _with_intercept(moments: Moments, coef: np.ndarray, ridge: np.ndarray) -> Solution:

@@ -41,6 +41,8 @@ from trickless.solvers.ridge import (
     solve_by_gcv,
     solve_by_loo,
     solve_within,
+    wants_less,
+    warn_of_end,
 )
 from trickless.solvers.risk import Blocks, minimise
 from trickless.solvers.row_sample import RowSample
@@ -208,6 +210,7 @@ class Sums(Stated):
             with linear_algebra(options.n_jobs, moments.n_products):
                 if isinstance(options.alpha, str):
                     solution = self._solve_by_cross_validation(moments, options)
+                    _warn_of_end(options, solution, moments)
                 else:
                     solution = self._solve_at(moments, options)
             self._solution = solution = self._bounded_by_weight(solution, options)
@@ -407,6 +410,7 @@ class Sums(Stated):
         weight = copies if weight is None else weight
         rows = self._each(X, targets, copies, weight / weight.sum(), options)
         solution = solve_by_loo(moments, rows, options.n_jobs)
+        _warn_of_end(options, solution, moments)
         self._solution = self._bounded_by_weight(solution, options)
 
     def _each(
@@ -535,6 +539,13 @@ class Sums(Stated):
 
                 map_rows_alike(of_rows, X, self.n_columns, options.n_jobs)
         return np.sqrt(noise * variance)
+
+
+def _warn_of_end(options: Options, solution: Solution, moments: Moments) -> None:
+    """Warn if sums in double precision would allow a ridge that predicts numbers better."""
+    single = moments.least_ridge > 0 and not options.classifies
+    if single and wants_less(solution, moments).any():
+        warn_of_end(options.owner, "the precision of dtype='float32'", "dtype='float64'")
 
 
 def check_alpha(owner: str, alpha: float | str) -> None:
