@@ -24,7 +24,7 @@ MODEL = KitchenSinksRegressor("auto", 100, random_state=0)
 def test_every_learner_takes_the_family_that_won(learner, sparse):
     rows = scipy.sparse.csr_matrix(X) if sparse else X
     model = learner("auto", random_state=0).fit(rows, y)
-    assert len(model.search_scores_) == (12 if sparse else 27)
+    assert len(model.search_scores_) == (18 if sparse else 27)
     assert type(model.neurons_).__name__ != "Auto"
     assert model.score(rows, y) > 0.9
 

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from scipy.stats import chisquare
 from sklearn.base import clone
 
 import trickless.neurons.landmarks
 from cases import inputs
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, load, save
 from trickless.neurons import (
     Dense,
     Gaussian,
@@ -142,3 +143,38 @@ def test_they_are_drawn_from_so_many_rows_and_numbers(monkeypatch):
 def test_a_single_row_will_do(kernel):
     model = KitchenSinksRegressor(Landmarks(kernel), 5, random_state=0).fit([[1.0]], [2.0])
     np.testing.assert_allclose(model.predict([[1.0], [3.0]]), 2.0)
+
+
+@pytest.mark.parametrize("length_scale", [1.7, [1.0, 2.0, 3.0]])
+def test_landmarks_of_sparse_rows_are_those_of_dense_rows(length_scale, tmp_path):
+    X = np.maximum(inputs(200, 3), 0)
+    y = np.sin(2 * X[:, 0]) + 0.1 * inputs(200, 1, seed=1)[:, 0]
+    weight = np.random.default_rng(0).random(200)
+    model = KitchenSinksRegressor(
+        Landmarks(Gaussian(length_scale)), 40, random_state=0, dtype="float64"
+    )
+    sparse = clone(model).fit(scipy.sparse.csr_array(X), y, weight)
+    dense = model.fit(X, y, weight)
+    for rows in (X, scipy.sparse.csr_array(X)):
+        np.testing.assert_allclose(sparse.predict(rows), dense.predict(X), atol=1e-8)
+    save(sparse, tmp_path / "model.trickless")
+    again = load(tmp_path / "model.trickless")
+    np.testing.assert_array_equal(again.predict(X), sparse.predict(X))
+    assert scipy.sparse.issparse(again.neurons_.rows_)
+
+
+def test_other_kernels_take_no_sparse_rows():
+    with pytest.raises(TypeError, match=r"(?s)sparse.*Remedy"):
+        KitchenSinksRegressor(Landmarks(Laplace1())).fit(scipy.sparse.eye_array(20), np.ones(20))
+
+
+def test_models_with_other_sparse_landmarks_are_not_merged():
+    X = np.maximum(inputs(80, 3), 0)
+    first, second = (
+        KitchenSinksRegressor(Landmarks(Gaussian(1.0)), 40, random_state=0).fit(
+            scipy.sparse.csr_array(rows), rows[:, 0]
+        )
+        for rows in (X[:40], X[40:])
+    )
+    with pytest.raises(ValueError, match="differ from the neurons of this model"):
+        first.merge(second)

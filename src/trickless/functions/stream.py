@@ -47,6 +47,7 @@ class Purpose(IntEnum):
     CANDIDATES = 13
     PERMUTATIONS = 14
     SKETCH = 15
+    LINEAR = 16
 
 
 def as_seed(random_state: Any) -> int:

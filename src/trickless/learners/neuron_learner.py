@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,8 +29,9 @@ from trickless.neurons.checks import (
     warn_of_rounding,
 )
 from trickless.neurons.turns import Turns, takes_turns
-from trickless.rules import count, is_count
+from trickless.rules import count, is_count, warn
 from trickless.selection.halving import choose
+from trickless.selection.linear import compare_with_linear
 
 #: Rows and neurons with which a family is checked, and the most columns if neurons are wide.
 _TRIAL_ROWS, _TRIAL_NEURONS, _TRIAL_COLUMNS = 64, 16, 2**16
@@ -188,6 +189,31 @@ def choose_neurons(
                 learner.search_scores_ = scores
         bar.update()
     _take_neurons(learner, X)
+    _warn_of_linear(learner, X, targets, weight)
+
+
+def _warn_of_linear(
+    learner: NeuronLearner, X: Any, targets: np.ndarray, weight: np.ndarray | None
+) -> None:
+    """Warn if a linear function of many features predicts much better than the neurons."""
+    family, n_neurons = learner.neurons_, learner._planned_neurons
+    if not on_host(X):
+        return
+    sample = X, targets, weight, learner.seed_, learner.n_jobs
+    found = compare_with_linear(family, n_neurons, *sample)
+    if found is None or not found.clearly_better:
+        return
+    model = "RidgeClassifier" if isinstance(learner, ClassifierMixin) else "Ridge"
+    name = type(family).__name__
+    remedy = f"{model} of scikit-learn"
+    if name != "Landmarks":
+        remedy = f"neurons='auto', which tries Landmarks, in a KitchenSinks model; or {remedy}"
+    warn(
+        f"{type(learner).__name__}: neurons={name}: a linear function of the {X.shape[1]:,} "
+        "features predicts rows that are left out much better than these neurons. It explains "
+        f"{max(found.linear, 0):.0%} of the variance of the targets, and the neurons explain "
+        f"{max(found.neurons, 0):.0%}. Remedy: {remedy}."
+    )
 
 
 def fit_neurons(learner: NeuronLearner, X: Any, weight: np.ndarray | None) -> None:

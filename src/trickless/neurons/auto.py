@@ -26,7 +26,13 @@ _NUMBERS: tuple[Neurons, ...] = (
     Landmarks(Laplace1("relevance")),
     Ferns(feature_weights="relevance"),
 )
-_SPARSE: tuple[Neurons, ...] = (Gaussian("auto"), Gaussian("relevance"))
+_SPARSE: tuple[Neurons, ...] = (
+    Gaussian("auto"),
+    Gaussian("relevance"),
+    Landmarks(Gaussian("auto")),
+)
+#: If there are more features than rows, length scales of all features would fit the noise.
+_WIDE: tuple[Neurons, ...] = (Gaussian("auto"), Landmarks(Gaussian("auto")))
 _TABLES: tuple[Neurons, ...] = (Tabular(),)
 
 
@@ -35,7 +41,8 @@ class Auto(Neurons):
 
     The learner compares smooth neurons with one length scale, smooth neurons with a length scale
     for each feature, rough neurons, landmarks and small trees. For sparse rows, it compares the
-    first two. It takes :class:`Tabular` for data frames with categories or missing values, and
+    first two, and landmarks of smooth neurons. With more features than rows, it leaves out the
+    second. It takes :class:`Tabular` for data frames with categories or missing values, and
     :class:`Gaussian` for fewer than 100 rows. A fitted model has the chosen family as ``neurons_``,
     and the scores of all candidates as ``search_scores_``.
 
@@ -59,7 +66,9 @@ class Auto(Neurons):
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Auto:
         super().fit(X, rng, sample_weight)
-        families = _SPARSE if issparse(X) else _NUMBERS
+        families = _NUMBERS
+        if issparse(X):
+            families = _WIDE if X.shape[1] > X.shape[0] else _SPARSE
         if X.shape[0] < COMPARED_FROM:  # too few to compare, and so for the length scale
             families = _SPARSE[:1]
         if not issparse(X) and (self.known_inputs(X).n_categories.any() or _has_gaps(X)):

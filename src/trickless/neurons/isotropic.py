@@ -11,6 +11,7 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.special import gammaincinv, gammaln, kve, ndtr
 
 from trickless.arrays.distances import squared_distances
@@ -29,8 +30,10 @@ class Isotropic(Fourier):
     def profile(self, square: np.ndarray) -> np.ndarray:
         """The kernel as a function of the squared distance, for length scale 1."""
 
-    def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        return self.profile(squared_distances(X / self.length_scale_, Y / self.length_scale_))
+    def closed_form(self, X: Any, Y: Any) -> np.ndarray:
+        inverse = 1 / np.asarray(self.length_scale_)
+        x, y = (M.multiply(inverse) if issparse(M) else M / self.length_scale_ for M in (X, Y))
+        return self.profile(squared_distances(x, y))
 
 
 class Gaussian(Isotropic):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from trickless.arrays.devices import beside, to_host
 from trickless.arrays.stated import check_array
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.composed import FAMILY, Composed
-from trickless.neurons.isotropic import Gaussian
+from trickless.neurons.isotropic import Gaussian, Isotropic
 
 #: The most rows, and the most numbers in these rows, that landmarks are drawn from.
 _ROWS, _VALUES = 16_384, 4_000_000
@@ -41,15 +42,16 @@ class Landmarks(Composed):
     ----------
     neurons : Neurons, default=Gaussian()
         Family of the kernel :math:`k_1`, which must have a closed form. Its neurons are never
-        drawn.
+        drawn. Sparse rows need a kernel of the Euclidean distance: :class:`Gaussian`,
+        :class:`Laplace`, :class:`Matern` or :class:`RationalQuadratic`.
 
     Attributes
     ----------
     parts_ : list of Neurons
         The fitted family.
-    rows_ : array of shape (n_rows, n_features)
+    rows_ : array or CSR matrix of shape (n_rows, n_features)
         Training rows from which landmarks are drawn with replacement: at most 16,384 rows, and at
-        most 4,000,000 numbers in all.
+        most 4,000,000 numbers in all. Of sparse rows, only the numbers that are stored count.
     row_weights_ : array of shape (n_rows,)
         Probability of each of these rows.
     mean_ : float
@@ -84,8 +86,8 @@ class Landmarks(Composed):
 
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
-        """False, because a landmark is a whole row, and rows are compared in dense form."""
-        return False
+        """Whether the kernel depends on the Euclidean distance, which is quick for sparse rows."""
+        return isinstance(self.neurons, Isotropic)
 
     @property
     def independent(self) -> bool:
@@ -93,9 +95,11 @@ class Landmarks(Composed):
         return True
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Landmarks:
-        n_rows = max(1, min(_ROWS, _VALUES // X.shape[1]))
+        each = max(1, X.nnz // X.shape[0]) if issparse(X) else X.shape[1]
+        n_rows = max(1, min(_ROWS, _VALUES // each))
         rows, weight = sample_rows(X, rng, n_rows, sample_weight)
-        self.rows_, self.row_weights_ = np.array(rows), weight / weight.sum()
+        self.rows_ = rows.copy() if issparse(X) else np.array(rows)
+        self.row_weights_ = weight / weight.sum()
         super().fit(X, rng, sample_weight)
         return self
 
@@ -111,24 +115,28 @@ class Landmarks(Composed):
     def _measure(self) -> None:
         (part,) = self.parts_
         _check_closed_form(type(self).__name__, part, self.rows_[:1])
-        rows = self._at(_EVENLY).astype(np.float64)
+        rows = self.rows_[self._at(_EVENLY)].astype(np.float64)
         self.mean_ = float(part.closed_form(rows, rows).mean())
         self.bound = float(part.bound**2 + abs(self.mean_))
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        return (self._at(rng.random(n)),)
+        index = self._at(rng.random(n))
+        return (index,) if issparse(self.rows_) else (self.rows_[index],)
 
     def _at(self, shares: np.ndarray) -> np.ndarray:
-        """Find rows at these shares of the total weight. A row of weight 2 counts as two rows."""
+        """Indices of rows at these shares of the total weight. A row of weight 2 counts as two."""
         cumulated = np.cumsum(self.row_weights_)
         index = np.searchsorted(cumulated, shares * cumulated[-1], side="right")
-        return self.rows_[np.minimum(index, len(cumulated) - 1)]
+        return np.minimum(index, len(cumulated) - 1)
 
     def activate(self, X: Any, weights: Weights) -> Any:
         (landmarks,) = weights
         rows, landmarks = to_host(X), to_host(landmarks)
-        values = self._values(np.asarray(rows, np.float64), np.asarray(landmarks, np.float64))
-        return beside(X, values.astype(rows.dtype, copy=False))
+        if issparse(self.rows_):
+            landmarks = self.rows_[landmarks]
+        values = self._values(rows.astype(np.float64), landmarks.astype(np.float64))
+        values = values.astype(rows.dtype, copy=False)
+        return values if issparse(X) else beside(X, values)
 
     def _values(self, X: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
         """Compute the kernel minus c, in double precision because the difference loses digits."""
