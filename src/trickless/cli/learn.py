@@ -28,7 +28,7 @@ from trickless.learners.shrinking_gradient import (
 )
 from trickless.neurons import make_neurons
 from trickless.solvers.step_sizes import PLAIN_NEURONS, ROWS_OF_TREES
-from trickless.tables.model import TableColumn, TableModel
+from trickless.tables.model import TableModel
 from trickless.tables.spellings import PLAIN, Spelling, doubt
 
 LEARNERS: dict[tuple[str, str], type] = {
@@ -60,7 +60,9 @@ def learned(
         seen = profile(rows, kinds, request.target, request.seed, advance, request.weight)
     tell_missing(dataset.missing)
     columns = [
-        c._replace(date_format=date_formats.get(c.name, ""), spelling=_spelling(dataset, c))
+        c._replace(
+            date_format=date_formats.get(c.name, ""), spelling=_spelling(dataset, c.name, c.kind)
+        )
         for c in seen.columns
     ]
     seen = seen._replace(columns=columns)
@@ -69,8 +71,7 @@ def learned(
     left_out = f"; {seen.n_without_target:,} without a target" if seen.n_without_target else ""
     say(f"{seen.n_rows:,} rows{left_out}. This is {task}: {why}.")
     model = _begun(request, seen, task)
-    if kinds[request.target] == "number":
-        model.set_params(spelling=dataset.spelling(request.target))
+    model.set_params(spelling=_spelling(dataset, request.target, kinds[request.target]))
     _check_categories(model, dataset.path)
     n_rows = seen.n_rows - seen.n_without_target
     if request.learner == "kitchen-sinks":
@@ -98,8 +99,10 @@ def _begun(request: Request, seen: Profile, task: str) -> TableModel:
     return TableModel(learner, seen.columns, request.target, classes, request.weight)
 
 
-def _spelling(dataset: Dataset, column: TableColumn) -> Spelling:
-    return dataset.spelling(column.name) if column.kind == "number" else PLAIN
+def _spelling(dataset: Dataset, name: str, kind: str) -> Spelling | None:
+    """How text spells the numbers of a column; None if it is the usual way."""
+    found = dataset.spelling(name)
+    return found if kind == "number" and found != PLAIN else None
 
 
 def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:

@@ -81,7 +81,7 @@ def _why_inconsistent(model: TableModel) -> str | None:
         return f"its target is a {type(model.target).__name__}"
     if model.weight is not None and type(model.weight) is not str:
         return f"its column of weights is a {type(model.weight).__name__}"
-    if model.spelling is not None and not _is_spelling(model.spelling):
+    if not _is_spelling(model.spelling):
         return "the spelling of its target is not valid"
     columns = model.columns
     if type(columns) is not list or not columns or not all(map(_is_column, columns)):
@@ -118,7 +118,9 @@ def _is_date_format(date_format: Any, kind: str) -> bool:
 
 
 def _is_spelling(spelling: Any) -> bool:
-    """Whether this says how text spells numbers."""
+    """Whether this says how text spells numbers, or is None."""
+    if spelling is None:
+        return True
     if type(spelling) is not Spelling or type(spelling.unit) is not str:
         return False
     return (spelling.decimal, spelling.thousands) in ((".", ""), (".", ","), (",", ""), (",", "."))
@@ -149,7 +151,7 @@ def reading_of(model: TableModel) -> Reading:
     if model.classes is not None and model.classes.dtype.kind == "U":
         names[model.target] = model.classes.tolist()
     formats = {column.name: column.date_format for column in model.columns if column.date_format}
-    spellings = {column.name: column.spelling for column in model.columns}
+    spellings = {column.name: column.spelling or PLAIN for column in model.columns}
     spellings[model.target] = model.spelling or PLAIN
     return Reading(
         {name: MISSING.intersection(known) for name, known in names.items()},

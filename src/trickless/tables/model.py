@@ -61,9 +61,9 @@ class TableColumn(NamedTuple):
         Approximate median of the known values. Families that take tables get differences from it.
     date_format : str, default=""
         Format of dates in text, in the codes of ``datetime.strptime``; "" for 2026-01-31.
-    spelling : Spelling, default=Spelling(".", "", "")
+    spelling : Spelling or None, default=None
         How text spells numbers: the decimal sign, what separates thousands, and the unit that all
-        numbers have.
+        numbers have. None for numbers such as 1234.5.
     """
 
     name: str
@@ -74,7 +74,7 @@ class TableColumn(NamedTuple):
     has_missing: bool = False
     median: float = 0.0
     date_format: str = ""
-    spelling: Spelling = PLAIN
+    spelling: Spelling | None = None
 
 
 def _has_probabilities(model: TableModel) -> bool:
@@ -464,7 +464,7 @@ class TableModel(BaseEstimator):
                 missing = codes < 0
                 parts.append(_zeros_and_ones(codes, len(about.categories)))
             else:
-                values = values_of(column, about.kind, about.date_format, about.spelling)
+                values = values_of(column, about.kind, about.date_format, about.spelling or PLAIN)
                 missing = np.isnan(values)
                 values = np.where(missing, about.mean, values)
                 if not isinstance(neurons, Histograms):
@@ -493,7 +493,7 @@ class TableModel(BaseEstimator):
                 texts = pandas.Index(known, dtype=object)
                 values: Any = pandas.Categorical.from_codes(codes, texts)
             else:
-                values = values_of(column, about.kind, about.date_format, about.spelling)
+                values = values_of(column, about.kind, about.date_format, about.spelling or PLAIN)
                 values = values - about.median
                 values = np.clip(values, -_LARGEST_SINGLE, _LARGEST_SINGLE)
             columns[about.name] = values
