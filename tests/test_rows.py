@@ -91,7 +91,7 @@ FORMS = {
     "read-only": lambda X: read_only(scipy.sparse.csr_matrix(X)),
     "read-only duplicates": lambda X: read_only(duplicated(X)),
     "product": lambda X: scipy.sparse.identity(len(X), format="csr") @ unsorted(X),
-    "columns": lambda X: scipy.sparse.csr_matrix(X[:, ::-1])[:, ::-1],
+    "columns": lambda X: scipy.sparse.csr_matrix(X[:, ::-1])[:, [3, 2, 1, 0]],
     "csc": scipy.sparse.csc_matrix,
     "coo": lambda X: duplicated(X).tocoo(),
     "coo array": lambda X: scipy.sparse.coo_array(X),
