@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.arrays.stated import Stated, check_array, check_list, check_same
+from trickless.arrays.stated import Stated, check_array, check_count, check_list, check_same
 from trickless.arrays.threads import map_blocks
 
 #: The most bins of a column that hold values. Bin 0 is for missing values, and a byte has 256.
@@ -64,10 +64,13 @@ class Bins(Stated):
         parts = zip(self.thresholds, self.of_code, self.counts.tolist(), strict=True)
         for cuts, codes, count in parts:
             check_array("thresholds", cuts, "f8", (None if codes is None else 0,))
-            if codes is not None:
-                check_array("of_code", codes, "i8", (None,), MISSING, MOST_BINS + 1)
-            expected = len(cuts) + 1 if codes is None else codes.max(initial=1)
-            check_same("counts", count, expected)
+            if codes is None:
+                check_same("counts", count, len(cuts) + 1)
+                continue
+            check_array("of_code", codes, "i8", (None,), MISSING, MOST_BINS + 1)
+            check_count("codes of of_code", len(codes), 2)
+            known = int(codes[:-1].max(initial=1))  # new categories may have a bin of their own
+            check_count("counts", count, known, max(known, int(codes[-1])))
 
     def __call__(self, X: Any, n_jobs: int | None = 1) -> Any:
         """Map rows to bins: bytes of shape (n_rows, n_features), with contiguous columns."""
