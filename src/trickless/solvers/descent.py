@@ -33,6 +33,8 @@ _CHECKS = 20
 _CHECKS_OF_TREES, _MOST_BETWEEN = 100, 50
 #: Rows by which cuts are chosen, where a step does not take all rows.
 POOL = 2**16
+#: Excess of the curvature of equal classes from which classes are not equal.
+_EQUAL = 0.5
 #: Rows of a stream for each tree.
 _ROWS_PER_TREE = 1024
 
@@ -173,9 +175,11 @@ class Descent(GrowingNetwork):
         """
         score = self.score(*rows, options)
         is_best = score > max(self.validation_scores[n_before:], default=-np.inf)
-        if is_best and options.newton and options.loss.has_link:
+        rare = self.rarity(options.loss) ** 2 - 1  # 0 for equal classes, which a few rows move
+        if is_best and options.newton and rare > _EQUAL:
             f, targets, weight = rows
-            self.level = constant_of(options.loss, f + self.intercept, targets, weight)
+            f = f + self.intercept
+            self.level = constant_of(options.loss, f, targets, weight, 1 / rare)
         self.validation_scores.append(score)
         self.scored.append(len(self.coef))
 

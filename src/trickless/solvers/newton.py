@@ -33,8 +33,8 @@ _BITS = 50
 _FEW = 10
 #: How far a curvature is above the rest if it counts less in λ.
 FAR = 1e4
-#: The most Newton steps for a constant, their accuracy, and its inverse variance a priori.
-_ITERATIONS, _ACCURACY, _PRIOR = 100, 1e-6, 0.25
+#: The most Newton steps for a constant, and their accuracy.
+_ITERATIONS, _ACCURACY = 100, 1e-6
 
 
 class Units(NamedTuple):
@@ -200,14 +200,14 @@ def damped(step: np.ndarray, loss: Loss) -> np.ndarray:
 
 
 def constant_of(
-    loss: Loss, f: np.ndarray, targets: np.ndarray, weight: np.ndarray | None
+    loss: Loss, f: np.ndarray, targets: np.ndarray, weight: np.ndarray | None, prior: float = 0.0
 ) -> np.ndarray:
-    """What to add to f for the least loss, (n_outputs,): a constant, a priori of about ±2."""
+    """What to add to f for the least loss, (n_outputs,): a constant of inverse variance prior."""
     added, n = np.zeros(f.shape[1]), effective_rows(len(f), weight)
     share = np.full(len(f), n / len(f)) if weight is None else weight * (n / weight.sum())
     for _ in range(_ITERATIONS):
         g, h = (share @ values for values in loss.newton(f + added, targets))
-        step = damped((g - _PRIOR * added) / (h + _PRIOR), loss)
+        step = damped((g - prior * added) / (h + prior), loss)
         added = added + step
         if np.abs(step).max() < _ACCURACY:
             break
