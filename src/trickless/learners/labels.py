@@ -28,8 +28,6 @@ class Labels(Stated):
     The classes are all labels that may occur; None takes those of the first batch.
     """
 
-    discrete = True
-
     def __init__(self, owner: str, y: np.ndarray, classes: Any = None) -> None:
         source = "y" if classes is None else "classes"
         labels = distinct(owner, source, y if classes is None else classes)

@@ -35,9 +35,6 @@ class Numbers(Stated):
         that differ by less count as equal.
     """
 
-    #: Whether targets are ±1.
-    discrete = False
-
     first: np.ndarray | None = None
     varies: Any = False
 

@@ -204,7 +204,7 @@ class Descent(GrowingNetwork):
     def split(self, targets: np.ndarray, options: Options) -> tuple[np.ndarray | None, np.ndarray]:
         """Held-out rows for early stopping, if any, and training rows.
 
-        Of each class, the same share of rows is held out, up to one row.
+        If classes are rare, the same share of rows of each is held out, up to one row.
         """
         n_rows = len(targets)
         if not options.early_stopping:
@@ -219,7 +219,7 @@ class Descent(GrowingNetwork):
                 "validation_fraction, or early_stopping=False."
             )
         order = generator(self.stream.seed, Purpose.VALIDATION).permutation(n_rows)
-        if self.measure.discrete:
+        if self.rarity(options.loss) ** 2 - 1 > _EQUAL:
             _, stratum = np.unique(targets[order], axis=0, return_inverse=True)
             held_out = np.arange(n_held_out) * n_rows // n_held_out
             where = np.argsort(stratum.ravel(), kind="stable")

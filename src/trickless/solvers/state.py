@@ -14,9 +14,7 @@ Keep = Callable[[Callable[[], State]], object]
 
 
 class Measure(Protocol):
-    """How well decision values fit targets, which may be ``discrete``: ±1."""
-
-    discrete: bool
+    """How well decision values fit targets."""
 
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Error of each row."""
