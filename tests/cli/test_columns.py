@@ -444,9 +444,9 @@ class TestPostcodes:
     def test_they_may_come_late(self, files, tmp_path, fit, monkeypatch):
         monkeypatch.setattr(csv, "_BLOCK", 2**8)
         (tmp_path / "data").mkdir()
-        zips = [f"{90_000 - 300 * i:05}" for i in range(300)]
-        table = pd.DataFrame({"zip": zips, "label": ["a", "b"] * 150})
-        for i, part in enumerate(np.array_split(np.arange(300), files)):
+        zips = [f"{90_000 - 300 * (i // 3):05}" for i in range(900)]
+        table = pd.DataFrame({"zip": zips, "label": ["a", "b"] * 450})
+        for i, part in enumerate(np.array_split(np.arange(900), files)):
             table.iloc[part].to_csv(tmp_path / f"data/{i}.csv", index=False)
         _, columns = fit(tmp_path / "data")
         assert len(columns["zip"]["categories"]) == 300

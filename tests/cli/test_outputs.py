@@ -181,7 +181,8 @@ def test_the_standard_output(folder, tmp_path, run):
 def test_a_terminal_is_shown_nothing_that_it_obeys(tmp_path, run, monkeypatch):
     table = frame(60).replace({"label": {"yes": "\x1b[31my"}})
     data = write(table, tmp_path / "data.parquet")
-    run("fit", data, "--target", "label", "--n-neurons", 9, "--out", tmp_path / "m")
+    options = "--learner", "kitchen-sinks", "--n-neurons", 99
+    run("fit", data, "--target", "label", *options, "--out", tmp_path / "m")
     for is_terminal in (True, False):
         stdout = io.TextIOWrapper(io.BytesIO(), "utf-8")
         stdout.isatty = lambda is_terminal=is_terminal: is_terminal

@@ -521,7 +521,6 @@ def test_columns_that_are_not_numbers_are_named(learner):
     X, y = problem(learner)
     frame = pd.DataFrame(X, columns=list("abcd"))
     for column, held in (
-        (pd.Timestamp("2020-01-01"), "has the type datetime64"),
         ([[1.0]] * len(X), "has the type object"),
         (["red"] * len(X), "holds text"),
         ([None, *X[1:, 0]], "holds missing values"),

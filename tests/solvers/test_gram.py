@@ -207,7 +207,7 @@ def test_what_is_not_positive_definite_is_reported():
 
 
 X = np.random.default_rng(0).standard_normal((5000, 3))
-y = np.sin(X[:, 0])
+y = np.sin(X[:, 0]) + np.random.default_rng(1).normal(scale=0.05, size=5000)
 
 
 def fitted(alpha, n_rows=5000, neurons=None, weight=None, **options):

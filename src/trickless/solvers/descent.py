@@ -50,9 +50,6 @@ class HeldOut(NamedTuple):
 class Descent(GrowingNetwork):
     """Functional gradient descent, in passes over all rows or along a stream of them."""
 
-    #: What the held-out rows would add to the intercept, at the best score of a fit.
-    level: np.ndarray | float = 0.0
-
     # If all rows are available: passes over batches.
 
     def learn_all(
@@ -255,7 +252,7 @@ class Descent(GrowingNetwork):
                 [
                     self.intercept,
                     self.intercept - self.constant,
-                    self.level + np.zeros(len(self.intercept)),
+                    self.level,
                 ]
             ),
             "levelled": self.levelled,

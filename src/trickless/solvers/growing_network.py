@@ -111,12 +111,10 @@ class GrowingNetwork(Stated):
 
     #: What a Newton step from the intercept gains for each output; 0 before the first batch.
     typical: np.ndarray | float = 0.0
-    #: Rows that have moved the intercept, where a row of half the mean weight counts half.
-    levelled: float = 0.0
-    #: Blocks of a fit that explained nothing.
-    idle: int = 0
-    #: How far steps have moved the intercept from the constant that the network started with.
+    # In files of older versions:
+    levelled, idle = 0.0, 0
     moved: np.ndarray | float = 0.0
+    level: np.ndarray | float = 0.0
 
     def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
         n_outputs = len(intercept)
@@ -134,6 +132,14 @@ class GrowingNetwork(Stated):
         self.taken = 0.0
         #: Weight of the heaviest batch of a fit, in units of the mean weight.
         self.heaviest = 1.0
+        #: How far steps have moved the intercept from the constant that the network started with.
+        self.moved = np.zeros(n_outputs)
+        #: What the held-out rows would add to the intercept, at the best score of a fit.
+        self.level = np.zeros(n_outputs)
+        #: Rows that have moved the intercept, where a row of half the mean weight counts half.
+        self.levelled = 0.0
+        #: Blocks of a fit that explained nothing.
+        self.idle = 0
         #: Mean distance of the targets from the intercept.
         self.spread = np.zeros(n_outputs)
         self.largest_loss = 0.0
