@@ -380,7 +380,7 @@ def test_a_warm_start_goes_on():
 def test_neurons_are_fitted_to_a_sample_of_many_rows():
     n = 2 * SAMPLE
     X = np.random.default_rng(0).standard_normal((n, 3)) * np.linspace(0.1, 2, n)[:, None]
-    median = sinks(neurons=Gaussian("median"))
+    median = sinks(neurons=Gaussian("median"), alpha=1e-3)
     model = fit(clone(median), cut(X, 1000), cut(X[:, 0], 1000))
     local = clone(median).fit(X, X[:, 0])
     first = clone(median).fit(X[:1000], X[:1000, 0])
