@@ -17,7 +17,7 @@ from trickless import (
     ShrinkingGradientClassifier,
 )
 from trickless.neurons import Gaussian
-from trickless.solvers.calibration import find_temperature, probabilities
+from trickless.solvers.calibration import find_temperatures, in_shares, probabilities
 
 
 def four_classes():
@@ -83,7 +83,7 @@ def test_the_squared_loss_has_the_log_loss_of_log_loss(name):
     ids=repr,
 )
 def test_online_learners_are_calibrated_on_the_last_rows(model, name):
-    """Their log loss is at most 1.1 times that at the temperature that suits the test rows."""
+    """Their log loss is at most 1.1 times that at the temperatures that suit the test rows."""
     X, y, X_test, y_test = halves(name)
     whole = clone(model).fit(X, y)
     streamed = clone(model).partial_fit(X[:200], y[:200])
@@ -94,7 +94,7 @@ def test_online_learners_are_calibrated_on_the_last_rows(model, name):
         np.testing.assert_array_equal(each.classes_[p.argmax(axis=1)], each.predict(X_test))
         f = each.decision_function(X_test).reshape(len(X_test), -1)
         targets = each.targets_.matrix(y_test)
-        best = probabilities(f, find_temperature(f, targets, np.ones(len(f))))
+        best = probabilities(f, find_temperatures(f, targets, np.ones(len(f))))
         assert log_loss(y_test, p) <= 1.1 * log_loss(y_test, best)
 
 
@@ -123,19 +123,50 @@ def test_the_temperature_is_that_of_the_least_log_loss():
     f = rng.standard_normal((5000, 3))
     p = np.exp(f / 0.4) / np.exp(f / 0.4).sum(axis=1, keepdims=True)
     y = 2.0 * (np.arange(3) == [[rng.choice(3, p=row)] for row in p]) - 1
-    found = find_temperature(f, y, np.ones(5000))
+    found, same = find_temperatures(f, y, np.ones(5000))
     assert found == pytest.approx(0.4, rel=0.1)  # 4 standard errors
-    assert find_temperature(10 * f, y, np.full(5000, 7.0)) == pytest.approx(10 * found, rel=1e-4)
-    np.testing.assert_allclose(probabilities(f, 0.4), p)
-    one = f[:, :1]
-    np.testing.assert_allclose(
-        probabilities(one, 0.4)[:, 1], 1 / (1 + np.exp(-one[:, 0] / 0.4)), rtol=1e-12
-    )
+    assert found == same
+    scaled, _ = find_temperatures(10 * f, y, np.full(5000, 7.0))
+    assert scaled == pytest.approx(10 * found, rel=1e-4)
+    np.testing.assert_allclose(probabilities(f, (0.4, 0.4)), p)
+
+
+@pytest.mark.parametrize("shift", [-1.0, 0.0, 1.0])
+def test_each_side_has_its_temperature_and_probabilities_average_to_the_rate(shift):
+    rng = np.random.default_rng(0)
+    f = rng.standard_normal((5000, 1)) + shift
+    p = 1 / (1 + np.exp(-f / np.where(f < 0, 0.4, 0.8)))
+    y = np.where(rng.random(p.shape) < p, 1.0, -1.0)
+    weight = rng.uniform(0.5, 1.5, 5000)
+    found = find_temperatures(f, y, weight)
+    assert np.abs(np.log(found) - np.log([0.4, 0.8])).max() < 0.52  # 4 standard errors
+    given = probabilities(f, found)[:, 1]
+    assert weight @ given == pytest.approx(weight @ (y[:, 0] > 0), abs=1.5)  # one row is unknown
+    np.testing.assert_allclose(probabilities(f, (0.4, 0.8))[:, 1:], p, rtol=1e-12)
+    scaled = find_temperatures(10 * f, y, 7 * weight)
+    assert scaled == pytest.approx(tuple(10 * np.array(found)), rel=1e-2)
+
+
+@pytest.mark.parametrize("f", [np.zeros((50, 1)), np.full((50, 1), -0.3), np.full((50, 1), 1e-9)])
+@pytest.mark.parametrize("hits", [0, 1, 30, 50])
+def test_decision_values_on_one_side_only_have_finite_probabilities(f, hits):
+    y = np.where(np.arange(50)[:, None] < hits, 1.0, -1.0)
+    p = probabilities(f, find_temperatures(f, y, np.ones(50)))
+    assert 0 < p.min() <= p.max() < 1
+
+
+def test_a_sample_has_the_shares_of_all_rows():
+    y = np.where(np.arange(3) == np.array([0, 0, 0, 1, 1, 2])[:, None], 1.0, -1.0)
+    weight, goal = np.arange(1.0, 7.0), np.array([0.7, 0.2, 0.1])
+    found = in_shares(weight, y, 2 * goal - 1)
+    np.testing.assert_allclose(found @ (y > 0) / found.sum(), goal)
+    one = in_shares(weight, y[:, :1], np.array([0.4]))
+    assert one @ (y[:, 0] > 0) / one.sum() == pytest.approx(0.7)
 
 
 def test_rows_that_are_all_right_are_not_certain():
     f = np.where(np.arange(200)[:, None] % 2, 1.0, -1.0)
-    p = probabilities(f, find_temperature(f, f, np.ones(200)))
+    p = probabilities(f, find_temperatures(f, f, np.ones(200)))
     # One row in 201 is of no known class.
     assert p[f[:, 0] > 0, 1].max() == pytest.approx(1 - 0.5 / 201, abs=1e-4)
 

@@ -38,7 +38,7 @@ from trickless.rules import (
     plain,
     with_remedies,
 )
-from trickless.solvers.calibration import probabilities
+from trickless.solvers.calibration import Temperatures, probabilities, tempered
 from trickless.solvers.losses import Loss, make_loss
 
 
@@ -129,12 +129,12 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         with linear_algebra(self.n_jobs):
             return beside(X, self._function(X))
 
-    def _temperature(self) -> float | None:
-        """The temperature of probabilities; None if they come from the link of the loss."""
+    def _temperatures(self) -> Temperatures | None:
+        """The temperatures of probabilities; None if they come from the link of the loss."""
         return None
 
     def _calibrates(self) -> bool:
-        """Whether a temperature gives probabilities for losses that do not determine them."""
+        """Whether temperatures give probabilities for losses that do not determine them."""
         return False
 
     @in_one_state
@@ -365,12 +365,14 @@ class Classifier(ClassifierMixin, Learner):
     def predict_proba(self, X: Any) -> Any:
         """Predict probabilities of the classes.
 
-        The logistic, softmax and exponential losses determine probabilities. For other losses of
-        online learners, and for the squared loss of Kitchen Sinks, they are
+        For online learners, and for the squared loss of Kitchen Sinks, they are
         ``softmax(decision / T)``. The temperature T is chosen by decision values of rows that the
         model has not learned [1]_. Kitchen Sinks leaves out up to 2,048 rows in turn. Online
-        learners use the last 1,024 rows before they learn them. The most probable class is always
-        the predicted class. Other losses and learners have no ``predict_proba``.
+        learners use the last 4,096 rows before they learn them, or the later half of fewer rows.
+        For two classes there is a temperature for each sign of the decision value, with which
+        probabilities average to the rate of the class. The most probable class is always the
+        predicted class. For other learners, the logistic, softmax and exponential losses determine
+        probabilities, and other losses have no ``predict_proba``.
 
         Parameters
         ----------
@@ -388,12 +390,12 @@ class Classifier(ClassifierMixin, Learner):
         .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, "On calibration of modern neural
            networks", ICML 2017.
         """
-        decisions, temperature = self._decide(X), self._temperature()
+        decisions, temperatures = self._decide(X), self._temperatures()
         values = to_host(decisions)
-        if temperature is not None and isinstance(self.targets_, LabelSets):
-            return beside(decisions, expit(values / temperature))
-        if temperature is not None:
-            return beside(decisions, probabilities(values, temperature))
+        if temperatures is not None and isinstance(self.targets_, LabelSets):
+            return beside(decisions, expit(tempered(values, temperatures)))
+        if temperatures is not None:
+            return beside(decisions, probabilities(values, temperatures))
         return beside(decisions, self._loss(decisions.shape[1]).probability(values))
 
 

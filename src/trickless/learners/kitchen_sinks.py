@@ -46,6 +46,7 @@ from trickless.rules import (
     non_negative,
     positive,
 )
+from trickless.solvers.calibration import Temperatures
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, FOR_LABELS
 from trickless.solvers.ridge import Solution
 from trickless.solvers.state import parts_of
@@ -274,8 +275,8 @@ class _KitchenSinks(NeuronLearner):
     def _calibrates(self) -> bool:
         return getattr(self, "fixed_", {}).get("loss", self.loss) == "squared_error"
 
-    def _temperature(self) -> float | None:
-        return self.sums_.temperature(options_of(self)) if self._calibrates() else None
+    def _temperatures(self) -> Temperatures | None:
+        return self.sums_.temperatures(options_of(self)) if self._calibrates() else None
 
     @property
     @in_one_state

@@ -35,6 +35,7 @@ from trickless.rules import (
     non_negative,
     positive,
 )
+from trickless.solvers.calibration import Temperatures
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
@@ -133,16 +134,17 @@ class _NORMA(KernelLearner):
         schedule = self.schedule
         if schedule == "auto":  # small steps could not replace the terms that are dropped
             schedule = "inverse" if self.max_support is None else "constant"
-        options = Options(self.kernel_, loss, error, self.alpha, self.step_size, schedule)
+        options = Options(
+            self.kernel_, loss, error, self.alpha, self.step_size, schedule, self.average
+        )
         with self._progress(len(targets), "row") as bar:
             self.rounds_.learn(X, targets - b, options, bar.update)
 
     def _calibrates(self) -> bool:
         return True
 
-    def _temperature(self) -> float | None:
-        has_link = self._loss(self.targets_.n_outputs).has_link
-        return None if has_link else self.rounds_.temperature()
+    def _temperatures(self) -> Temperatures | None:
+        return self.rounds_.temperatures()
 
     def _function(self, X: Any) -> np.ndarray:
         return super()._function(X) + self.intercept_

@@ -28,6 +28,7 @@ from trickless.rules import (
     is_range,
     positive,
 )
+from trickless.solvers.calibration import Temperatures
 from trickless.solvers.compression import Projection, Unbiased
 from trickless.solvers.regret import regret_bound, regret_curve
 from trickless.solvers.rounds import Options, Rounds
@@ -168,8 +169,8 @@ class OnlineLearner(Learner):
     def _calibrates(self) -> bool:
         return True
 
-    def _temperature(self) -> float | None:
-        return None if self.rounds_.recent is None else self.rounds_.temperature()
+    def _temperatures(self) -> Temperatures | None:
+        return None if self.rounds_.recent is None else self.rounds_.temperatures()
 
     @property
     def online_error_(self) -> np.ndarray:

@@ -18,7 +18,12 @@ from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_list
 from trickless.functions.exact_kernel import BLOCK_ROWS, ExactKernel, rows_at_once
 from trickless.rules import warn
-from trickless.solvers.calibration import check_noted, note_rows, recent_temperature
+from trickless.solvers.calibration import (
+    Temperatures,
+    check_noted,
+    note_rows,
+    recent_temperatures,
+)
 from trickless.solvers.losses import Loss
 from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.state import ignore
@@ -37,6 +42,7 @@ class Options(NamedTuple):
     alpha: float | str
     step_size: float | str
     schedule: str
+    average: bool
 
 
 class NORMA(Stated):
@@ -99,10 +105,10 @@ class NORMA(Stated):
         other.recent = None if self.recent is None else self.recent.branch()
         return other
 
-    def temperature(self) -> float:
-        """The temperature of probabilities that suits the last rows before they were learned."""
+    def temperatures(self) -> Temperatures:
+        """The temperatures of probabilities that suit the last rows before they were learned."""
         assert self.recent is not None
-        return recent_temperature(self.recent, self.n_rounds)
+        return recent_temperatures(self.recent, self.n_rounds)
 
     def average(self) -> np.ndarray:
         """Coefficients of the average of f over the rounds, each before its round."""
@@ -163,12 +169,13 @@ class NORMA(Stated):
         kernel, loss, alpha = options.kernel, options.loss, self._alpha(options)
         past, own = kernel.matrix(X, self.support.rows), kernel(X, X)
         old, old_total = self.coefficients.rows, self.totals.rows
-        f = past @ old
+        f, total = past @ old, past @ old_total
         new, new_total = np.zeros_like(y), np.zeros_like(y)
         n_terms, dropped = len(old), 0
         scale, lasting = 1.0, 0.0  # old terms are scale × old now, and lasting × old summed
         for t, eta in enumerate(steps):
             lasting += scale
+            total[t:] += f[t:]
             new_total[:t] += new[:t]
             decay = 1 - eta * alpha
             scale *= decay
@@ -179,7 +186,9 @@ class NORMA(Stated):
             f[t + 1 :] += own[t, t + 1 :, None] * new[t]
             n_terms += bool(new[t].any())
             if self.max_support is not None and n_terms > self.max_support:  # truncation
-                f[t + 1 :] -= past[t + 1 :, dropped, None] * (scale * old[dropped])
+                gone = past[t + 1 :, dropped, None]
+                f[t + 1 :] -= gone * (scale * old[dropped])
+                total[t + 1 :] -= gone * (old_total[dropped] + lasting * old[dropped])
                 n_terms, dropped = n_terms - 1, dropped + 1
         self._check_progress(f, y, options)
         mean_error = float(options.error(f, y).mean())
@@ -187,7 +196,8 @@ class NORMA(Stated):
         with uninterrupted():  # all that the rounds change
             extend(self.curve, len(y), mean_error)
             if self.recent is not None:
-                note_rows(self.recent, f, y)
+                average = total / (self.n_rounds + 1 + np.arange(len(y))[:, None])
+                note_rows(self.recent, average if options.average else f, y)
             old_total += lasting * old
             old *= scale
             if dropped:

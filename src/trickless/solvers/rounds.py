@@ -29,7 +29,12 @@ from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import Stated, check_array, check_is, check_list, check_same
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
-from trickless.solvers.calibration import check_noted, note_rows, recent_temperature
+from trickless.solvers.calibration import (
+    Temperatures,
+    check_noted,
+    note_rows,
+    recent_temperatures,
+)
 from trickless.solvers.coefficients import Coefficients
 from trickless.solvers.losses import Squared
 from trickless.solvers.progress import Curve, check_progress, extend
@@ -172,10 +177,10 @@ class Rounds(Stated):
         other.recent = None if self.recent is None else self.recent.branch()
         return other
 
-    def temperature(self) -> float:
-        """The temperature of probabilities that suits the last rows before they were learned."""
+    def temperatures(self) -> Temperatures:
+        """The temperatures of probabilities that suit the last rows before they were learned."""
         assert self.recent is not None
-        return recent_temperature(self.recent, self.n_rounds)
+        return recent_temperatures(self.recent, self.n_rounds)
 
     def note_draws(self, n_rows: int, m: int, half_range: float, full: bool) -> None:
         """Take note of the draws for a batch."""

@@ -29,7 +29,12 @@ from trickless.functions.alike import map_rows_alike
 from trickless.functions.network import Network, check_alike, check_finite
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
 from trickless.rules import MOST_THINGS
-from trickless.solvers.calibration import find_temperature
+from trickless.solvers.calibration import (
+    Temperatures,
+    check_temperatures,
+    find_temperatures,
+    in_shares,
+)
 from trickless.solvers.certainty import Certainty, Posterior, noise_variance
 from trickless.solvers.conjugate_gradients import Pilot, solve_in_passes
 from trickless.solvers.left_out import leave_out
@@ -90,7 +95,7 @@ class Sums(Stated):
 
     _solution: Solution | None
     _network: Network | None
-    _temperature: float | None
+    _temperatures: Temperatures | None
     _certainty: Certainty | None = None
 
     def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:
@@ -117,7 +122,7 @@ class Sums(Stated):
             check_alike("neurons of _network", network.neurons, self.stream.neurons)
             shape = self.n_neurons, network.neurons.width, size[1]
             check_array("_network", network.coef, "f4 f8", shape)
-        check_is("_temperature", self._temperature, float | None)
+        check_temperatures("_temperatures", self._temperatures)
         check_is("_certainty", self._certainty, Certainty | None)
         if self._certainty is not None:
             self._certainty.check(*size)
@@ -239,7 +244,7 @@ class Sums(Stated):
         light._solution, light._network = self.solution(options), self.function(options)
         light._certainty = self._certainty if deviations else None
         if options.classifies and options.loss == "squared_error":
-            light._temperature = self.temperature(options)
+            light._temperatures = self.temperatures(options)
         elif deviations and self.statistics is not None and options.weight_bound is None:
             with suppress(ValueError):  # if too few rows are left to estimate the noise
                 light._certainty = Certainty.of(self._moments(options), self.noise(options))
@@ -256,7 +261,7 @@ class Sums(Stated):
 
     def _forget(self) -> None:
         """Drop the solution, so that the next call of ``solution`` computes it again."""
-        self._solution = self._network = self._temperature = None
+        self._solution = self._network = self._temperatures = None
 
     def _moments(self, options: Options) -> Moments:
         """Moments of the rows so far, about their means if there is an intercept."""
@@ -470,15 +475,15 @@ class Sums(Stated):
 
     # How certain predictions are.
 
-    def temperature(self, options: Options) -> float:
-        """The temperature of probabilities from decision values, computed at the first call.
+    def temperatures(self, options: Options) -> Temperatures:
+        """The temperatures of probabilities from decision values, computed at the first call.
 
-        It is chosen by the decision values of a sample of rows, each left out in turn. After passes
-        over the rows, all rows count with the same leverage. With a ``weight_bound``, rows are not
-        left out.
+        They are chosen by the decision values of a sample of rows, each left out in turn. After
+        passes over the rows, all rows count with the same leverage. With a ``weight_bound``, rows
+        are not left out.
         """
-        temperature = self._temperature
-        if temperature is None:
+        temperatures = self._temperatures
+        if temperatures is None:
             if self.statistics is not None and options.weight_bound is None:
                 moments, solution = self._moments(options), self.solution(options)
                 with linear_algebra(options.n_jobs), self._dependent_columns(options):
@@ -486,11 +491,18 @@ class Sums(Stated):
                 found = rows.decisions, rows.targets, rows.weight
             else:
                 found = self._with_one_leverage(options)
+            f, y, weight = found
             if options.label_sets:  # each label by itself
-                f, y, weight = found
-                found = f.reshape(-1, 1), y.reshape(-1, 1), np.repeat(weight, f.shape[1])
-            self._temperature = temperature = find_temperature(*found)
-        return temperature
+                f, y, weight = f.reshape(-1, 1), y.reshape(-1, 1), np.repeat(weight, f.shape[1])
+            else:
+                weight = in_shares(weight, y, self._mean_target())
+            self._temperatures = temperatures = find_temperatures(f, y, weight)
+        return temperatures
+
+    def _mean_target(self) -> np.ndarray:
+        """The mean target of all rows; passes go over the rows that the origin is the mean of."""
+        sums = self.statistics
+        return self.origin if sums is None else self.origin + sums.y_sum / sums.weight
 
     def _with_one_leverage(self, options: Options) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Decision values, targets and weights of a sample whose rows have the mean leverage."""
