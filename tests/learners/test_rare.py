@@ -4,13 +4,24 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
+from sklearn.metrics.pairwise import rbf_kernel
 
 from trickless import (
     DoublyStochasticClassifier,
+    KernelGradientClassifier,
+    KitchenSinksClassifier,
+    NoisyKernelClassifier,
+    NORMAClassifier,
+    ShrinkingGradientClassifier,
 )
 from trickless.learners.doubly_stochastic import options_of
 from trickless.solvers.losses import make_loss
 from trickless.solvers.newton import constant_of, effective_rows
+
+
+def rbf(X, Y, rng):
+    """A kernel without noise."""
+    return rbf_kernel(X, Y, 0.1)
 
 
 def rare(rate, n_train=3000, n_test=6000, seed=0):
@@ -133,3 +144,27 @@ def test_the_constant_makes_probabilities_average_to_the_rate():
     assert np.average(p, weights=weight) == pytest.approx(
         np.average(y[:, 0] > 0, weights=weight), rel=0.01
     )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DoublyStochasticClassifier(n_neurons=1000),
+        KitchenSinksClassifier(n_neurons=200),
+        KitchenSinksClassifier(n_neurons=200, solver="iterative"),
+        KitchenSinksClassifier(n_neurons=200, loss="log_loss", alpha=1e-4),
+        ShrinkingGradientClassifier(),
+        KernelGradientClassifier(),
+        NoisyKernelClassifier(rbf, kernel_bound=1.0),
+        *(NORMAClassifier(loss=loss) for loss in ("log_loss", "hinge", "squared_error")),
+        NORMAClassifier(average=True),
+    ],
+    ids=repr,
+)
+def test_probabilities_average_to_the_rate(model):
+    X, y, X_test, y_test = data = rare(0.02, n_train=2000, n_test=4000)
+    model = model.set_params(random_state=0).fit(X, y)
+    assert np.abs(standard_errors(model, *data)).max() < 4
+    p = model.predict_proba(X_test)
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X_test))
+    assert log_loss(y_test, p) < log_loss(y_test, np.full(len(y_test), y.mean()))

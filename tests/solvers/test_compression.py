@@ -1,5 +1,6 @@
 """Projection: the nearest function over a uniform sample of rows, and streams learned with it."""
 
+import warnings
 from copy import deepcopy
 
 import numpy as np
@@ -226,3 +227,36 @@ def test_a_stream_may_change_its_bound_and_the_kind_of_compression():
         most = model.max_support or np.inf
         assert len(model.rounds_.support) == len(model.rounds_.coefficients) <= most
     assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("learner", [ShrinkingGradientRegressor, KernelGradientRegressor])
+def test_a_stream_that_unbiased_compressions_lose_warns_once(learner):
+    """The remedy keeps the model, and after it nothing warns."""
+    rng = np.random.default_rng(0)
+    model = learner(max_support=300, compression="unbiased", y_range=(-2, 2), random_state=0)
+    better = clone(model).set_params(compression="projection")
+    noted = []
+    for _ in range(40):
+        X = rng.standard_normal((100, 10))
+        y = np.sin(2 * X[:, 0]) + np.cos(X[:, 1]) / 2
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = deepcopy(model).partial_fit(X, y)
+        noted += caught
+        better.partial_fit(X, y)
+    assert len(noted) == 1
+    message = str(noted[0].message)
+    assert "unbiased compressions to max_support=300 has lost what was learned" in message
+    assert "Remedy: compression='projection', or a larger max_support" in message
+    assert model.score(X, y) < 0 < better.score(X, y)
+
+
+def test_a_model_without_use_that_diverges_names_the_compression():
+    model = KernelGradientRegressor(y_range=(-1, 1), **RBF)
+    X = inputs(100, 2)
+    model.partial_fit(X, X[:, 0].clip(-1, 1))
+    model.rounds_.lost = "compression='projection'"
+    model.rounds_.coefficients.append(np.full((1, 1), 1e6))
+    model.rounds_.support.append(X[:1])
+    with pytest.raises(ValueError, match=r"diverged.*Remedy: compression='projection'"):
+        model.partial_fit(X, X[:, 0].clip(-1, 1))

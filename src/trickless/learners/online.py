@@ -251,6 +251,9 @@ def options_of(learner: OnlineLearner) -> Options:
     if (most := learner.max_support) is None:
         return Options(estimate, schedule, None)
     if learner.compression == "unbiased":
-        return Options(estimate, schedule, Unbiased(most))
+        remedy = "a larger max_support"
+        if "compression" in learner.get_params():
+            remedy = f"compression='projection', or {remedy}"
+        return Options(estimate, schedule, Unbiased(most, schedule.owner, remedy))
     projection = Projection(most, estimate, schedule.owner, learner.n_jobs)
     return Options(estimate, schedule, projection)

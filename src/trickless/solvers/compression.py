@@ -51,15 +51,20 @@ class Unbiased:
 
     Half of ``max_support`` points are left. The average begins anew. Later rounds correct what a
     compression adds to f, but nothing would correct what it adds to the average of past rounds.
+    What the compressions add may outgrow f, so each checks that f has been of use.
     """
 
-    def __init__(self, max_support: int) -> None:
+    def __init__(self, max_support: int, owner: str, remedy: str) -> None:
         self.max_support = max_support
+        self.owner = owner
+        self.remedy = remedy
 
     def __call__(self, rounds: Rounds, rng: np.random.Generator) -> None:
         """Replace the support and the coefficients."""
         c, support = rounds.coefficients, rounds.support
         assert support is not None
+        cause = f"the noise of unbiased compressions to max_support={self.max_support}"
+        rounds.check_use(self.owner, cause, self.remedy)
         size = np.linalg.norm(c.last(), axis=1)
         index, factor = thin(size, int(_THINNED * self.max_support), rng)
         with uninterrupted():

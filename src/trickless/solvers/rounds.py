@@ -29,6 +29,7 @@ from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import Stated, check_array, check_is, check_list, check_same
 from trickless.functions.network import Network
 from trickless.functions.stream import Purpose, generator
+from trickless.rules import warn
 from trickless.solvers.calibration import (
     Temperatures,
     check_noted,
@@ -52,6 +53,14 @@ from trickless.solvers.state import (
 
 #: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.
 SHRINK_AT = 16
+
+#: What rounds change.
+_CHANGED = (
+    *("support", "coefficients", "online", "played", "drawn", "measured", "recent"),
+    *("lately", "lost"),
+)
+#: Rows that tell whether f is of use, and how many times the error of a constant is too much.
+_FEW, _LOST = 100, 2.0
 
 #: Kernel values of rows X with rows Y.
 Kernel = Callable[[Any, Any], np.ndarray]
@@ -119,6 +128,11 @@ class Rounds(Stated):
         What the estimates have measured along the stream, and use.
     recent : Growing or None
         Estimates and targets of the last rows before they were learned, to calibrate probabilities.
+    lately : array of shape (4, n_outputs)
+        For each output, sums over the rows since ``check_use`` last looked: rows, squared errors
+        before they were learned, targets, and their squares.
+    lost : str
+        The remedy that ``check_use`` has warned with, or "".
     frozen : object
         The network that the estimates froze the expansion into, with its parameters. It is dropped
         when rows are learned.
@@ -136,6 +150,7 @@ class Rounds(Stated):
         self.drawn: Growing | None = Growing()
         self.measured: Any = None
         self.recent: Growing | None = Growing() if calibrated else None
+        self.lately, self.lost = np.zeros((4, n_outputs)), ""
         self.frozen: Any = None
 
     def check_state(self) -> None:
@@ -152,6 +167,8 @@ class Rounds(Stated):
         check_noted("recent", self.recent, 2 * n_outputs)
         if self.played is not None and len(self.played):
             check_array("played", self.played.rows[:, 0], "f8", (None,), 0, n + 1)
+        check_array("lately", self.lately, "f8", (4, n_outputs))
+        check_is("lost", self.lost, str)
         check_is("frozen", self.frozen, tuple | None)
         if self.frozen is not None:
             check_is("frozen", self.frozen[1], Network)
@@ -227,8 +244,7 @@ class Rounds(Stated):
 
     def state(self, n_rows: int) -> State:
         """The state that the rounds of the first rows of a batch have changed."""
-        names = "support", "coefficients", "online", "played", "drawn", "measured", "recent"
-        return {"n_rows": n_rows} | {name: getattr(self, name) for name in names}
+        return {"n_rows": n_rows} | {name: getattr(self, name) for name in _CHANGED}
 
     def _take(self, state: State, most: int) -> int:
         """Continue from a state; returns how many rows it had learned, at most ``most``."""
@@ -242,9 +258,10 @@ class Rounds(Stated):
             drawn=Growing | None,
             measured=object,
             recent=Growing | None,
+            lately=np.ndarray,
+            lost=str,
         )
-        names = "support", "coefficients", "online", "played", "drawn", "measured", "recent"
-        vars(self).update(zip(names, parts, strict=True))
+        vars(self).update(zip(_CHANGED, parts, strict=True))
         self.check_state()
         return counted(n_rows, most)
 
@@ -265,6 +282,8 @@ class Rounds(Stated):
         new = np.where(small, eta * (targets - estimates), 0)  # line 6
         with uninterrupted():  # all that a round changes
             extend(self.online, len(targets), error)
+            sums = np.ones_like(targets), (estimates - targets) ** 2, targets, targets**2
+            self.lately = self.lately + np.sum(sums, axis=1, dtype=np.float64)
             if self.recent is not None:
                 note_rows(self.recent, estimates, targets)
             if self.played is not None:
@@ -281,6 +300,21 @@ class Rounds(Stated):
         c = options.compression
         if c is not None and self.support is not None and len(self.support) > c.max_support:
             c(self, generator(self.seed, Purpose.COMPRESS, self.n_rounds))
+
+    def check_use(self, owner: str, cause: str, remedy: str) -> None:
+        """Warn once if lately f has been worse than a constant, and look anew from now on."""
+        n, errors, targets, squares = self.lately
+        if n[0] < _FEW:
+            return
+        self.lately = np.zeros_like(self.lately)
+        times = float(errors.sum() / max((squares - targets**2 / n).sum(), 1e-300))
+        if times > _LOST and not self.lost:
+            self.lost = remedy
+            warn(
+                f"{owner}: within {self.n_rounds} rows, {cause} has lost what was learned: the "
+                f"mean squared error of the last {n[0]:.0f} rows is {times:.1f} times that of a "
+                f"constant prediction. Remedy: {remedy}."
+            )
 
     def step(self, options: Options) -> float:
         """Size η of the next step."""
@@ -309,5 +343,5 @@ class Rounds(Stated):
         if options.schedule.is_theorem:
             return
         loss = float(Squared().value(estimates, targets).mean())
-        remedy = options.estimate.remedy(self)
+        remedy = self.lost or options.estimate.remedy(self)
         check_progress(options.schedule.owner, loss, targets.shape[1] / 2, self.n_rounds, remedy)
