@@ -118,7 +118,7 @@ def check_temperatures(name: str, temperatures: Temperatures | None) -> None:
     """Check that temperatures, if any, are two positive numbers."""
     check_is(name, temperatures, tuple | None)
     if temperatures is not None:
-        check_array(name, np.array(temperatures), "f8", (2,), 0)
+        check_array(name, np.array(temperatures), "f8", (2,), 1e-6)
 
 
 def note_rows(recent: Growing, f: np.ndarray, y: np.ndarray) -> None:
