@@ -6,7 +6,7 @@ from inspect import signature
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from cases import KERNEL_LEARNERS, LEARNERS, SPARSE, answers, inputs, name_of, problem, suited
 from fit_everything import make
@@ -20,6 +20,7 @@ from trickless import (
 )
 from trickless.functions.stream import draw
 from trickless.neurons import Gaussian
+from trickless.solvers.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES
 
 EVERY = LEARNERS + KERNEL_LEARNERS
 every_learner = pytest.mark.parametrize("learner", EVERY, ids=name_of)
@@ -231,3 +232,49 @@ def test_relevance_of_features_is_that_of_dense_rows(dtype):
     np.testing.assert_allclose(
         answers(sparse, X), expected, atol=tolerance * np.abs(expected).max()
     )
+
+
+def every_loss():
+    """Each learner with each of its losses, in double precision where it has a choice."""
+    for learner in EVERY:
+        params = learner.get_params()
+        losses = REGRESSION_LOSSES if is_regressor(learner) else CLASSIFICATION_LOSSES
+        for loss in losses if "loss" in params else ("",):
+            options = {"loss": loss} if loss else {}
+            if "dtype" in params:
+                options["dtype"] = "float64"
+            yield pytest.param(learner, options, id=f"{name_of(learner)}-{loss}")
+
+
+@pytest.mark.parametrize(("learner", "options"), list(every_loss()))
+def test_sparse_rows_give_the_model_of_dense_rows_for_every_loss(learner, options):
+    X, y = problem(learner)
+    X = halves(X)
+    try:
+        dense = fitted(learner, X, y, **options)
+    except ValueError as error:
+        pytest.skip(str(error))
+    expected = answers(dense, X)
+    found = answers(fitted(learner, scipy.sparse.csr_matrix(X), y, **options), X)
+    np.testing.assert_allclose(found, expected, atol=1e-7 * expected.std(), rtol=0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge", "exponential"])
+@pytest.mark.parametrize(
+    ("length_scale", "options"),
+    [
+        ("relevance", {"dtype": "float64"}),
+        ("auto", {"dtype": "float32"}),
+        ("median", {"dtype": "float32", "weight_bound": 1.0}),
+    ],
+)
+def test_descent_ends_where_it_does_for_dense_rows(loss, length_scale, options):
+    """Without noise the risk is flat, and any rounding error would decide among solutions."""
+    learner = KitchenSinksClassifier(Gaussian(length_scale), n_neurons=40, loss=loss, max_iter=30)
+    n_classes = 1 if loss == "exponential" else 2
+    X, y = problem(learner)
+    X, y = halves(X), np.minimum(y, n_classes)
+    models = [fitted(learner, rows, y, **options) for rows in (X, scipy.sparse.csr_matrix(X))]
+    expected, found = (answers(model, X) for model in models)
+    np.testing.assert_allclose(found, expected, atol=1e-12 * expected.std(), rtol=0)

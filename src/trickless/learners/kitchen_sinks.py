@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.devices import beside
+from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
@@ -137,6 +138,9 @@ class _KitchenSinks(NeuronLearner):
             X, targets, weight = batch = begin(new, X, y, sample_weight, seed=file.seed)
             begin_sums(new, *batch)  # Alg. 1, line 1: draw neurons
             file.received(new.seed_, *batch)
+            if self.loss != "squared_error":  # its descent may end elsewhere by rounding
+                X = dense_if_small(X)
+                batch = X, targets, weight
             sums, options = new.sums_, options_of(new)
             if sums.goes_in_passes(X, options):
                 with new._progress(self.max_iter, "pass", "solving") as bar:
@@ -646,7 +650,9 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         relative to how much the solution decreases the risk. For losses other than
         "squared_error", let r be the risk of the best constant. The solver stops when no entry of
         the preconditioned gradient exceeds ``tol * sqrt(r)``, or when the risk no longer
-        decreases. With a ``weight_bound`` it stops when the risk is proved to be within
+        decreases. Where the risk is flat, rounding errors then decide among nearly equal
+        solutions. So sparse rows of up to 2**21 numbers, zeros included, are solved for as
+        dense rows. With a ``weight_bound`` it stops when the risk is proved to be within
         ``tol * r`` of its minimum.
     search : dict or None, default=None
         Values of the neurons' parameters to choose from, such as
