@@ -19,7 +19,7 @@ from trickless.solvers.statistics import Statistics, least_ridge
 
 #: Features from which neurons may lose to a linear function. The least and the most rows, and the
 #: most columns of the neurons, for which that is tried.
-_WIDE, _LEAST_ROWS, _ROWS, _COLUMNS = 1024, 100, 1024, 2048
+_WIDE, _LEAST_ROWS, _ROWS, _COLUMNS = 1024, 100, 384, 1024
 #: The linear function must leave at most this share of the error of the neurons.
 _CLEARLY = 0.7
 
@@ -45,10 +45,11 @@ def compare_with_linear(
     seed: int,
     n_jobs: int | None,
 ) -> Linear | None:
-    """Compare neurons with a linear function, both by ridge regression on at most 1,024 rows.
+    """Compare neurons with a linear function, both by ridge regression on at most 384 rows.
 
-    The result is None for narrow or few rows, for trees, and for families that read tables. There
-    are at most 2,048 columns of activations.
+    The result is None for narrow or few rows, for trees, and for families that read tables. It is
+    also None if the linear function itself predicts little, so that the neurons need no comparison.
+    There are at most 1,024 columns of activations.
     """
     narrow = X.shape[1] < _WIDE or X.shape[0] < _LEAST_ROWS
     if narrow or family.has_trees or family.accepts_tables or not np.ptp(targets, axis=0).any():
@@ -58,9 +59,11 @@ def compare_with_linear(
     n_varying = np.count_nonzero(np.ptp(comparison.targets, axis=0))
     if not n_varying:
         return None
+    linear = comparison.score_of(_moments(comparison)) / n_varying
+    if linear >= _CLEARLY:
+        return None
     (neurons,) = comparison.scores([family])
-    linear = comparison.score_of(_moments(comparison))
-    return Linear(1 - linear / n_varying, 1 - neurons.value / n_varying)
+    return Linear(1 - linear, 1 - neurons.value / n_varying)
 
 
 def _moments(comparison: Comparison) -> Any:
