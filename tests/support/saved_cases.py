@@ -13,13 +13,17 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 import scipy.sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.metrics.pairwise import rbf_kernel
 
 import trickless
 from cases import shots
 from trickless import neurons as families
 from trickless.files.checkpoint import Checkpoint
+from trickless.tables.spellings import Spelling
 
+#: Numbers with a decimal comma.
+COMMA = Spelling(",", ".", "kg")
 #: A TableModel finds its target in its table.
 TARGET = "target"
 
@@ -53,6 +57,9 @@ def data():
         "table": table,
         "images": rng.random((40, 16)),
         "bins": np.abs(X),
+        "prints": scipy.sparse.csr_matrix((np.abs(X) > 0.7).astype(float)),
+        "kernel": rbf_kernel(X),
+        "spelled": odd_texts(rng, X[:, 0]),
     }
     targets = {
         "number": f,
@@ -62,6 +69,14 @@ def data():
         "sets": np.stack([X[:, 0] > 0, X[:, 1] > 0, X[:, 2] > 1], axis=1).astype(int),
     }
     return rows, targets
+
+
+def odd_texts(rng, x):
+    """A table of numbers with units and decimal commas, of rare categories and of names."""
+    rare = [f"rare {i}" for i in range(10)]
+    names = rng.permutation(rare + ["A"] * 15 + ["B"] * 15)
+    texts = [f"{v:.2f}".replace(".", ",") + " kg" for v in x]
+    return pd.DataFrame({"a": texts, "b": names, "c": x})
 
 
 def learners():
@@ -89,6 +104,14 @@ def learners():
         yield f"sinks patches {kind}", t.KitchenSinksRegressor(patches, **few), "images", "number"
     marks = n.Landmarks(n.Laplace1())
     yield "sinks landmarks", t.KitchenSinksRegressor(marks, **few), "dense", "number"
+    yield (
+        "sinks landmarks sparse",
+        t.KitchenSinksRegressor(n.Landmarks(), **few),
+        "sparse",
+        "number",
+    )
+    yield "sinks tanimoto", t.KitchenSinksRegressor(n.Tanimoto(), **few), "prints", "number"
+    yield "sinks spelled", t.KitchenSinksRegressor("tabular", **few), "spelled", "number"
     yield "sinks chi2", t.KitchenSinksRegressor(n.Chi2(), **few), "bins", "number"
     yield "sinks shares", t.KitchenSinksRegressor(n.Intersection(), **few), "bins", "number"
     made = n.Product([n.On([0, 1], n.Gaussian()), n.Stumps(), n.Scaled(n.Dense("tanh"), 0.5)])
@@ -140,6 +163,16 @@ def learners():
         yield f"sdca labels {rows}", t.SDCAClassifier(random_state=0), rows, "label"
         yield f"pegasos {rows}", t.PegasosClassifier(random_state=0), rows, "label"
 
+    for learner in (
+        t.KernelGradientRegressor("precomputed"),
+        t.NORMARegressor("precomputed", max_support=20, random_state=0),
+        t.SDCARegressor("precomputed", random_state=0),
+        t.PegasosClassifier("precomputed", random_state=0),
+    ):
+        target = "label" if is_classifier(learner) else "number"
+        yield f"{type(learner).__name__} precomputed", learner, "kernel", target
+    yield "steps spelled", t.DoublyStochasticRegressor(trees, 6, **steps), "spelled", "number"
+
     yield "features", t.RandomFeatures(n.Gaussian(), **few), "sparse", "number"
     yield "features trees", t.RandomFeatures("trees", **few), "table", "number"
     yield "features dense", t.RandomFeatures("trees", sparse_output=False, **few), "table", "number"
@@ -160,6 +193,10 @@ def table_models():
         ("tabular", trickless.KitchenSinksRegressor("tabular", 8, random_state=0)),
     ):
         yield f"table {name}", trickless.TableModel(learner, columns, TARGET)
+    learner = trickless.KitchenSinksRegressor("tabular", 8, random_state=0)
+    columns = [columns[0], trickless.TableColumn("c", "number", has_missing=True, spelling=COMMA)]
+    spelled = {"weight": "w", "spelling": COMMA}
+    yield "table weight", trickless.TableModel(learner, columns, TARGET, **spelled)
 
 
 class Ended(Exception):  # noqa: N818
@@ -247,7 +284,7 @@ def cases(folder):
     for name, learner, kind, target in learners():
         X, y = rows[kind], targets[target]
         yield saved(name, learner.fit(X, y), X, y)
-    table = rows["table"].assign(**{TARGET: targets["number"]})
+    table = rows["table"].assign(**{TARGET: targets["number"], "w": np.arange(40.0)})
     for name, model in table_models():
         yield saved(name, model.partial_fit(table), table, None)
     X = rows["dense"]
