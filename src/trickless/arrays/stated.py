@@ -7,7 +7,10 @@ position, relies on that. The reader of files and pickle both call ``__setstate_
 
 from __future__ import annotations
 
+import dis
+import math
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -37,9 +40,31 @@ class Stated:
         restore = getattr(super(), "__setstate__", self.__dict__.update)
         restore(state)
         try:
+            for name in _attributes(type(self)):
+                if name not in vars(self):
+                    raise ValueError(f"there is no {name}")
             self.check_state()
         except (ValueError, TypeError, AttributeError, LookupError) as error:
             raise ValueError(f"{type(self).__name__}: {error}") from error
+
+
+@cache
+def _attributes(cls: type) -> list[str]:
+    """The attributes that every object of a class of this package has: its ``__init__`` sets them.
+
+    An attribute with a value of the class is not among them.
+    """
+    names = set[str]()
+    for base in cls.__mro__:
+        init = vars(base).get("__init__")
+        if not isinstance(init, FunctionType):
+            continue
+        if base.__module__.partition(".")[0] != "trickless":
+            break
+        names.update(op.argval for op in dis.get_instructions(init) if op.opname == "STORE_ATTR")
+        if "super" not in init.__code__.co_names:
+            break
+    return sorted(name for name in names if not hasattr(cls, name))
 
 
 def check_array(
@@ -99,6 +124,14 @@ def check_count(name: str, value: Any, least: int, most: int | None = None) -> N
     if value < least or (most is not None and value > most):
         wanted = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name}: {str(value)[:50]} is not {wanted}")
+
+
+def check_number(name: str, value: Any, least: float = -math.inf) -> None:
+    """Check that this is a finite number, and not below another."""
+    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+        raise ValueError(f"{name}: a {type(value).__name__} is where a number should be")
+    if not (math.isfinite(value) and value >= least):
+        raise ValueError(f"{name}: {value} is not a finite number from {least} on")
 
 
 def check_is(name: str, value: Any, types: Any) -> None:

@@ -60,18 +60,12 @@ class ExactKernel:
             gamma = params.get("gamma")
             return np.exp(-(1 / X.shape[1] if gamma is None else gamma) * squared_distances(X, Y))
         if self.metric == "precomputed":
-            return X[:, self._numbers(X, Y)].astype(np.float64, copy=False)
+            numbers = row_numbers(f"{self.owner}: support points", Y)
+            return X[:, numbers].astype(np.float64, copy=False)
         function = partial(sklearn.metrics.pairwise.pairwise_kernels, metric=self.metric, **params)
         if not callable(self.metric):
             return function(X, Y)
         return np.block([[function(x, y) for y in _dense(Y)] for x in _dense(X)])
-
-    def _numbers(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """The numbers of training rows, which are the last column of precomputed values."""
-        numbers = Y[:, -1].astype(np.int64)
-        if len(Y) and not 0 <= numbers.min() <= numbers.max() < X.shape[1] - 1:
-            raise ValueError(f"{self.owner}: support points are not numbered as training rows")
-        return numbers
 
     def matrix(self, X: Any, Y: Any) -> np.ndarray:
         """Compute k(x, x') for every row x of X and x' of Y, a block of rows on each thread."""
@@ -100,6 +94,17 @@ class ExactKernel:
         blocks = row_blocks(X.shape[0], rows_at_once(support.shape[0]))
         sums = map_blocks(lambda rows: self(X[rows], support) @ alpha, blocks, self.n_jobs)
         return np.concatenate(sums)
+
+
+def row_numbers(name: str, rows: np.ndarray) -> np.ndarray:
+    """The numbers of training rows, which are behind their precomputed kernel values."""
+    values = rows[:, -1]
+    if not ((values >= 0) & (values < rows.shape[1] - 1) & (values % 1 == 0)).all():
+        raise ValueError(
+            f"{name} are not numbered as training rows. Remedy: pass the kernel values of training "
+            "rows to fit, which numbers them."
+        )
+    return values.astype(np.int64)
 
 
 def _dense(X: Any) -> Iterator[np.ndarray]:

@@ -67,6 +67,11 @@ def as_seed(random_state: Any) -> int:
     )
 
 
+def check_seed(name: str, seed: Any) -> None:
+    """Check that this can be a seed that ``as_seed`` made."""
+    check_count(name, seed, 0, 2**_SEED_BITS - 1)
+
+
 def generator(seed: int, purpose: Purpose, index: int = 0) -> np.random.Generator:
     """Make the generator for a seed, a purpose and an index."""
     sequence = np.random.SeedSequence(seed, spawn_key=(int(purpose), index))
@@ -321,7 +326,7 @@ class NeuronStream(Stated):
         self._cache, self._verified = {}, False  # whatever a file says
         check_is("neurons", self.neurons, Neurons)
         check_count("n_features_in_ of neurons", self.neurons.n_features_in_, 1)
-        check_count("seed", self.seed, 0, 2**_SEED_BITS - 1)
+        check_seed("seed", self.seed)
         check_is("dtype", self.dtype, np.dtype)
         check_same("dtype", self.dtype.kind, "f")
         check_count("cache_bytes", self.cache_bytes, 0)

@@ -20,6 +20,7 @@ from trickless.arrays.devices import beside, is_foreign, to_host
 from trickless.arrays.stated import Stated, check_count, check_is, check_same
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
+from trickless.functions.stream import check_seed
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
 from trickless.learners.given import as_targets
@@ -78,6 +79,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
     )
     #: Parameters that may not change between the batches of one model.
     _fixed: ClassVar[tuple[str, ...]] = ("dtype",)
+    #: What every model has. The last of these is the function that was learned.
+    _parts: ClassVar[tuple[str, ...]] = ("fixed_", "n_features_in_", "rows_", "seed_", "targets_")
     #: Remedy if memory is too small.
     _smaller: ClassVar[str] = "fewer rows at a time"
     _function: Callable[[Any], Any]
@@ -165,8 +168,14 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         return other
 
     def check_state(self) -> None:
+        *parts, function = self._parts
+        for name in parts if function in vars(self) else ():
+            if name not in vars(self):
+                raise ValueError(f"there is no {name}")
         if not hasattr(self, "n_features_in_") or not hasattr(self, "rows_"):
             return
+        if hasattr(self, "seed_"):
+            check_seed("seed_", self.seed_)
         check_count("n_features_in_", self.n_features_in_, 1, MOST_THINGS)
         check_is("rows_", self.rows_, Rows)
         check_is("fixed_", self.fixed_, dict)
@@ -175,12 +184,18 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
                 check_value("fixed_", name, self.fixed_[name], self._rules[name])
         if self.rows_.encoder is not None:
             check_same("columns of rows_", len(self.rows_.encoder.kinds), self.n_features_in_)
+        if self.rows_.had_gaps is not None:
+            check_same("columns of had_gaps", len(self.rows_.had_gaps), self.n_features_in_)
         if hasattr(self, "targets_"):
             check_is("targets_", self.targets_, Numbers | Labels | LabelSets)
 
     def _check_outputs(self, name: str, n_outputs: int) -> None:
         """Check that a part of the model has an output for each column of the targets."""
         check_same(f"outputs of {name}", n_outputs, self.targets_.n_outputs)
+
+    def _check_stored(self, name: str, X: Any) -> None:
+        """Check that rows of the model are like those that it learned from."""
+        self.rows_.kind.check_stored(name, X, None, self.n_features_in_)
 
     def _forget_rows(self, error_bars: bool) -> None:
         """Drop the state that only learning needs."""

@@ -84,6 +84,7 @@ class _DoublyStochastic(NeuronLearner):
     neurons_per_step_: int
     n_neurons_: int
 
+    _parts = (*NeuronLearner._parts, "neurons_", "stream_", "descent_")
     _fixed = (*NeuronLearner._fixed, "loss")
     _by_leaves = True
     _on_devices = True

@@ -24,6 +24,7 @@ class _KernelGradient(OnlineLearner, KernelLearner):
     kernel_bound: float | str
     kernel_bound_: float
 
+    _parts = (*KernelLearner._parts, "kernel_bound_", "rounds_")
     _rules = (
         OnlineLearner._rules
         | KernelLearner._rules

@@ -11,10 +11,9 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
-from trickless.arrays.sparse import check_rows
-from trickless.arrays.stated import check_array
+from trickless.arrays.stated import check_array, check_is, check_same
 from trickless.arrays.states import in_one_state
-from trickless.functions.exact_kernel import ExactKernel
+from trickless.functions.exact_kernel import ExactKernel, row_numbers
 from trickless.learners.base import Learner
 from trickless.learners.rows import Matrix
 from trickless.neurons.histograms import check_non_negative
@@ -63,6 +62,7 @@ class RowsOfKernel(Matrix):
         self.params = params
 
     def check_state(self) -> None:
+        super().check_state()
         for name, value in (("kernel", self.kernel), ("kernel_params", self.params)):
             check_value("RowsOfKernel", name, value, _KERNEL[name])
 
@@ -80,9 +80,22 @@ class RowsOfKernel(Matrix):
                 known = list(signature(function).parameters)[2:]
             self._check_params(owner, known)
 
+    def check_stored(self, name: str, X: Any, n_rows: int | None, n_features: int) -> None:
+        """Check that rows of a state are rows, or kernel values with the numbers of their rows."""
+        if not self._are_values:
+            super().check_stored(name, X, n_rows, n_features)
+            return
+        check_array(name, X, "f4 f8", (n_rows, n_features + 1))
+        row_numbers(name, X)
+
+    @property
+    def _are_values(self) -> bool:
+        """Whether rows hold kernel values."""
+        return isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
+
     def check_later(self, owner: str) -> None:
         """Raise an error for a later batch of kernel values, which lacks those of earlier rows."""
-        if isinstance(self.kernel, str) and self.kernel == PRECOMPUTED:
+        if self._are_values:
             raise ValueError(
                 f"{owner}: kernel='precomputed' needs all kernel values at once, so no batch can "
                 "follow another. Remedy: fit; or pass the rows, and the kernel as a function of "
@@ -91,7 +104,7 @@ class RowsOfKernel(Matrix):
 
     def points(self, owner: str, X: Any, first: bool) -> Any:
         """Kernel values of rows, with the number of the row behind them, or -1 for other rows."""
-        if not isinstance(self.kernel, str) or self.kernel != PRECOMPUTED:
+        if not self._are_values:
             return X
         X = X.toarray() if issparse(X) else X
         if first:
@@ -169,9 +182,12 @@ class KernelLearner(Learner):
 
     def check_state(self) -> None:
         super().check_state()
+        if hasattr(self, "rows_"):
+            check_is("kind of rows_", self.rows_.kind, RowsOfKernel)
+            check_same("kernel of rows_", self.rows_.kind.kernel, self.fixed_["kernel"])
         if "dual_coef_" in vars(self):
             model: Any = self
-            check_rows("support_vectors_", model.support_vectors_, None, self.n_features_in_)
+            self._check_stored("support_vectors_", model.support_vectors_)
             shape = model.support_vectors_.shape[0], self.targets_.n_outputs
             check_array("dual_coef_", model.dual_coef_, "f4 f8", shape)
         if hasattr(self, "intercept_"):

@@ -70,6 +70,7 @@ class _KitchenSinks(NeuronLearner):
     cache_bytes: int
     sums_: Sums
 
+    _parts = (*NeuronLearner._parts, "neurons_", "stream_", "sums_")
     _fixed = (*NeuronLearner._fixed, "n_neurons")
     _bounded = False
     _on_devices = True

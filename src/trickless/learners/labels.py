@@ -42,6 +42,7 @@ class Labels(Stated):
         self.classes = labels
 
     def check_state(self) -> None:
+        check_is("owner", self.owner, str)
         check_is("classes", self.classes, np.ndarray)
         check_same("dimensions of classes", self.classes.ndim, 1)
         check_count("number of classes", len(self.classes), 2)
@@ -162,6 +163,7 @@ class LabelSets(Stated):
         self.classes = np.arange(y.shape[1])
 
     def check_state(self) -> None:
+        check_is("owner", self.owner, str)
         check_array("classes", self.classes, "i8", (None,))
         check_same("classes", self.classes.tolist(), list(range(len(self.classes))))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.stated import check_is, check_same
+from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import Purpose, generator
@@ -58,6 +58,7 @@ class _NORMA(KernelLearner):
     rounds_: NORMA
     intercept_: np.ndarray
 
+    _parts = (*KernelLearner._parts, "intercept_", "rounds_")
     _fixed = ("loss", "average", "max_support", *KernelLearner._fixed)
     _rules = KernelLearner._rules | {
         "alpha": either(non_negative("alpha=1e-3 regularises lightly"), choice("auto", remedy="")),
@@ -109,8 +110,7 @@ class _NORMA(KernelLearner):
             check_is("rounds_", self.rounds_, NORMA)
             self._check_outputs("rounds_", len(self.rounds_.spread))
             if self.rounds_.support is not None:
-                columns = self.rounds_.support.rows.shape[1]
-                check_same("columns of support points", columns, self.n_features_in_)
+                self._check_stored("support points", self.rounds_.support.rows)
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
         check_parameters(self, self._rules)

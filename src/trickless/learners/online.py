@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.stated import check_is, check_same
+from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import NOWHERE, Checkpoint
@@ -69,6 +69,7 @@ class OnlineLearner(Learner):
     #: Takes note of a batch, and of whether it is the first, or raises an error.
     _see: Callable[[Any, np.ndarray, bool], None]
 
+    _parts = (*Learner._parts, "rounds_")
     _rules = Learner._rules | {
         "norm_bound": positive("norm_bound=10.0 competes with functions of norm up to 10"),
         "step_size": either(
@@ -105,9 +106,7 @@ class OnlineLearner(Learner):
             check_is("rounds_", self.rounds_, Rounds)
             self._check_outputs("rounds_", self.rounds_.coefficients.n_outputs)
             if len(self.rounds_.coefficients):
-                check_same(
-                    "columns of support points", self.rounds_.rows.shape[1], self.n_features_in_
-                )
+                self._check_stored("support points", self.rounds_.rows)
 
     def fit(self, X: Any, y: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Any:
         """Learn in one online pass over the rows.

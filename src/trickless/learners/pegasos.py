@@ -102,6 +102,7 @@ class PegasosClassifier(Classifier, KernelLearner):
 
     loss = "hinge"
 
+    _parts = (*KernelLearner._parts, "support_vectors_", "intercept_", "dual_coef_")
     _rules = KernelLearner._rules | {
         "alpha": ALPHA,
         "max_iter": integer(1, "max_iter=20 draws 20 times as many rows as there are"),

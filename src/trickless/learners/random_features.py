@@ -150,6 +150,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     (200, 2)
     """
 
+    _parts = ("fixed_", "n_features_in_", "rows_", "seed_", "neurons_", "scale_", "source_")
     _fixed = ("neurons", "n_neurons", "n_candidates", "scale", "dtype")
     _bounded = False
     _on_devices = True

@@ -11,8 +11,8 @@ from sklearn.utils.validation import validate_data
 from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.arrays.sparse import canonical
-from trickless.arrays.stated import Stated, check_is, check_same
+from trickless.arrays.sparse import canonical, check_rows
+from trickless.arrays.stated import Stated, check_array, check_is, check_same
 from trickless.learners.gaps import missing_by_column, warn_of_gaps
 from trickless.learners.given import as_targets, check_shape, of_arrays
 from trickless.learners.places import check_double, check_place, check_readable, check_together
@@ -70,8 +70,17 @@ class Matrix(Stated):
     by_order = False
     without_gaps: str | None = None
 
+    def check_state(self) -> None:
+        for name in ("tables", "devices", "apart", "by_order"):
+            check_is(name, getattr(self, name), bool)
+        check_is("without_gaps", self.without_gaps, str | None)
+
     def check(self, owner: str, X: Any) -> None:
         """Raise an error for validated rows that the learner cannot process."""
+
+    def check_stored(self, name: str, X: Any, n_rows: int | None, n_features: int) -> None:
+        """Check that rows of a state are in the form that ``points`` gives."""
+        check_rows(name, X, n_rows, n_features)
 
     def check_later(self, owner: str) -> None:
         """Raise an error if there can be no later batch."""
@@ -97,6 +106,11 @@ class RowsOfNeurons(Matrix):
         self.by_order = neurons.by_order
         self.sparse = neurons.accepts_sparse
         self.devices = devices
+
+    def check_state(self) -> None:
+        super().check_state()
+        check_is("family", self.family, str)
+        check_is("sparse", self.sparse, bool)
 
     def check(self, owner: str, X: Any) -> None:
         """Raise an error for sparse rows, or missing values, if the neurons do not take them."""
@@ -163,6 +177,11 @@ class Rows(Stated):
         check_is("owner", self.owner, str)
         check_is("kind", self.kind, Matrix)
         check_is("encoder", self.encoder, TableEncoder | None)
+        for name in ("numeric", "labels_beside_rows", "resolved"):
+            check_is(name, getattr(self, name), bool | np.bool_)
+        check_is("place", self.place, str | None)
+        if self.had_gaps is not None:
+            check_array("had_gaps", self.had_gaps, "b1", (None,))
         check_is("dtype", self.dtype, np.dtype)
         check_same("dtype", self.dtype.kind, "f")
 

@@ -43,6 +43,7 @@ class _SDCA(KernelLearner):
     tol: float
     cache_bytes: int
 
+    _parts = (*KernelLearner._parts, "support_vectors_", "intercept_", "dual_coef_")
     _fixed = ("loss", *KernelLearner._fixed)
     _rules = KernelLearner._rules | {
         "alpha": either(ALPHA, choice("auto", remedy="")),

@@ -45,7 +45,9 @@ class Numbers(Stated):
         self.n_outputs = 1 if self.is_vector else y.shape[1]
 
     def check_state(self) -> None:
-        check_count("n_outputs", self.n_outputs, 1)
+        check_is("owner", self.owner, str)
+        check_is("is_vector", self.is_vector, bool)
+        check_count("n_outputs", self.n_outputs, 1, 1 if self.is_vector else None)
         check_is("dtype", self.dtype, np.dtype)
         if self.first is not None:
             check_array("first", self.first, "f8", (self.n_outputs,))

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from trickless.arrays.devices import beside, to_host
-from trickless.arrays.stated import check_array
+from trickless.arrays.sparse import check_rows
+from trickless.arrays.stated import check_array, check_count, check_is
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.composed import FAMILY, Composed
 from trickless.neurons.isotropic import Gaussian, Isotropic
@@ -106,8 +107,18 @@ class Landmarks(Composed):
     def check_state(self) -> None:
         super().check_state()
         if hasattr(self, "_places"):
-            check_array("rows_", self.rows_, "f4 f8", (None, self.n_features_in_))
-            check_array("row_weights_", self.row_weights_, "f8", (len(self.rows_),), 0)
+            check_rows("rows_", self.rows_, None, self.n_features_in_)
+            n_rows = self.rows_.shape[0]
+            check_count("number of rows_", n_rows, 1)
+            check_array("row_weights_", self.row_weights_, "f8", (n_rows,), 0)
+            check_is("mean_", self.mean_, float)
+
+    def check_weights(self, weights: Weights) -> None:
+        (landmarks,) = weights
+        if issparse(self.rows_):
+            check_array("stored landmarks", landmarks, "i8", (None,), 0, self.rows_.shape[0])
+        else:
+            check_array("stored landmarks", landmarks, "f4 f8", (None, self.n_features_in_))
 
     def _wide(self) -> int:
         return 1

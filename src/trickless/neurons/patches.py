@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.arrays.stated import check_array, check_list
+from trickless.arrays.stated import check_array, check_count, check_list
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.rules import anything, choice, count, is_count, non_negative
 
@@ -145,6 +145,7 @@ class Patches(Neurons):
             check_array("_cells", cells, "f8", (self.pool, n))
         if hasattr(self, "filters_pool_"):
             check_array("filters_pool_", self.filters_pool_, "f8", (None, self._size))
+            check_count("number of filters_pool_", len(self.filters_pool_), 1)
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         if self.filters == "data":

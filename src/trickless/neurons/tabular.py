@@ -10,7 +10,7 @@ import numpy as np
 
 from trickless.arrays.devices import to_host
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.arrays.stated import check_array, check_is, check_list, check_same
+from trickless.arrays.stated import check_array, check_count, check_is, check_list, check_same
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.bins import midpoints
 from trickless.neurons.mixture import Mixture
@@ -196,6 +196,7 @@ class _Terms(Neurons):
             d = self.n_features_in_
             check_array("is_category_", self.is_category_, "b1", (d,))
             check_array("variables_", self.variables_, "i8", (None,), 0, d)
+            check_count("number of variables_", len(self.variables_), 1)
 
     def check_weights(self, weights: Weights) -> None:
         check_features(self, weights[0])

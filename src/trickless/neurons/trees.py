@@ -123,6 +123,7 @@ class Trees(Neurons):
         check_count("depth_", self.depth_, 1, MOST_LEVELS)
         check_same("width", self.width, 2**self.depth_)
         check_array("variables_", self.variables_, "i8", (None,), 0, self.n_features_in_)
+        check_count("number of variables_", len(self.variables_), 1)
         check_is("bins_", self.bins_, Bins)
         check_same("features of bins_", len(self.bins_.counts), self.n_features_in_)
         codes = [0 if codes is None else len(codes) for codes in self.bins_.of_code]

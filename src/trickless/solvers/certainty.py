@@ -18,7 +18,7 @@ from trickless.arrays.devices import (
     to_host,
 )
 from trickless.arrays.namespaces import namespace
-from trickless.arrays.stated import check_array
+from trickless.arrays.stated import check_array, check_count, check_number
 from trickless.solvers.ridge import CANCELLATION, Solution
 from trickless.solvers.statistics import KeptRows, Moments
 
@@ -76,6 +76,8 @@ class Certainty(NamedTuple):
         """Raise a ValueError if these are not of so many columns and outputs."""
         check_array("noise", self.noise, "f8", (n_outputs,))
         check_array("z_mean", self.z_mean, "f8", (n_columns,))
+        check_number("n", self.n, 0)
+        check_count("n_constants", self.n_constants, 0, 1)
         if self.rows is not None:
             check_array("rows", self.rows, "f4 f8", (None, n_columns))
         else:

@@ -25,7 +25,14 @@ from trickless.arrays.devices import (
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_list
+from trickless.arrays.stated import (
+    Stated,
+    check_array,
+    check_count,
+    check_is,
+    check_list,
+    check_number,
+)
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import activations, by_neuron, together
 from trickless.functions.network import Network, check_alike, check_source
@@ -158,11 +165,14 @@ class GrowingNetwork(Stated):
         check_measure(self.measure)
         check_array("intercept", self.intercept, "f8", (None,))
         check_array("spread", self.spread, "f8", (n_outputs,))
-        for name in ("moved", "level"):
-            value = getattr(self, name, 0.0)
-            if not isinstance(value, float):
+        for name in ("typical", "moved"):
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray):
                 check_array(name, value, "f8", (n_outputs,))
-        check_is("levelled", self.levelled, float)
+            else:
+                check_number(name, value)
+        for name in ("levelled", "total_weight", "taken", "heaviest", "largest_loss", "eigenvalue"):
+            check_number(name, getattr(self, name), 0)
         check_count("idle", self.idle, 0)
         check_array("coef", self.coef.rows, "f4 f8", (None, self.neurons.width, n_outputs))
         check_list("history", self.history, Seen)
@@ -178,6 +188,7 @@ class GrowingNetwork(Stated):
                 check_array("units", unit, "f8", (n_outputs,), 0)
         check_is("units", self.units, Units)
         check_is("steps", self.steps, Steps)
+        self.steps.check(n_outputs)
         check_count("n_rows", self.n_rows, 0)
         if self.chosen is not None:
             check_source("chosen", self.chosen, self.neurons, len(self.coef))

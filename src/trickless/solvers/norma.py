@@ -15,7 +15,14 @@ import numpy as np
 from trickless.arrays.growing import Growing, GrowingSparse, growing_like
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.sparse import check_rows
-from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_list
+from trickless.arrays.stated import (
+    Stated,
+    check_array,
+    check_count,
+    check_is,
+    check_list,
+    check_number,
+)
 from trickless.functions.exact_kernel import BLOCK_ROWS, ExactKernel, rows_at_once
 from trickless.rules import warn
 from trickless.solvers.calibration import (
@@ -74,6 +81,10 @@ class NORMA(Stated):
                 check_array(name, getattr(self, name).rows, "f4 f8", (n, n_outputs))
         check_array("spread", self.spread, "f8", (None,))
         check_count("n_rounds", self.n_rounds, 0)
+        if self.max_support is not None:
+            check_count("max_support", self.max_support, 1)
+        for name in ("largest_square", "_largest_loss"):
+            check_number(name, getattr(self, name), 0)
         check_list("curve", self.curve, tuple)
         check_noted("recent", self.recent, 2 * n_outputs)
 

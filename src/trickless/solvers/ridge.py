@@ -15,6 +15,7 @@ from scipy.linalg import lapack
 
 from trickless.arrays.devices import beside, cho_solve, cholesky, eigh, plus_ridge, times, to_host
 from trickless.arrays.namespaces import on_host
+from trickless.arrays.stated import check_array, check_count
 from trickless.rules import warn
 from trickless.solvers.box import quadratic_within
 from trickless.solvers.gram import FLOOR, inner_products
@@ -54,6 +55,18 @@ class Solution(NamedTuple):
     scores: np.ndarray | None = None
     n_iter: int = 1
     leverage: np.ndarray | None = None
+
+    def check(self, n_columns: int, n_outputs: int) -> None:
+        """Raise a ValueError if this is not of so many columns and outputs."""
+        check_array("coef", self.coef, "f4 f8", (n_columns, n_outputs))
+        for name in ("intercept", "ridge"):
+            check_array(name, getattr(self, name), "f8", (n_outputs,))
+        if self.grid is not None:
+            check_array("grid", self.grid, "f8", (None,))
+            check_array("scores", self.scores, "f8", (n_outputs, len(self.grid)))
+        check_count("n_iter", self.n_iter, 0)
+        if self.leverage is not None:
+            check_array("leverage", self.leverage, "f8", (n_outputs,))
 
 
 def solve(moments: Moments, ridge: float, n_jobs: int | None = 1) -> Solution:

@@ -28,7 +28,7 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import Stated, check_array, check_is, check_list, check_same
 from trickless.functions.network import Network
-from trickless.functions.stream import Purpose, generator
+from trickless.functions.stream import Purpose, check_seed, generator
 from trickless.rules import warn
 from trickless.solvers.calibration import (
     Temperatures,
@@ -155,6 +155,7 @@ class Rounds(Stated):
 
     def check_state(self) -> None:
         check_measure(self.measure)
+        check_seed("seed", self.seed)
         check_is("coefficients", self.coefficients, Coefficients)
         n, n_outputs = len(self.coefficients), self.coefficients.n_outputs
         check_is("support", self.support, Growing | GrowingSparse | None)

@@ -18,7 +18,14 @@ from scipy.linalg import blas
 
 from trickless.arrays.devices import beside, duplicate, to_host, zeros
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_list
+from trickless.arrays.stated import (
+    Stated,
+    check_array,
+    check_count,
+    check_is,
+    check_list,
+    check_number,
+)
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.solvers.gram import FLOOR, add_products
 from trickless.solvers.row_sample import RowSample
@@ -95,6 +102,8 @@ class Statistics(Stated):
                 check_array("Z of kept", Z, "f4 f8", (None, n_columns))
                 check_array("Y of kept", Y, "f4 f8", (len(Z), n_outputs + 1))
         check_count("n_rows", self.n_rows, 0)
+        for name in ("weight", "weight_square", "rounded"):
+            check_number(name, getattr(self, name), 0)
         check_is("sample", self.sample, RowSample | None)
         if self.sample is not None:
             check_array("targets of sample", self.sample.targets, "f4 f8", (None, n_outputs))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from trickless.arrays.devices import to_host
+from trickless.arrays.stated import check_is, check_number, check_same
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import NeuronStream, Purpose, generator
 from trickless.neurons import Neurons
@@ -192,6 +193,16 @@ class Steps(NamedTuple):
     first: float | tuple[float, ...]
     decay: float | tuple[float, ...]
     alpha: float | tuple[float, ...]
+
+    def check(self, n_outputs: int) -> None:
+        """Raise a ValueError if these are not sizes of steps for so many outputs."""
+        check_is("schedule of steps", self.schedule, str)
+        for name in ("first", "decay", "alpha"):
+            value = getattr(self, name)
+            if isinstance(value, tuple):
+                check_same(f"numbers of {name}", len(value), n_outputs)
+            for number in value if isinstance(value, tuple) else (value,):
+                check_number(name, number)
 
     def __call__(self, i: int | np.ndarray) -> np.ndarray:
         """Size of step i: the shape of i, followed by (1,) or (n_outputs,)."""

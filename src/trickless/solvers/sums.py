@@ -113,10 +113,10 @@ class Sums(Stated):
         size, network = (self.n_columns, len(self.origin)), self._network
         if self.statistics is not None:
             self._check_statistics(self.statistics)
-        check_is("_sample", self._sample, RowSample | None)
+        self._check_sample(self._sample)
         check_is("_solution", self._solution, Solution | None)
         if self._solution is not None:
-            check_array("_solution", self._solution.coef, "f4 f8", size)
+            self._solution.check(*size)
         check_is("_network", network, Network | None)
         if network is not None:
             check_alike("neurons of _network", network.neurons, self.stream.neurons)
@@ -132,6 +132,15 @@ class Sums(Stated):
         check_is("statistics", statistics, Statistics)
         check_same("columns of statistics", len(statistics.z_sum), self.n_columns)
         check_same("outputs of statistics", len(statistics.origin), len(self.origin))
+        self._check_sample(statistics.sample)
+
+    def _check_sample(self, sample: RowSample | None) -> None:
+        """Check that this is a sample of rows for these neurons and outputs."""
+        check_is("sample", sample, RowSample | None)
+        if sample is not None:
+            n_features = self.stream.neurons.n_features_in_
+            check_same("columns of sample", sample.X.shape[1], n_features)
+            check_same("outputs of sample", sample.targets.shape[1], len(self.origin))
 
     def branch(self) -> Sums:
         """Sums that continue from these, and leave these unchanged."""

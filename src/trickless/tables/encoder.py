@@ -5,13 +5,12 @@ A data frame is from pandas or polars, or is any object with the same methods.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Number
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,14 @@ from array_api_compat import device
 
 from trickless.arrays.missing import is_masked, is_missing
 from trickless.arrays.namespaces import namespace, on_host
-from trickless.arrays.stated import Stated, check_array, check_is, check_list, check_same
+from trickless.arrays.stated import (
+    Stated,
+    check_array,
+    check_count,
+    check_is,
+    check_list,
+    check_same,
+)
 from trickless.neurons.forms import composed, first_forms
 from trickless.rules import shown, warn
 from trickless.tables.categories import (
@@ -44,7 +50,7 @@ from trickless.tables.frames import (
     kind_of,
     numbers_of,
 )
-from trickless.tables.spellings import PLAIN, Spelling, read_number, told
+from trickless.tables.spellings import PLAIN, Spelling, check_spelling, read_number, told
 from trickless.tables.texts import MISSING, time_of
 from trickless.tables.times import DATES, ZONED, kind_of_time
 
@@ -91,8 +97,6 @@ class TableEncoder(Stated):
         What :meth:`relative` subtracts from each column after that.
     """
 
-    pooled: Mapping[int, int] = MappingProxyType({})  # in files of older versions
-
     def __init__(self, owner: str, frame: Any) -> None:
         _check_names(owner, frame)
         columns, numbers = columns_of(frame), numbers_of(frame)
@@ -126,13 +130,21 @@ class TableEncoder(Stated):
     def check_state(self) -> None:
         check_list("kinds", self.kinds, str)
         check_list("codes", self.codes, dict | None, len(self.kinds))
-        for codes in self.codes:
+        for kind, codes in zip(self.kinds, self.codes, strict=True):
+            check_same("codes", codes is not None, kind == CATEGORIES)
             if codes is not None:
                 check_list("codes", list(codes), str)
                 check_same("codes", sorted(codes.values()), list(range(len(codes))))
         check_list("spellings", self.spellings, Spelling, len(self.kinds))
-        check_is("pooled", self.pooled, Mapping)
-        check_is("whole", self.whole, dict)
+        for spelling in self.spellings:
+            check_spelling("spellings", spelling)
+        for name, columns in (("pooled", CATEGORIES), ("whole", NUMBERS)):
+            numbers = getattr(self, name)
+            check_is(name, numbers, dict)
+            for j, number in numbers.items():
+                check_count(f"column of {name}", j, 0, len(self.kinds) - 1)
+                check_same(f"column of {name}", self.kinds[j], columns)
+                check_is(name, number, int)
         check_array("origins", self.origins, "f8", (len(self.kinds),))
 
     @property

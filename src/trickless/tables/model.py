@@ -18,15 +18,26 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.arrays.stated import (
+    Stated,
+    check_count,
+    check_is,
+    check_list,
+    check_number,
+    check_same,
+)
 from trickless.arrays.states import Turn, snapshot
+from trickless.learners.base import Learner
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import warn_of_names, warn_of_new, without_rare
 from trickless.tables.columns import codes_of, column_of, frame_of, new_texts, values_of
 from trickless.tables.frames import OBJECTS, PandasColumn
-from trickless.tables.spellings import PLAIN, Spelling, read_number
-from trickless.tables.texts import MISSING
+from trickless.tables.spellings import PLAIN, Spelling, check_spelling, read_number
+from trickless.tables.texts import MISSING, has_zone, why_no_date_format
 
+#: What a column may hold.
+KINDS = "number", "date", "zoned date", "category"
 #: Rows are sparse if at most this share of their numbers is not 0, as in scikit-learn.
 _SPARSE = 0.3
 #: Rows are predicted in parts with about this many numbers.
@@ -76,12 +87,32 @@ class TableColumn(NamedTuple):
     date_format: str = ""
     spelling: Spelling | None = None
 
+    def check(self) -> None:
+        """Raise a ValueError if this does not describe a column."""
+        check_is("name", self.name, str)
+        if self.kind not in KINDS:
+            raise ValueError(f"kind: {self.kind!r} is not one of {', '.join(KINDS)}")
+        for name in ("mean", "scale", "median"):
+            check_number(name, getattr(self, name))
+        if self.scale <= 0:
+            raise ValueError(f"scale: {self.scale} is not above 0")
+        check_list("categories", self.categories, str)
+        check_same("different categories", len(set(self.categories)), len(self.categories))
+        check_is("has_missing", self.has_missing, bool)
+        check_is("date_format", self.date_format, str)
+        if self.date_format:
+            check_same("kind", self.kind, "zoned date" if has_zone(self.date_format) else "date")
+            if (why := why_no_date_format(self.date_format)) is not None:
+                raise ValueError(f"date_format: {why}")
+        if self.spelling is not None:
+            check_spelling("spelling", self.spelling)
+
 
 def _has_probabilities(model: TableModel) -> bool:
     return hasattr(model.learner, "predict_proba")
 
 
-class TableModel(BaseEstimator):
+class TableModel(Stated, BaseEstimator):
     """A learner with a description of its table. It takes data frames, and finds columns by name.
 
     The command ``trickless fit`` makes it and :func:`trickless.load` reads it. A data frame is from
@@ -143,6 +174,24 @@ class TableModel(BaseEstimator):
         self.classes = classes
         self.weight = weight
         self.spelling = spelling
+
+    def check_state(self) -> None:
+        check_is("learner", self.learner, Learner)
+        check_list("columns", self.columns, TableColumn)
+        check_count("number of columns", len(self.columns), 1)
+        for column in self.columns:
+            column.check()
+        names = {column.name for column in self.columns}
+        check_same("different names of columns", len(names), len(self.columns))
+        check_is("target", self.target, str)
+        check_is("weight", self.weight, str | None)
+        if self.spelling is not None:
+            check_spelling("spelling", self.spelling)
+        if self.classes is not None:
+            check_is("classes", self.classes, np.ndarray)
+            check_same("dimensions of classes", self.classes.ndim, 1)
+            if self.classes.dtype.kind not in "Uiufb":
+                raise ValueError(f"classes: the type is {self.classes.dtype}")
 
     def __repr__(self) -> str:
         return f"TableModel({self.learner!r}, {len(self.columns)} columns, target={self.target!r})"

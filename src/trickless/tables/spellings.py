@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
+from trickless.arrays.stated import check_is
 from trickless.rules import shown
 from trickless.tables.texts import MISSING, number_of, time_of
 
@@ -80,6 +81,16 @@ class Spelling(NamedTuple):
 
 
 PLAIN = Spelling()
+#: The decimal sign, and what separates thousands.
+_SIGNS = (".", ""), (".", ","), (",", ""), (",", ".")
+
+
+def check_spelling(name: str, spelling: Any) -> None:
+    """Check that this says how text spells numbers."""
+    check_is(name, spelling, Spelling)
+    if (spelling.decimal, spelling.thousands) not in _SIGNS:
+        raise ValueError(f"{name}: {shown(spelling[:2])} are not the signs of a number")
+    check_is(f"unit of {name}", spelling.unit, str)
 
 
 class _Parts(NamedTuple):
