@@ -246,7 +246,11 @@ OF_OTHERS = [
     ),
     (expansion, set_at("rounds_.coefficients._epoch", lambda g: grown(g.rows + HUGE)), "_epoch"),
     (expansion, set_at("rounds_.coefficients._alpha", lambda g: grown(g.rows[:2])), "_epoch"),
-    (expansion, set_at("rounds_.support", lambda s: grown(s.rows[:, :2])), "support points: the shape"),
+    (
+        expansion,
+        set_at("rounds_.support", lambda s: grown(s.rows[:, :2])),
+        "support points: the shape",
+    ),
     (expansion, set_at("rounds_.support", lambda s: grown(s.rows[:5])), "support: the shape"),
     (expansion, set_at("rounds_.played", lambda p: grown(p.rows * HUGE)), "played"),
     (sparse_expansion, set_at("rounds_.support._n_columns", 2), "sparse rows"),

@@ -248,13 +248,7 @@ class Descent(GrowingNetwork):
             "wins": self.wins,
             "largest_loss": self.largest_loss,
             "taken": self.taken,
-            "intercept": np.stack(
-                [
-                    self.intercept,
-                    self.intercept - self.constant,
-                    self.level,
-                ]
-            ),
+            "intercept": np.stack([self.intercept, self.moved, self.level]),
             "levelled": self.levelled,
             "idle": self.idle,
             "f": np.concatenate([batch.f for batch in visited]),

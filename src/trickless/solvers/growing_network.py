@@ -116,13 +116,6 @@ class GrowingNetwork(Stated):
     the scores of the held-out rows, if there are any.
     """
 
-    #: What a Newton step from the intercept gains for each output; 0 before the first batch.
-    typical: np.ndarray | float = 0.0
-    # In files of older versions:
-    levelled, idle = 0.0, 0
-    moved: np.ndarray | float = 0.0
-    level: np.ndarray | float = 0.0
-
     def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
         n_outputs = len(intercept)
         self.stream, self.neurons = stream, stream.neurons
@@ -139,6 +132,8 @@ class GrowingNetwork(Stated):
         self.taken = 0.0
         #: Weight of the heaviest batch of a fit, in units of the mean weight.
         self.heaviest = 1.0
+        #: Mean distance of the targets from the intercept.
+        self.spread = np.zeros(n_outputs)
         #: How far steps have moved the intercept from the constant that the network started with.
         self.moved = np.zeros(n_outputs)
         #: What the held-out rows would add to the intercept, at the best score of a fit.
@@ -147,8 +142,8 @@ class GrowingNetwork(Stated):
         self.levelled = 0.0
         #: Blocks of a fit that explained nothing.
         self.idle = 0
-        #: Mean distance of the targets from the intercept.
-        self.spread = np.zeros(n_outputs)
+        #: What a Newton step from the intercept gains for each output; 0 before the first batch.
+        self.typical = np.zeros(n_outputs)
         self.largest_loss = 0.0
         self.eigenvalue = 0.0
         self.steps = Steps("constant", 0.0, 0.0, 0.0)
@@ -165,12 +160,8 @@ class GrowingNetwork(Stated):
         check_measure(self.measure)
         check_array("intercept", self.intercept, "f8", (None,))
         check_array("spread", self.spread, "f8", (n_outputs,))
-        for name in ("typical", "moved"):
-            value = getattr(self, name)
-            if isinstance(value, np.ndarray):
-                check_array(name, value, "f8", (n_outputs,))
-            else:
-                check_number(name, value)
+        for name in ("moved", "level", "typical"):
+            check_array(name, getattr(self, name), "f8", (n_outputs,))
         for name in ("levelled", "total_weight", "taken", "heaviest", "largest_loss", "eigenvalue"):
             check_number(name, getattr(self, name), 0)
         check_count("idle", self.idle, 0)
