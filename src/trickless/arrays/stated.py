@@ -39,13 +39,14 @@ class Stated:
         """Restore a state, and check it."""
         restore = getattr(super(), "__setstate__", self.__dict__.update)
         restore(state)
+        cls: Any = type(self)
         try:
-            for name in _attributes(type(self)):
+            for name in _attributes(cls):
                 if name not in vars(self):
                     raise ValueError(f"there is no {name}")
             self.check_state()
         except (ValueError, TypeError, AttributeError, LookupError) as error:
-            raise ValueError(f"{type(self).__name__}: {error}") from error
+            raise ValueError(f"{cls.__name__}: {error}") from error
 
 
 @cache

@@ -183,8 +183,9 @@ class KernelLearner(Learner):
     def check_state(self) -> None:
         super().check_state()
         if hasattr(self, "rows_"):
-            check_is("kind of rows_", self.rows_.kind, RowsOfKernel)
-            check_same("kernel of rows_", self.rows_.kind.kernel, self.fixed_["kernel"])
+            kind: Any = self.rows_.kind
+            check_is("kind of rows_", kind, RowsOfKernel)
+            check_same("kernel of rows_", kind.kernel, self.fixed_["kernel"])
         if "dual_coef_" in vars(self):
             model: Any = self
             self._check_stored("support_vectors_", model.support_vectors_)
