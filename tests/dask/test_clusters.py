@@ -178,6 +178,17 @@ def test_trees_do_not_depend_on_the_number_of_workers(name, other_client):
     assert_same_trees(fit(model, cut(X), cut(y)), local)
 
 
+@pytest.mark.parametrize("at", [[5], [5, 395], [0, 1, 201, 399]])
+def test_trees_do_not_depend_on_where_heavy_rows_lie(at):
+    model = trees()
+    X, y, weight = tree_data(model, "one batch")
+    weight[at] = 1e6 * np.arange(1, len(at) + 1) ** 3
+    local = clone(model).fit(X, y, weight)
+    for rows in (8, 150, N):
+        ours = fit(clone(model), cut(X, rows), cut(y, rows), cut(weight, rows))
+        assert_same_trees(ours, local)
+
+
 def test_trees_of_many_rows_take_the_thresholds_and_the_depth_of_a_local_fit():
     n = 80_000
     rng = np.random.default_rng(0)

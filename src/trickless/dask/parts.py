@@ -166,10 +166,7 @@ def _sums_of(
 def added(sums: list[Sums]) -> Sums:
     """The sums over several parts."""
     outcome, slopes = zip(*sums, strict=True)
-    total: list[Any] = [
-        None if part[0] is None else sum(part) for part in zip(*slopes, strict=True)
-    ]
-    return np.sum(outcome, axis=0), Slopes(*total)
+    return np.sum(outcome, axis=0), Slopes.total(slopes)
 
 
 def sums_of(state: State) -> Sums | None:

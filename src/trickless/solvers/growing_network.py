@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import Any, NamedTuple, Self
 
@@ -48,6 +48,7 @@ from trickless.solvers.newton import (
     Units,
     damped,
     excess,
+    largest,
     leaf_coefficients,
     leaves_of,
     safe_share,
@@ -95,17 +96,27 @@ class Slopes(NamedTuple):
 
     They are the gradient and, with the preconditioner "block", the covariance of the activations.
     If the length of the step is searched for, they include the sums that ``searched`` needs. For
-    Newton steps, they are the sums by leaf of −l′ and of the curvatures, in their units. ``excess``
-    is what outliers add to the curvatures. The ``level`` has the sums of the shares, of −l′ and of
-    the curvatures, which move the intercept.
+    Newton steps, they are the sums by leaf of −l′ and of the curvatures, in their units; ``top``
+    has the largest curvatures of rows, which show outliers. The ``level`` has the sums of the
+    shares, of −l′ and of the curvatures, which move the intercept.
     """
 
     gradient: np.ndarray
     covariance: Any = None
     squares: np.ndarray | None = None
     curvature: np.ndarray | None = None
-    excess: np.ndarray | float = 0.0
+    top: np.ndarray | None = None
     level: np.ndarray | None = None
+
+    @classmethod
+    def total(cls, parts: Iterable[Slopes]) -> Slopes:
+        """The sums over the rows of several parts."""
+        fields = dict(zip(cls._fields, zip(*parts, strict=True), strict=True))
+        top = fields.pop("top")
+        sums: dict[str, Any] = {
+            name: None if each[0] is None else sum(each) for name, each in fields.items()
+        }
+        return cls(**sums, top=None if top[0] is None else largest(np.concatenate(top, axis=1)))
 
 
 class GrowingNetwork(Stated):
@@ -419,7 +430,7 @@ class GrowingNetwork(Stated):
         if isinstance(Z, Leaves):
             whole = np.asarray(terms)
             g, h = np.split(Z.sums(whole, options.n_jobs), 2, axis=2)
-            return Slopes(g, curvature=h, excess=excess(whole[len(whole) // 2 :]))
+            return Slopes(g, curvature=h, top=largest(whole[len(whole) // 2 :]))
         slope = options.loss.derivative(f + self.intercept, targets)
         n_rows, n_columns = Z.shape
         with linear_algebra(options.n_jobs, n_columns * slope.size):
@@ -474,7 +485,8 @@ class GrowingNetwork(Stated):
         """Coefficients of k new neurons, in the order of columns."""
         if slopes.curvature is not None:
             sums = slopes.gradient, slopes.curvature
-            whole = leaf_coefficients(*sums, self.units, options.damping, slopes.excess)
+            above = excess(np.asarray(slopes.top))
+            whole = leaf_coefficients(*sums, self.units, options.damping, above)
             whole *= safe_share(whole, gamma, options.loss)
             direction = -(whole / k).astype(self.coef.rows.dtype)
         elif slopes.covariance is None:

@@ -108,8 +108,8 @@ def units_of(
     """Units that make sums over all rows exact, as long as slopes are not much above the first."""
     g, h = loss.newton(np.broadcast_to(start, targets.shape), targets, scale)
     heaviest = 1.0 if weight is None else float(weight.max() / weight.mean())
-    largest = (heaviest * len(targets) * np.abs(values).max(axis=0) for values in (g, h))
-    return Units(*map(_units, largest))
+    most = (heaviest * len(targets) * np.abs(values).max(axis=0) for values in (g, h))
+    return Units(*map(_units, most))
 
 
 def _units(largest_sums: np.ndarray) -> np.ndarray:
@@ -121,16 +121,24 @@ def limited(values: np.ndarray, far: float) -> np.ndarray | None:
 
     Values are not negative.
     """
-    largest = values.max(initial=0.0)
-    if np.count_nonzero(values * far >= largest) >= min(_FEW, len(values)):
+    peak = values.max(initial=0.0)
+    if np.count_nonzero(values * far >= peak) >= min(_FEW, len(values)):
         return None
-    top = np.sort(np.partition(values, -_FEW)[-_FEW:] if len(values) > _FEW else values)
+    top = largest(values[None])[0]
     most = far * top[np.flatnonzero(top)[0]]
-    return None if largest <= most else most / np.maximum(values, most)
+    return None if peak <= most else most / np.maximum(values, most)
+
+
+def largest(h: np.ndarray) -> np.ndarray:
+    """The largest values of each row of h, in increasing order: as many as show all outliers."""
+    return np.sort(np.partition(h, -_FEW)[:, -_FEW:] if h.shape[1] > _FEW else h)
 
 
 def excess(h: np.ndarray) -> np.ndarray:
-    """What outliers among curvatures (n_outputs, n_rows) have above their limit: (n_outputs,)."""
+    """What outliers among curvatures (n_outputs, n_rows) have above their limit: (n_outputs,).
+
+    The ``largest`` curvatures are enough.
+    """
     factors = (limited(each, FAR) for each in h)
     pairs = zip(h, factors, strict=True)
     return np.array([0.0 if by is None else float(each @ (1 - by)) for each, by in pairs])
@@ -162,16 +170,16 @@ def terms(
 
 
 def leaf_coefficients(
-    g: np.ndarray, h: np.ndarray, units: Units, damping: float, excess: np.ndarray | float = 0.0
+    g: np.ndarray, h: np.ndarray, units: Units, damping: float, outlying: np.ndarray | float = 0.0
 ) -> np.ndarray:
     """The coefficients of leaves after a whole Newton step, in the order of columns.
 
     ``g`` and ``h`` are sums by leaf, (width, n_trees, n_outputs), in their units. λ is ``damping``
     times the mean of ``h`` over leaves, which is the mean of the covariance's diagonal. The mean
-    leaves out the ``excess`` of outliers.
+    leaves out what is ``outlying``, the :func:`excess` of outliers.
     """
     g, h = g * units.g, h * units.h
-    ridge = damping * (h.mean(axis=0) - excess * units.h / len(h))
+    ridge = damping * (h.mean(axis=0) - outlying * units.h / len(h))
     coef = np.divide(g, h + ridge, out=np.zeros_like(g), where=h + ridge > 0)
     return coef.reshape(-1, g.shape[2])
 
