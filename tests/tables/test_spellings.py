@@ -33,6 +33,8 @@ READ = {
     "points": (["1.234.567", "1.234"], [1234567, 1234]),
     "plain": (["1e5", " 2.5", "-.5", "7"], [1e5, 2.5, -0.5, 7]),
     "gaps": (["NA", "1", "", "n/a", "2"], [np.nan, 1, np.nan, np.nan, 2]),
+    "marks that are not seen": (["5\u200b", "\ufeff6", "\u200e-7.5"], [5, 6, -7.5]),
+    "digits of other scripts": (["\u0661\u0662", "\u0663\u066b\u0665"], [12, 3.5]),
     "truth": (["True", "false"], [1, 0]),
 }
 NAMES = {
@@ -54,6 +56,9 @@ NAMES = {
     "seasons": [f"{1990 + i}-{(91 + i) % 100:02}" for i in range(9)] + ["2010-21"],
     "sort codes": [f"{40 + i}-{50 + i}-{60 + i}" for i in range(30)],
     "words": ["red", "blue"],
+    "shifts": ["06:00", "14:00", "22:00"],
+    "quarters": ["2021Q1", "2021Q2", "2021Q3", "2021Q4"],
+    "squares": ["5²", "6²", "7²"],
     "mixed truth": ["true", "1"],
     "nothing": ["", "NA"],
 }
@@ -68,6 +73,21 @@ DOUBTFUL = {
     "brackets only": (["(1)", "(2)", "(3)"], "(1)"),
     "months": (["01/2021", "02/2021", "03/2021"], "01/2021"),
     "days": ([f"{i:02}.01.2024" for i in range(1, 20)], "01.01.2024"),
+    "times of day": ([f"{i:02}:{2 * i:02}" for i in range(12)], "00:00"),
+    "half days": ([f"{i}:30 PM" for i in range(1, 12)], "10:30 PM"),
+    "months in words": (
+        [f"{m} {y}" for m in ("Jan", "May", "June") for y in range(2010, 2015)],
+        "Jan 2010",
+    ),
+    "days in words": ([f"{i} May 2021" for i in range(1, 20)], "1 May 2021"),
+    "quarters of years": ([f"{y}-Q{q}" for y in range(2010, 2015) for q in (1, 2)], "2010-Q1"),
+    "thousands and millions": ([f"{i}.5{k}" for i in range(9) for k in "kM"], "0.5k"),
+    "limits": (["<5", "<1", ">99", "> 100", *map(str, range(5, 25))], "<1"),
+    "about": ([f"~{i}" for i in range(12)], "~0"),
+    "minus at the end": ([*map(str, range(10)), "12-", "7-"], "12-"),
+    "quoted twice": ([f'"{i}"' for i in range(12)], '"0"'),
+    "fractions": ([f"{i}½" for i in range(12)], "0½"),
+    "digits in groups": ([f"{i}_000" for i in range(12)], "0_000"),
 }
 
 

@@ -4,6 +4,7 @@ A reading must be the only sensible one. These are read wherever they occur:
 
 - The minus signs U+2212, U+2013 and U+FF0D, and digits of full width.
 - Groups of three digits, between which are spaces of any kind or apostrophes.
+- Digits of all scripts, and numbers with marks that are not seen, such as U+200B and U+FEFF.
 
 These are read if the whole column agrees:
 
@@ -28,11 +29,17 @@ from trickless.rules import shown
 from trickless.tables.texts import MISSING, number_of, time_of
 
 _SPACES, _APOSTROPHES = " \u00a0\u2007\u2009\u202f", "'\u2019"
-_PLAIN = str.maketrans({chr(0xFF10 + i): str(i) for i in range(10)} | dict.fromkeys("−–－", "-"))
+#: Marks that are not seen, such as those of the direction of writing.
+_UNSEEN = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069"
+_SAME = {chr(0xFF10 + i): str(i) for i in range(10)} | dict.fromkeys("−–－", "-")
+_PLAIN = str.maketrans(_SAME | {"٫": ".", "٬": "'"})
 _CURRENCIES = "$£¤¥֏؋৲৳฿₠-⃀﷼＄￠￡￥￦€"
 _CODES = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HUF|INR|JPY|KRW|MXN|NOK|PLN|SEK|USD|ZAR"
 _MONEY = rf"(?:[A-Z]{{0,2}}[{_CURRENCIES}]|(?:{_CODES})(?=[\s\d+-]))"
-_UNIT = rf"(?:%|‰|°|[{_CURRENCIES}]|[°µμ]?[^\W\d_]+[23²³]?(?:/[^\W\d_]+[23²³]?)?)"
+#: Letters, and no digits or fractions, such as ½.
+_LETTERS = r"[^\W\d_¹²³¼-¾⁰-₉⅐-↋①-⓿]+"
+_SIZE = rf"{_LETTERS}(?:\^?[²³]|(?<=[a-z])\^?[23])?"
+_UNIT = rf"(?:%|‰|°|[kKM]?[{_CURRENCIES}]|[°µμ]?{_SIZE}(?:/{_SIZE})?)"
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
 _BETWEEN = _SPACES + _APOSTROPHES
 _BODY = rf"(?:\d[\d.,{_BETWEEN}]*|[.,]\d+)(?<![{_BETWEEN}]){_EXPONENT}"
@@ -41,6 +48,7 @@ _FORM = re.compile(
     rf"(?P<deep>\(?)(?P<body>{_BODY})(?:\s?(?P<after>{_UNIT}))?(?P<closed>\)?)",
     re.UNICODE,
 )
+_MARKS = re.compile(f"[{_UNSEEN}]")
 _GROUPS = rf"\d{{1,3}}(?:(?P<by>[{_BETWEEN}])\d{{3}}(?:(?P=by)\d{{3}})*)"
 _WHOLE = rf"(?:{_GROUPS}|\d+)"
 #: Digits in thousands that a comma, or a point, may separate.
@@ -52,6 +60,20 @@ _DATE = re.compile(
     r"|(1[89]|2[01])\d\d[-/](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](1[89]|2[01])\d\d",
     re.ASCII,
 )
+_MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_YEAR = r"(1[89]|2[01])\d\d"
+_HOURS = r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d([.,]\d+)?)?( ?[ap]\.?m\.?)?"
+#: Dates in words, quarters, weeks, and times of day.
+_CALENDAR = re.compile(
+    rf"({_DAY}[ .-]+)?{_MONTH}[ .-]+({_DAY},? )?({_YEAR}|'?\d\d)|{_YEAR}[ -]?[QW]\d\d?"
+    rf"|Q[1-4][ /-]?{_YEAR}|{_HOURS}",
+    re.ASCII | re.IGNORECASE,
+)
+#: A number in marks that change or hide it: <5, ~5, 5-, -(5), 1_000, "5", 1½.
+_MARKED = re.compile(
+    r"([<>≤≥]=?|[~≈±]) ?-?\d[\d.,]*|\d[\d.,]*-|-\(\d[\d.,]*\)|\d{1,3}(_\d{3})+"
+    r"|\"-?\d[\d.,]*\"|'-?\d[\d.,]*'|\d* ?[¼-¾⅐-⅞]"
+)
 #: Texts that stand for no number.
 _PLACEHOLDERS = frozenset(
     {"-", "--", "---", "–", "—", "?", "??", ".", "..", "...", "*", "x", "/", "none", "missing"}
@@ -62,6 +84,8 @@ _EXACT, _LONGEST = 2**53, 400
 _TEXTS, _SHARE = 10, 0.9
 #: Texts that are tried first: most columns of text are names.
 _FEW = 64
+#: Units of one letter, and letters that stand for thousands and millions.
+_ONE_LETTER = set("kKMBhsmgltLW")
 #: The most units among texts that may be numbers, and the least texts that show a unit.
 _UNITS, _SHOWN = 3, 3
 #: The least number of digits that are a telephone number, if all texts have as many.
@@ -102,7 +126,7 @@ class _Parts(NamedTuple):
 
 def _parts(text: str) -> _Parts | None:
     """The sign, the unit and the digits of a text; None if it is no number."""
-    found = _FORM.fullmatch(text.strip().translate(_PLAIN))
+    found = _FORM.fullmatch(_MARKS.sub("", text).strip().translate(_PLAIN))
     if found is None:
         return None
     brackets = len(found["opened"]) + len(found["deep"])
@@ -246,12 +270,16 @@ def doubt(texts: Collection[str]) -> tuple[str, bool] | None:
     units = Counter(parts.unit for text in alike if (parts := _parts(text)))
     if len(units) > 1:  # such as house numbers, 12a and 12b
         no_units = {unit for unit in units if unit.isalpha() and len(unit) == 1}
+        if no_units <= _ONE_LETTER:
+            no_units = set()
         if len(units) > _UNITS or 2 * len(units) > len(alike):
             no_units = {unit for unit in units if unit}
         alike = {text for text in alike if not ((part := _parts(text)) and part.unit in no_units)}
     others = sorted(set(known) - alike)
     if len(known) >= _TEXTS and len(others) <= (1 - _SHARE) * len(known):
         return _example(others, alike, units)
+    if all(map(_is_marked, alike)):
+        return None
     if len(alike) >= _SHOWN and all(text.lower() in _PLACEHOLDERS for text in others):
         return None if not others and _are_codes(alike) else _example(others, alike, units)
     return None
@@ -259,7 +287,7 @@ def doubt(texts: Collection[str]) -> tuple[str, bool] | None:
 
 def _looks(text: str) -> bool:
     """Whether a text looks like a number or a date."""
-    if _DATE.fullmatch(text):
+    if _DATE.fullmatch(text) or _is_marked(text):
         return True
     parts = _parts(text)
     return parts is not None and (
@@ -267,6 +295,11 @@ def _looks(text: str) -> bool:
         or _value(parts.body, Spelling(".", ",")) is not None
         or _value(parts.body, Spelling(",", ".")) is not None
     )
+
+
+def _is_marked(text: str) -> bool:
+    """Whether a text is a date in words, a time of day, or a number in marks."""
+    return bool(_CALENDAR.fullmatch(text) or _MARKED.fullmatch(text))
 
 
 def _are_codes(texts: Collection[str]) -> bool:
