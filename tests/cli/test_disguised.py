@@ -218,8 +218,15 @@ def test_unicode_forms_are_one_name_one_level_and_one_class(
     folder.mkdir()
     paths = [write(table(f), folder / f"{f}{ending}") for f in (form, other)]
     names = formed("zïel", other), formed("größe", other)
-    about, _ = fit(folder, "--drop", names[1], target=names[0])
-    assert len(about["classes"]) == 2
+    for path in (
+        folder,
+        write(
+            pd.concat([table("NFC"), table("NFD").set_axis(table("NFC").columns, axis=1)]),
+            tmp_path / f"mixed{ending}",
+        ),
+    ):
+        about, _ = fit(path, "--drop", names[1], target=names[0])
+        assert len(about["classes"]) == 2
     assert [len(c.get("categories", "xx")) for c in about["columns"]] == [2, 2]
     fit(paths[0], target=formed("zïel", form))
     model = trickless.load(tmp_path / "model")

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -704,3 +705,27 @@ def test_weights_that_are_no_numbers_are_not_called_zero():
     X, y = problem(REGRESSORS[0])
     with pytest.raises((TypeError, ValueError), match="NaN"):
         KitchenSinksRegressor(n_neurons=20).fit(X, y, sample_weight=[None] * len(y))
+
+
+@pytest.mark.parametrize("values", [[True, False], [np.True_, np.False_], [0, 1]], ids=str)
+def test_objects_that_are_all_truth_values_or_integers_are_labels(values):
+    X, _ = problem(KitchenSinksClassifier())
+    y = np.array(values * len(X), dtype=object)[: len(X)]
+    model = KitchenSinksClassifier("stumps", 20, random_state=0).fit(X, y)
+    assert model.classes_.dtype.kind in "bi"
+    assert model.classes_.tolist() == sorted(map(type(model.classes_.tolist()[0]), values))
+    model.score(X, pd.Series(y))
+
+
+@pytest.mark.parametrize(
+    ("labels", "types"),
+    [([1, "a"], "int and str"), ([Decimal(1), Decimal(2)], "Decimal"), ([b"a", b"b"], "bytes")],
+    ids=str,
+)
+def test_labels_of_types_that_cannot_be_classes_are_told_by_their_types(labels, types):
+    X, _ = problem(KitchenSinksClassifier())
+    y = np.array(labels * len(X), dtype=None if types == "bytes" else object)[: len(X)]
+    with pytest.raises(TypeError, match=f"y holds labels .*type is {types}. Remedy") as error:
+        KitchenSinksClassifier("stumps", 20).fit(X, y)
+    assert str(error.value).count("Remedy") == 1
+    KitchenSinksClassifier("stumps", 20, random_state=0).fit(X, np.asarray(y).astype(str))

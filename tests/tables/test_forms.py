@@ -9,6 +9,7 @@ import pytest
 
 from trickless import (
     DoublyStochasticClassifier,
+    KitchenSinksClassifier,
     KitchenSinksRegressor,
     TableColumn,
     TableModel,
@@ -61,6 +62,36 @@ def test_both_forms_of_a_level_in_one_column_are_one_level():
     encoder = TableEncoder("me", pd.DataFrame({"a": towns}))
     assert list(encoder.codes[0]) == [formed("Köln", "NFD"), "Ulm"]
     assert encoder("me", pd.DataFrame({"a": towns}))["a"].tolist() == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize("learner", [KitchenSinksClassifier, DoublyStochasticClassifier])
+def test_labels_in_two_forms_are_one_class(learner):
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    first, other = (
+        np.where(X[:, 0] > 0, formed("größe", form), "klein") for form in ("NFC", "NFD")
+    )
+    both = np.where(X[:, 1] > 0, first, other)
+
+    def fitted(y, weights="balanced"):
+        return learner(Gaussian(1.0), 40, random_state=0, class_weight=weights).fit(X, y)
+
+    model = fitted(both)
+    assert len(model.classes_) == 2
+    wanted = fitted(first)
+    np.testing.assert_array_equal(model.decision_function(X), wanted.decision_function(X))
+    scores = {m.score(X, y.astype(t)) for m in (model, wanted) for y in (first, both) for t in "UO"}
+    assert len(scores) == 1
+    assert scores.pop() > 0.8
+    weighted = [fitted(first, {formed("größe", form): 3.0}) for form in ("NFC", "NFD")]
+    np.testing.assert_array_equal(*(m.decision_function(X) for m in weighted))
+    stream = learner(Gaussian(1.0), 40, random_state=0).partial_fit(X, first)
+    assert stream.partial_fit(X, other).classes_.tolist() == ["größe", "klein"]
+
+
+def test_labels_that_only_look_alike_are_two_classes():
+    X = np.random.default_rng(0).standard_normal((20, 1))
+    y = np.where(X[:, 0] > 0, "\ufb01", "fi")
+    assert len(KitchenSinksClassifier(Gaussian(1.0), 20).fit(X, y).classes_) == 2
 
 
 @pytest.mark.parametrize("neurons", ["tabular", "gaussian"])

@@ -15,7 +15,7 @@ from trickless.cli.errors import CommandError, place
 from trickless.cli.moments import Moments
 from trickless.cli.screen import say
 from trickless.cli.split import Part
-from trickless.neurons.forms import first_forms, spelled_as
+from trickless.neurons.forms import first_forms
 from trickless.tables.model import TableColumn
 from trickless.tables.spellings import told
 from trickless.tables.times import as_numbers
@@ -208,7 +208,7 @@ class _Labels:
         if self._seen is not None:
             values = pc.unique(column).to_pylist()
             if pa.types.is_string(column.type):
-                self._seen = {*spelled_as(values, self._seen), *self._seen}
+                self._seen = set(first_forms([*self._seen, *values]).values())
             else:
                 self._seen.update(values)
             if pa.types.is_string(column.type) and any("\0" in text for text in self._seen):

@@ -11,7 +11,7 @@ import numpy as np
 from trickless.dask.pieces import Pieces
 from trickless.learners.base import Classifier
 from trickless.learners.given import as_targets
-from trickless.learners.labels import balanced, distinct, together
+from trickless.learners.labels import balanced, distinct, one_form, positions, together
 from trickless.learners.weights import check_weights
 
 
@@ -70,9 +70,9 @@ def labels(estimator: Any, rows: Pieces, classes: Any) -> tuple[Any, Any]:
     ]
     labels, totals = zip(*dask.compute(*counted), strict=True)
     values, counts = together(labels), np.concatenate(totals)
-    found, where = np.unique(values, return_inverse=True)
+    found = one_form(np.unique(values))
     if by_shares:
-        each = balanced(np.bincount(where, counts))
+        each = balanced(np.bincount(positions(found, values), counts))
         weights = dict(zip(found.tolist(), each.tolist(), strict=True))
     return found if classes is None else classes, weights
 

@@ -24,7 +24,7 @@ from trickless.functions.stream import check_seed
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
 from trickless.learners.given import as_targets
-from trickless.learners.labels import Labels, LabelSets
+from trickless.learners.labels import Labels, LabelSets, spelled_as_classes
 from trickless.learners.rows import Matrix, Rows
 from trickless.learners.targets import Numbers, check_scale
 from trickless.learners.weights import check_weights
@@ -373,6 +373,8 @@ class Classifier(ClassifierMixin, Learner):
         owner = type(self).__name__
         with with_remedies(owner):
             y = self._scored(y)
+            if isinstance(y, np.ndarray):
+                y = spelled_as_classes(self.classes_, y)
             return super().score(X, y, _scored_by(owner, y, sample_weight))
 
     @available_if(_has_link)

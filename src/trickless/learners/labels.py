@@ -1,7 +1,7 @@
 """Labels: converting classes to a matrix of ±1, and decision values to classes.
 
-Labels are compared as Python compares them. NumPy would compare integers of several types as
-float64, which is exact only up to 2^53.
+Labels are compared as Python compares them, and text whatever its Unicode form. NumPy would compare
+integers of several types as float64, which is exact only up to 2^53.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from trickless.arrays.missing import missing, unmasked
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.functions.network import Network
 from trickless.learners.weights import check_range
+from trickless.neurons.forms import composed
 from trickless.rules import with_remedies
 from trickless.tables.encoder import why_no_number
 
@@ -57,7 +58,7 @@ class Labels(Stated):
         if classes is None:
             return
         classes = distinct(self.owner, "classes", classes)
-        if classes.tolist() != self.classes.tolist():
+        if list(map(form, classes.tolist())) != list(map(form, self.classes.tolist())):
             raise ValueError(
                 f"{self.owner}: classes={classes.tolist()!r}, but the first batch fixed the "
                 f"classes {self.classes.tolist()}. Remedy: pass all labels in the first call of "
@@ -109,7 +110,8 @@ class Labels(Stated):
         if isinstance(class_weight, str):
             each = balanced(np.bincount(label, weight, minlength=len(self.classes)))
         else:
-            each = np.array([float(class_weight.get(c, 1.0)) for c in self.classes.tolist()])
+            weight_of = {form(label): float(each) for label, each in class_weight.items()}
+            each = np.array([weight_of.get(form(c), 1.0) for c in self.classes.tolist()])
         by_class = each[label]
         check_range(self.owner, "class_weight", by_class, _BALANCE)
         if weight is not None:
@@ -125,7 +127,8 @@ class Labels(Stated):
                 "dictionary, or call fit."
             )
         named = [] if isinstance(class_weight, str) else list(class_weight)
-        unknown = [label for label in named if label not in self.classes.tolist()]
+        classes = list(map(form, self.classes.tolist()))
+        unknown = [label for label in named if form(label) not in classes]
         if unknown:
             raise ValueError(
                 f"{self.owner}: class_weight={class_weight!r} has weights for {unknown!r}, but the "
@@ -238,19 +241,45 @@ def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -
 def positions(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The place of each label among the classes; −1 if it is none of them."""
     found, where = np.unique(labels, return_inverse=True)
-    place = {label: i for i, label in enumerate(classes.tolist())}
-    return np.array([place.get(label, -1) for label in found.tolist()], dtype=int)[where.ravel()]
+    place = {form(label): i for i, label in enumerate(classes.tolist())}
+    index = [place.get(form(label), -1) for label in found.tolist()]
+    return np.array(index, dtype=int)[where.ravel()]
+
+
+def form(label: Any) -> Any:
+    """A label in the form that is compared: text is composed, as names are."""
+    return composed(label) if isinstance(label, str) else label
+
+
+def one_form(labels: np.ndarray) -> np.ndarray:
+    """Distinct labels in sorted order without other Unicode forms of an earlier one."""
+    forms = {form(label): i for i, label in reversed(list(enumerate(labels.tolist())))}
+    return labels if len(forms) == len(labels) else labels[sorted(forms.values())]
+
+
+def spelled_as_classes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Labels in the spelling of the classes, where they differ in their Unicode form."""
+    known = {form(label): label for label in classes.tolist()}
+    texts = (label for label in set(y.ravel().tolist()) if isinstance(label, str))
+    others = {text: name for text in texts if (name := known.get(form(text), text)) != text}
+    return np.array([others.get(text, text) for text in y.tolist()]) if others else y
 
 
 def exactly(y: Any) -> Any:
     """Labels or targets in a form from which integers are not read as float64.
 
     This converts nullable integers without missing values, and lists of integers that no type of
-    NumPy holds together. Other y are returned unchanged.
+    NumPy holds together. It also converts objects that are all integers or all truth values. Other
+    y are returned unchanged.
     """
     if isinstance(y, list | tuple):
         return _integers(y) if all(type(label) is int for label in y) else y
     kind = getattr(getattr(y, "dtype", None), "kind", "")
+    if kind == "O" and getattr(y, "ndim", 0) == 1 and isinstance(y.dtype, np.dtype):
+        values = y.tolist()
+        if all(isinstance(label, bool | np.bool_) for label in values):
+            return np.array(values, dtype=bool)
+        return _integers(values) if all(type(label) is int for label in values) else y
     if kind not in ("i", "u", "b") or isinstance(y.dtype, np.dtype) or not hasattr(y, "isna"):
         return y
     of_numpy = {"i": np.int64, "u": np.uint64, "b": np.bool_}[kind]
@@ -288,8 +317,15 @@ def distinct(owner: str, source: str, labels: Any) -> np.ndarray:
     """Distinct labels in sorted order; an error if they cannot be sorted."""
     if source == "classes":
         labels = _as_list(owner, labels)
+    types = sorted({type(label).__name__ for label in _objects_among(labels)})
+    if types:
+        raise TypeError(
+            f"{owner}: {source} holds labels that cannot be classes: their type is "
+            f"{' and '.join(types)}. Remedy: labels of one type, text or integers, such as "
+            f"numpy.asarray({source}).astype(str)."
+        )
     try:
-        found = np.unique(labels)
+        found = one_form(np.unique(labels))
         if len(found):
             with with_remedies(owner):
                 check_classification_targets(labels)
@@ -299,6 +335,16 @@ def distinct(owner: str, source: str, labels: Any) -> np.ndarray:
             f"{owner}: {source} holds labels that cannot be classes: {error}. Remedy: labels of "
             "one type, text or integers, with none missing."
         ) from error
+
+
+def _objects_among(labels: Any) -> list[Any]:
+    """Labels of an array of bytes or objects, unless all are text, or all are integers."""
+    array = np.asarray(labels)
+    if array.dtype.kind not in "SO" or array.ndim > 1:
+        return []
+    values: list[Any] = array.tolist()
+    alike = any(all(isinstance(value, kind) for value in values) for kind in (str, int))
+    return [] if alike else values
 
 
 def _as_list(owner: str, classes: Any) -> Any:
