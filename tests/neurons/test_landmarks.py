@@ -1,5 +1,8 @@
 """Landmarks: kernels at training rows that are drawn."""
 
+import pickle
+from copy import deepcopy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -178,3 +181,14 @@ def test_models_with_other_sparse_landmarks_are_not_merged():
     )
     with pytest.raises(ValueError, match="differ from the neurons of this model"):
         first.merge(second)
+
+
+@pytest.mark.parametrize("cls", [scipy.sparse.csr_matrix, scipy.sparse.csr_array])
+def test_copies_of_landmarks_of_sparse_rows_are_checked_and_the_same(cls):
+    X = cls(np.eye(20)[:, :5])
+    family = Landmarks(Gaussian(1.0)).fit(X, np.random.default_rng(0))
+    for copied in (deepcopy(family), pickle.loads(pickle.dumps(family))):
+        np.testing.assert_array_equal(copied.rows_.toarray(), family.rows_.toarray())
+    broken = family.__getstate__() | {"rows_": family.rows_[:, :4]}
+    with pytest.raises(ValueError, match="rows_"):
+        deepcopy(family).__setstate__(broken)
