@@ -98,3 +98,11 @@ def test_narrow_rows_few_rows_and_constants_are_not_compared():
     y[::2] = 1
     assert compare_with_linear(family, 20, X[:50], y[:50], None, 0, 1) is None
     assert compare_with_linear(family, 20, X[:, :500], y, None, 0, 1) is None
+
+
+def test_neurons_are_not_evaluated_where_a_linear_function_predicts_little():
+    family = Gaussian(1.0).fit(X, np.random.default_rng(0))
+    noise = np.random.default_rng(1).normal(size=(X.shape[0], 1))
+    assert compare_with_linear(family, 20, X, noise, None, 0, 1) is None
+    y = TOPIC[:, None].astype(float)
+    assert compare_with_linear(family, 20, X, y, None, 0, 1) is not None
