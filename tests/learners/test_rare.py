@@ -159,7 +159,7 @@ def test_the_constant_makes_probabilities_average_to_the_rate():
         *(NORMAClassifier(loss=loss) for loss in ("log_loss", "hinge", "squared_error")),
         NORMAClassifier(average=True),
     ],
-    ids=repr,
+    ids=lambda learner: repr(learner).partition(" at 0x")[0],
 )
 def test_probabilities_average_to_the_rate(model):
     X, y, X_test, y_test = data = rare(0.02, n_train=2000, n_test=4000)
