@@ -16,6 +16,7 @@ from trickless.cli.dataset import Reading
 from trickless.cli.ending import report, short
 from trickless.cli.errors import CommandError
 from trickless.cli.screen import say
+from trickless.learners.base import Learner
 from trickless.tables.model import TableModel
 from trickless.tables.spellings import PLAIN
 from trickless.tables.texts import MISSING
@@ -72,6 +73,8 @@ def _why_inconsistent(model: TableModel) -> str | None:
     """What differs from the models of ``trickless fit``; None if nothing does."""
     if set(vars(model)) != {"learner", "columns", "target", "classes", "weight", "spelling"}:
         return "its attributes are not those of a TableModel"
+    if not isinstance(model.learner, Learner):
+        return f"its learner is a {type(model.learner).__name__}"
     return _why_no_classes(model)
 
 

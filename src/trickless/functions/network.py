@@ -11,7 +11,14 @@ import numpy as np
 from trickless.arrays.devices import beside, check_on_host, matching, n_bytes, take, zeros
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.sparse import canonical
-from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
+from trickless.arrays.stated import (
+    Stated,
+    check_array,
+    check_count,
+    check_is,
+    check_number,
+    check_same,
+)
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
 from trickless.functions.activations import evaluate
 from trickless.functions.alike import map_rows_alike
@@ -77,6 +84,8 @@ class Network(Stated):
         check_array("coef", self.coef, "f4 f8", (None, self.neurons.width, None))
         if isinstance(self.intercept, np.ndarray):
             check_array("intercept", self.intercept, "f4 f8", (self.n_outputs,))
+        else:
+            check_number("intercept", self.intercept)
         check_source("source", self.source, self.neurons, self.n_neurons)
 
     @property

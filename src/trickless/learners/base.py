@@ -17,7 +17,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from trickless.arrays.devices import beside, is_foreign, to_host
-from trickless.arrays.stated import Stated, check_count, check_is, check_same
+from trickless.arrays.stated import (
+    Stated,
+    check_array,
+    check_count,
+    check_is,
+    check_list,
+    check_same,
+)
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import check_seed
@@ -178,6 +185,9 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
             check_seed("seed_", self.seed_)
         check_count("n_features_in_", self.n_features_in_, 1, MOST_THINGS)
         check_is("rows_", self.rows_, Rows)
+        if (names := vars(self).get("feature_names_in_")) is not None:
+            check_array("feature_names_in_", names, "O", (self.n_features_in_,))
+            check_list("feature_names_in_", names.tolist(), str)
         check_is("fixed_", self.fixed_, dict)
         for name in self._fixed:
             if name in self._rules:

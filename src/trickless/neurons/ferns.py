@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.namespaces import namespace
+from trickless.arrays.stated import check_array, check_same
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import check_features, project, project_pairs
 from trickless.neurons.stumps import Stumps
@@ -79,7 +80,10 @@ class Ferns(Stumps):
         self.depth = depth
 
     def check_weights(self, weights: Weights) -> None:
-        check_features(self, weights[0])
+        columns, _, signs = weights
+        check_features(self, columns)
+        check_same("cuts of stored ferns", columns.shape[1:], (self.depth,))
+        check_array("signs of stored ferns", signs, "f4 f8", (len(columns), 2**self.depth))
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
         cuts = super().draw(rng, n * self.depth)

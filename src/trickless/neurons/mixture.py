@@ -10,7 +10,7 @@ import numpy as np
 
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.readings import Readings
-from trickless.arrays.stated import check_array, check_is
+from trickless.arrays.stated import check_array, check_number, check_same
 from trickless.neurons.base import OPERATORS, Neurons, Weights
 from trickless.neurons.composed import FAMILY_LIST, Composed, coef_of_draws, draw_part
 from trickless.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
@@ -96,7 +96,8 @@ class Mixture(Composed):
         super().check_state()
         if hasattr(self, "_places"):
             check_array("_weights", self._weights, "f8", (len(self.parts_),), 0)
-            check_is("_total", self._total, float)
+            check_number("_total", self._total, SMALLEST_SCALE)
+            check_same("_total", self._total, self._weights.sum())
 
     def check_weights(self, weights: Weights) -> None:
         choice, *drawn = weights

@@ -27,7 +27,6 @@ from trickless.arrays.stated import (
     check_same,
 )
 from trickless.arrays.states import Turn, snapshot
-from trickless.learners.base import Learner
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import warn_of_names, warn_of_new, without_rare
@@ -176,7 +175,7 @@ class TableModel(Stated, BaseEstimator):
         self.spelling = spelling
 
     def check_state(self) -> None:
-        check_is("learner", self.learner, Learner)
+        check_is("learner", self.learner, BaseEstimator)
         check_list("columns", self.columns, TableColumn)
         check_count("number of columns", len(self.columns), 1)
         for column in self.columns:
