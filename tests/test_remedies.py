@@ -59,6 +59,13 @@ CALLS = {
     "records": (lambda X: KITCHEN.fit(X, VALUES), "X", RECORDS, "pandas.DataFrame(X)"),
     "lazy": (lambda X: KITCHEN.fit(X, VALUES), "X", polars.DataFrame(X).lazy(), "X.collect()"),
     "arrow": (lambda X: mmd_test(X, X), "X", pyarrow.table(FRAME), "X.to_pandas()"),
+    "dictionary": (
+        lambda X: KITCHEN.fit(X, VALUES), "X", {"a": VALUES, "b": VALUES}, "pandas.DataFrame(X)",
+    ),
+    "mixed-labels": (
+        lambda y: CLASSES.fit(X, y), "y", numpy.array(["a", 1] * 20, dtype=object),
+        "numpy.asarray(y).astype(str)",
+    ),
     "one-feature": (lambda X: KITCHEN.fit(X, VALUES), "X", VALUES, "X.reshape(-1, 1)"),
     "sparse": (
         lambda X: KitchenSinksRegressor(SQUARES, 20).fit(X, VALUES), "X",
@@ -84,6 +91,13 @@ CALLS = {
         "numpy.asarray(y).astype(str)",
     ),
 }  # fmt: skip
+for name, column in {
+    "polars": polars.Series(VALUES), "pandas": pandas.Series(VALUES),
+}.items():  # fmt: skip
+    CALLS[f"{name}-series"] = (
+        lambda X: KITCHEN.fit(X, VALUES), "X", column, "X.to_frame()",
+    )  # fmt: skip
+    CALLS[f"{name}-sample"] = (lambda X: mmd_test(X, X), "X", column, "X.to_frame()")
 for name, days in {
     "array": DAYS, "series": pandas.Series(DAYS), "objects": DAYS.astype(object),
     "polars": polars.Series(DAYS), "timestamps": list(pandas.Series(DAYS)),

@@ -568,8 +568,6 @@ def test_the_column_that_holds_no_number_is_named_in_arrays_and_lists(learner, p
         np.ones(3),
         scipy.sparse.coo_array(np.ones(3)),
         np.ones((3, 0)),
-        "text",
-        None,
         7,
     ],
     ids=str,
@@ -578,6 +576,22 @@ def test_what_is_no_matrix_of_numbers_is_refused_in_any_case(X):
     assert why_no_numbers(X, "") is None
     with pytest.raises((TypeError, ValueError)):
         KitchenSinksRegressor(random_state=0).fit(X, [1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("X", ["text", None, {1, 2}, {"a": [1.0]}, iter([[1.0]])], ids=type)
+def test_what_is_no_table_is_named_by_its_value_or_type(X):
+    what = re.escape(repr(X) if isinstance(X, str | None) else f"a {type(X).__name__}")
+    with pytest.raises(ValueError, match=f"X is {what}, but it must be a table.*Remedy: .*"):
+        KitchenSinksRegressor(random_state=0).fit(X, [1.0, 2.0, 3.0])
+
+
+@with_kernels
+def test_a_cell_that_holds_several_numbers_is_named(learner):
+    X, y = problem(learner)
+    rows = X.astype(object)
+    rows[5, 3] = [1.0, 2.0]
+    with pytest.raises(ValueError, match=r"column 3 of X .* list, \[1.0, 2.0\].*Remedy: a column"):
+        clone(learner).fit(rows, y)
 
 
 def test_a_sparse_matrix_names_its_column():

@@ -282,7 +282,7 @@ def test_rows_of_another_kind_than_the_first_are_refused_with_a_remedy():
     model.fit(pd.DataFrame(X, columns=["a", "b"]), y)
     with (
         pytest.warns(UserWarning, match="does not have valid feature names"),
-        pytest.raises(TypeError, match="real number, not 'dict'"),
+        pytest.raises(ValueError, match=r"X is a dict.*Remedy: pandas.DataFrame\(X\)"),
     ):
         model.predict({"a": [1.0], "b": [1.0]})
 

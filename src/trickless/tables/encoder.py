@@ -5,7 +5,7 @@ A data frame is from pandas or polars, or is any object with the same methods.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
@@ -386,8 +386,10 @@ def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
     if (found := why_no_frame(X, name)) is not None:
         return found
     for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
-        if why.startswith(_OTHER):  # which scikit-learn refuses with a TypeError
+        if why.startswith(f"{_OTHER} dict"):  # which scikit-learn refuses with a TypeError
             return None
+        if why.startswith(_OTHER):
+            remedy = "a cell must hold one number. Remedy: a column for each number."
         if why == _INFINITY:  # which no family takes
             remedy = "rows must be finite. Remedy: replace it by a finite number, or leave it out."
         return f"column {column!r} of {name} {why}, but {remedy}"
@@ -398,7 +400,11 @@ def why_no_frame(X: Any, name: str = "X") -> str | None:
     """How to convert a table of another library, or of records; None if X is not one."""
     if is_frame(X):
         return None
-    for method in ("collect", "to_pandas"):  # lazy frames; Arrow and others
+    if isinstance(X, Mapping | Set | Iterator | str | bytes | None):
+        what = shown(X) if isinstance(X, str | bytes | None) else f"a {type(X).__name__}"
+        remedy = f"pandas.DataFrame({name})" if isinstance(X, Mapping) else "an array or data frame"
+        return f"{name} is {what}, but it must be a table of rows and columns. Remedy: {remedy}."
+    for method in ("collect", "to_frame", "to_pandas"):  # lazy frames; series; Arrow and others
         if callable(getattr(X, method, None)):
             return (
                 f"{name} is a {type(X).__name__}, which cannot be read directly. Remedy: "
