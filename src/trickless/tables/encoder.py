@@ -5,7 +5,7 @@ A data frame is from pandas or polars, or is any object with the same methods.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
