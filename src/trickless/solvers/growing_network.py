@@ -127,6 +127,13 @@ class GrowingNetwork(Stated):
     the scores of the held-out rows, if there are any.
     """
 
+    # In files of older versions.
+    moved: np.ndarray | float = 0.0
+    level: np.ndarray | float = 0.0
+    typical: np.ndarray | float = 0.0
+    levelled: float = 0.0
+    idle: int = 0
+
     def __init__(self, stream: NeuronStream, intercept: np.ndarray, measure: Measure) -> None:
         n_outputs = len(intercept)
         self.stream, self.neurons = stream, stream.neurons
@@ -172,7 +179,11 @@ class GrowingNetwork(Stated):
         check_array("intercept", self.intercept, "f8", (None,))
         check_array("spread", self.spread, "f8", (n_outputs,))
         for name in ("moved", "level", "typical"):
-            check_array(name, getattr(self, name), "f8", (n_outputs,))
+            value = getattr(self, name)
+            if isinstance(value, float):  # in files of older versions
+                check_number(name, value)
+            else:
+                check_array(name, value, "f8", (n_outputs,))
         for name in ("levelled", "total_weight", "taken", "heaviest", "largest_loss", "eigenvalue"):
             check_number(name, getattr(self, name), 0)
         check_count("idle", self.idle, 0)
