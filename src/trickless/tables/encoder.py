@@ -400,7 +400,8 @@ def why_no_frame(X: Any, name: str = "X") -> str | None:
     """How to convert a table of another library, or of records; None if X is not one."""
     if is_frame(X):
         return None
-    if isinstance(X, Mapping | Set | Iterator | str | bytes | None):
+    is_sparse = scipy.sparse.issparse(X)  # of which one kind is a dictionary
+    if not is_sparse and isinstance(X, Mapping | Set | Iterator | str | bytes | None):
         what = shown(X) if isinstance(X, str | bytes | None) else f"a {type(X).__name__}"
         remedy = f"pandas.DataFrame({name})" if isinstance(X, Mapping) else "an array or data frame"
         return f"{name} is {what}, but it must be a table of rows and columns. Remedy: {remedy}."
