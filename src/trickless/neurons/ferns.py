@@ -80,9 +80,10 @@ class Ferns(Stumps):
         self.depth = depth
 
     def check_weights(self, weights: Weights) -> None:
-        columns, _, signs = weights
+        columns, thresholds, signs = weights
         check_features(self, columns)
         check_same("cuts of stored ferns", columns.shape[1:], (self.depth,))
+        check_array("thresholds of stored ferns", thresholds, "f4 f8", columns.shape)
         check_array("signs of stored ferns", signs, "f4 f8", (len(columns), 2**self.depth))
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:

@@ -73,6 +73,8 @@ from trickless.solvers.turns import Turn, TurnOfPart
 _LEAST_LOST, _LOST = 8, 1.3
 #: The most rows of a Newton step that are evaluated for the history.
 _RECORDED = 4096
+#: More cuts than a feature can win. Sums of fewer do not overflow.
+_MOST_WINS = 2**53
 #: The least columns of a block, and how many blocks that explain nothing halve the next ones.
 _LEAST_BLOCK, _TRIES = 64, 3
 
@@ -195,7 +197,7 @@ class GrowingNetwork(Stated):
         check_list("scored", self.scored, int, len(self.validation_scores))
         for scored in self.scored:
             check_count("scored", scored, 0)
-        check_array("wins", self.wins, "i8", (self.neurons.n_features_in_,), 0)
+        check_array("wins", self.wins, "i8", (self.neurons.n_features_in_,), 0, _MOST_WINS)
         for unit in self.units:
             if isinstance(unit, np.ndarray):
                 check_array("units", unit, "f8", (n_outputs,), 0)

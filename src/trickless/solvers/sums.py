@@ -95,7 +95,7 @@ class Sums(Stated):
 
     _solution: Solution | None
     _network: Network | None
-    _temperatures: Temperatures | None
+    _temperatures: Temperatures | None = None  # in files of older versions
     _certainty: Certainty | None = None
 
     def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:

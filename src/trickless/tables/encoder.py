@@ -146,6 +146,8 @@ class TableEncoder(Stated):
                 check_same(f"column of {name}", self.kinds[j], columns)
                 check_is(name, number, int)
         check_array("origins", self.origins, "f8", (len(self.kinds),))
+        if self.origins[[codes is not None for codes in self.codes]].any():
+            raise ValueError("origins: codes of categories have an origin other than 0")
 
     @property
     def n_categories(self) -> np.ndarray:
