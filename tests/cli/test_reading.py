@@ -1,6 +1,7 @@
 """Cells and files that cannot be read: quotes, bytes that are no text, dates out of range."""
 
 import io
+import itertools
 import re
 import time
 
@@ -62,17 +63,16 @@ def test_quotes_that_are_not_closed(text, line, ending, tmp_path, capsys):
     ['"a"', '""', '"a""b"', '""""', 'a"b', '5" pipe', '"a,b"', '"a\nb"', '"a\n\n\nb"', '"a" ', "'a",
      '"a\r\nb"', 'a""', "“a”", '"\n"', '","'],
 )  # fmt: skip
-@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 2**22])
-@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
-def test_quotes_that_are(cells, chunk, sign, monkeypatch):
-    monkeypatch.setattr(quotes, "_CHUNK", chunk)
-    for text in (
-        f"x{sign}y\n{cells}{sign}1\n1{sign}{cells}\n",
-        f"\ufeff{cells}{sign}{cells}\n1{sign}{cells}",
-        cells,
-    ):
-        text = text.replace(",", sign)
-        quotes.check_quotes("file", io.BytesIO(text.encode()), sign, 2**20)
+def test_quotes_that_are(cells, monkeypatch):
+    for sign, chunk in itertools.product(",;\t|", [1, 2, 3, 7, 2**22]):
+        monkeypatch.setattr(quotes, "_CHUNK", chunk)
+        for text in (
+            f"x{sign}y\n{cells}{sign}1\n1{sign}{cells}\n",
+            f"\ufeff{cells}{sign}{cells}\n1{sign}{cells}",
+            cells,
+        ):
+            text = text.replace(",", sign)
+            quotes.check_quotes("file", io.BytesIO(text.encode()), sign, 2**20)
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 5, 64, 2**22])
@@ -166,8 +166,15 @@ TYPES = [
 
 
 @pytest.mark.parametrize(("type_", "value"), TYPES, ids=str)
-@pytest.mark.parametrize("ending", [".parquet", ".feather"])
-@pytest.mark.parametrize("as_", ["date", "category", "dictionary", "target"])
+@pytest.mark.parametrize(
+    ("as_", "ending"),
+    [
+        ("date", ".parquet"),
+        ("category", ".feather"),
+        ("dictionary", ".feather"),
+        ("target", ".parquet"),
+    ],
+)
 def test_values_that_python_cannot_hold(type_, value, ending, as_, tmp_path, capsys):
     """Each is refused with a place, or read as it is."""
     if pa.types.is_decimal(type_) or pa.types.is_float16(type_):
