@@ -3,6 +3,8 @@
 Each test makes the new types or arrays itself where an older version has them under another name.
 """
 
+from inspect import signature
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,11 +21,14 @@ Y = np.where(ROWS % 7 > 0, ROWS % 5, 6) * 1.0
 TEXT = {
     "object": object,
     "string": "string",
-    "str": pd.StringDtype(na_value=np.nan),
-    "str of Python": pd.StringDtype("python", na_value=np.nan),
-    "str of Arrow": pd.StringDtype("pyarrow", na_value=np.nan),
     "Arrow": "string[pyarrow]",
 }
+if "na_value" in signature(pd.StringDtype).parameters:
+    TEXT |= {
+        "str": pd.StringDtype(na_value=np.nan),
+        "str of Python": pd.StringDtype("python", na_value=np.nan),
+        "str of Arrow": pd.StringDtype("pyarrow", na_value=np.nan),
+    }
 
 
 @pytest.mark.parametrize("dtype", TEXT.values(), ids=list(TEXT))
@@ -43,9 +48,9 @@ def test_text_of_any_type_is_the_same(learner, dtype):
 
 
 def test_names_and_targets_of_the_str_type():
-    labels = pd.Series([f"l{i % 2}" for i in ROWS], dtype=TEXT["str"])
-    frame = pd.DataFrame({"a": pd.Series(TEXTS, dtype=TEXT["str"]), "y": Y})
-    frame.columns = frame.columns.astype(TEXT["str"])
+    labels = pd.Series([f"l{i % 2}" for i in ROWS], dtype=TEXT.get("str", "string"))
+    frame = pd.DataFrame({"a": pd.Series(TEXTS, dtype=TEXT.get("str", "string")), "y": Y})
+    frame.columns = frame.columns.astype(TEXT.get("str", "string"))
     columns = [TableColumn("a", "category", categories=[f"t{i}" for i in range(5)])]
     learner = KitchenSinksRegressor("tabular", 60, random_state=0)
     assert TableModel(learner, columns, "y").fit(frame).score(frame) > 0.9
