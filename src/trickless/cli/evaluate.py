@@ -34,9 +34,10 @@ def evaluate(
     scores = scores_of(fitted, model, dataset, weight)
     tell_missing(dataset.missing)
     if scores is None:
+        weighted = "" if weight is None else f" and a weight above 0 in {weight!r}"
         raise CommandError(
-            f"{data}: no row has a value in the target {fitted.target!r}, and a weight above 0. "
-            "Remedy: pass a table whose target is known."
+            f"{data}: no row has a value in the target {fitted.target!r}{weighted}. Remedy: pass a "
+            "table whose target is known."
         )
     values: dict[str, Any] = {"target": fitted.target, "task": fitted.task, **scores}
     result(values, as_json, lambda: show_scores(values))

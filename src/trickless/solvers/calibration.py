@@ -20,8 +20,6 @@ from trickless.arrays.stated import check_array, check_is
 _RANGE = -7.0, 7.0
 #: The most rows on which an online learner is calibrated: the last rows, from the later half.
 _RECENT = 4096
-
-
 #: The temperatures of decision values below 0 and above; for several classes, the same twice.
 Temperatures = tuple[float, float]
 

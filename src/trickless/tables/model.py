@@ -140,7 +140,7 @@ class TableModel(Stated, BaseEstimator):
     classes : array or None, default=None
         The class labels, for classification: texts, whole numbers or truth values.
     weight : str or None, default=None
-        The column with the weights of the rows, from which the model does not learn otherwise.
+        Name of a column with the weights of the rows. It is not an input of the model.
     spelling : Spelling or None, default=None
         How text spells the numbers of the target; None for numbers such as 1234.5.
 
