@@ -1104,3 +1104,15 @@ def test_what_is_there_but_no_file_is_left_as_it_is(tmp_path):
         steps.fit(X, X[:, 0], checkpoint=pipe)
     assert pipe.is_fifo()
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_file_that_takes_no_bytes_raises_an_error():
+    class Full(io.RawIOBase):
+        def writable(self):
+            return True
+
+        def write(self, data):
+            return 0
+
+    with pytest.raises(ValueError, match=r"cannot write bytes \(it takes none of them\).*Remedy"):
+        trickless.save(Gaussian(), Full())

@@ -49,6 +49,8 @@ class OpenFile:
             n = self._call_of("write", left)
             if type(n) is not int or n >= len(left):  # objects need not say how many they wrote
                 return
+            if n <= 0:
+                raise self._refused("write", "it takes none of them")
             left = left[n:]
 
     def read(self, n: int) -> bytes:
