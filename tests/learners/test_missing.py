@@ -43,7 +43,7 @@ GAPS = {
     "objects-nan": (lambda v: with_gap(v, float("nan")), "NaN"),
     "objects-na": (lambda v: with_gap(v, pd.NA), "<NA>"),
     "objects-nat": (lambda v: with_gap(v, pd.NaT), "NaT"),
-    "objects-numpy-nat": (lambda v: with_gap(v, np.timedelta64("NaT")), "NaT"),
+    "objects-numpy-nat": (lambda v: with_gap(v, np.timedelta64("NaT", "s")), "NaT"),
     "objects-decimal": (lambda v: with_gap(v, Decimal("NaN")), "NaN"),
     "list": (lambda v: with_gap(v, None).tolist(), "None"),
     "list-nan": (lambda v: with_gap(v, np.nan).tolist(), "NaN"),
@@ -79,10 +79,10 @@ NUMBERS = {
 DAYS = np.datetime64("2020-01-01") + np.arange(40).astype("timedelta64[D]")
 TIMES = {
     "dates": DAYS,
-    "dates-with-nat": with_gap(DAYS, np.datetime64("NaT"), "M8[D]"),
+    "dates-with-nat": with_gap(DAYS, np.datetime64("NaT", "D"), "M8[D]"),
     "dates-ns": DAYS.astype("M8[ns]"),
     "durations": DAYS - DAYS[0],
-    "durations-with-nat": with_gap(DAYS - DAYS[0], np.timedelta64("NaT"), "m8[D]"),
+    "durations-with-nat": with_gap(DAYS - DAYS[0], np.timedelta64("NaT", "D"), "m8[D]"),
     "series": pd.Series(DAYS),
     "series-of-durations": pd.Series(DAYS - DAYS[0]),
     "series-with-a-zone": pd.Series(DAYS).dt.tz_localize("Europe/Berlin"),
@@ -202,7 +202,7 @@ def test_labels_may_be_times_of_any_unit():
     plain.partial_fit(X, y).partial_fit(X, y)
     np.testing.assert_array_equal(model.predict(X), days[plain.predict(X)])
     refuses(lambda: model.fit(X, days.astype("M8[ns]")[y] + y), "nanoseconds")
-    refuses(lambda: model.fit(X, with_gap(days[y], np.datetime64("NaT"), "M8[D]")), "NaT")
+    refuses(lambda: model.fit(X, with_gap(days[y], np.datetime64("NaT", "D"), "M8[D]")), "NaT")
 
 
 def masks(X):

@@ -540,7 +540,7 @@ def test_columns_that_are_not_numbers_are_named(learner):
         ((5, 3), pd.NA, "column 3 of X contains <NA>"),
         ((5, 3), b"red", "column 3 of X contains text, b'red'"),
         ((5, 3), pd.NaT, "column 3 of X contains NaT"),
-        ((5, 3), np.timedelta64("NaT"), "column 3 of X contains NaT"),
+        ((5, 3), np.timedelta64("NaT", "s"), "column 3 of X contains NaT"),
         ((5, 3), np.timedelta64(3, "D"), "column 3 of X contains durations, np.timedelta64(3,'D')"),
     ],
 )
