@@ -38,8 +38,8 @@ from trickless.arrays.threads import _WORTH_SHARING, ROWS_PER_BLOCK
 from trickless.functions.activations import PANEL_ROWS
 from trickless.functions.stream import BLOCK
 from trickless.neurons import Gaussian
-from trickless.solvers.statistics import ROUNDED_FROM
-from trickless.solvers.sums import PASSES_ABOVE
+from trickless.solvers.least_squares.statistics import ROUNDED_FROM
+from trickless.solvers.least_squares.sums import PASSES_ABOVE
 
 PATH = Path(__file__).parent / "results" / "growth.json"
 #: Repeats that count, and seconds after which a size is not repeated; pairs at a boundary.

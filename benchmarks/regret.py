@@ -33,7 +33,7 @@ from circumstances import circumstances
 from pictures import RESULTS, WIDTH, band, redraw
 from trickless import ShrinkingGradientRegressor
 from trickless.neurons import Gaussian, Stumps
-from trickless.solvers.regret import played_losses, smallest_loss
+from trickless.solvers.rounds.regret import played_losses, smallest_loss
 from trickless.theory import shrinking_gradient_constants, shrinking_gradient_guarantee
 
 BOUNDS = (0.5, 1.0, 2.0)

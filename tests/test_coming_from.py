@@ -22,14 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC, LinearSVR
 
 from cases import inputs
-from trickless import (
-    KitchenSinksClassifier,
-    KitchenSinksRegressor,
-    NORMARegressor,
-    RandomFeatures,
-    SDCAClassifier,
-    SDCARegressor,
-)
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor, RandomFeatures
+from trickless.baselines import NORMARegressor, SDCAClassifier, SDCARegressor
 from trickless.neurons import (
     Chi2,
     Gaussian,

@@ -18,12 +18,11 @@ from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    PegasosClassifier,
     RandomFeatures,
-    SDCARegressor,
     hsic_test,
     mmd_test,
 )
+from trickless.baselines import PegasosClassifier, SDCARegressor
 from trickless.neurons import Patches, Tabular, Trees
 
 RNG = numpy.random.default_rng(0)

@@ -30,7 +30,7 @@ from trickless import DoublyStochasticRegressor
 from trickless.arrays.threads import n_threads
 from trickless.learners.doubly_stochastic import options_of, size_up
 from trickless.neurons import Gaussian
-from trickless.solvers.growing_network import Batch
+from trickless.solvers.descent.growing_network import Batch
 
 #: Rows b, new neurons k, earlier neurons n, features, outputs, preconditioner.
 SHAPES = (

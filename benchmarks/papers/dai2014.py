@@ -59,7 +59,7 @@ from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.network import Network
 from trickless.functions.stream import Later, NeuronStream
 from trickless.neurons import Gaussian, Laplace1, Neurons, Stumps
-from trickless.solvers.descent import Descent
+from trickless.solvers.descent.descent import Descent
 from trickless.solvers.losses import make_loss
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -63,7 +63,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from trickless import DoublyStochasticRegressor, ShrinkingGradientRegressor
 from trickless.neurons import Coordinates
-from trickless.solvers.estimates import Drawn
+from trickless.solvers.rounds.estimates import Drawn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from circumstances import circumstances

@@ -19,7 +19,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import SGDRegressor
 
-from trickless import NORMARegressor, ShrinkingGradientRegressor
+from trickless import ShrinkingGradientRegressor
+from trickless.baselines import NORMARegressor
 from trickless.neurons import Gaussian
 
 plt.style.use("trickless.style")

@@ -25,7 +25,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from trickless import KernelGradientClassifier, NoisyKernelClassifier
+from trickless import NoisyKernelClassifier
+from trickless.baselines import KernelGradientClassifier
 
 plt.style.use("trickless.style")
 QUBITS = 5
@@ -59,8 +60,8 @@ def measured(shots):
 #
 # The inputs are five principal components of scikit-learn's digits, as angles between 0 and π/2.
 # The learner sees each of 400 rows once. As a reference,
-# :class:`trickless.KernelGradientClassifier` learns in the same rounds with the exact kernel, here
-# as inner products of density matrices.
+# :class:`trickless.baselines.KernelGradientClassifier` learns in the same rounds with the exact
+# kernel, here as inner products of density matrices.
 
 
 def density(X):

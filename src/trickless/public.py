@@ -14,19 +14,15 @@ from trickless.learners.doubly_stochastic import (
     DoublyStochasticRegressor,
 )
 from trickless.learners.importances import FeatureImportancesDisplay
-from trickless.learners.kernel_gradient import KernelGradientClassifier, KernelGradientRegressor
 from trickless.learners.kitchen_sinks import KitchenSinksClassifier, KitchenSinksRegressor
 from trickless.learners.noisy_kernel import NoisyKernelClassifier, NoisyKernelRegressor
-from trickless.learners.norma import NORMAClassifier, NORMARegressor
-from trickless.learners.pegasos import PegasosClassifier
 from trickless.learners.random_features import RandomFeatures
-from trickless.learners.sdca import SDCAClassifier, SDCARegressor
 from trickless.learners.shrinking_gradient import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.solvers.regret import RegretDisplay
-from trickless.tables.model import TableColumn, TableModel
+from trickless.learners.table_model import TableColumn, TableModel
+from trickless.solvers.rounds.regret import RegretDisplay
 
 __all__ = [
     "CandidatesDisplay",
@@ -35,22 +31,15 @@ __all__ = [
     "Expansion",
     "FeatureImportancesDisplay",
     "KernelDisplay",
-    "KernelGradientClassifier",
-    "KernelGradientRegressor",
     "KernelTestResult",
     "KitchenSinksClassifier",
     "KitchenSinksRegressor",
-    "NORMAClassifier",
-    "NORMARegressor",
     "Network",
     "NeuronStream",
     "NoisyKernelClassifier",
     "NoisyKernelRegressor",
-    "PegasosClassifier",
     "RandomFeatures",
     "RegretDisplay",
-    "SDCAClassifier",
-    "SDCARegressor",
     "ShrinkingGradientClassifier",
     "ShrinkingGradientRegressor",
     "TableColumn",

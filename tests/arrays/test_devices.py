@@ -32,7 +32,6 @@ from trickless import (
 )
 from trickless.arrays import devices
 from trickless.arrays.devices import (
-    beside,
     cho_solve,
     cholesky,
     eigh,
@@ -40,6 +39,7 @@ from trickless.arrays.devices import (
     place,
     plus_ridge,
     solve_lower,
+    to_device_of,
     to_host,
 )
 from trickless.neurons import Gaussian, Neurons, Trees, make_neurons
@@ -221,7 +221,7 @@ def moves(monkeypatch):
 @pytest.mark.parametrize("learner", WORKING, ids=name_of)
 def test_only_what_is_thin_leaves_the_device(learner, monkeypatch):
     n_rows, n_features = 2000, 6
-    monkeypatch.setattr("trickless.solvers.row_sample._ROWS", 256)
+    monkeypatch.setattr("trickless.solvers.least_squares.row_sample._ROWS", 256)
     X, y = problem(learner, n_rows, n_features)
     neurons = Gaussian(length_scale=2.0)  # which looks at no rows
     model = make(learner, neurons=neurons, alpha=1e-3, n_neurons=512)
@@ -350,8 +350,8 @@ def test_learners_that_work_on_numpy_alone_say_so(learner):
 
 
 def test_many_columns_are_solved_directly_on_a_device(monkeypatch):
-    monkeypatch.setattr("trickless.solvers.sums.PASSES_ABOVE", 8)
-    monkeypatch.setattr("trickless.solvers.sums.FEW_ROWS", 8)
+    monkeypatch.setattr("trickless.solvers.least_squares.sums.PASSES_ABOVE", 8)
+    monkeypatch.setattr("trickless.solvers.least_squares.sums.FEW_ROWS", 8)
     X, y = problem(WORKING[0])
     assert hasattr(make(WORKING[0]).fit(put(X), y), "statistics_")
     assert not hasattr(make(WORKING[0]).fit(X, y), "statistics_")
@@ -467,9 +467,9 @@ def test_dependent_columns_are_told_on_a_device():
 
 def test_beside_moves_what_is_elsewhere_and_no_more():
     X, there = put(np.ones((2, 2))), put(np.ones(3))
-    assert beside(X, there) is there
-    assert place(beside(X, put(np.ones(3), HERE))) == place(X)
-    assert isinstance(beside(np.ones(2), there), np.ndarray)
+    assert to_device_of(X, there) is there
+    assert place(to_device_of(X, put(np.ones(3), HERE))) == place(X)
+    assert isinstance(to_device_of(np.ones(2), there), np.ndarray)
     array = np.zeros(3)
-    beside(X, array)[0] = 1.0
+    to_device_of(X, array)[0] = 1.0
     assert array[0] == 0  # no memory is shared

@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from interruptions import interrupted_at
-from trickless.arrays.interrupts import Entered, Held, uninterrupted
+from trickless.arrays.interrupts import Entered, InterruptSafe, uninterrupted
 from trickless.arrays.threads import _blas, _cores, linear_algebra, map_blocks, row_blocks
 from trickless.functions.network import Network
 from trickless.functions.stream import NeuronStream
@@ -65,7 +65,7 @@ def test_ctrl_c_leaves_blas_the_cores_and_the_handler_as_they_were(call, anywher
         assert expected[0] != [1]
 
 
-class Lent(Held):
+class Lent(InterruptSafe):
     """What is held, for a test."""
 
     def __init__(self, at=None):

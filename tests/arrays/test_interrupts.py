@@ -21,8 +21,8 @@ from trickless import (
 from trickless.arrays.interrupts import uninterrupted
 from trickless.learners.online import options_of
 from trickless.neurons import Gaussian
-from trickless.solvers.descent import Descent
-from trickless.solvers.rounds import Rounds
+from trickless.solvers.descent.descent import Descent
+from trickless.solvers.rounds.rounds import Rounds
 
 #: Learners whose fits are of several steps.
 STEPS = {

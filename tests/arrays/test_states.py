@@ -13,9 +13,10 @@ from sklearn.base import clone
 
 import trickless
 from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
-from trickless import KitchenSinksRegressor, NORMARegressor, TableColumn, TableModel
+from trickless import KitchenSinksRegressor, TableColumn, TableModel
 from trickless.arrays.growing import Growing, growing_like
-from trickless.arrays.states import Turn, _locks, snapshot
+from trickless.arrays.states import TrainingLock, _locks, snapshot
+from trickless.baselines import NORMARegressor
 
 #: Seconds after which something has locked up.
 PATIENCE = 60
@@ -223,7 +224,7 @@ def test_shallow_copies_learn_apart(learner):
 
 
 def test_a_table_is_predicted_in_one_state(monkeypatch):
-    monkeypatch.setattr("trickless.tables.model._CELLS", 4)
+    monkeypatch.setattr("trickless.learners.table_model._CELLS", 4)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((80, 2)), columns=["a", "b"])
     frame["y"] = frame["a"] + frame["b"]
@@ -271,7 +272,7 @@ def test_buffers_that_share_rows_grow_apart():
     buffer.append(np.arange(6.0).reshape(3, 2))
     buffer.append(np.zeros((1, 2)))  # and room for two
     view = buffer.rows
-    one, other = buffer.branch(), buffer.branch()
+    one, other = buffer.fork(), buffer.fork()
     one.append(np.ones((1, 2)))
     other.append(np.full((1, 2), 2.0))
     buffer.append(np.full((1, 2), 3.0))
@@ -284,14 +285,14 @@ def test_buffers_that_share_rows_grow_apart():
     apart.rows[:] = 9.0
     assert (one.rows < 9).all()
     for _ in range(100):  # a buffer that loses its room again and again does not swell
-        Growing.branch(other)
+        Growing.fork(other)
         other.append(np.zeros((0, 2)))
     assert len(other._buffer) <= 2 * len(other) + 1
 
 
 def test_locks_are_neither_copied_nor_kept():
     model = KitchenSinksRegressor()
-    with Turn(model):
+    with TrainingLock(model):
         assert id(model) in _locks
         assert not [value for value in vars(model).values() if "lock" in type(value).__name__]
         pickle.dumps(model), deepcopy(model), clone(model)
@@ -307,7 +308,7 @@ def test_a_forked_child_may_learn_although_a_thread_of_its_parent_does():
     model, held, done = NORMARegressor(), threading.Event(), threading.Event()
 
     def hold():
-        with Turn(model):
+        with TrainingLock(model):
             held.set()
             done.wait(PATIENCE)
 

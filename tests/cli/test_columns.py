@@ -14,8 +14,9 @@ import fuzz_tables
 import trickless
 from tables import frame, write
 from trickless import cli
-from trickless.cli import csv, dataset
-from trickless.cli.dataset import Dataset
+from trickless.readers import csv_text as csv
+from trickless.readers import dataset
+from trickless.readers.dataset import Dataset
 
 DAYS = pd.date_range("2024-01-01", periods=60).strftime("%Y-%m-%d")
 

@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 import trickless
 from tables import frame, write
 from trickless import KitchenSinksRegressor, TableColumn, TableModel, cli
-from trickless.cli import dataset, learn, order, profile
+from trickless.cli import learn
 from trickless.cli.app import app
-from trickless.cli.moments import Moments
+from trickless.readers import dataset, profile, shuffle
+from trickless.readers.moments import Moments
 
 
 def run(*arguments, code=0):
@@ -47,7 +48,7 @@ def small_batches(monkeypatch):
     monkeypatch.setattr(dataset, "_BATCH_ROWS", 64)
     monkeypatch.setattr(profile, "SAMPLE_ROWS", 128)
     monkeypatch.setattr(learn, "PART_CELLS", 1200)
-    monkeypatch.setattr(order, "PART_CELLS", 1200)
+    monkeypatch.setattr(shuffle, "PART_CELLS", 1200)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ".feather"])
@@ -180,7 +181,7 @@ def test_a_sample_is_uniform_and_of_rows_with_a_target(table, tmp_path, small_ba
 def test_shuffled_rows_are_all_rows_in_a_random_order(table, tmp_path, small_batches):
     data = dataset.Dataset(write(table.sort_values("age"), tmp_path / "data.parquet"))
     batches = [batch.data for batch in data.batches({"age": "number", "price": "number"})]
-    parts = list(order.shuffled(batches, len(table), 50, np.random.default_rng(0)))
+    parts = list(shuffle.shuffled(batches, len(table), 50, np.random.default_rng(0)))
     ages = np.concatenate([part["age"].to_numpy() for part in parts])
     np.testing.assert_array_equal(np.sort(ages), np.sort(table.age))
     assert max(part.num_rows for part in parts) <= 60
@@ -468,7 +469,7 @@ def test_steps_of_one_pass_fit_into_memory_and_draw_no_more_than_asked_for(n_oth
     drawn = n_steps * learner.neurons_per_step
     assert drawn <= max(2, n_neurons)
     assert drawn > 0.8 * n_neurons or rows == 1  # a row each
-    assert rows * 2**12 <= 2 * order.PART_CELLS or learner.neurons_per_step == 1
+    assert rows * 2**12 <= 2 * shuffle.PART_CELLS or learner.neurons_per_step == 1
 
 
 @pytest.mark.parametrize("sample_rows", [100, 400, 10_000])
@@ -509,7 +510,7 @@ def test_many_categories_are_sparse(tmp_path, small_batches, monkeypatch):
     model, _ = fit(data, tmp_path, "--neurons", "gaussian")
     assert scipy.sparse.issparse(model._prepared(table))
     sparse = model.predict_proba(table)
-    monkeypatch.setattr("trickless.tables.model._SPARSE", 0)
+    monkeypatch.setattr("trickless.learners.table_model._SPARSE", 0)
     assert not scipy.sparse.issparse(model._prepared(table))
     np.testing.assert_allclose(model.predict_proba(table), sparse, atol=1e-5)
     np.testing.assert_allclose(

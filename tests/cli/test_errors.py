@@ -20,8 +20,10 @@ from typer.testing import CliRunner
 import trickless
 from tables import frame, write
 from trickless import KitchenSinksRegressor, NeuronStream, cli
-from trickless.cli import csv, dataset, learn, output, profile
+from trickless.cli import learn, output
 from trickless.cli.app import app
+from trickless.readers import csv_text as csv
+from trickless.readers import dataset, profile
 
 
 def refused(*arguments):

@@ -19,9 +19,9 @@ from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    NORMARegressor,
     ShrinkingGradientRegressor,
 )
+from trickless.baselines import NORMARegressor
 from trickless.dask import fit, predict
 from trickless.dask.kitchen_sinks import merged, with_rows
 from trickless.dask.pieces import SAMPLE, by_thread

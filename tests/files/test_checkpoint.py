@@ -15,16 +15,16 @@ from cases import LEARNERS, answers, name_of, problem, shots
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
-    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     NoisyKernelRegressor,
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
+from trickless.baselines import KernelGradientRegressor
 from trickless.files.checkpoint import Checkpoint
 from trickless.neurons import FromFunction, Gaussian, Stumps
-from trickless.solvers.descent import Descent
+from trickless.solvers.descent.descent import Descent
 
 STEPS = {"neurons_per_step": 8, "batch_size": 40}
 #: Fits whose states differ, by name.

@@ -47,11 +47,10 @@ from trickless import (
     Expansion,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    NORMARegressor,
     RandomFeatures,
-    SDCARegressor,
     ShrinkingGradientRegressor,
 )
+from trickless.baselines import NORMARegressor, SDCARegressor
 from trickless.files.registry import classes
 from trickless.neurons import (
     FromFunction,

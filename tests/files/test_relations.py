@@ -210,21 +210,21 @@ def sparse_expansion():
 
 
 def dual():
-    return trickless.SDCARegressor().fit(scipy.sparse.csr_matrix(X), Y)
+    return trickless.baselines.SDCARegressor().fit(scipy.sparse.csr_matrix(X), Y)
 
 
 def norma():
-    return trickless.NORMARegressor().fit(X, Y)
+    return trickless.baselines.NORMARegressor().fit(X, Y)
 
 
 def kernel_values():
     K = np.exp(-np.square(X[:, None] - X).sum(axis=2))
-    return trickless.SDCARegressor(kernel="precomputed").fit(K, Y)
+    return trickless.baselines.SDCARegressor(kernel="precomputed").fit(K, Y)
 
 
 def norma_of_values():
     K = np.exp(-np.square(X[:, None] - X).sum(axis=2))
-    return trickless.NORMARegressor(kernel="precomputed").fit(K, Y)
+    return trickless.baselines.NORMARegressor(kernel="precomputed").fit(K, Y)
 
 
 def sparse_landmarks():

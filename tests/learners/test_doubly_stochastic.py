@@ -14,13 +14,14 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 import naive
 from cases import inputs
-from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor, NORMARegressor
+from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.baselines import NORMARegressor
 from trickless.learners import doubly_stochastic
 from trickless.learners.doubly_stochastic import options_of
 from trickless.neurons import FromFunction, Gaussian, Stumps
-from trickless.solvers.descent import stalled
+from trickless.solvers.descent.descent import stalled
+from trickless.solvers.descent.step_sizes import Steps, faded, searched, sizes, stable_step
 from trickless.solvers.losses import make_loss
-from trickless.solvers.step_sizes import Steps, faded, searched, sizes, stable_step
 
 
 def blocks_of(model, sizes):

@@ -18,8 +18,8 @@ from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import BLOCK
 from trickless.learners.kitchen_sinks import options_of
 from trickless.neurons import Dense, Gaussian, Neurons
+from trickless.solvers.least_squares.sums import Sums
 from trickless.solvers.losses import make_loss
-from trickless.solvers.sums import Sums
 from trickless.theory import kitchen_sinks_bound
 
 
@@ -144,7 +144,7 @@ def test_linear_algebra_is_told_how_much_there_is_to_do(monkeypatch):
         told.append(n_products)
         return linear_algebra(n_jobs, n_products)
 
-    monkeypatch.setattr("trickless.solvers.sums.linear_algebra", recorded)
+    monkeypatch.setattr("trickless.solvers.least_squares.sums.linear_algebra", recorded)
     X = inputs(300, 3)
     KitchenSinksRegressor(Gaussian(1.0), 25, alpha=1.0, random_state=0).fit(X, X[:, 0]).predict(X)
     assert told == [50**3]

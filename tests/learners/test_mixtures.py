@@ -12,7 +12,7 @@ from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor, Kit
 from trickless.files import checkpoint
 from trickless.neurons import Dense, Gaussian, Laplace, Mixture, Neurons, On, Tabular, Trees
 from trickless.neurons.turns import Turns
-from trickless.solvers import turns
+from trickless.solvers.descent import turns
 
 
 def smooth_and_steps(n=600, seed=0, outputs=None):
@@ -102,7 +102,7 @@ def test_f_is_kept_up_to_date_though_blocks_go_by_some_rows(options, most_rows, 
     monkeypatch.setattr(turns, "MOST_ROWS", most_rows)
     X, y = smooth_and_steps(600, outputs=2)
     seen = []
-    owner = trickless.solvers.growing_network.GrowingNetwork
+    owner = trickless.solvers.descent.growing_network.GrowingNetwork
     before = owner.bring_up_to_date
 
     def looked(self, batch, rows, options):
@@ -233,7 +233,7 @@ def test_a_checkpoint_goes_on_to_the_same_model(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return before(self, *args, **kwargs)
 
-    owner = trickless.solvers.growing_network.GrowingNetwork
+    owner = trickless.solvers.descent.growing_network.GrowingNetwork
     before = owner.step
     monkeypatch.setattr(owner, "step", step)
     with pytest.raises(KeyboardInterrupt):

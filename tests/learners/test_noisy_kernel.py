@@ -6,7 +6,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import naive
 from cases import inputs
-from trickless import KernelGradientRegressor, NoisyKernelClassifier, NoisyKernelRegressor
+from trickless import NoisyKernelClassifier, NoisyKernelRegressor
+from trickless.baselines import KernelGradientRegressor
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.online import options_of
 from trickless.theory import shrinking_gradient_draws

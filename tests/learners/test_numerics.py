@@ -13,15 +13,14 @@ from cases import answers, inputs, name_of
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
-    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     NoisyKernelRegressor,
-    NORMARegressor,
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
     theory,
 )
+from trickless.baselines import KernelGradientRegressor, NORMARegressor
 from trickless.neurons import FromFunction, Gaussian
 
 

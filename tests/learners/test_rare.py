@@ -8,15 +8,14 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from trickless import (
     DoublyStochasticClassifier,
-    KernelGradientClassifier,
     KitchenSinksClassifier,
     NoisyKernelClassifier,
-    NORMAClassifier,
     ShrinkingGradientClassifier,
 )
+from trickless.baselines import KernelGradientClassifier, NORMAClassifier
 from trickless.learners.doubly_stochastic import options_of
+from trickless.solvers.descent.newton import constant_of, effective_rows
 from trickless.solvers.losses import make_loss
-from trickless.solvers.newton import constant_of, effective_rows
 
 
 def rbf(X, Y, rng):

@@ -11,10 +11,9 @@ from trickless import (
     DoublyStochasticRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
-    NORMARegressor,
-    SDCARegressor,
     ShrinkingGradientRegressor,
 )
+from trickless.baselines import NORMARegressor, SDCARegressor
 from trickless.neurons import Gaussian
 
 LEARNERS_OF_NUMBERS = [

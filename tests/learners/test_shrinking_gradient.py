@@ -469,7 +469,7 @@ def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
         held.append(n)
         return plain(self, rng, n)
 
-    monkeypatch.setattr("trickless.solvers.estimates._DRAWS", 7)
+    monkeypatch.setattr("trickless.solvers.rounds.estimates._DRAWS", 7)
     monkeypatch.setattr(Gaussian, "draw", recorded)
     model = learned(X, y, n_samples=3000, neurons=Gaussian(1.0), estimator="full")
     assert max(held[1:-1]) == 7 or max(held) == 16
@@ -482,7 +482,7 @@ def test_many_draws_of_a_round_are_made_in_parts(monkeypatch):
 @pytest.mark.parametrize("estimator", ["index", "stratified", "full"])
 def test_draws_in_parts_are_weighed_by_their_numbers(estimator, monkeypatch):
     """2,500 draws are two parts of a thousand and half a one."""
-    monkeypatch.setattr("trickless.solvers.estimates._DRAWS", 1000)
+    monkeypatch.setattr("trickless.solvers.rounds.estimates._DRAWS", 1000)
     X = inputs(60, 2)
     model = learned(X, np.sin(X[:, 0]), 2500, neurons=Gaussian(1.0), estimator=estimator)
     x = inputs(3, 2, seed=1)

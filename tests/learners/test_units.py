@@ -5,14 +5,8 @@ import pytest
 from sklearn.base import clone
 
 from cases import inputs
-from trickless import (
-    DoublyStochasticRegressor,
-    KernelGradientRegressor,
-    KitchenSinksRegressor,
-    NORMARegressor,
-    SDCARegressor,
-    ShrinkingGradientRegressor,
-)
+from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, ShrinkingGradientRegressor
+from trickless.baselines import KernelGradientRegressor, NORMARegressor, SDCARegressor
 from trickless.neurons import Gaussian, Landmarks, Laplace1, Matern
 
 X = inputs(400, 4)

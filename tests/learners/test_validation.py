@@ -30,7 +30,7 @@ from trickless import (
     ShrinkingGradientRegressor,
 )
 from trickless.neurons import Dense, Gaussian, Neurons, Scaled, Stumps
-from trickless.solvers.sums import Sums
+from trickless.solvers.least_squares.sums import Sums
 from trickless.tables.encoder import why_no_numbers
 
 every_classifier = pytest.mark.parametrize("learner", CLASSIFIERS, ids=name_of)

@@ -23,7 +23,7 @@ from trickless.neurons import (
 from trickless.selection import halving, relevance
 from trickless.selection.relevance import _Descent, slopes_of_score
 from trickless.selection.scores import Comparison
-from trickless.solvers.ridge import Path, at_rounding_of_single
+from trickless.solvers.least_squares.ridge import Path, at_rounding_of_single
 
 
 def wiggly(scale, n=600):

@@ -8,19 +8,21 @@ from sklearn.metrics.pairwise import rbf_kernel
 from trickless import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
-    KernelGradientClassifier,
-    KernelGradientRegressor,
     KitchenSinksClassifier,
     KitchenSinksRegressor,
     NoisyKernelClassifier,
     NoisyKernelRegressor,
+    ShrinkingGradientClassifier,
+    ShrinkingGradientRegressor,
+)
+from trickless.baselines import (
+    KernelGradientClassifier,
+    KernelGradientRegressor,
     NORMAClassifier,
     NORMARegressor,
     PegasosClassifier,
     SDCAClassifier,
     SDCARegressor,
-    ShrinkingGradientClassifier,
-    ShrinkingGradientRegressor,
 )
 from trickless.neurons import (
     Cauchy,

@@ -25,11 +25,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzz_inputs import search_settings
-from trickless.cli import csv, dataset
-from trickless.cli.cells import MISSING
 from trickless.cli.columns import Request, kinds_to_read
-from trickless.cli.dataset import Dataset
-from trickless.cli.errors import CommandError
+from trickless.readers import csv_text as csv
+from trickless.readers import dataset
+from trickless.readers.cells import MISSING
+from trickless.readers.dataset import Dataset
+from trickless.readers.errors import CommandError
 from trickless.tables.categories import as_text
 
 EPOCH = datetime(1970, 1, 1)

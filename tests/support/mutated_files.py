@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 import trickless
-from trickless import DoublyStochasticClassifier, KitchenSinksRegressor, SDCARegressor
+from trickless import DoublyStochasticClassifier, KitchenSinksRegressor
+from trickless.baselines import SDCARegressor
 from trickless.neurons import Ferns, Gaussian
 
 PREFIX = struct.Struct("<8sIQ")

@@ -13,7 +13,8 @@ from sklearn.base import clone, is_regressor
 from sklearn.model_selection import cross_val_score
 
 from cases import LEARNERS, answers, inputs, name_of, problem
-from trickless import KitchenSinksClassifier, KitchenSinksRegressor, PegasosClassifier
+from trickless import KitchenSinksClassifier, KitchenSinksRegressor
+from trickless.baselines import PegasosClassifier
 from trickless.neurons import Gaussian, Inputs, Neurons, On, Product, Stumps, Tabular
 from trickless.tables.encoder import TableEncoder
 

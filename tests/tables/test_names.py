@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from cases import LEARNERS, answers, inputs, name_of
-from trickless import KitchenSinksRegressor, PegasosClassifier, TableColumn, TableModel
+from trickless import KitchenSinksRegressor, TableColumn, TableModel
+from trickless.baselines import PegasosClassifier
 from trickless.neurons import On, Stumps
 
 X = inputs(40, 3)

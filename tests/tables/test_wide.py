@@ -80,8 +80,8 @@ def test_numbers_are_read_together(kind):
 @pytest.mark.parametrize("kind", ["pandas", "pandas-text"])
 def test_the_first_pass_over_a_file_is_linear_in_columns(kind, tmp_path):
     pytest.importorskip("pyarrow")
-    from trickless.cli.dataset import Dataset  # needs pyarrow
-    from trickless.cli.profile import profile
+    from trickless.readers.dataset import Dataset  # needs pyarrow
+    from trickless.readers.profile import profile
 
     def read(n):
         path = tmp_path / f"{n}.parquet"
@@ -104,7 +104,7 @@ def test_the_first_pass_over_a_file_is_linear_in_columns(kind, tmp_path):
 def test_choosing_the_columns_of_a_csv_file_is_linear_in_columns(tmp_path):
     pytest.importorskip("pyarrow")
     from trickless.cli.columns import Request, kinds_to_read  # needs pyarrow
-    from trickless.cli.dataset import Dataset
+    from trickless.readers.dataset import Dataset
 
     def choose(n):
         path = tmp_path / f"{n}.csv"

@@ -2,7 +2,7 @@
 
 The rows X decide where work is done. Activations, and their products and factors, are arrays of the
 library of X, on the device of X. Everything else is a NumPy array on the host: drawn weights,
-targets, coefficients. Two functions move arrays between the two, :func:`beside` and
+targets, coefficients. Two functions move arrays between the two, :func:`to_device_of` and
 :func:`to_host`. They do nothing if X is an array of NumPy.
 """
 
@@ -64,7 +64,7 @@ def to_host(array: Any) -> Any:
         return np.from_dlpack(array)
 
 
-def beside(X: Any, array: Any) -> Any:
+def to_device_of(X: Any, array: Any) -> Any:
     """Move an array to the device of X, in single precision if that has no double precision."""
     if on_host(X):
         return to_host(array)
@@ -93,7 +93,7 @@ def matching(Z: Any, array: np.ndarray) -> Any:
     """Move a NumPy array to the device of Z, in the precision of Z."""
     if on_host(Z):
         return array.astype(Z.dtype, copy=False)
-    return namespace(Z).astype(beside(Z, array), Z.dtype, copy=False)
+    return namespace(Z).astype(to_device_of(Z, array), Z.dtype, copy=False)
 
 
 def has_double(X: Any) -> bool:
@@ -142,7 +142,7 @@ def take(X: Any, where: Any) -> Any:
         return X[slice(*where.indices(X.shape[0])), ...]  # no further than there are rows
     if where.dtype == bool:
         where = np.flatnonzero(where)
-    return namespace(X).take(X, beside(X, where), axis=0)
+    return namespace(X).take(X, to_device_of(X, where), axis=0)
 
 
 def eye(size: int, X: Any) -> Any:
@@ -170,7 +170,7 @@ def n_bytes(array: Any) -> int:
 
 def times(left: np.ndarray, right: Any) -> np.ndarray:
     """Multiply a NumPy matrix by a matrix that may be on a device. The result is NumPy's."""
-    return to_host(beside(right, left) @ right)
+    return to_host(to_device_of(right, left) @ right)
 
 
 def plus_ridge(matrix: Any, ridge: float, in_place: bool = False) -> Any:
@@ -215,7 +215,7 @@ def solve_lower(factor: Any, right: Any, transposed: bool = False) -> Any:
             factor, right, lower=True, trans="T" if transposed else "N", check_finite=False
         )
     xp, n = namespace(factor), factor.shape[0]
-    X = xp.astype(beside(factor, right), factor.dtype)  # a copy
+    X = xp.astype(to_device_of(factor, right), factor.dtype)  # a copy
     starts = range(0, n, _COLUMNS)
     for start in reversed(starts) if transposed else starts:
         some = slice(start, min(start + _COLUMNS, n))

@@ -54,7 +54,7 @@ class Growing(Stated):
         self._length = len(self._buffer)
         self._room = [True]
 
-    def branch(self) -> Growing:
+    def fork(self) -> Growing:
         """Make a buffer that starts with these rows, and does not change them when it grows.
 
         It shares their memory, so nothing may write to the rows of either buffer. The new buffer
@@ -134,12 +134,12 @@ class GrowingSparse(Stated):
         self._data, self._indices, self._ends = Growing(), Growing(), Growing()
         self.append(kept)
 
-    def branch(self) -> GrowingSparse:
+    def fork(self) -> GrowingSparse:
         """Make a buffer that starts with these rows, and does not change them when it grows."""
         other = GrowingSparse()
         other._n_columns = self._n_columns
-        other._data, other._indices = self._data.branch(), self._indices.branch()
-        other._ends = self._ends.branch()
+        other._data, other._indices = self._data.fork(), self._indices.fork()
+        other._ends = self._ends.fork()
         return other
 
     @property

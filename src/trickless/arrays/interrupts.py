@@ -2,7 +2,7 @@
 
 Python raises KeyboardInterrupt only in the main thread. It may come after any call, and at the
 beginning of any function, even before the first line of ``__exit__``. So a ``with`` statement alone
-does not always release what it holds. ``Held`` does.
+does not always release what it holds. ``InterruptSafe`` does.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def uninterrupted() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-class Held(Generic[Value]):
+class InterruptSafe(Generic[Value]):
     """Something held during a ``with`` statement, and released even if Ctrl-C comes.
 
     ``begin`` takes it and ``end`` releases it. A Ctrl-C that comes while one of them runs is
@@ -106,7 +106,7 @@ class Held(Generic[Value]):
                 _signal.signal(_SIGINT, before)
 
 
-class Entered(Held[Any]):
+class Entered(InterruptSafe[Any]):
     """A context manager, made by a function, that is entered and left without a gap."""
 
     def __init__(self, make: Callable[[], AbstractContextManager[Any]]) -> None:
@@ -129,7 +129,7 @@ _HANDLERS: list[Callable[[int, FrameType | None], Any]] = []
 #: Has an item if a Ctrl-C was delayed.
 _CAME: list[bool] = []
 #: Code that Ctrl-C does not interrupt, including everything that it calls.
-_WHOLE = {Held.__enter__.__code__, Held.__exit__.__code__}
+_WHOLE = {InterruptSafe.__enter__.__code__, InterruptSafe.__exit__.__code__}
 #: Seconds after which a thread that waits for a lock checks for a Ctrl-C.
 _PATIENCE = 0.1
 
@@ -161,6 +161,6 @@ def _is_whole(frame: FrameType | None) -> bool:
 
 
 def acquire(lock: Any) -> None:
-    """Wait for a lock in the ``begin`` of a ``Held``. Ctrl-C ends the wait."""
+    """Wait for a lock in the ``begin`` of a ``InterruptSafe``. Ctrl-C ends the wait."""
     while not lock.acquire(timeout=_PATIENCE):
         interrupt_if_due(None)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from trickless.arrays.interrupts import Held, acquire
+from trickless.arrays.interrupts import InterruptSafe, acquire
 
 M = TypeVar("M")
 P = ParamSpec("P")
@@ -44,7 +44,7 @@ def in_one_state(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate
     return on_snapshot
 
 
-class Turn(Held[None]):
+class TrainingLock(InterruptSafe[None]):
     """The turn of a thread to make an object learn. Other threads wait for its end.
 
     The lock is not an attribute of the object, so that copies and files do not have it.

@@ -23,7 +23,7 @@ import numpy as np
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-from trickless.arrays.interrupts import Held
+from trickless.arrays.interrupts import InterruptSafe
 from trickless.arrays.namespaces import on_host
 
 ROWS_PER_BLOCK = 512
@@ -117,7 +117,7 @@ class _Blas:
             self._apply()
 
 
-class _Limit(Held[None]):
+class _Limit(InterruptSafe[None]):
     """A limit of the threads of BLAS, while it is held."""
 
     def __init__(self, blas: _Blas, threads: int) -> None:
@@ -175,7 +175,7 @@ class _Cores:
         self._lock, self._taken = threading.Lock(), 0
 
 
-class _Share(Held[int]):
+class _Share(InterruptSafe[int]):
     """A caller's share of the cores, while it is held."""
 
     def __init__(self, cores: _Cores, wanted: int) -> None:
@@ -206,7 +206,7 @@ class _Helpers:
         self._pool = ThreadPoolExecutor(max(_MOST_HELPERS, os.cpu_count() or 1), "trickless")
 
 
-class _Shared(Held[None], Generic[Block, Result]):
+class _Shared(InterruptSafe[None], Generic[Block, Result]):
     """Blocks that several threads work on, until all are done or one fails.
 
     Helpers start with the ``with`` statement, and start no more blocks after its end.
@@ -297,7 +297,7 @@ def worth_products(n_jobs: int | None, n_products: float) -> int | None:
     return n_jobs if n_products >= _WORTH_PRODUCTS else 1
 
 
-def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> Held[None]:
+def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> InterruptSafe[None]:
     """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads.
 
     It runs on one thread if it takes few multiplications, for two reasons. BLAS threads wait for

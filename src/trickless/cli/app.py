@@ -12,8 +12,8 @@ from typer.core import TyperGroup
 from trickless import __version__
 from trickless.cli.demo.command import demo
 from trickless.cli.describe import describe
-from trickless.cli.ending import code_of
 from trickless.cli.evaluate import evaluate
+from trickless.cli.exit_codes import code_of
 from trickless.cli.fit import fit
 from trickless.cli.predict import predict
 from trickless.cli.screen import line, warnings_told

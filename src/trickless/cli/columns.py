@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from trickless.cli.dataset import Dataset, Reading
-from trickless.cli.errors import CommandError, place
-from trickless.cli.kinds import may_be_category
-from trickless.cli.screen import say
+from trickless.readers.dataset import Dataset, Reading
+from trickless.readers.errors import CommandError, place
+from trickless.readers.kinds import may_be_category
+from trickless.readers.messages import say
+from trickless.tables.parse_text import MISSING, why_no_date_format
 from trickless.tables.spellings import PLAIN
-from trickless.tables.texts import MISSING, why_no_date_format
 
 #: The beginning of the name of an index that pandas stores among the columns.
 _INDEX = "__index_level_"

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from trickless.cli.dataset import Dataset
-from trickless.cli.errors import CommandError, place
 from trickless.cli.models import kinds_of, reading_of, table_model
-from trickless.cli.profile import tell_missing
 from trickless.cli.scores import scores_of, show_scores
 from trickless.cli.screen import Json, result
-from trickless.tables.model import TableModel
+from trickless.learners.table_model import TableModel
+from trickless.readers.dataset import Dataset
+from trickless.readers.errors import CommandError, place
+from trickless.readers.profile import tell_missing
 
 
 def evaluate(

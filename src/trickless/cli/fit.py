@@ -10,15 +10,16 @@ import typer
 
 from trickless import save
 from trickless.cli.columns import Request, kinds_to_read
-from trickless.cli.dataset import Dataset
 from trickless.cli.describe import described, show
-from trickless.cli.errors import CommandError
 from trickless.cli.learn import learned
 from trickless.cli.output import check_model_out, check_out
 from trickless.cli.scores import scores_of, show_scores
-from trickless.cli.screen import Json, line, result, say
-from trickless.cli.split import Part
+from trickless.cli.screen import Json, line, result
 from trickless.neurons import make_neurons
+from trickless.readers.dataset import Dataset
+from trickless.readers.errors import CommandError
+from trickless.readers.messages import say
+from trickless.readers.split import Part
 
 Task = Literal["classification", "regression"]
 Learner = Literal["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]

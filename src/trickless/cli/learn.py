@@ -9,14 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trickless.cli.cells import is_text
 from trickless.cli.columns import Request
-from trickless.cli.dataset import Dataset
-from trickless.cli.errors import CommandError, place
-from trickless.cli.order import PART_CELLS, others, shuffled
-from trickless.cli.profile import Profile, profile, task_of, tell_missing
-from trickless.cli.screen import is_shown, progress, say
-from trickless.cli.split import Part
+from trickless.cli.screen import is_shown, progress
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -26,9 +20,16 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
+from trickless.learners.table_model import TableModel
 from trickless.neurons import make_neurons
-from trickless.solvers.step_sizes import PLAIN_NEURONS, ROWS_OF_TREES
-from trickless.tables.model import TableModel
+from trickless.readers.cells import is_text
+from trickless.readers.dataset import Dataset
+from trickless.readers.errors import CommandError, place
+from trickless.readers.messages import say
+from trickless.readers.profile import Profile, profile, task_of, tell_missing
+from trickless.readers.shuffle import PART_CELLS, others, shuffled
+from trickless.readers.split import Part
+from trickless.solvers.descent.step_sizes import PLAIN_NEURONS, ROWS_OF_TREES
 from trickless.tables.spellings import PLAIN, Spelling, doubt
 
 LEARNERS: dict[tuple[str, str], type] = {

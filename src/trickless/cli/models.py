@@ -12,14 +12,14 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from trickless import load
-from trickless.cli.dataset import Reading
-from trickless.cli.ending import report, short
-from trickless.cli.errors import CommandError
-from trickless.cli.screen import say
+from trickless.cli.exit_codes import report, short
 from trickless.learners.base import Learner
-from trickless.tables.model import TableModel
+from trickless.learners.table_model import TableModel
+from trickless.readers.dataset import Reading
+from trickless.readers.errors import CommandError
+from trickless.readers.messages import say
+from trickless.tables.parse_text import MISSING
 from trickless.tables.spellings import PLAIN
-from trickless.tables.texts import MISSING
 
 #: A model spells the values of the categories that it knows.
 _KNOWN = {"category": "known category"}

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from trickless.cli.errors import CommandError
-from trickless.cli.screen import visible
 from trickless.files.whole import check_writable, written_whole
+from trickless.readers.errors import CommandError
+from trickless.readers.messages import visible
 
 _WRITERS: dict[str, Any] = {
     ".csv": pyarrow.csv.CSVWriter,

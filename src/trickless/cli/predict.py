@@ -13,15 +13,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import typer
 
-from trickless.cli.cells import is_text
-from trickless.cli.dataset import Dataset
-from trickless.cli.errors import CommandError, check_name
 from trickless.cli.models import Unknown, kinds_of, reading_of, table_model, used
 from trickless.cli.output import check_format, check_out, is_stdout, table_writer
-from trickless.cli.profile import tell_missing
-from trickless.cli.screen import Json, line, progress, result, say
+from trickless.cli.screen import Json, line, progress, result
+from trickless.learners.table_model import TableModel
+from trickless.readers.cells import is_text
+from trickless.readers.dataset import Dataset
+from trickless.readers.errors import CommandError, check_name
+from trickless.readers.messages import say
+from trickless.readers.profile import tell_missing
 from trickless.tables.columns import frame_of
-from trickless.tables.model import TableModel
 
 #: The beginning of a cell that a spreadsheet runs as a formula. Numbers do not match.
 _FORMULA = r"^([=@\t\r]|[+-]($|[^\d.,]|[\d.,]+[^\d.,]))"

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from trickless.cli.dataset import Dataset
 from trickless.cli.models import Unknown, kind_of_target, kinds_of, used
-from trickless.cli.moments import Moments
-from trickless.cli.profile import check_weights
 from trickless.cli.screen import line, progress, table
-from trickless.cli.split import Part
+from trickless.learners.table_model import TableModel
+from trickless.readers.dataset import Dataset
+from trickless.readers.moments import Moments
+from trickless.readers.profile import check_weights
+from trickless.readers.split import Part
 from trickless.tables.columns import frame_of
-from trickless.tables.model import TableModel
 
 
 def scores_of(

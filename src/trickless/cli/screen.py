@@ -5,11 +5,10 @@ from __future__ import annotations
 import codecs
 import json
 import math
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -26,39 +25,14 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from trickless.cli.errors import CommandError
 from trickless.files.causes import cause_of, remedy_of
+from trickless.readers.errors import CommandError
+from trickless.readers.messages import say, visible
 
 #: The option that every command with a result has.
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 
-#: Control characters, except two joiners that some scripts need; surrogates; ends of lines.
-_UNSAFE = re.compile(
-    "[\\x00-\\x1f\\x7f-\\x9f\\xad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u180e\\u200b\\u200e\\u200f"
-    "\\u2028-\\u202e\\u2060-\\u206f\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb"
-    "\\U000e0000-\\U000e0fff]"
-)
 _PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
-
-
-def visible(text: str, escaped: Callable[[str], str] = _escaped) -> str:
-    """A text in which characters that a terminal obeys, or that hide others, are escaped.
-
-    These are control characters such as line ends, changes of direction, and bytes of file names
-    that are not text. Every text from outside is printed with this function.
-    """
-    return _UNSAFE.sub(lambda found: escaped(found[0]), text)
-
-
-def say(message: str) -> None:
-    """Print a line on standard error, if it is open."""
-    one_line = re.sub(r"[ \t]*[\r\n]+[ \t]*", " ", message.strip())
-    with suppress(OSError):
-        print(visible(one_line), file=sys.stderr, flush=True)
 
 
 def line(text: str = "") -> None:

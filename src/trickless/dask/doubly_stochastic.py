@@ -45,6 +45,10 @@ from trickless.dask.pieces import (
     tree,
 )
 from trickless.functions.stream import Purpose, as_seed, generator
+from trickless.intake.given import as_targets
+from trickless.intake.labels import Labels
+from trickless.intake.rows import Batch as BatchOfRows
+from trickless.intake.weights import check_weights
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
@@ -54,22 +58,18 @@ from trickless.learners.doubly_stochastic import (
     options_of,
     size_up,
 )
-from trickless.learners.given import as_targets
-from trickless.learners.intake import anew, begin
-from trickless.learners.labels import Labels
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
-from trickless.learners.rows import Batch as BatchOfRows
-from trickless.learners.weights import check_weights
+from trickless.learners.training import begin, training_copy
 from trickless.neurons import Trees, Weights, make_neurons
 from trickless.neurons.base import sample_numbers
 from trickless.neurons.trees import DEEPEST, most_rows
 from trickless.neurons.turns import takes_turns
 from trickless.solvers.batches import Batch, Rows
-from trickless.solvers.candidates import compared
-from trickless.solvers.descent import Descent, HeldOut
-from trickless.solvers.growing_network import recorded
+from trickless.solvers.descent.candidates import compared
+from trickless.solvers.descent.descent import Descent, HeldOut
+from trickless.solvers.descent.growing_network import recorded
+from trickless.solvers.descent.step_sizes import DescentOptions, may_be_newton
 from trickless.solvers.state import ignore
-from trickless.solvers.step_sizes import Options, may_be_newton
 
 
 @fit.register(DoublyStochasticRegressor)
@@ -96,7 +96,7 @@ def fit_doubly_stochastic(
     warm = estimator.warm_start and estimator.__sklearn_is_fitted__()
     classes, class_weight = labels(estimator, rows, classes)
     seed = estimator.seed_ if warm else as_seed(estimator.random_state)
-    with anew(estimator, is_model, goes_on=warm) as new:
+    with training_copy(estimator, is_model, goes_on=warm) as new:
         if class_weight is not None:
             new.class_weight = class_weight  # numbers instead of "balanced"
         some = some_rows(owner, rows, seed)
@@ -221,7 +221,7 @@ class _Order:
         batches: list[np.ndarray],
         held_out: np.ndarray | None,
         descent: Descent,
-        options: Options,
+        options: DescentOptions,
     ) -> None:
         everything = [*batches] if held_out is None else [*batches, held_out]
         self._index = index = np.concatenate(everything)
@@ -339,7 +339,7 @@ class _Choice:
     """
 
     def __init__(
-        self, descent: Descent, workers: _Workers, order: _Order, options: Options
+        self, descent: Descent, workers: _Workers, order: _Order, options: DescentOptions
     ) -> None:
         self.descent, self.workers, self.order, self.options = descent, workers, order, options
         self.pool: Rows | None = None

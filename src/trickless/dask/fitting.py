@@ -9,10 +9,10 @@ import dask
 import numpy as np
 
 from trickless.dask.pieces import Pieces
+from trickless.intake.given import as_targets
+from trickless.intake.labels import balanced, distinct, one_form, positions, together
+from trickless.intake.weights import check_weights
 from trickless.learners.base import Classifier
-from trickless.learners.given import as_targets
-from trickless.learners.labels import balanced, distinct, one_form, positions, together
-from trickless.learners.weights import check_weights
 
 
 @singledispatch

@@ -20,7 +20,7 @@ from trickless.dask.pieces import (
     tree,
 )
 from trickless.functions.stream import as_seed
-from trickless.learners.intake import anew, begin, receive
+from trickless.intake.weights import check_weights
 from trickless.learners.kitchen_sinks import (
     KitchenSinksClassifier,
     KitchenSinksRegressor,
@@ -30,8 +30,8 @@ from trickless.learners.kitchen_sinks import (
     options_of,
 )
 from trickless.learners.neuron_learner import try_neurons
-from trickless.learners.weights import check_weights
-from trickless.solvers.statistics import Statistics
+from trickless.learners.training import begin, receive, training_copy
+from trickless.solvers.least_squares.statistics import Statistics
 
 
 # Dask uses sizes of inputs to decide where tasks run.
@@ -52,7 +52,7 @@ def fit_kitchen_sinks(
     rows = pieces(owner, X, y, sample_weight)
     classes, class_weight = labels(estimator, rows, classes)
     seed = as_seed(estimator.random_state)
-    with anew(estimator, is_model) as new:
+    with training_copy(estimator, is_model) as new:
         if class_weight is not None:
             new.class_weight = class_weight  # numbers instead of "balanced"
         batch = begin(new, *some_rows(owner, rows, seed), classes, seed=seed, stream=True)

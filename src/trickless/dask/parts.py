@@ -16,15 +16,15 @@ import numpy as np
 from trickless.arrays.loops import loops
 from trickless.arrays.threads import linear_algebra
 from trickless.dask.pieces import stacked
+from trickless.intake.given import as_targets
+from trickless.intake.labels import Labels
 from trickless.learners.doubly_stochastic import options_of
-from trickless.learners.given import as_targets
-from trickless.learners.intake import receive
-from trickless.learners.labels import Labels
+from trickless.learners.training import receive
 from trickless.neurons import Weights
 from trickless.solvers.batches import Batch
-from trickless.solvers.descent import Descent
-from trickless.solvers.growing_network import Seen, Slopes
-from trickless.solvers.step_sizes import Options
+from trickless.solvers.descent.descent import Descent
+from trickless.solvers.descent.growing_network import Seen, Slopes
+from trickless.solvers.descent.step_sizes import DescentOptions
 
 #: Sums over rows for a step: outcome and slopes.
 Sums = tuple[np.ndarray, Slopes]
@@ -137,10 +137,10 @@ def visited(
     return State(state.network, _with(state.batches, number, batch), begun, sums)
 
 
-def _completed(state: State, taken: Taken, options: Options) -> State:
+def _completed(state: State, taken: Taken, options: DescentOptions) -> State:
     """The state after the step that it has begun."""
     assert state.begun is not None
-    network = state.network.copy() if options.alpha else state.network.branch()
+    network = state.network.copy() if options.alpha else state.network.fork()
     number, weights, Z = state.begun
     gamma = network.steps(network.n_steps)
     network.append(taken.new, weights, gamma, taken.seen, options, shift=taken.shift)
@@ -150,7 +150,7 @@ def _completed(state: State, taken: Taken, options: Options) -> State:
 
 
 def _sums_of(
-    network: Descent, part: Part, batch: Batch, Z: Any, number: int, options: Options
+    network: Descent, part: Part, batch: Batch, Z: Any, number: int, options: DescentOptions
 ) -> Sums:
     """Sums over a part's rows of a batch, for a step with the activations Z."""
     rows, cut = part.at(number), part.cut

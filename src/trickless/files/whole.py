@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from trickless.arrays.interrupts import Held
+from trickless.arrays.interrupts import InterruptSafe
 from trickless.files.causes import cause_of, explaining, remedy_of
 
 try:
@@ -110,7 +110,7 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
-class _Beside(Held[BinaryIO]):
+class _Beside(InterruptSafe[BinaryIO]):
     """A new temporary file beside a place. At the end, it moves there or is removed.
 
     A Ctrl-C waits until it is made, moved or removed, so that none is left behind.

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from trickless.arrays.devices import beside, check_on_host, matching, n_bytes, take, zeros
+from trickless.arrays.devices import check_on_host, matching, n_bytes, take, to_device_of, zeros
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.sparse import canonical
 from trickless.arrays.stated import (
@@ -114,7 +114,7 @@ class Network(Stated):
         """
         X = canonical(X)
         total = zeros((X.shape[0], self.n_outputs), X)
-        total += beside(total, np.asarray(self.intercept, dtype=np.float64))
+        total += to_device_of(total, np.asarray(self.intercept, dtype=np.float64))
         like = X  # keeps the precision, which may change when rows are read
         if self.neurons.one_hot:
             X = self.neurons.read(X, self.n_jobs)
@@ -126,7 +126,7 @@ class Network(Stated):
                 some = some if self.neurons.one_hot else self.neurons.read(some)
                 for weights, coef in parts:
                     value = self.neurons.combine(some, weights, coef)
-                    total[rows, ...] += beside(total, value[:n_rows, ...])
+                    total[rows, ...] += to_device_of(total, value[:n_rows, ...])
 
             self._by_rows(add, X)
         check_finite(type(self.neurons).__name__, total)

@@ -136,7 +136,7 @@ def _run_pilot(
     index = np.concatenate([sampler.draw(n, rng, "stratified") for n in sizes])
     psi = neurons(support[index], weights).reshape(shape)
     directions, ends = sampler.directions(index), np.cumsum((0, *sizes))
-    one, other, neighbours = (Sample(psi[i:j], directions[i:j]) for i, j in pairwise(ends))
+    one, other, neighbours = (PilotDraws(psi[i:j], directions[i:j]) for i, j in pairwise(ends))
     return measured(one, other, neighbours, rows, numbers)
 
 
@@ -145,7 +145,7 @@ def _n_summed(t: int) -> int:
     return min(max(_PILOT_LEAST, int(_PILOT_SHARE * t)), _PILOT_MOST)
 
 
-class Sample(NamedTuple):
+class PilotDraws(NamedTuple):
     """Support points, one drawn from each of equal strata, and the neurons' activations there."""
 
     #: Shape (n_points, width, n_neurons).
@@ -155,7 +155,7 @@ class Sample(NamedTuple):
 
 
 def measured(
-    one: Sample, other: Sample, neighbours: Sample, rows: np.ndarray, numbers: float
+    one: PilotDraws, other: PilotDraws, neighbours: PilotDraws, rows: np.ndarray, numbers: float
 ) -> Variances:
     """Compute variances from a pilot's activations: sums over outputs, means over rows.
 
@@ -180,7 +180,7 @@ def measured(
     )
 
 
-def _of_full_sums(one: Sample, other: Sample, rows: np.ndarray) -> tuple[np.ndarray, float]:
+def _of_full_sums(one: PilotDraws, other: PilotDraws, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Compute each neuron's part in the variance of f(w) ψ(x; w), and the noise of the sample.
 
     Each of the two samples gives an unbiased f(w), so their product has the mean of f(w)².
@@ -203,7 +203,7 @@ def _of_full_sums(one: Sample, other: Sample, rows: np.ndarray) -> tuple[np.ndar
     return by_neuron * n, noise
 
 
-def _of_index_sampling(sample: Sample, rows: np.ndarray) -> tuple[np.ndarray, float]:
+def _of_index_sampling(sample: PilotDraws, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Variance of ‖α‖₁ (α_i / |α_i|) ψ(x_i; w) ψ(x; w) within support points and between them.
 
     Returns each neuron's part in the variance over w for a given point, and the variance between

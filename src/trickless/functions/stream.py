@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.devices import beside, join, n_bytes, place
+from trickless.arrays.devices import join, n_bytes, place, to_device_of
 from trickless.arrays.growing import Growing
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
@@ -131,7 +131,7 @@ def pick(weights: Weights, where: slice) -> Weights:
 
 def moved(weights: Weights, like: Any) -> Weights:
     """Move weights to the library and device of the rows ``like``. None leaves them unchanged."""
-    return weights if like is None else tuple(beside(like, array) for array in weights)
+    return weights if like is None else tuple(to_device_of(like, array) for array in weights)
 
 
 def cut_at_blocks(start: int, stop: int) -> Iterator[slice]:
@@ -168,10 +168,10 @@ class StoredNeurons(Stated):
         for array, new in zip(self._arrays, weights, strict=True):
             array.append(np.asarray(new))
 
-    def branch(self) -> StoredNeurons:
+    def fork(self) -> StoredNeurons:
         """Make a copy that shares memory. Neurons appended to one do not change the other."""
         other = StoredNeurons(())
-        other._arrays = [array.branch() for array in self._arrays]
+        other._arrays = [array.fork() for array in self._arrays]
         return other
 
     def first(self, n: int) -> StoredNeurons:

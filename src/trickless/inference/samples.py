@@ -15,8 +15,8 @@ from trickless.arrays.missing import unmasked
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import row_blocks
 from trickless.functions.stream import Purpose, generator
+from trickless.intake.rows import canonical_rows
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
-from trickless.learners.rows import canonical_rows
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.patches import for_images
 from trickless.rules import (

@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from trickless.arrays.devices import beside, is_foreign, to_host
+from trickless.arrays.devices import is_foreign, to_device_of, to_host
 from trickless.arrays.stated import (
     Stated,
     check_array,
@@ -28,13 +28,13 @@ from trickless.arrays.stated import (
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.stream import check_seed
+from trickless.intake.given import as_targets
+from trickless.intake.labels import Labels, LabelSets, spelled_as_classes
+from trickless.intake.rows import Matrix, Rows
+from trickless.intake.targets import Numbers, check_scale
+from trickless.intake.weights import check_weights
 from trickless.learners.callbacks import CallbackSupportMixin, Phase, watched
 from trickless.learners.calls import checked
-from trickless.learners.given import as_targets
-from trickless.learners.labels import Labels, LabelSets, spelled_as_classes
-from trickless.learners.rows import Matrix, Rows
-from trickless.learners.targets import Numbers, check_scale
-from trickless.learners.weights import check_weights
 from trickless.rules import (
     DTYPE,
     MOST_THINGS,
@@ -137,7 +137,7 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """Decision values, shape (n_rows, n_outputs), on the device of the rows."""
         X = self._rows_to_predict(X)
         with linear_algebra(self.n_jobs):
-            return beside(X, self._function(X))
+            return to_device_of(X, self._function(X))
 
     def _temperatures(self) -> Temperatures | None:
         """The temperatures of probabilities; None if they come from the link of the loss."""
@@ -360,7 +360,7 @@ class Classifier(ClassifierMixin, Learner):
         """
         decisions = self._decide(X)
         labels = self.targets_.labels(to_host(decisions))
-        return beside(decisions, labels) if self.rows_.labels_beside_rows else labels
+        return to_device_of(decisions, labels) if self.rows_.labels_beside_rows else labels
 
     @in_one_state
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -420,10 +420,10 @@ class Classifier(ClassifierMixin, Learner):
         decisions, temperatures = self._decide(X), self._temperatures()
         values = to_host(decisions)
         if temperatures is not None and isinstance(self.targets_, LabelSets):
-            return beside(decisions, expit(tempered(values, temperatures)))
+            return to_device_of(decisions, expit(tempered(values, temperatures)))
         if temperatures is not None:
-            return beside(decisions, probabilities(values, temperatures))
-        return beside(decisions, self._loss(decisions.shape[1]).probability(values))
+            return to_device_of(decisions, probabilities(values, temperatures))
+        return to_device_of(decisions, self._loss(decisions.shape[1]).probability(values))
 
 
 def _scored_by(owner: str, y: Any, sample_weight: Any) -> Any:

@@ -20,13 +20,13 @@ from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.callbacks import watch_rows
-from trickless.learners.intake import anew, begin
 from trickless.learners.neuron_learner import (
     NeuronLearner,
     begin_stream,
     choose_neurons,
     receive_rows,
 )
+from trickless.learners.training import begin, training_copy
 from trickless.neurons import Neurons
 from trickless.neurons.checks import check_independent
 from trickless.rules import (
@@ -43,15 +43,15 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.descent import Descent
+from trickless.solvers.descent.descent import Descent
+from trickless.solvers.descent.newton import effective_rows
+from trickless.solvers.descent.step_sizes import DescentOptions, Plan, may_be_newton, plan
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
     FOR_NUMBERS,
     REGRESSION_LOSSES,
 )
-from trickless.solvers.newton import effective_rows
-from trickless.solvers.step_sizes import Options, Plan, may_be_newton, plan
 
 _AUTO = choice("auto", remedy="")
 
@@ -173,7 +173,7 @@ class _DoublyStochastic(NeuronLearner):
         warm = self.warm_start and self.__sklearn_is_fitted__()
         with (
             Checkpoint(checkpoint, self, goes_on=warm) as file,
-            anew(self, is_model, goes_on=warm) as new,
+            training_copy(self, is_model, goes_on=warm) as new,
             linear_algebra(self.n_jobs),
         ):
             if warm:
@@ -202,7 +202,7 @@ class _DoublyStochastic(NeuronLearner):
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         check_parameters(self, self._rules)
-        with anew(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
+        with training_copy(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
             if new.__sklearn_is_fitted__():
                 batch = receive_rows(new, X, y, sample_weight, classes)
                 new.descent_ = new.descent_.copy()
@@ -364,14 +364,14 @@ def check_plan(learner: _DoublyStochastic, plan: Plan) -> None:
         )
 
 
-def options_of(learner: _DoublyStochastic) -> Options:
+def options_of(learner: _DoublyStochastic) -> DescentOptions:
     """The parameters of a learner that its solver needs, with those that were "auto" fixed."""
     apart = {"owner", "loss", "alpha_is_auto", *Plan._fields}
-    given = {name: getattr(learner, name) for name in Options._fields if name not in apart}
+    given = {name: getattr(learner, name) for name in DescentOptions._fields if name not in apart}
     fixed = {name: getattr(learner, f"{name}_") for name in Plan._fields}
     loss = learner._loss(learner.targets_.n_outputs)
     is_auto = isinstance(learner.alpha, str)
-    return Options(type(learner).__name__, loss, alpha_is_auto=is_auto, **given, **fixed)
+    return DescentOptions(type(learner).__name__, loss, alpha_is_auto=is_auto, **given, **fixed)
 
 
 class DoublyStochasticRegressor(Regressor, _DoublyStochastic):

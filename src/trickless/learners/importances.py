@@ -11,16 +11,6 @@ from trickless.pictures import axes_for
 from trickless.rules import check_value, integer
 
 
-def learned_relevance(family: Any) -> np.ndarray | None:
-    """The relevance that a fitted family, or a part of it, has learned; None if there is none."""
-    found = getattr(family, "relevance_", None)
-    if found is not None:
-        return np.asarray(found)
-    parts = getattr(family, "parts_", None) or []
-    each = (learned_relevance(part) for part in parts)
-    return next((one for one in each if one is not None), None)
-
-
 class FeatureImportancesDisplay:
     """Plot of how much each feature matters to a model, as horizontal bars.
 

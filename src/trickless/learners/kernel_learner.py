@@ -14,8 +14,8 @@ from sklearn.utils import Tags
 from trickless.arrays.stated import check_array, check_is, check_same
 from trickless.arrays.states import in_one_state
 from trickless.functions.exact_kernel import ExactKernel, row_numbers
+from trickless.intake.rows import Matrix
 from trickless.learners.base import Learner
-from trickless.learners.rows import Matrix
 from trickless.neurons.histograms import check_non_negative
 from trickless.rules import anything, check_value, either, is_none, positive
 

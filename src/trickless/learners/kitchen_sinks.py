@@ -16,23 +16,23 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.devices import beside
+from trickless.arrays.devices import to_device_of
 from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
+from trickless.intake.labels import LabelSets
+from trickless.intake.rows import Batch
 from trickless.learners.base import Classifier, Regressor, store
-from trickless.learners.intake import anew, begin, check_unchanged
-from trickless.learners.labels import LabelSets
 from trickless.learners.neuron_learner import (
     NeuronLearner,
     begin_stream,
     choose_neurons,
     receive_rows,
 )
-from trickless.learners.rows import Batch
+from trickless.learners.training import begin, check_unchanged, training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.rules import (
     CLASS_WEIGHT,
@@ -48,11 +48,11 @@ from trickless.rules import (
     positive,
 )
 from trickless.solvers.calibration import Temperatures
+from trickless.solvers.least_squares.ridge import Solution
+from trickless.solvers.least_squares.statistics import Statistics
+from trickless.solvers.least_squares.sums import Sums, SumsOptions, check_alpha
 from trickless.solvers.losses import CLASSIFICATION_LOSSES, FOR_LABELS
-from trickless.solvers.ridge import Solution
 from trickless.solvers.state import parts_of
-from trickless.solvers.statistics import Statistics
-from trickless.solvers.sums import Options, Sums, check_alpha
 
 
 class _KitchenSinks(NeuronLearner):
@@ -133,7 +133,7 @@ class _KitchenSinks(NeuronLearner):
         _check_error_bars(self)
         with (
             Checkpoint(checkpoint, self) as file,
-            anew(self, is_model) as new,
+            training_copy(self, is_model) as new,
             linear_algebra(self.n_jobs),
         ):
             X, targets, weight = batch = begin(new, X, y, sample_weight, seed=file.seed)
@@ -165,10 +165,10 @@ class _KitchenSinks(NeuronLearner):
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Any:
         check_parameters(self, self._rules)
         check_streamable(self)
-        with anew(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
+        with training_copy(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
             if new.__sklearn_is_fitted__():
                 batch = receive_rows(new, X, y, sample_weight, classes)
-                new.sums_ = new.sums_.branch()
+                new.sums_ = new.sums_.fork()
             else:
                 batch = begin(new, X, y, sample_weight, classes, stream=True)
                 begin_sums(new, *batch)
@@ -188,7 +188,7 @@ class _KitchenSinks(NeuronLearner):
         owner = type(self).__name__
         with (
             Checkpoint(checkpoint, self, "fit_stream") as file,
-            anew(self, is_model, kept=(Exception,)) as new,
+            training_copy(self, is_model, kept=(Exception,)) as new,
         ):
             check_streamable(new)
             n_batches = 0
@@ -245,13 +245,13 @@ class _KitchenSinks(NeuronLearner):
         check_is_fitted(self)
         if isinstance(other, _KitchenSinks):
             other = snapshot(other)
-        with anew(self, is_model, goes_on=True) as new:
+        with training_copy(self, is_model, goes_on=True) as new:
             _check_mergeable(new, other)
             check_streamable(new)
             _check_statistics(other)
             if self._numeric:
                 new.targets_ = new.targets_.merged(other.targets_)
-            new.sums_ = new.sums_.branch()
+            new.sums_ = new.sums_.fork()
             new.sums_.merge(other.sums_, self.n_jobs)
         return self
 
@@ -535,7 +535,7 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
                 "return_std=True. Remedy: weight_bound=None."
             )
         X = self._rows_to_predict(X)
-        deviations = beside(X, self.sums_.deviations(X, options_of(self)))
+        deviations = to_device_of(X, self.sums_.deviations(X, options_of(self)))
         return mean, self.targets_.shaped(deviations)
 
     @property
@@ -807,15 +807,15 @@ class KitchenSinksClassifier(Classifier, _KitchenSinks):
         return self._partial_fit(X, y, sample_weight, classes)
 
 
-def options_of(learner: _KitchenSinks) -> Options:
+def options_of(learner: _KitchenSinks) -> SumsOptions:
     """The parameters of a learner that its solver needs."""
     apart: dict[str, Any] = {
         "owner": type(learner).__name__,
         "classifies": isinstance(learner, Classifier),
         "label_sets": isinstance(learner.targets_, LabelSets),
     }
-    given = {name: getattr(learner, name) for name in Options._fields if name not in apart}
-    return Options(**apart, **given)
+    given = {name: getattr(learner, name) for name in SumsOptions._fields if name not in apart}
+    return SumsOptions(**apart, **given)
 
 
 def begin_sums(

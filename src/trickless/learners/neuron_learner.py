@@ -14,11 +14,10 @@ from trickless.arrays.namespaces import on_host
 from trickless.arrays.stated import check_is, check_same
 from trickless.functions.network import check_alike
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
+from trickless.intake.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
+from trickless.intake.rows import Batch, Matrix, RowsOfNeurons
 from trickless.learners.base import Learner
-from trickless.learners.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
-from trickless.learners.importances import learned_relevance
-from trickless.learners.intake import receive
-from trickless.learners.rows import Batch, Matrix, RowsOfNeurons
+from trickless.learners.training import receive
 from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import (
     check_family,
@@ -32,6 +31,7 @@ from trickless.neurons.turns import Turns, takes_turns
 from trickless.rules import count, is_count, warn
 from trickless.selection.halving import choose
 from trickless.selection.linear import compare_with_linear
+from trickless.selection.relevance import learned_relevance
 
 #: Rows and neurons with which a family is checked, and the most columns if neurons are wide.
 _TRIAL_ROWS, _TRIAL_NEURONS, _TRIAL_COLUMNS = 64, 16, 2**16

@@ -17,7 +17,7 @@ from trickless.functions.certificate import check_probability
 from trickless.learners.base import Classifier, partial_fit_labels, store
 from trickless.learners.online import Y_RANGE, OnlineLearner, OnlineRegressor, schedule_of
 from trickless.rules import anything, either, integer, is_none, positive
-from trickless.solvers.estimates import Noisy
+from trickless.solvers.rounds.estimates import Noisy
 from trickless.theory import hoeffding_radius
 
 

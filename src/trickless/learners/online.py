@@ -14,9 +14,9 @@ from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
 from trickless.files.checkpoint import NOWHERE, Checkpoint
 from trickless.functions.stream import Purpose, generator
+from trickless.intake.targets import Range
 from trickless.learners.base import Classifier, Learner, Regressor, partial_fit_numbers
-from trickless.learners.intake import anew, begin, receive
-from trickless.learners.targets import Range
+from trickless.learners.training import begin, receive, training_copy
 from trickless.rules import (
     anything,
     boolean,
@@ -29,10 +29,10 @@ from trickless.rules import (
     positive,
 )
 from trickless.solvers.calibration import Temperatures
-from trickless.solvers.compression import Projection, Unbiased
-from trickless.solvers.regret import regret_bound, regret_curve
-from trickless.solvers.rounds import Options, Rounds
-from trickless.solvers.schedules import Schedule
+from trickless.solvers.rounds.compression import Projection, Unbiased
+from trickless.solvers.rounds.regret import regret_bound, regret_curve
+from trickless.solvers.rounds.rounds import Rounds, RoundsOptions
+from trickless.solvers.rounds.schedules import Schedule
 
 #: Rule of the range of targets, which regressors take.
 Y_RANGE = anything(
@@ -129,7 +129,7 @@ class OnlineLearner(Learner):
         check_parameters(self, self._rules)
         with (
             Checkpoint(checkpoint, self) as file,
-            anew(self, is_model) as new,
+            training_copy(self, is_model) as new,
             linear_algebra(self.n_jobs),
         ):
             X, targets, _ = batch = begin(new, X, y, seed=file.seed)
@@ -144,10 +144,10 @@ class OnlineLearner(Learner):
 
     def _partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
         check_parameters(self, self._rules)
-        with anew(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
+        with training_copy(self, is_model, goes_on=True) as new, linear_algebra(self.n_jobs):
             if new.__sklearn_is_fitted__():
                 X, targets, _ = receive(new, X, y, classes=classes)
-                new.rounds_ = new.rounds_.branch()
+                new.rounds_ = new.rounds_.fork()
                 if len(targets):
                     new._see(X, targets, False)
             else:
@@ -244,15 +244,15 @@ def schedule_of(learner: OnlineLearner) -> Schedule:
     )
 
 
-def options_of(learner: OnlineLearner) -> Options:
+def options_of(learner: OnlineLearner) -> RoundsOptions:
     """How a learner's rounds are taken."""
     estimate, schedule = learner.estimates_, schedule_of(learner)
     if (most := learner.max_support) is None:
-        return Options(estimate, schedule, None)
+        return RoundsOptions(estimate, schedule, None)
     if learner.compression == "unbiased":
         remedy = "a larger max_support"
         if "compression" in learner.get_params():
             remedy = f"compression='projection', or {remedy}"
-        return Options(estimate, schedule, Unbiased(most, schedule.owner, remedy))
+        return RoundsOptions(estimate, schedule, Unbiased(most, schedule.owner, remedy))
     projection = Projection(most, estimate, schedule.owner, learner.n_jobs)
-    return Options(estimate, schedule, projection)
+    return RoundsOptions(estimate, schedule, projection)

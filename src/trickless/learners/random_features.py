@@ -23,22 +23,22 @@ from trickless.arrays.threads import linear_algebra
 from trickless.functions.alike import map_rows_alike
 from trickless.functions.network import check_source
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
+from trickless.intake.given import as_targets
+from trickless.intake.labels import Labels
+from trickless.intake.rows import Rows, precision_of
+from trickless.intake.targets import Numbers
 from trickless.learners.base import store
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
 )
-from trickless.learners.given import as_targets
-from trickless.learners.intake import anew, check_fixed
-from trickless.learners.labels import Labels
 from trickless.learners.neuron_learner import (
     NeuronLearner,
     choose_neurons,
     fit_neurons,
     see_later_rows,
 )
-from trickless.learners.rows import Rows, precision_of
-from trickless.learners.targets import Numbers
+from trickless.learners.training import check_fixed, training_copy
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.auto import Auto
 from trickless.neurons.checks import check_finite_activations
@@ -203,7 +203,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         self
         """
         check_parameters(self, self._rules)
-        with anew(self, _is_fitted) as new, linear_algebra(self.n_jobs):
+        with training_copy(self, _is_fitted) as new, linear_algebra(self.n_jobs):
             new._begin(X, y, sample_weight)
         return self
 
@@ -229,7 +229,7 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, sample_weight)
         check_parameters(self, self._rules)
-        with anew(self, _is_fitted, goes_on=True) as new:
+        with training_copy(self, _is_fitted, goes_on=True) as new:
             check_fixed(new)
             rows = new._rows_to_predict(X)
             if rows.shape[0]:

@@ -29,8 +29,8 @@ from trickless.learners.online import (
 )
 from trickless.neurons import Neurons
 from trickless.rules import check_value, integer, positive
-from trickless.solvers.estimates import Drawn
-from trickless.solvers.schedules import LARGEST_STEP
+from trickless.solvers.rounds.estimates import Drawn
+from trickless.solvers.rounds.schedules import LARGEST_STEP
 
 
 class _ShrinkingGradient(NeuronLearner, OnlineLearner):

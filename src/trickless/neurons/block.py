@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.devices import beside, take, to_host
+from trickless.arrays.devices import take, to_device_of, to_host
 from trickless.arrays.namespaces import namespace
 from trickless.arrays.stated import check_array
 from trickless.arrays.threads import ROWS_PER_BLOCK, linear_algebra, row_blocks
@@ -83,7 +83,7 @@ class Block(Composed):
         self._check_draws()
         each = [self._draw(seed, self.n_draws) for seed in to_host(weights[0]).tolist()]
         if not each:
-            return tuple(beside(X, array[:0]) for array in self._first)
+            return tuple(to_device_of(X, array[:0]) for array in self._first)
         arrays = (np.stack(some, axis=1) for some in zip(*each, strict=True))
         return tuple(_in_precision(X, array) for array in arrays)
 
@@ -111,6 +111,6 @@ class Block(Composed):
 def _in_precision(X: Any, array: np.ndarray) -> Any:
     """Reshape weights (r, n, ...) to (r n, ...), on the device and in the precision of X."""
     array = array.reshape(-1, *array.shape[2:])
-    there = beside(X, array)
+    there = to_device_of(X, array)
     is_real = np.issubdtype(array.dtype, np.floating)
     return namespace(there).astype(there, X.dtype, copy=False) if is_real else there

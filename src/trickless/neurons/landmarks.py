@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from trickless.arrays.devices import beside, to_host
+from trickless.arrays.devices import to_device_of, to_host
 from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import check_array, check_count, check_is
 from trickless.neurons.base import Neurons, Weights, sample_rows
@@ -147,7 +147,7 @@ class Landmarks(Composed):
             landmarks = self.rows_[landmarks]
         values = self._values(rows.astype(np.float64), landmarks.astype(np.float64))
         values = values.astype(rows.dtype, copy=False)
-        return values if issparse(X) else beside(X, values)
+        return values if issparse(X) else to_device_of(X, values)
 
     def _values(self, X: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
         """Compute the kernel minus c, in double precision because the difference loses digits."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from trickless.arrays.devices import beside, to_host
+from trickless.arrays.devices import to_device_of, to_host
 from trickless.arrays.sparse import canonical
 from trickless.arrays.threads import row_blocks
 from trickless.neurons.base import Neurons, Weights
@@ -75,7 +75,7 @@ class Tanimoto(Neurons):
         n_pairs = max(1, rows.nnz * len(seed) // max(1, len(Z)))  # of a row
         for some in row_blocks(len(Z), max(1, _PAIRS // n_pairs)):
             Z[some] = _signs(rows[some], r, log_c, beta, seed)
-        return Z if issparse(X) else beside(X, Z)
+        return Z if issparse(X) else to_device_of(X, Z)
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         least = np.array([np.minimum(x, Y).sum(axis=1) for x in X]).reshape(len(X), len(Y))

@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from trickless.functions.stream import Purpose
 from trickless.neurons import Neurons
 from trickless.selection.scores import Comparison
-from trickless.solvers.statistics import Statistics, least_ridge
+from trickless.solvers.least_squares.statistics import Statistics, least_ridge
 
 #: Features from which neurons may lose to a linear function. The least and the most rows, and the
 #: most columns of the neurons, for which that is tried.

@@ -22,7 +22,7 @@ from trickless.functions.stream import Purpose, generator
 from trickless.neurons import Gaussian, Relevance
 from trickless.selection.scores import Comparison
 from trickless.selection.sensitivity import sensitivities
-from trickless.solvers.ridge import Path, at_rounding_of_single, path_scores
+from trickless.solvers.least_squares.ridge import Path, at_rounding_of_single, path_scores
 
 #: Steps; and the most rows, and the neurons, of each step.
 STEPS, SIZE = 20, (8192, 160)
@@ -178,3 +178,13 @@ def _standard_deviations(X: Any, weight: np.ndarray | None) -> np.ndarray:
         variance = np.average((X - mean) ** 2, axis=0, weights=weight)
     spread = np.sqrt(variance)
     return unit * np.where(spread > _ROUNDING * np.abs(mean), spread, 0.0)
+
+
+def learned_relevance(family: Any) -> np.ndarray | None:
+    """The relevance that a fitted family, or a part of it, has learned; None if there is none."""
+    found = getattr(family, "relevance_", None)
+    if found is not None:
+        return np.asarray(found)
+    parts = getattr(family, "parts_", None) or []
+    each = (learned_relevance(part) for part in parts)
+    return next((one for one in each if one is not None), None)

@@ -13,8 +13,8 @@ from trickless.functions.activations import activations, together
 from trickless.functions.stream import Purpose, draw, generator
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_finite_activations
-from trickless.solvers.ridge import solve_by_cross_validation
-from trickless.solvers.statistics import Moments, Statistics, least_ridge
+from trickless.solvers.least_squares.ridge import solve_by_cross_validation
+from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
 
 #: Activations held at a time.
 _ACTIVATIONS = 2**23

@@ -8,7 +8,7 @@ from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import evaluate, together
 from trickless.neurons import Gaussian
 from trickless.selection.scores import Comparison
-from trickless.solvers.ridge import Path, at_rounding_of_single, path_scores
+from trickless.solvers.least_squares.ridge import Path, at_rounding_of_single, path_scores
 
 #: The most outputs whose derivatives are taken. More outputs are mixed at random.
 _OUTPUTS = 64

@@ -21,7 +21,7 @@ import numpy as np
 from trickless.neurons.forms import composed, first_forms
 from trickless.rules import shown, warn
 from trickless.tables.frames import Column
-from trickless.tables.texts import MISSING, is_finer, time_of
+from trickless.tables.parse_text import MISSING, is_finer, time_of
 
 #: Numbers as programs write them. An exponent has a sign, so the code 1e5 is not a number.
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]\d{1,4})?", re.ASCII)

@@ -15,8 +15,8 @@ import numpy as np
 from trickless.rules import shown
 from trickless.tables.categories import as_text, coded
 from trickless.tables.frames import NUMBERS, OBJECTS, PandasColumn, kind_of, with_names_as_text
+from trickless.tables.parse_text import MISSING, time_of
 from trickless.tables.spellings import PLAIN, Spelling, read_number
-from trickless.tables.texts import MISSING, time_of
 from trickless.tables.times import DATES, ZONED, as_number
 
 #: The largest number that is accepted. Its square does not overflow.

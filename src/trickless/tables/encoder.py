@@ -50,8 +50,8 @@ from trickless.tables.frames import (
     kind_of,
     numbers_of,
 )
+from trickless.tables.parse_text import MISSING, time_of
 from trickless.tables.spellings import PLAIN, Spelling, check_spelling, read_number, told
-from trickless.tables.texts import MISSING, time_of
 from trickless.tables.times import DATES, ZONED, kind_of_time
 
 CATEGORIES = "categories"

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from trickless.neurons.forms import spelled_as
+from trickless.tables.parse_text import MISSING, time_of
 from trickless.tables.spellings import PLAIN, Spelling, are_times, spelling_of
-from trickless.tables.texts import MISSING, time_of
 from trickless.tables.times import (
     DATES,
     DURATIONS,

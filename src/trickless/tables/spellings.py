@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from trickless.arrays.stated import check_is
 from trickless.rules import shown
-from trickless.tables.texts import MISSING, number_of, time_of
+from trickless.tables.parse_text import MISSING, number_of, time_of
 
 _SPACES, _APOSTROPHES = " \u00a0\u2007\u2009\u202f", "'\u2019"
 #: Marks that are not seen, such as those of the direction of writing.

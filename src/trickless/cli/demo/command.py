@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from trickless.cli.errors import CommandError
 from trickless.cli.output import check_out
+from trickless.readers.errors import CommandError
 
 
 def demo(

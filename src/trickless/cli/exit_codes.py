@@ -1,0 +1,111 @@
+"""How a command ends: its exit code and its error message."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from trickless import __version__
+from trickless.files.causes import remedy_of
+from trickless.readers.errors import CommandError
+from trickless.readers.messages import say
+
+#: Exit codes: a bug in this program; bad input; Ctrl-C; nobody reads the output, as with SIGPIPE.
+FAULT, BAD_INPUT, INTERRUPTED, UNREAD = 1, 2, 130, 141
+
+
+def code_of(command: Callable[[], Any], name: Callable[[], str]) -> int:
+    """Run a command and return its exit code. Any error becomes one line, without a traceback.
+
+    ``name`` returns the name of the command, which is known once its arguments are read.
+    """
+    try:
+        command()
+        code = 0
+    except typer.Exit as end:
+        code = end.exit_code
+    except (KeyboardInterrupt, typer.Abort, EOFError):
+        say(f"{name()}: interrupted.")
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = UNREAD
+    except Exception as error:
+        code = _told(error, name())
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = code or UNREAD
+    except OSError:
+        code = code or BAD_INPUT
+    else:
+        return code
+    _discard()
+    return code
+
+
+def _discard() -> None:
+    """Discard the rest of the standard output, which Python flushes again at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _told(error: Exception, name: str) -> int:
+    """Print what went wrong, and return the exit code."""
+    if hasattr(error, "format_message"):  # from typer: options and arguments
+        return _usage(error, name)
+    remedied = isinstance(error, CommandError) or "Remedy" in str(error)
+    if isinstance(error, MemoryError) and not remedied:
+        say(f"{name}: there is not enough memory ({error}). Remedy: use fewer --n-neurons.")
+    elif remedied:
+        say(f"{name}: {getattr(error, 'strerror', None) or error}")
+    elif isinstance(error, ImportError):
+        say(
+            f"{name}: a module cannot be loaded ({short(error)}). Remedy: allow the process more "
+            "memory, or install the package again."
+        )
+    elif isinstance(error, OSError):
+        say(f"{name}: {error}. Remedy: {remedy_of(error)}.")
+    else:
+        say(f"{name}: this is a bug in trickless ({short(error)}). {report(error)}")
+        return FAULT
+    return BAD_INPUT
+
+
+def _usage(error: Any, name: str) -> int:
+    """Print what is wrong with options or arguments."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+    else:
+        name = error.ctx.command_path if error.ctx else name
+        message = error.format_message().rstrip(". \n")
+        say(f"{name}: {message}. Remedy: see {name} --help.")
+    return error.exit_code
+
+
+def short(error: BaseException) -> str:
+    """An error in one line of a bounded length."""
+    text = re.sub(r"\s+", " ", str(error))
+    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
+
+
+def report(error: BaseException) -> str:
+    """Write the traceback of an error to a file, and return what to report."""
+    about = f"trickless {__version__}, Python {platform.python_version()}, {platform.platform()}"
+    remedy = "Remedy: please report this line, with the command"
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="trickless-", suffix=".txt", delete=False, errors="backslashreplace"
+        ) as file:
+            file.write("".join([about, "\n", *traceback.format_exception(error)]))
+    except OSError:
+        return f"{remedy} and your versions: {about}."
+    return f"{remedy} and the traceback in {file.name}."

@@ -1,0 +1,1 @@
+"""Intake: from data as given to validated rows, targets and weights."""

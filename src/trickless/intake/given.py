@@ -1,0 +1,158 @@
+"""Targets and labels as the user passes them: arrays without masks, missing values and times."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse
+
+from trickless.arrays.devices import is_foreign
+from trickless.arrays.missing import is_masked, missing, unmasked
+from trickless.intake.labels import exactly, in_microseconds
+from trickless.neurons.patches import for_images
+from trickless.rules import shown
+from trickless.tables.encoder import why_no_number
+from trickless.tables.frames import is_frame
+from trickless.tables.times import DATES, DURATIONS, holds_times, kind_of_time
+
+_SINCE = (
+    ", such as (numpy.asarray(y, 'datetime64[us]') - numpy.datetime64('1970-01-01')) / "
+    "numpy.timedelta64(1, 'D')"
+)
+#: How times become numbers of days.
+_DAYS = {
+    DATES: _SINCE,
+    DURATIONS: ", such as numpy.asarray(y, 'timedelta64[us]') / numpy.timedelta64(1, 'D')",
+}
+
+
+def as_targets(owner: str, y: Any, numeric: bool) -> Any:
+    """Targets, or labels unless ``numeric``, as an array of one or two dimensions.
+
+    Missing values raise an error, and so do times as targets, since their unit would be a matter of
+    the container. Labels may be times to the microsecond. None and arrays of other libraries
+    are returned unchanged.
+    """
+    if scipy.sparse.issparse(y):
+        raise TypeError(f"{owner}: y is sparse, but targets are dense. Remedy: y.toarray().")
+    if y is None or is_foreign(y):
+        return y
+    given = unmasked(y)
+    try:
+        array = np.asarray(exactly(given))
+        # Text in a list would make a text of a missing value.
+        objects = np.array(given, dtype=object) if array.dtype.kind in "SU" else array
+    except ValueError as error:
+        remedy = "one number for each row, or as many in every row"
+        if not numeric:
+            remedy = "one label for each row; for several, MultiLabelBinarizer().fit_transform(y)"
+        raise ValueError(
+            f"{owner}: y is a {type(y).__name__} of values of several lengths. Remedy: {remedy}."
+        ) from error
+    _check_shape(owner, y, array, numeric)
+    if numeric and array.dtype.kind in "mM":
+        time = DATES if array.dtype.kind == "M" else DURATIONS
+        _refuse(owner, f"holds {time} of the type {array.dtype}", time)
+    check_there(owner, "y", objects, "a masked value" if is_masked(y) else "")
+    if numeric:
+        _check_numbers(owner, array)
+    return array if numeric else in_microseconds(owner, "y", array)
+
+
+def of_arrays(X: Any) -> Any:
+    """Rows in a list as one array, if they are masked or objects; other rows are unchanged."""
+    if not isinstance(X, list | tuple):
+        return X
+    if any(isinstance(row, np.ma.MaskedArray) for row in X):
+        return np.ma.array(X)
+    try:
+        array = np.asarray(X)
+    except ValueError:  # of several lengths
+        return X
+    return array if array.dtype.kind in "OmM" else X
+
+
+def check_shape(owner: str, X: Any, n_features: int | None) -> None:
+    """Check the dimensions of rows that have a shape, and their columns unless they are named."""
+    shape = tuple(getattr(X, "shape", ()))
+    if len(shape) > 2:
+        raise ValueError(
+            f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and columns. "
+            f"Remedy: {for_images('X', shape)}."
+        )
+    if n_features is None and shape[1:] == (0,):
+        raise ValueError(
+            f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required. "
+            "Remedy: pass at least one column."
+        )
+    if n_features is not None and len(shape) == 2 and shape[1] != n_features and not is_frame(X):
+        raise ValueError(
+            f"{owner}: X has {shape[1]} features, but {owner} is expecting {n_features} features "
+            "as input. Remedy: pass the columns that the model was fitted to, in the same order."
+        )
+
+
+def check_there(owner: str, name: str, array: np.ndarray, what: str = "") -> None:
+    """Check that no value is missing; ``what`` says in words what a missing value is."""
+    where = missing(array)
+    if where.any():
+        row = int(where.reshape(len(array), -1).any(axis=1).argmax())
+        what = what or str(why_no_number(array[where][0])).removeprefix("contains ")
+        raise ValueError(
+            f"{owner}: {name} contains {what} (row {row}), but missing values cannot be learned. "
+            "Remedy: leave these rows out."
+        )
+
+
+def _check_shape(owner: str, y: Any, array: np.ndarray, numeric: bool) -> None:
+    """Check that there is a target, or a row of targets, for each row."""
+    what = "number" if numeric else "label"
+    if array.ndim == 0:
+        column = f"frame[{y!r}], if that is a column; else " if isinstance(y, str) else ""
+        raise TypeError(
+            f"{owner}: y={shown(y)}, but it must hold a {what} for each row of X. Remedy: "
+            f"{column}an array or a list with as many values as X has rows."
+        )
+    if array.dtype.names is not None:
+        raise TypeError(
+            f"{owner}: y is an array of records with the fields "
+            f"{', '.join(map(repr, array.dtype.names))}, but it must hold a {what} for each row. "
+            f"Remedy: y[{array.dtype.names[0]!r}]."
+        )
+    if array.ndim > 2 or 0 in array.shape[1:]:
+        raise ValueError(
+            f"{owner}: y has the shape {array.shape}, but it must have one dimension, with a "
+            f"{what} for each row, or two, with at least one column. Remedy: y of shape "
+            f"({len(array)},); y.reshape(len(y), -1) has a column for each of several outputs."
+        )
+
+
+def _check_numbers(owner: str, array: np.ndarray) -> None:
+    """Check that targets are finite numbers; objects and texts may be numbers, too."""
+    if array.dtype.kind in "biuc":
+        return
+    if array.dtype.kind != "O" or not holds_times(array):
+        try:
+            if np.isfinite(array.astype(np.float64)).all():
+                return
+        except (TypeError, ValueError, OverflowError):
+            pass
+    for row, values in enumerate(array.reshape(len(array), -1).tolist()):
+        for value in values:
+            if (why := why_no_number(value)) is not None:
+                _refuse(owner, f"{why} (row {row})", kind_of_time(value))
+    _refuse(owner, "contains a number that is too large for float64")
+
+
+def _refuse(owner: str, what: str, time: str = "") -> NoReturn:
+    """Raise an error for targets that are no finite numbers."""
+    remedy = "replace it by a finite number, or leave these rows out"
+    if time:
+        remedy = f"numbers in a unit of your choice{_DAYS.get(time, '')}"
+    elif "contains text" in what:
+        remedy = "numbers; or a classifier, such as KitchenSinksClassifier, if y holds labels"
+    raise ValueError(
+        f"{owner}: y {what}, but the targets of a regressor must be finite numbers. Remedy: "
+        f"{remedy}."
+    )

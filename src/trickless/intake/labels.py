@@ -1,0 +1,379 @@
+"""Labels: converting classes to a matrix of ±1, and decision values to classes.
+
+Labels are compared as Python compares them, and text whatever its Unicode form. NumPy would compare
+integers of several types as float64, which is exact only up to 2^53.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from trickless.arrays.missing import missing, unmasked
+from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
+from trickless.functions.network import Network
+from trickless.intake.weights import check_range
+from trickless.neurons.forms import composed
+from trickless.rules import with_remedies
+from trickless.tables.encoder import why_no_number
+
+_BALANCE = "weights of classes of about 1, such as class_weight={'rare': 5.0}"
+
+
+class Labels(Stated):
+    """Targets of a classifier: ±1, in one column for two classes, else in one for each class.
+
+    The classes are all labels that may occur; None takes those of the first batch.
+    """
+
+    def __init__(self, owner: str, y: np.ndarray, classes: Any = None) -> None:
+        source = "y" if classes is None else "classes"
+        labels = distinct(owner, source, y if classes is None else classes)
+        if len(labels) < 2:
+            held = f"only one class, {labels.tolist()[0]!r}" if len(labels) else "no classes"
+            raise ValueError(
+                f"{owner}: {source} holds {held}, and a classifier needs at least two classes. "
+                "Remedy: check the split (rows of weight 0 do not count), or pass classes= with "
+                "all labels to partial_fit."
+            )
+        self.owner = owner
+        self.classes = labels
+
+    def check_state(self) -> None:
+        check_is("owner", self.owner, str)
+        check_is("classes", self.classes, np.ndarray)
+        check_same("dimensions of classes", self.classes.ndim, 1)
+        check_count("number of classes", len(self.classes), 2)
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns of targets and of decision values."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    def check_classes(self, classes: Any) -> None:
+        """Raise an error if classes are given and differ from those of the first batch."""
+        if classes is None:
+            return
+        classes = distinct(self.owner, "classes", classes)
+        if list(map(form, classes.tolist())) != list(map(form, self.classes.tolist())):
+            raise ValueError(
+                f"{self.owner}: classes={classes.tolist()!r}, but the first batch fixed the "
+                f"classes {self.classes.tolist()}. Remedy: pass all labels in the first call of "
+                "partial_fit, or leave classes out of later ones."
+            )
+
+    def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
+        """Labels as ±1 targets, shape (n_rows, n_outputs), of batches in a stream or of a fit."""
+        self.check_shape(y)
+        found = distinct(self.owner, "y", y)
+        unknown = found[positions(self.classes, found) < 0].tolist()
+        if unknown:
+            remedy = "pass classes= with all labels to the first call of partial_fit"
+            if not stream:
+                remedy = "fit with warm_start=False, which begins anew"
+            raise ValueError(
+                f"{self.owner}: y holds the label(s) {unknown}, which are not among the "
+                f"classes {self.classes.tolist()} fixed by the first batch. Remedy: {remedy}."
+            )
+        index = positions(self.classes, y)
+        if len(self.classes) == 2:
+            return np.where(index == 1, 1.0, -1.0)[:, None]
+        return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+
+    def check_shape(self, y: np.ndarray) -> None:
+        """Raise an error unless there is one label for each row."""
+        if y.reshape(len(y), -1).shape[1] > 1:
+            raise ValueError(
+                f"{self.owner}: y has the shape {y.shape}, but the first batch had one label for "
+                "each row. Remedy: y of shape (n_rows,) in every batch; a new model for several "
+                "labels a row."
+            )
+
+    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """The constant that a function of these targets begins with: 0, (n_outputs,)."""
+        return np.zeros(self.n_outputs)
+
+    def weights(
+        self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
+    ) -> np.ndarray | None:
+        """Weights of the rows times those of their classes.
+
+        The rows of a stream do not show the shares of the classes, so "balanced" raises an error.
+        """
+        if class_weight is None:
+            return weight
+        self._check_class_weight(class_weight, stream)
+        label = positions(self.classes, y)
+        if isinstance(class_weight, str):
+            each = balanced(np.bincount(label, weight, minlength=len(self.classes)))
+        else:
+            weight_of = {form(label): float(each) for label, each in class_weight.items()}
+            each = np.array([weight_of.get(form(c), 1.0) for c in self.classes.tolist()])
+        by_class = each[label]
+        check_range(self.owner, "class_weight", by_class, _BALANCE)
+        if weight is not None:
+            by_class = by_class * weight
+            check_range(self.owner, "class_weight times sample_weight", by_class, _BALANCE)
+        return by_class
+
+    def _check_class_weight(self, class_weight: Any, stream: bool) -> None:
+        if isinstance(class_weight, str) and stream:
+            raise ValueError(
+                f"{self.owner}: class_weight={class_weight!r} needs the shares of the classes in "
+                "all rows, which partial_fit does not know. Remedy: pass the weights as a "
+                "dictionary, or call fit."
+            )
+        named = [] if isinstance(class_weight, str) else list(class_weight)
+        classes = list(map(form, self.classes.tolist()))
+        unknown = [label for label in named if form(label) not in classes]
+        if unknown:
+            raise ValueError(
+                f"{self.owner}: class_weight={class_weight!r} has weights for {unknown!r}, but the "
+                f"classes are {self.classes.tolist()}. Remedy: use the labels that y holds as keys."
+            )
+
+    def network(self, network: Network) -> Network:
+        """A network of decision values, which have no units: the same."""
+        return network
+
+    def differences(self, decisions: Any) -> Any:
+        """Differences of decision values, which have no other unit."""
+        return decisions
+
+    def labels(self, decisions: np.ndarray) -> np.ndarray:
+        """The predicted label of each row."""
+        binary = decisions.shape[1] == 1
+        return self.classes[(decisions[:, 0] > 0).astype(int) if binary else decisions.argmax(1)]
+
+    def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """1 for each misclassified row, else 0."""
+        if targets.shape[1] == 1:
+            return np.where((decisions > 0) == (targets > 0), 0.0, 1.0)[:, 0]
+        return np.where(decisions.argmax(axis=1) == targets.argmax(axis=1), 0.0, 1.0)
+
+
+class LabelSets(Stated):
+    """Targets of a classifier of several labels a row: 1 where a row has the label, else 0.
+
+    Each label is learned by itself, as ±1. The classes are the numbers of the columns of y.
+    """
+
+    def __init__(self, owner: str, y: np.ndarray) -> None:
+        self.owner = owner
+        self.classes = np.arange(y.shape[1])
+
+    def check_state(self) -> None:
+        check_is("owner", self.owner, str)
+        check_array("classes", self.classes, "i8", (None,))
+        check_same("classes", self.classes.tolist(), list(range(len(self.classes))))
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns of targets and of decision values."""
+        return len(self.classes)
+
+    def check_classes(self, classes: Any) -> None:
+        """Raise an error if classes are given that are not the numbers of the columns."""
+        if classes is not None and not np.array_equal(classes, self.classes):
+            raise ValueError(
+                f"{self.owner}: classes={classes!r}, but y has a column for each of "
+                f"{self.n_outputs} labels. Remedy: leave classes out."
+            )
+
+    def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
+        """Labels as ±1 targets, shape (n_rows, n_labels)."""
+        self.check_shape(y)
+        if not np.isin(y, (0, 1)).all():
+            wrong = y[~np.isin(y, (0, 1))].tolist()[0]
+            raise ValueError(
+                f"{self.owner}: y has {y.shape[1]} columns and holds {wrong!r}, but with several "
+                "labels a row it must be 1 where the row has the label, else 0. Remedy: "
+                "sklearn.preprocessing.MultiLabelBinarizer, or MultiOutputClassifier for several "
+                "outputs with classes of their own."
+            )
+        return 2.0 * y - 1
+
+    def check_shape(self, y: np.ndarray) -> None:
+        """Raise an error unless there is a column for each label."""
+        if y.ndim != 2 or y.shape[1] != self.n_outputs:
+            raise ValueError(
+                f"{self.owner}: y has the shape {y.shape}, but the first batch had a column for "
+                f"each of {self.n_outputs} labels. Remedy: the same columns in every batch."
+            )
+
+    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """The constant that a function of these targets begins with: 0, (n_labels,)."""
+        return np.zeros(self.n_outputs)
+
+    def weights(
+        self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
+    ) -> np.ndarray | None:
+        """Weights of the rows; classes have none, since a row may have several labels."""
+        if class_weight is not None:
+            raise ValueError(
+                f"{self.owner}: class_weight={class_weight!r} does not go with several labels a "
+                "row. Remedy: sample_weight."
+            )
+        return weight
+
+    def network(self, network: Network) -> Network:
+        """A network of decision values, which have no units: the same."""
+        return network
+
+    def labels(self, decisions: np.ndarray) -> np.ndarray:
+        """1 for each predicted label, else 0: shape (n_rows, n_labels)."""
+        return (decisions > 0).astype(int)
+
+
+def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -> None:
+    """Raise an error if the weights of the classes make the weights of all rows 0."""
+    if not n_left:
+        raise ValueError(
+            f"{owner}: class_weight={class_weight!r} gives every one of {n_rows} rows the weight "
+            "0, so there is nothing to learn from. Remedy: a positive weight for one of the "
+            "classes in y."
+        )
+
+
+def positions(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The place of each label among the classes; −1 if it is none of them."""
+    found, where = np.unique(labels, return_inverse=True)
+    place = {form(label): i for i, label in enumerate(classes.tolist())}
+    index = [place.get(form(label), -1) for label in found.tolist()]
+    return np.array(index, dtype=int)[where.ravel()]
+
+
+def form(label: Any) -> Any:
+    """A label in the form that is compared: text is composed, as names are."""
+    return composed(label) if isinstance(label, str) else label
+
+
+def one_form(labels: np.ndarray) -> np.ndarray:
+    """Distinct labels in sorted order without other Unicode forms of an earlier one."""
+    forms = {form(label): i for i, label in reversed(list(enumerate(labels.tolist())))}
+    return labels if len(forms) == len(labels) else labels[sorted(forms.values())]
+
+
+def spelled_as_classes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Labels in the spelling of the classes, where they differ in their Unicode form."""
+    known = {form(label): label for label in classes.tolist()}
+    texts = (label for label in set(y.ravel().tolist()) if isinstance(label, str))
+    others = {text: name for text in texts if (name := known.get(form(text), text)) != text}
+    return np.array([others.get(text, text) for text in y.tolist()]) if others else y
+
+
+def exactly(y: Any) -> Any:
+    """Labels or targets in a form from which integers are not read as float64.
+
+    This converts nullable integers without missing values, and lists of integers that no type of
+    NumPy holds together. It also converts objects that are all integers or all truth values. Other
+    y are returned unchanged.
+    """
+    if isinstance(y, list | tuple):
+        return _integers(y) if all(type(label) is int for label in y) else y
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
+    if kind == "O" and getattr(y, "ndim", 0) == 1 and isinstance(y.dtype, np.dtype):
+        values = y.tolist()
+        if all(isinstance(label, bool | np.bool_) for label in values):
+            return np.array(values, dtype=bool)
+        return _integers(values) if all(type(label) is int for label in values) else y
+    if kind not in ("i", "u", "b") or isinstance(y.dtype, np.dtype) or not hasattr(y, "isna"):
+        return y
+    of_numpy = {"i": np.int64, "u": np.uint64, "b": np.bool_}[kind]
+    return y if y.isna().any() else y.to_numpy(dtype=of_numpy)
+
+
+def in_microseconds(owner: str, source: str, labels: Any) -> Any:
+    """Labels that are times in one unit, which Python has as well; other labels are unchanged."""
+    kind = getattr(getattr(labels, "dtype", None), "kind", "")
+    if kind not in ("m", "M") or not isinstance(labels, np.ndarray):
+        return labels
+    micro = labels.astype(f"{kind}8[us]")
+    if (micro != labels).any():
+        raise ValueError(
+            f"{owner}: {source} holds times with nanoseconds, which cannot be labels. Remedy: "
+            "labels that are text, such as numpy.asarray(y).astype(str)."
+        )
+    return micro
+
+
+def together(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """The labels of several arrays in one."""
+    if all(part.dtype.kind in "iu" for part in parts):
+        return _integers([label for part in parts for label in part.tolist()])
+    return np.concatenate(parts)
+
+
+def _integers(values: Sequence[int]) -> np.ndarray:
+    """Integers as an array, of Python's integers if no type of NumPy holds all of them."""
+    array = np.array(values)
+    return array if array.dtype.kind in "iuO" else np.array(values, dtype=object)
+
+
+def distinct(owner: str, source: str, labels: Any) -> np.ndarray:
+    """Distinct labels in sorted order; an error if they cannot be sorted."""
+    if source == "classes":
+        labels = _as_list(owner, labels)
+    types = sorted({type(label).__name__ for label in _objects_among(labels)})
+    if types:
+        raise TypeError(
+            f"{owner}: {source} holds labels that cannot be classes: their type is "
+            f"{' and '.join(types)}. Remedy: labels of one type, text or integers, such as "
+            f"numpy.asarray({source}).astype(str)."
+        )
+    try:
+        found = one_form(np.unique(labels))
+        if len(found):
+            with with_remedies(owner):
+                check_classification_targets(labels)
+        return found
+    except TypeError as error:
+        raise TypeError(
+            f"{owner}: {source} holds labels that cannot be classes: {error}. Remedy: labels of "
+            "one type, text or integers, with none missing."
+        ) from error
+
+
+def _objects_among(labels: Any) -> list[Any]:
+    """Labels of an array of bytes or objects, unless all are text, or all are integers."""
+    array = np.asarray(labels)
+    if array.dtype.kind not in "SO" or array.ndim > 1:
+        return []
+    values: list[Any] = array.tolist()
+    alike = any(all(isinstance(value, kind) for value in values) for kind in (str, int))
+    return [] if alike else values
+
+
+def _as_list(owner: str, classes: Any) -> Any:
+    """Labels given as a sequence, a set, or the keys of a dictionary."""
+    if isinstance(classes, Set):
+        classes = list(classes)
+    if isinstance(classes, str | bytes) or not hasattr(classes, "__len__"):
+        raise TypeError(
+            f"{owner}: classes={classes!r}, but it must hold all labels. Remedy: a list of "
+            "labels, such as classes=[0, 1]."
+        )
+    classes = exactly(unmasked(classes))
+    if hasattr(classes, "dtype"):
+        classes = in_microseconds(owner, "classes", np.asarray(classes))
+    array = np.array(classes, dtype=object)
+    if (gaps := missing(array)).any():
+        raise ValueError(
+            f"{owner}: classes={classes!r} {why_no_number(array[gaps][0])}, which is not a label. "
+            "Remedy: leave it out."
+        )
+    return classes
+
+
+def balanced(total: np.ndarray) -> np.ndarray:
+    """Weights that give all classes the same total weight, from the total weights of their rows.
+
+    The mean weight of the rows does not change. Classes without rows get the weight 1. Weights are
+    rounded to twelve digits, so that they do not depend on the order in which totals were summed.
+    """
+    mean = total.sum() / np.count_nonzero(total)
+    each = np.divide(mean, total, where=total > 0, out=np.ones(len(total)))
+    return np.array([float(f"{weight:.12g}") for weight in each])

@@ -1,0 +1,410 @@
+"""Rows: converting X, as the user passes it, to a validated matrix in the learner's precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import validate_data
+
+from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
+from trickless.arrays.missing import is_masked, missing, unmasked
+from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.sparse import canonical, check_rows
+from trickless.arrays.stated import Stated, check_array, check_is, check_same
+from trickless.intake.device_checks import check_double, check_place, check_readable, check_together
+from trickless.intake.gaps import missing_by_column, warn_of_gaps
+from trickless.intake.given import as_targets, check_shape, of_arrays
+from trickless.intake.resolution import (
+    check_overflow,
+    merged,
+    warn_of_resolution,
+    warn_of_rounded_integers,
+)
+from trickless.intake.weights import check_weights
+from trickless.neurons import Inputs, Neurons
+from trickless.neurons.forms import why_ambiguous
+from trickless.rules import with_remedies
+from trickless.tables.encoder import TableEncoder, why_no_numbers, why_no_table
+from trickless.tables.frames import (
+    is_frame,
+    is_numbered,
+    unnamed,
+    with_names_as_text,
+    with_times_as_days,
+)
+from trickless.tables.times import as_numbers, holds_times
+
+_FINITE = (
+    "rows must be finite numbers. Remedy: encode it, or fill it in (sklearn.impute), in a pipeline."
+)
+_FLOATS = (np.float64, np.float32)
+
+#: Rows, targets and weights of a batch.
+Batch = tuple[Any, np.ndarray, np.ndarray | None]
+
+
+class Matrix(Stated):
+    """The default kind of rows: finite numbers, dense or sparse.
+
+    Other kinds of rows derive from this class.
+
+    Attributes
+    ----------
+    tables : bool
+        Whether data frames with categories and missing values are accepted.
+    devices : bool
+        Whether arrays of other libraries are accepted, and processed on their device.
+    apart : bool
+        Whether each column matters by itself, and not only the distances between rows.
+    by_order : bool
+        Whether the order of a column's values matters, however close they are.
+    without_gaps : str or None
+        The chosen family, if it takes no missing values although the given family does.
+    """
+
+    tables = False
+    devices = False
+    apart = False
+    by_order = False
+    without_gaps: str | None = None
+
+    def check_state(self) -> None:
+        for name in ("tables", "devices", "apart", "by_order"):
+            check_is(name, getattr(self, name), bool)
+        check_is("without_gaps", self.without_gaps, str | None)
+
+    def check(self, owner: str, X: Any) -> None:
+        """Raise an error for validated rows that the learner cannot process."""
+
+    def check_stored(self, name: str, X: Any, n_rows: int | None, n_features: int) -> None:
+        """Check that rows of a state are in the form that ``points`` gives."""
+        check_rows(name, X, n_rows, n_features)
+
+    def check_later(self, owner: str) -> None:
+        """Raise an error if there can be no later batch."""
+
+    def points(self, owner: str, X: Any, first: bool) -> Any:
+        """Validated rows in the form that the learner needs; by default, they are unchanged."""
+        return X
+
+    def why_refused(self, X: Any) -> str | None:
+        """Explain why rows are not finite numbers, with a remedy; None if the reason is unknown."""
+        return why_no_numbers(X, _FINITE)
+
+
+class RowsOfNeurons(Matrix):
+    """The kind of rows that a family of neurons takes.
+
+    With ``devices``, the learner accepts arrays of other libraries.
+    """
+
+    def __init__(self, neurons: Neurons, devices: bool) -> None:
+        self.family = type(neurons).__name__
+        self.tables = self.apart = neurons.accepts_tables
+        self.by_order = neurons.by_order
+        self.sparse = neurons.accepts_sparse
+        self.devices = devices
+
+    def check_state(self) -> None:
+        super().check_state()
+        check_is("family", self.family, str)
+        check_is("sparse", self.sparse, bool)
+
+    def check(self, owner: str, X: Any) -> None:
+        """Raise an error for sparse rows, or missing values, if the neurons do not take them."""
+        if self.without_gaps is not None and not scipy.sparse.issparse(X):
+            missing = np.isnan(to_host(X)).any(axis=0)
+            if missing.any():
+                raise ValueError(
+                    f"{owner}: column {int(missing.argmax())} of X holds missing values, but the "
+                    f"first batch had none, so {self.without_gaps} was chosen, which takes finite "
+                    "numbers only. Remedy: fill them in (sklearn.impute), or fit to rows with "
+                    "missing values."
+                )
+        if scipy.sparse.issparse(X) and not self.sparse:
+            raise TypeError(
+                f"{owner}: X is a sparse matrix of shape {X.shape}, but neurons={self.family}() "
+                "works on dense rows only. Remedy: pass X.toarray(), or choose neurons that take "
+                "sparse rows, such as 'gaussian'."
+            )
+
+    def why_refused(self, X: Any) -> str | None:
+        """Explain why rows are not a table or finite numbers; None if the reason is unknown."""
+        if self.tables:
+            return why_no_table(X)
+        return why_no_numbers(
+            X,
+            f"neurons={self.family}() takes finite numbers only. Remedy: neurons=Tabular(), or "
+            "neurons=Trees() for Doubly Stochastic Gradients. They take missing values and, in "
+            "data frames, text and dates. Or encode it, or fill it in (sklearn.impute), in a "
+            "pipeline.",
+        )
+
+
+class Rows(Stated):
+    """Validates the rows of a learner: the first batch decides what later batches must be like.
+
+    Attributes
+    ----------
+    encoder : TableEncoder or None
+        What the columns hold, if the learner accepts tables and the first batch was a data frame.
+    place : str or None
+        Library and device of the first batch. None for a model from a file, which accepts any.
+    resolved : bool
+        Whether the first batch keeps its digits in the learner's precision. If not, there was a
+        warning.
+    labels_beside_rows : bool
+        Whether y was an array of another library, so that predicted labels are, too.
+    had_gaps : array of shape (n_features,) or None
+        Columns of a table that had missing values in training; None for other rows.
+    """
+
+    had_gaps: np.ndarray | None = None  # in files of older versions
+
+    def __init__(self, owner: str, dtype: Any, kind: Matrix, numeric: bool) -> None:
+        self.owner = owner
+        self.numeric = numeric
+        self.dtype = np.dtype(dtype)
+        self.kind = kind
+        self.encoder: TableEncoder | None = None
+        self.place: str | None = None
+        self.labels_beside_rows = False
+        self.resolved = True
+
+    def check_state(self) -> None:
+        check_is("owner", self.owner, str)
+        check_is("kind", self.kind, Matrix)
+        check_is("encoder", self.encoder, TableEncoder | None)
+        for name in ("numeric", "labels_beside_rows", "resolved"):
+            check_is(name, getattr(self, name), bool | np.bool_)
+        check_is("place", self.place, str | None)
+        if self.had_gaps is not None:
+            check_array("had_gaps", self.had_gaps, "b1", (None,))
+        check_is("dtype", self.dtype, np.dtype)
+        check_same("dtype", self.dtype.kind, "f")
+
+    def first(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> Batch:
+        """The rows, targets and weights of the first batch, without rows of weight 0.
+
+        A learner without targets has y = None. Sets ``n_features_in_`` and ``feature_names_in_`` of
+        the learner.
+        """
+        check_together(self.owner, X, y=y, sample_weight=sample_weight)
+        self.labels_beside_rows = dispatches() and is_foreign(y)
+        if y is None and not learner.__sklearn_tags__().target_tags.required:
+            X = self._validated(learner, X, "no_validation", reset=True)
+        else:
+            X, y = self._validated(learner, X, to_host(y), reset=True)
+        self.kind.check(self.owner, X)
+        self.place = place(X)
+        weight = check_weights(self.owner, to_host(sample_weight), X)
+        X, y, weight = that_count(self.kind.points(self.owner, X, True), y, weight)
+        names = getattr(learner, "feature_names_in_", None)
+        X = self._in_precision(X, first=True, names=names)
+        self._see_gaps(learner, X)
+        return X, y, weight
+
+    def later(self, learner: Any, X: Any, y: Any, sample_weight: Any, may_be_empty: bool) -> Batch:
+        """The same for a later batch. If it may be empty, all weights may be 0."""
+        check_together(self.owner, X, y=y, sample_weight=sample_weight)
+        X, y = self._validated(learner, X, to_host(y), reset=False)
+        self._check_kind(X)
+        self.kind.check_later(self.owner)
+        weight = check_weights(self.owner, to_host(sample_weight), X, may_be_empty)
+        X, y, weight = that_count(X, y, weight)
+        if len(y):
+            X = self._in_precision(X)
+            self._see_gaps(learner, X)
+        return X, y, weight
+
+    def to_predict(self, learner: Any, X: Any) -> Any:
+        """Rows for prediction, validated and in the learner's precision."""
+        X = self._validated(learner, X, "no_validation", reset=False)
+        self._check_kind(X)
+        X = self._in_precision(self.kind.points(self.owner, X, False))
+        if self.had_gaps is not None:
+            warn_of_gaps(self.owner, X, self.inputs(learner, X.shape[1]), self.had_gaps)
+        return X
+
+    def _see_gaps(self, learner: Any, X: Any) -> None:
+        """Keep in mind which columns of training rows have missing values."""
+        if self.kind.tables and not scipy.sparse.issparse(X):
+            found = missing_by_column(X, self.inputs(learner, X.shape[1])) > 0
+            self.had_gaps = found if self.had_gaps is None else self.had_gaps | found
+
+    def inputs(self, learner: Any, n_features: int) -> Inputs:
+        """Names and numbers of categories of the columns, for families of neurons."""
+        names = getattr(learner, "feature_names_in_", None)
+        names = None if names is None else tuple(names.tolist())
+        if self.encoder is None:
+            return Inputs(np.zeros(n_features, dtype=int), names)
+        return Inputs(self.encoder.n_categories, names)
+
+    def _check_kind(self, X: Any) -> None:
+        self.kind.check(self.owner, X)
+        check_place(self.owner, X, self.place)
+
+    def _validated(self, learner: Any, X: Any, y: Any, reset: bool) -> Any:
+        """Rows, and targets if there are any, as arrays of finite numbers."""
+        check_shape(self.owner, X, None if reset else learner.n_features_in_)
+        X = canonical_rows(self.owner, X)
+        numbered = is_frame(X) and self._is_numbered(learner, X, reset)
+        if is_frame(X):
+            X = with_names_as_text(X, () if reset else getattr(learner, "feature_names_in_", ()))
+            if (why := why_ambiguous(X.columns)) is not None:
+                raise ValueError(f"{self.owner}: X has {why}. Remedy: keep one of them.")
+        if self.kind.tables:
+            X = self._encoded(learner, X, reset, numbered)
+        elif is_frame(X):
+            X = with_times_as_days(X)
+        has_targets = not (isinstance(y, str) and y == "no_validation")
+        if has_targets or reset:
+            warn_of_rounded_integers(self.owner, "X", X)
+        if has_targets:
+            y = as_targets(self.owner, y, self.numeric)
+            if self.numeric:
+                warn_of_rounded_integers(self.owner, "y", y)
+        if numbered:
+            X = unnamed(X)
+        X = self._as_numbers(X)
+        check_readable(self.owner, X, self.kind.devices)
+        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
+        if self.kind.tables:
+            options["ensure_all_finite"] = "allow-nan"
+        if has_targets:
+            several = self.numeric or self._has_sets(learner, y)
+            options |= {"multi_output": several, "y_numeric": self.numeric}
+        try:
+            # NumPy warns of sums that detect values that are not finite.
+            with with_remedies(self.owner), np.errstate(invalid="ignore"):
+                return validate_data(learner, X, y, **options)
+        except (TypeError, ValueError) as error:
+            if (why := self.kind.why_refused(X)) is None:
+                raise
+            raise ValueError(f"{self.owner}: {why}") from error
+
+    def _as_numbers(self, X: Any) -> Any:
+        """An array without a mask, with times as days; objects that are missing become NaN.
+
+        Families that take no missing values refuse them. Other rows are unchanged.
+        """
+        X = of_arrays(X)
+        if not isinstance(X, np.ndarray):
+            return X
+        objects = X.dtype.kind == "O"
+        has_gaps = is_masked(X) or (objects and bool(missing(X).any()))
+        doubtful = (has_gaps and not self.kind.tables) or (objects and holds_times(X))
+        if doubtful and (why := self.kind.why_refused(X)) is not None:
+            raise ValueError(f"{self.owner}: {why}")
+        X = as_numbers(unmasked(X))
+        return np.where(missing(X), np.nan, X) if objects and has_gaps else X
+
+    def _has_sets(self, learner: Any, y: Any) -> bool:
+        """Whether y of a classifier has several labels for each row, which the learner takes."""
+        try:
+            shape = () if self.numeric else np.asarray(y).shape
+        except ValueError:  # of lists of several lengths
+            return False
+        if len(shape) != 2 or shape[1] < 2:
+            return False
+        if not learner._takes_sets:
+            raise ValueError(
+                f"{self.owner}: y has the shape {shape}, but one label for each row is needed. "
+                "Remedy: y of shape (n_rows,); for several labels a row, "
+                "KitchenSinksClassifier(loss='squared_error'), or "
+                "sklearn.multioutput.MultiOutputClassifier."
+            )
+        return True
+
+    def _is_numbered(self, learner: Any, X: Any, reset: bool) -> bool:
+        """Whether the columns of a data frame are found by their positions, as in arrays.
+
+        Names are compared as text. Numbers from 0 on are positions, unless the first batch had them
+        as text.
+        """
+        names: list[str] = list(map(str, X.columns))
+        known: Any = getattr(learner, "feature_names_in_", None)
+        are_places, are_text = is_numbered(X), all(isinstance(name, str) for name in X.columns)
+        if reset or known is not None:
+            had_them = not reset and names == known.tolist()
+            return are_places and not are_text and not had_them
+        if not are_places and sorted(names) == sorted(map(str, range(len(names)))):
+            raise ValueError(
+                f"{self.owner}: X has the columns {names[:10]}, but the feature names should match "
+                "those that were passed during fit, which are numbers in order. Remedy: "
+                "X[sorted(X.columns, key=int)], or X.to_numpy() to use their positions."
+            )
+        return are_places
+
+    def _encoded(self, learner: Any, X: Any, reset: bool, numbered: bool) -> Any:
+        """A data frame as numbers, with codes for categories; other rows unchanged."""
+        if reset:
+            self.encoder = TableEncoder(self.owner, X) if is_frame(X) else None
+            if self.encoder is not None:
+                self.encoder.warn_of_names(self.owner, X)
+        elif self.encoder is not None and is_frame(X):
+            with with_remedies(self.owner):  # names before types
+                rows = unnamed(X) if numbered else X
+                validate_data(learner, rows, reset=False, skip_check_array=True)
+        return X if self.encoder is None else self.encoder(self.owner, unmasked(of_arrays(X)))
+
+    def _in_precision(self, X: Any, first: bool = False, names: Any = None) -> Any:
+        """Rows in the learner's precision; warns if the first batch loses too much by it."""
+        check_double(self.owner, X, self.dtype, has_double(X))
+        if self.encoder is not None:
+            if first:
+                self.encoder.settle(X, merged(X, self.dtype))
+            X = self.encoder.relative(X)
+        with np.errstate(over="ignore"):
+            if on_host(X):
+                converted = X.astype(self.dtype, copy=False)
+            else:
+                xp = namespace(X)
+                converted = xp.astype(X, getattr(xp, self.dtype.name), copy=False)
+        if converted is not X:
+            check_overflow(self.owner, converted, self.dtype)
+        if first:
+            kind = self.kind
+            poor = warn_of_resolution(self.owner, X, self.dtype, kind.apart, kind.by_order, names)
+            self.resolved = not poor
+        return converted
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and files forget the device, so that later rows may be on any device."""
+        return self.__dict__ | {"place": None}
+
+
+def canonical_rows(owner: str, X: Any) -> Any:
+    """Sparse rows in canonical form, which is checked; other rows unchanged."""
+    try:
+        return canonical(X)
+    except ValueError as error:
+        raise ValueError(
+            f"{owner}: X is a damaged {type(X).__name__}: {error}. Remedy: make it anew, for "
+            "instance from (data, (rows, columns))."
+        ) from error
+
+
+def _precisions(X: Any) -> tuple[Any, ...]:
+    """Precisions that are kept; rows in other precisions are converted to the first of them."""
+    if not (dispatches() and is_foreign(X)):
+        return _FLOATS
+    xp = namespace(X)
+    return (xp.float64, xp.float32) if has_double(X) else (xp.float32,)
+
+
+def precision_of(X: Any) -> str:
+    """The name of the precision that keeps X: "float32", or "float64"."""
+    kinds = set(map(str, X.dtypes)) if is_frame(X) else {str(getattr(X, "dtype", ""))}
+    single = kinds and all(kind.lower().endswith("float32") for kind in kinds)
+    return "float32" if single else "float64"
+
+
+def that_count(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
+    """Rows with a positive weight, and their targets and weights."""
+    if weight is None or weight.all():
+        return X, y, weight
+    kept = weight > 0
+    return take(X, kept), None if y is None else y[kept], weight[kept]

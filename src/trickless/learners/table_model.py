@@ -1,0 +1,574 @@
+"""A learner with a description of its table, which ``trickless fit`` saves.
+
+The description has the names, types, scales and categories of the columns, and the target. With it,
+a model can predict a table directly from a file or a data frame.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+import sklearn
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from trickless.arrays.stated import (
+    Stated,
+    check_count,
+    check_is,
+    check_list,
+    check_number,
+    check_same,
+)
+from trickless.arrays.states import TrainingLock, snapshot
+from trickless.neurons import make_neurons
+from trickless.neurons.histograms import Histograms
+from trickless.tables.categories import warn_of_names, warn_of_new, without_rare
+from trickless.tables.columns import codes_of, column_of, frame_of, new_texts, values_of
+from trickless.tables.frames import OBJECTS, PandasColumn
+from trickless.tables.parse_text import MISSING, has_zone, why_no_date_format
+from trickless.tables.spellings import PLAIN, Spelling, check_spelling, read_number
+
+#: What a column may hold.
+KINDS = "number", "date", "zoned date", "category"
+#: Rows are sparse if at most this share of their numbers is not 0, as in scikit-learn.
+_SPARSE = 0.3
+#: Rows are predicted in parts with about this many numbers.
+_CELLS = 2**22
+#: The largest number of single precision.
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
+
+
+class TableColumn(NamedTuple):
+    """A column that a model learned from.
+
+    Usually ``trickless fit`` fills these in.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    kind : {"number", "date", "zoned date", "category"}
+        What the column holds. Truth values are numbers. Dates and times are days since 1970, and
+        have another kind if they have a time zone.
+    mean : float, default=0.0
+        Mean of the known values, which is subtracted to standardise the column.
+    scale : float, default=1.0
+        Standard deviation of the known values, by which the column is then divided.
+    categories : list of str, default=[]
+        The categories in training, as sorted text. A number is written in digits. A value matches
+        the category with the same spelling. Otherwise it matches a category with the same meaning,
+        such as 501 for 00501, and true for TRUE.
+    has_missing : bool, default=False
+        Whether values were missing in training.
+    median : float, default=0.0
+        Approximate median of the known values. Families that take tables get differences from it.
+    date_format : str, default=""
+        Format of dates in text, in the codes of ``datetime.strptime``; "" for 2026-01-31.
+    spelling : Spelling or None, default=None
+        How text spells numbers: the decimal sign, what separates thousands, and the unit that all
+        numbers have. None for numbers such as 1234.5.
+    """
+
+    name: str
+    kind: str
+    mean: float = 0.0
+    scale: float = 1.0
+    categories: list[str] = []
+    has_missing: bool = False
+    median: float = 0.0
+    date_format: str = ""
+    spelling: Spelling | None = None
+
+    def check(self) -> None:
+        """Raise a ValueError if this does not describe a column."""
+        check_is("name", self.name, str)
+        if self.kind not in KINDS:
+            raise ValueError(f"kind: {self.kind!r} is not one of {', '.join(KINDS)}")
+        for name in ("mean", "scale", "median"):
+            check_number(name, getattr(self, name))
+        if self.scale <= 0:
+            raise ValueError(f"scale: {self.scale} is not above 0")
+        check_list("categories", self.categories, str)
+        check_same("different categories", len(set(self.categories)), len(self.categories))
+        check_is("has_missing", self.has_missing, bool)
+        check_is("date_format", self.date_format, str)
+        if self.date_format:
+            check_same("kind", self.kind, "zoned date" if has_zone(self.date_format) else "date")
+            if (why := why_no_date_format(self.date_format)) is not None:
+                raise ValueError(f"date_format: {why}")
+        if self.spelling is not None:
+            check_spelling("spelling", self.spelling)
+
+
+def _has_probabilities(model: TableModel) -> bool:
+    return hasattr(model.learner, "predict_proba")
+
+
+class TableModel(Stated, BaseEstimator):
+    """A learner with a description of its table. It takes data frames, and finds columns by name.
+
+    The command ``trickless fit`` makes it and :func:`trickless.load` reads it. A data frame is from
+    pandas, or is an object with a method ``to_pandas``, such as an Arrow table. It may have more
+    columns than the model needs, in any order. Names are compared as text: 0 is '0'. The model
+    follows the same rules as the command line, and raises an error in the same cases.
+
+    Families that take tables, such as "tabular", get missing values and categories directly. They
+    get numbers and dates as differences from their median. Other families get only numbers:
+
+    - Numbers and dates are standardised, except for histograms. A missing number becomes the mean.
+    - A column of categories becomes a column of zeros and ones for each category.
+    - If a column had missing values in training, one more column says where they are.
+    - Rows are sparse if most of their numbers are zeros and the family takes sparse rows.
+
+    Usually ``trickless fit`` fills these in.
+
+    Parameters
+    ----------
+    learner : estimator
+        The learner, which must learn from drawn neurons.
+    columns : list of TableColumn
+        The columns to learn from.
+    target : str
+        The column to predict.
+    classes : array or None, default=None
+        The class labels, for classification: texts, whole numbers or truth values.
+    weight : str or None, default=None
+        Name of a column with the weights of the rows. It is not an input of the model.
+    spelling : Spelling or None, default=None
+        How text spells the numbers of the target; None for numbers such as 1234.5.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from trickless import KitchenSinksRegressor, TableColumn, TableModel
+    >>> frame = pd.DataFrame({"age": [20, 35, None, 64] * 25, "town": ["A", "B", "B", None] * 25})
+    >>> frame["income"] = [1.0, 2.0, 3.0, 4.0] * 25
+    >>> columns = [TableColumn("age", "number", mean=40.0, scale=18.0)]
+    >>> columns += [TableColumn("town", "category", categories=["A", "B"])]
+    >>> learner = KitchenSinksRegressor("tabular", n_neurons=50, random_state=0)
+    >>> model = TableModel(learner, columns, "income").partial_fit(frame)
+    >>> model.predict(frame[["town", "age"]])[:4].round(1)
+    array([1., 2., 3., 4.])
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        columns: list[TableColumn],
+        target: str,
+        classes: np.ndarray | None = None,
+        weight: str | None = None,
+        spelling: Spelling | None = None,
+    ) -> None:
+        self.learner = learner
+        self.columns = columns
+        self.target = target
+        self.classes = classes
+        self.weight = weight
+        self.spelling = spelling
+
+    def check_state(self) -> None:
+        check_is("learner", self.learner, BaseEstimator)
+        check_list("columns", self.columns, TableColumn)
+        check_count("number of columns", len(self.columns), 1)
+        for column in self.columns:
+            column.check()
+        names = {column.name for column in self.columns}
+        check_same("different names of columns", len(names), len(self.columns))
+        check_is("target", self.target, str)
+        check_is("weight", self.weight, str | None)
+        if self.spelling is not None:
+            check_spelling("spelling", self.spelling)
+        if self.classes is not None:
+            check_is("classes", self.classes, np.ndarray)
+            check_same("dimensions of classes", self.classes.ndim, 1)
+            if self.classes.dtype.kind not in "Uiufb":
+                raise ValueError(f"classes: the type is {self.classes.dtype}")
+
+    def __repr__(self) -> str:
+        return f"TableModel({self.learner!r}, {len(self.columns)} columns, target={self.target!r})"
+
+    @property
+    def task(self) -> str:
+        """The task of the learner: "classification" or "regression"."""
+        return "classification" if is_classifier(self.learner) else "regression"
+
+    @property
+    def width(self) -> int:
+        """The approximate number of values that the learner gets for a row."""
+        neurons, least = make_neurons(self.learner.neurons), len(self.columns)
+        if neurons.accepts_tables:
+            return least
+        width = sum(
+            (len(about.categories) if about.kind == "category" else 1) + about.has_missing
+            for about in self.columns
+        )
+        return least if neurons.accepts_sparse and least <= _SPARSE * width else width
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The class labels, in the order of the columns of :meth:`predict_proba`."""
+        labels: np.ndarray = self.learner.classes_
+        return labels
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """The names of the columns that the model learned from, shape (n_columns,)."""
+        check_is_fitted(self)
+        return np.array([column.name for column in self.columns], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, of_learner = super().__sklearn_tags__(), get_tags(self.learner)
+        tags.estimator_type = of_learner.estimator_type
+        tags.classifier_tags = of_learner.classifier_tags
+        tags.regressor_tags = of_learner.regressor_tags
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return bool(self.learner.__sklearn_is_fitted__())
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableModel:
+        """Fit the learner to all rows. The description of the columns stays unchanged.
+
+        Parameters
+        ----------
+        X : data frame
+            With the target, unless ``y`` is given.
+        y : array of shape (n_rows,), default=None
+            The target. It replaces the target in X. Rows without a target are left out.
+        sample_weight : array of shape (n_rows,), default=None
+            Weights of the rows. They replace the column ``weight`` of X.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a weight is missing, infinite or negative, or if the learner takes no weights.
+        """
+        rows, there = self._with_target(X, y)
+        frame = _with_rows(rows)
+        weights = self._weights(self.learner.fit, X, there, sample_weight)
+        self.learner.fit(self._prepared(frame, declare=True), self.targets(frame), **weights)
+        return self
+
+    def compact(self, *, error_bars: bool = True) -> TableModel:
+        """Return a copy for prediction, with a compact learner.
+
+        Parameters
+        ----------
+        error_bars : bool, default=True
+            Whether to keep the standard deviations of predictions, if the learner has them.
+
+        Returns
+        -------
+        TableModel
+        """
+        learner = self.learner.compact(error_bars=error_bars)
+        return TableModel(
+            learner, self.columns, self.target, self.classes, self.weight, self.spelling
+        )
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableModel:
+        """Learn from a batch of rows.
+
+        Parameters
+        ----------
+        X : data frame
+            With the target, unless ``y`` is given.
+        y : array of shape (n_rows,), default=None
+            The target. It replaces the target in X. Rows without a target are left out.
+        sample_weight : array of shape (n_rows,), default=None
+            Weights of the rows. They replace the column ``weight`` of X.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a weight is missing, infinite or negative, or if the learner takes no weights.
+        """
+        frame, there = self._with_target(X, y)
+        options = self._weights(self.learner.partial_fit, X, there, sample_weight)
+        if not len(frame):
+            return self
+        with TrainingLock(self.learner):  # no other thread starts the learner in the meantime
+            rows = self._prepared(frame, declare=not self.learner.__sklearn_is_fitted__())
+            if self.classes is not None:
+                options["classes"] = self.classes
+            self.learner.partial_fit(rows, self.targets(frame), **options)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False, return_standard_error: bool = False) -> Any:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : data frame
+            The rows to predict.
+        return_std : bool, default=False
+            Whether to return standard deviations as well, where the learner has them.
+        return_standard_error : bool, default=False
+            Whether to return standard errors as well, where the learner has them.
+
+        Returns
+        -------
+        array of shape (n_rows,), or a tuple of it and another
+            Labels or numbers. With an option, their deviations or errors as well.
+        """
+        asked = {"return_std": return_std, "return_standard_error": return_standard_error}
+        options = {name: True for name, wanted in asked.items() if wanted}
+        known = inspect.signature(self.learner.predict).parameters
+        for name in options:
+            if name not in known:
+                raise ValueError(
+                    f"TableModel: {name}=True, but a {type(self.learner).__name__} does not have "
+                    "it. Remedy: KitchenSinksRegressor has return_std, and "
+                    "ShrinkingGradientRegressor has return_standard_error."
+                )
+        predict = partial(snapshot(self.learner).predict, **options)
+        return self._by_parts(predict, _with_rows(self._frame(X)))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Predict the probabilities of the classes, where the learner has them.
+
+        Parameters
+        ----------
+        X : data frame
+            The rows to predict.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            Columns are in the order of ``classes_``.
+        """
+        answers: np.ndarray = self._by_parts(
+            snapshot(self.learner).predict_proba, _with_rows(self._frame(X))
+        )
+        return answers
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy, or R² for regression, on the rows with a target.
+
+        Parameters
+        ----------
+        X : data frame
+            With the target, unless ``y`` is given.
+        y : array of shape (n_rows,), default=None
+            The target. It replaces the target in X. Rows without a target are left out.
+        sample_weight : array of shape (n_rows,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+        """
+        rows, there = self._with_target(X, y)
+        frame = _with_rows(rows)
+        weight = None if sample_weight is None else _one_each(sample_weight, there)
+        targets, predicted = self.targets(frame), self.predict(frame)
+        if is_classifier(self.learner):
+            return float(np.average(targets == predicted, weights=weight))
+        return float(sklearn.metrics.r2_score(targets, predicted, sample_weight=weight))
+
+    def targets(self, X: Any) -> np.ndarray:
+        """Return the target of the rows that have one, as labels or numbers.
+
+        Parameters
+        ----------
+        X : data frame
+            The rows, with the target.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+        """
+        column = column_of(self._frame(X), self.target)
+        column = column[self._there(column)]
+        values = partial(values_of, column, "number", spelling=self.spelling or PLAIN)
+        if self.classes is None:
+            return values()
+        if self.classes.dtype.kind == "U":
+            codes, counts = codes_of(column, known := self.classes.tolist())
+            return np.array([*known, *new_texts(counts, known)], dtype=str)[codes]
+        numbers = values()
+        labels = numbers.astype(self.classes.dtype)
+        return labels if (labels == numbers).all() else numbers  # some values are not labels
+
+    def unknown_categories(self, X: Any) -> dict[str, dict[str, int]]:
+        """Count the values that are new categories, unseen in training.
+
+        Parameters
+        ----------
+        X : data frame
+            The rows to look at.
+
+        Returns
+        -------
+        dict
+            Counts by column name and category. Columns without new categories are left out.
+        """
+        frame, unknown = self._frame(X), {}
+        for about in self.columns:
+            if about.kind == "category":
+                _, counts = codes_of(column_of(frame, about.name), about.categories)
+                if new := new_texts(counts, about.categories):
+                    unknown[about.name] = {text: counts[text] for text in new}
+        return unknown
+
+    def _frame(self, X: Any) -> Any:
+        """Rows as a data frame of pandas, whose names are spelled like those of the model."""
+        return frame_of(X, [*(about.name for about in self.columns), self.target])
+
+    def _by_parts(self, answer: Any, frame: Any) -> Any:
+        """Answers for the rows of a data frame, computed some rows at a time."""
+        most = max(1, _CELLS // self.width)
+        starts = range(0, len(frame), most)
+        parts = [answer(self._prepared(frame.iloc[i : i + most])) for i in starts]
+        if isinstance(parts[0], tuple):
+            return tuple(map(np.concatenate, zip(*parts, strict=True)))
+        return np.concatenate(parts)
+
+    def _with_target(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """The rows with a target, which is one of their columns; and a mask of these rows in X."""
+        frame = self._frame(X)
+        if y is not None:
+            y = y.to_pandas() if hasattr(y, "to_pandas") else y
+            if np.ndim(y) != 1 or len(y) != len(frame):
+                raise ValueError(
+                    f"TableModel: y has the shape {np.shape(y)}, but X has {len(frame)} rows. "
+                    "Remedy: pass one target for each row of X."
+                )
+            frame = frame.assign(**{self.target: getattr(y, "array", y)})
+        there = self._there(column_of(frame, self.target))
+        return frame[there], there
+
+    def _weights(self, learn: Any, X: Any, there: np.ndarray, given: Any) -> dict[str, Any]:
+        """The weights of the rows that are there, as an option of the learner."""
+        if given is None and self.weight is None:
+            return {}
+        if "sample_weight" not in inspect.signature(learn).parameters:
+            raise ValueError(
+                f"TableModel: {type(self.learner).__name__} takes no weights of rows. Remedy: "
+                "leave sample_weight and weight out, or use a learner of Kitchen Sinks or "
+                "Doubly Stochastic."
+            )
+        if given is None:
+            given = values_of(column_of(frame_of(X), str(self.weight)), "number")
+            wrong = ~(np.isfinite(given) & (given >= 0)) & there
+            if wrong.any():
+                row = int(wrong.argmax())
+                raise ValueError(
+                    f"TableModel: column {self.weight!r} holds {given[row]:g} in row {row} of its "
+                    "batch, from 0, but the weight of a row must be a finite number of at least "
+                    "0. Remedy: correct it; 0 leaves the row out."
+                )
+        return {"sample_weight": _one_each(given, there)}
+
+    def _there(self, target: Any) -> np.ndarray:
+        """Where the target is known. A text such as NA is missing, unless it is a class."""
+        about = PandasColumn(target.name, target)
+        if about.holds != OBJECTS:
+            return ~about.missing()
+        try:
+            places, values = about.places()
+        except (TypeError, NotImplementedError):  # objects that cannot be labels
+            return ~about.missing()
+        return np.array([*map(self._is_there, values), False])[places]
+
+    def _is_there(self, value: Any) -> bool:
+        if not isinstance(value, str):
+            return True
+        if self.classes is not None and self.classes.dtype.kind == "U":
+            return value not in MISSING or value in self.classes
+        number = read_number(value, self.spelling or PLAIN)
+        return number == number  # not NaN
+
+    def _prepared(self, frame: Any, declare: bool = False) -> Any:
+        """Rows as the learner takes them. The first batch must declare all categories."""
+        neurons = make_neurons(self.learner.neurons)
+        if neurons.accepts_tables:
+            return self._table(frame, declare)
+        parts: list[Any] = []
+        for about in self.columns:
+            column = column_of(frame, about.name)
+            if about.kind == "category":
+                codes, counts = codes_of(column, about.categories)
+                warn_of_new("TableModel", about.name, counts, about.categories)
+                if declare:
+                    warn_of_names("TableModel", about.name, without_rare(counts)[1], len(frame))
+                missing = codes < 0
+                parts.append(_zeros_and_ones(codes, len(about.categories)))
+            else:
+                values = values_of(column, about.kind, about.date_format, about.spelling or PLAIN)
+                missing = np.isnan(values)
+                values = np.where(missing, about.mean, values)
+                if not isinstance(neurons, Histograms):
+                    values = (values - about.mean) / about.scale
+                parts.append(values[:, None])
+            if about.has_missing:
+                parts.append(missing[:, None])
+        if self.width < sum(part.shape[1] for part in parts):  # ``width`` counts sparse rows
+            return scipy.sparse.hstack(list(map(scipy.sparse.coo_matrix, parts)), "csr", np.float64)
+        dense = [part.toarray() if scipy.sparse.issparse(part) else part for part in parts]
+        return np.concatenate(dense, axis=1, dtype=np.float64)
+
+    def _table(self, frame: Any, declare: bool) -> Any:
+        """A data frame of categories, and of numbers minus their median, for single precision."""
+        import pandas
+
+        columns = {}
+        for about in self.columns:
+            column = column_of(frame, about.name)
+            if about.kind == "category":
+                codes, counts = codes_of(column, known := about.categories)
+                if declare:
+                    codes[codes >= len(known)] = -1
+                else:
+                    known = [*known, *new_texts(counts, known)]
+                texts = pandas.Index(known, dtype=object)
+                values: Any = pandas.Categorical.from_codes(codes, texts)
+            else:
+                values = values_of(column, about.kind, about.date_format, about.spelling or PLAIN)
+                values = values - about.median
+                values = np.clip(values, -_LARGEST_SINGLE, _LARGEST_SINGLE)
+            columns[about.name] = values
+        return pandas.DataFrame(columns, index=frame.index)
+
+
+def _one_each(sample_weight: Any, there: np.ndarray) -> Any:
+    """The weights of the rows that are there."""
+    weight = np.asanyarray(sample_weight)  # a mask stays, for the learner to refuse
+    if weight.shape != there.shape:
+        raise ValueError(
+            f"TableModel: sample_weight has the shape {weight.shape}, but X has {len(there)} rows. "
+            "Remedy: pass one weight for each row of X."
+        )
+    return weight[there]
+
+
+def _with_rows(frame: Any) -> Any:
+    if not len(frame):
+        raise ValueError(
+            "TableModel: X has no rows, or no row with a target. Remedy: pass at least one row."
+        )
+    return frame
+
+
+def _zeros_and_ones(codes: np.ndarray, n_categories: int) -> Any:
+    """A sparse column for each category, with 1 in its rows."""
+    rows = np.flatnonzero((codes >= 0) & (codes < n_categories))
+    shape = len(codes), n_categories
+    return scipy.sparse.coo_matrix((np.ones(len(rows)), (rows, codes[rows])), shape)

@@ -1,0 +1,1 @@
+"""Doubly Stochastic Gradients: steps on fresh rows and fresh neurons."""

@@ -1,0 +1,274 @@
+r"""Choose the cuts of a tree: at each level the best of a few random cuts.
+
+For a loss with slopes g = −l′ and curvatures h, a Newton step on a tree lowers it by about half of
+
+.. math:: \mathrm{gain} = \sum_v \frac{(\sum_{i \in v} g_i)^2}{\sum_{i \in v} h_i + \lambda}
+
+with v the leaves. A level draws columns and thresholds, and keeps the cut with the largest gain on
+a fresh sample of the rows. One candidate is a random draw. With all cuts as candidates, this is the
+greedy search of gradient boosting. So the mean over w is no longer the mean of the family. Steps
+minimise the loss itself, greedily, and not the expected loss over random neurons.
+
+Sums are exact, because slopes and curvatures are rounded to integers, whose unit depends on the
+largest. A few rows that far outweigh all others would make them 0, so they are limited
+(``resolved``). Only the choice does that: coefficients are computed from whole slopes.
+
+A tree is as deep as pays off. Leaves also fit noise: with :math:`\sigma^2 = \sum g^2 / \sum h`, d
+degrees of freedom gain :math:`d \sigma^2` from noise alone on the sample. This is subtracted, as in
+Mallows's :math:`C_p`.
+
+References
+----------
+.. [1] P. Geurts, D. Ernst and L. Wehenkel, "Extremely randomized trees", Machine Learning 63(1),
+   2006.
+.. [2] B. Ibragimov and G. Gusev, "Minimal variance sampling in stochastic gradient boosting",
+   NeurIPS 2019 (rows are sampled in proportion to the root of g² + c h²).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from trickless.arrays.leaves import SUM_BITS, unpacked
+from trickless.arrays.loops import loops
+from trickless.neurons.bins import MISSING, Bins
+from trickless.neurons.trees import Trees
+
+#: The most rows of a sample, on which a tree is chosen.
+SAMPLE = 2**14
+#: Thresholds that are tried for each column that is drawn.
+_THRESHOLDS = 8
+#: Weight of the curvatures in the chance of a row to be sampled.
+_CURVED = 0.3
+#: Share of the noise that the leaves of a tree fit which counts against its depth.
+_PENALTY = 0.3
+#: Levels without an improvement after which no more are tried.
+_PATIENCE = 2
+#: How far quantiles step from pair to pair of trees, and from column to column. Multiples of such
+#: numbers are evenly spread, modulo 1.
+_STEPS = 0.7548776662466927, 0.5698402909980532
+
+
+class Chosen(NamedTuple):
+    """The cuts of a tree: columns (depth,) and, for each bin, whether it goes right: (depth, 256).
+
+    The tree has ``n_levels`` of these cuts. Cuts beyond them send all rows to the left.
+    """
+
+    columns: np.ndarray
+    tables: np.ndarray
+    n_levels: int
+
+
+class CutRows(NamedTuple):
+    """Rows on which a tree is chosen: their numbers, and their slopes and curvatures.
+
+    Both are whole numbers, in units of ``unit_g`` and ``unit_h``. ``noise`` is what a degree of
+    freedom gains from noise alone.
+    """
+
+    rows: np.ndarray
+    g: np.ndarray
+    h: np.ndarray
+    unit_g: float
+    unit_h: float
+    noise: float
+
+
+def choose_cuts(
+    family: Trees,
+    bins: np.ndarray,
+    g: np.ndarray,
+    h: np.ndarray,
+    weight: np.ndarray | None,
+    ridge: float,
+    n_rows: int,
+    n_candidates: int,
+    prior: np.ndarray,
+    rng: np.random.Generator,
+    number: int,
+) -> Chosen:
+    """Choose the cuts of a tree.
+
+    Parameters
+    ----------
+    family : Trees
+    bins : uint8 array of shape (n_features, n)
+        Rows to choose by.
+    g, h : arrays of shape (n,)
+        Their slopes and curvatures, times their weights.
+    weight : array of shape (n,) or None
+        The weights.
+    ridge : float
+        λ of the step on ``n_rows`` rows, in units of h. It is the same if the sample has fewer
+        rows, which makes cuts of leaves with few rows less likely.
+    n_rows : int
+        How many rows the coefficients of the leaves will be computed from.
+    n_candidates : int
+        How many columns are drawn for each cut. Each is tried at as many thresholds, up to eight.
+    prior : array of shape (n_features,)
+        How often each column is drawn, relative to each other.
+    rng : numpy.random.Generator
+    number : int
+        Number of the tree.
+    """
+    square = g * g if weight is None else g * g / weight
+    sample = _sample(g, h, square, rng)
+    noise = _ratio(square, h)
+    search = _Search(family.bins_, bins, sample, ridge, number)
+    chance = np.cumsum(prior)
+    columns = np.zeros(family.depth_, dtype=np.int64)
+    tables = np.zeros((family.depth_, 256), dtype=np.uint8)
+    scale = n_rows / max(len(sample.rows), 1)
+    best, n_levels = -np.inf, 1
+    for level in range(family.depth_):
+        n_before = search.n_leaves
+        drawn = np.searchsorted(chance, rng.random(n_candidates) * chance[-1], side="right")
+        spots = rng.random((n_candidates, min(n_candidates, search.worthwhile)))
+        columns[level], tables[level], gain = search.best(drawn, spots)
+        df = search.degrees_of_freedom()
+        net = scale * (gain - df * sample.noise) - _PENALTY * df * noise
+        if net > best and (search.n_leaves > n_before or not level):
+            best, n_levels = net, level + 1
+        elif level + 1 - n_levels >= _PATIENCE:
+            break
+    columns[n_levels:], tables[n_levels:] = 0, 0
+    return Chosen(columns, tables, n_levels)
+
+
+def resolved(n_rows: int) -> float:
+    """How far above other slopes the largest one may be, so that sums of integers tell them."""
+    return float(2.0 ** (SUM_BITS - 3)) / min(n_rows, SAMPLE)
+
+
+def _sample(g: np.ndarray, h: np.ndarray, square: np.ndarray, rng: np.random.Generator) -> CutRows:
+    """Some of the rows, more often with large slopes, and weights that make up for it."""
+    n = len(g)
+    rows = np.arange(n)
+    if n > SAMPLE:
+        share = _CURVED * np.sqrt((g * g).mean()) / max(h.mean(), np.finfo(float).tiny)
+        chance = np.sqrt(g * g + (share * h) ** 2)
+        total = np.cumsum(chance)
+        if total[-1] > 0:  # at regular spots of the sums, so that a row may be there twice
+            spots = np.ceil(total * (SAMPLE / total[-1]) - rng.random()).astype(int)
+            rows = np.repeat(rows, np.diff(spots, prepend=0))
+            weight = total[-1] / (n * chance[rows])
+            weighted = g[rows] * weight, h[rows] * weight, square[rows] * weight**2
+            return _whole(rows, *weighted)
+        rows = rows[:SAMPLE]
+    return _whole(rows, g[rows], h[rows], square[rows])
+
+
+def _whole(rows: np.ndarray, g: np.ndarray, h: np.ndarray, square: np.ndarray) -> CutRows:
+    """Slopes and curvatures rounded to multiples of a unit, so that their sums are exact."""
+    unit_g, unit_h = _unit(g), _unit(h)
+    whole = np.rint(g / unit_g), np.rint(h / unit_h)
+    return CutRows(rows, *whole, unit_g, unit_h, _ratio(square, h))
+
+
+def _unit(values: np.ndarray) -> float:
+    """A power of two, in which no sum of the values has more bits than there is room for."""
+    largest = float(np.abs(values).max(initial=0.0)) * len(values)
+    return float(2.0 ** (np.frexp(largest)[1] - SUM_BITS + 1)) if largest else 1.0
+
+
+def _ratio(square: np.ndarray, h: np.ndarray) -> float:
+    return float(square.sum() / max(float(h.sum()), np.finfo(float).tiny))
+
+
+class _Search:
+    """The leaves of a sample after the cuts so far, and the search for the next cut."""
+
+    def __init__(
+        self,
+        of: Bins,
+        bins: np.ndarray,
+        sample: CutRows,
+        ridge: float,
+        number: int,
+    ) -> None:
+        self.of, self.bins, self.sample, self.number = of, bins, sample, number
+        self.unit = sample.unit_g**2 / sample.unit_h
+        self.ridge = max(ridge / sample.unit_h, np.finfo(float).tiny)
+        # Both sums in one number: those of h take the upper bits.
+        self.both = sample.h * 2.0**SUM_BITS + sample.g
+        self.leaf = np.zeros(len(sample.rows), dtype=np.intp)
+        self.n_leaves = 1
+        self._columns: dict[int, np.ndarray] = {}
+        self._ranks: dict[int, np.ndarray] = {}
+
+    @property
+    def worthwhile(self) -> int:
+        """How many thresholds of a column are worth trying: fewer where leaves have few rows."""
+        return min(_THRESHOLDS, max(1, len(self.leaf) // (2 * self.n_leaves)))
+
+    def best(self, drawn: np.ndarray, spots: np.ndarray) -> tuple[int, np.ndarray, float]:
+        """The best cut of the columns that are drawn, at thresholds by ``spots`` in [0, 1).
+
+        Returns its column, its table and its gain.
+        """
+        bins = np.stack([self._column(j) for j in drawn.tolist()])
+        buckets = self._buckets(drawn, bins, spots)
+        args = self.leaf, self.both, self.n_leaves, self.ridge
+        gains = loops().cut_gains(bins, buckets, *args)
+        side, column, cut = np.unravel_index(np.argmax(gains), gains.shape)
+        table = (buckets[column] > cut).astype(np.uint8)
+        table[MISSING] = side
+        self._send_unseen(table, bins[column], int(drawn[column]))
+        self._cut(table[bins[column]])
+        return int(drawn[column]), table, float(gains[side, column, cut]) * self.unit
+
+    def _send_unseen(self, table: np.ndarray, bins: np.ndarray, j: int) -> None:
+        """Send missing values and new categories to a side, if no row of the sample decides it.
+
+        They follow a row at some quantile of the column, whose categories are in the order of their
+        slopes. Pairs of trees mirror each other's quantiles, which are evenly spread. So a sum of
+        many trees is about its mean over the rows.
+        """
+        unseen = [b for b in {MISSING, self.of.of_new(j)} if not (bins == b).any()]
+        if unseen:
+            left = self.sample.h[table[bins] == 0].sum() / max(self.sample.h.sum(), 1)
+            pair, mirrored = divmod(self.number, 2)
+            quantile = (0.5 + pair * _STEPS[0] + j * _STEPS[1]) % 1
+            table[unseen] = (1 - quantile if mirrored else quantile) >= left
+
+    def degrees_of_freedom(self) -> float:
+        """Degrees of freedom of the leaves so far: nearly 1 for a leaf of many rows, else less."""
+        h = np.bincount(self.leaf, self.sample.h, self.n_leaves)
+        return float((h / (h + self.ridge)).sum())
+
+    def _buckets(self, drawn: np.ndarray, bins: np.ndarray, spots: np.ndarray) -> np.ndarray:
+        """The bucket of each bin: how many thresholds are below it; the last one if missing."""
+        n_spots = spots.shape[1]
+        shares = (np.arange(n_spots) + spots) / n_spots
+        thresholds = 1 + (shares * (self.of.counts[drawn] - 1)[:, None]).astype(int)
+        first = 256 * np.arange(len(drawn))[:, None]
+        above = np.bincount((first + thresholds + 1).ravel(), minlength=256 * len(drawn) + 1)
+        buckets = above[:-1].reshape(-1, 256).cumsum(axis=1).astype(np.uint8)
+        for i, j in enumerate(drawn.tolist()):
+            if self.of.of_code[j] is not None:
+                buckets[i, 1 : self.of.counts[j] + 1] = buckets[i, self._by_slope(j)]
+        buckets[:, 0] = n_spots + 1
+        return buckets
+
+    def _column(self, j: int) -> np.ndarray:
+        """The bins of a column of the sample."""
+        if j not in self._columns:
+            self._columns[j] = self.bins[j].take(self.sample.rows)
+        return self._columns[j]
+
+    def _by_slope(self, j: int) -> np.ndarray:
+        """Ranks of the bins of a column of categories by their mean slope, from 1 on."""
+        if j not in self._ranks:
+            column, n = self._column(j), self.of.counts[j]
+            g, h = unpacked(np.bincount(column, self.both, 256)[1 : n + 1])
+            self._ranks[j] = np.empty(n, dtype=int)
+            order = np.argsort(g / (h + self.ridge), kind="stable")
+            self._ranks[j][order] = np.arange(1, n + 1)
+        return self._ranks[j]
+
+    def _cut(self, right: np.ndarray) -> None:
+        """Cut each leaf in two, and number those that have rows."""
+        self.leaf, self.n_leaves = loops().halved(self.leaf, right, self.n_leaves)

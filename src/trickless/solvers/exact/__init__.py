@@ -1,0 +1,1 @@
+"""Solvers that need the kernel in closed form, for the baselines."""

@@ -1,0 +1,178 @@
+"""How certain least squares is: the noise of the targets, and the posterior of the coefficients."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from trickless.arrays.devices import (
+    cholesky,
+    double,
+    eye,
+    plus_ridge,
+    solve_lower,
+    times,
+    to_device_of,
+    to_host,
+)
+from trickless.arrays.namespaces import namespace
+from trickless.arrays.stated import check_array, check_count, check_number
+from trickless.solvers.least_squares.ridge import CANCELLATION, Solution
+from trickless.solvers.least_squares.statistics import KeptRows, Moments
+
+#: Residual degrees of freedom must be this many times their rounding error.
+_RESOLVED = 100
+
+
+class Posterior:
+    """The Gaussian posterior of the coefficients at a ridge, for noise of variance 1.
+
+    Its mean is the solution, if the prior of each coefficient is 𝒩(0, 1 / (n · ridge)).
+    """
+
+    def __init__(self, moments: Moments, ridge: float) -> None:
+        self._moments = moments
+        self._factor = _factor(moments, ridge)
+
+    def variance(self, Z: Any) -> np.ndarray:
+        """Variance of f at rows of activations, shape (len(Z),)."""
+        return (self._moments.n_constants + self.squares(Z)) / self._moments.n
+
+    def squares(self, Z: Any) -> np.ndarray:
+        """Squared lengths of rows of activations about the mean, in the metric of the inverse."""
+        Z = double(to_device_of(self._factor, Z))
+        along = solve_lower(self._factor, (Z - to_device_of(Z, self._moments.z_mean)).T)
+        return to_host(namespace(along).sum(along**2, axis=0))
+
+
+class Certainty(NamedTuple):
+    """The part of the statistics that standard deviations need, in half of the memory.
+
+    Attributes
+    ----------
+    noise : array of shape (n_outputs,)
+        Variance of the noise.
+    z_mean : array of shape (n_columns,)
+    n : float
+        Effective number of rows.
+    n_constants : int
+        1 if there is an intercept, else 0.
+    rows : array of shape (n_rows, n_columns) or None
+        Centred rows R whose products RᵀR are the covariance, if there are few.
+    triangle : array of shape (n_columns * (n_columns + 1) / 2,) or None
+        The lower triangle of the covariance, if there are many.
+    """
+
+    noise: np.ndarray
+    z_mean: np.ndarray
+    n: float
+    n_constants: int
+    rows: np.ndarray | None
+    triangle: np.ndarray | None
+
+    def check(self, n_columns: int, n_outputs: int) -> None:
+        """Raise a ValueError if these are not of so many columns and outputs."""
+        check_array("noise", self.noise, "f8", (n_outputs,))
+        check_array("z_mean", self.z_mean, "f8", (n_columns,))
+        check_number("n", self.n, 0)
+        check_count("n_constants", self.n_constants, 0, 1)
+        if self.rows is not None:
+            check_array("rows", self.rows, "f4 f8", (None, n_columns))
+        else:
+            check_array("triangle", self.triangle, "f4 f8", (n_columns * (n_columns + 1) // 2,))
+
+    @classmethod
+    def of(cls, moments: Moments, noise: np.ndarray) -> Certainty:
+        """The part of some moments that is needed."""
+        rows = triangle = None
+        if moments.rows is not None:
+            rows = moments.rows.Z
+        else:
+            triangle = to_host(moments.covariance)[np.tril_indices(len(moments.z_mean))]
+        return cls(noise, moments.z_mean, moments.n, moments.n_constants, rows, triangle)
+
+    def moments(self) -> Moments:
+        """Moments without the targets."""
+        size, none = len(self.z_mean), np.empty(0)
+        moments = Moments(none, none, self.z_mean, none, self.n, 0, 0.0)
+        moments.n_constants = self.n_constants
+        if self.rows is not None:
+            moments.rows = KeptRows(self.rows, none)
+        else:
+            covariance = np.zeros((size, size))
+            below = np.tril_indices(size)
+            covariance[below] = covariance.T[below] = self.triangle
+            moments.covariance = covariance
+        return moments
+
+
+def noise_variance(
+    owner: str, moments: Moments, solution: Solution, alpha: np.ndarray
+) -> np.ndarray:
+    """Residual sum of squares over residual degrees of freedom, shape (n_outputs,).
+
+    This is for rows of equal weight. As alpha goes to 0, both do, but their ratio does not.
+    """
+    ridges, which = np.unique(solution.ridge, return_inverse=True)
+    left = np.array([_residual_freedom(moments, ridge) for ridge in ridges])[which]
+    squares = _residual_variance(moments, solution) * moments.n
+    _check_freedom(owner, alpha, left, moments, ridges[which])
+    return squares / left
+
+
+def _residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
+    """Mean square residual of each output."""
+    coef = solution.coef
+    if moments.rows is not None:
+        return ((moments.rows.Y - moments.rows.Z @ coef) ** 2).sum(axis=0)
+    explained = 2 * (coef * moments.cross).sum(axis=0)
+    explained -= (coef * times(coef.T, moments.covariance).T).sum(axis=0)
+    return np.maximum(moments.y_variance - explained, CANCELLATION * moments.y_variance)
+
+
+def _residual_freedom(moments: Moments, ridge: float) -> float:
+    """Residual degrees of freedom, n − df(ρ), without cancellation where they are few.
+
+    They are a sum of positive terms, plus n less the number of rows or columns.
+    """
+    if moments.rows is None:
+        factor = _factor(moments, ridge)
+        size = factor.shape[0]
+        inverse = solve_lower(factor, eye(size, factor))
+        return (
+            moments.n
+            - moments.n_constants
+            - size
+            + ridge * float(namespace(inverse).sum(inverse**2))
+        )
+    Z = moments.rows.Z
+    # By centring, the first is 0.
+    eigenvalues = np.maximum(linalg.eigvalsh(Z @ Z.T)[moments.n_constants :], 0)
+    return moments.n - len(Z) + float((ridge / (eigenvalues + ridge)).sum())
+
+
+def _factor(moments: Moments, ridge: float) -> Any:
+    """Lower Cholesky factor of the covariance plus the ridge."""
+    return cholesky(plus_ridge(moments.covariance, ridge))
+
+
+def _check_freedom(
+    owner: str, alpha: np.ndarray, left: np.ndarray, moments: Moments, ridge: np.ndarray
+) -> None:
+    """Raise an error if no residual degrees of freedom are left to estimate the noise.
+
+    If there are at most as many rows as columns, sums of products have residual degrees of freedom
+    only at large alphas.
+    """
+    size = len(moments.z_mean)
+    rounding = 0.0
+    if moments.rows is None and size >= moments.n - moments.n_constants:
+        rounding = _RESOLVED * size * np.finfo(float).eps * moments.mean_square
+    if ((left <= 0) | (left * ridge < rounding)).any():
+        raise ValueError(
+            f"{owner}: with alpha={float(alpha[0]) if len(alpha) == 1 else alpha!r}, "
+            f"{moments.n:,.0f} rows leave {left.min():.2g} degrees of freedom, too few to "
+            "estimate the noise. Remedy: a larger alpha, or one fit of all rows."
+        )

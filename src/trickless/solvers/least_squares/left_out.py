@@ -1,0 +1,84 @@
+"""Leave-one-out: the solution's value at a row if that row had been left out of the fit.
+
+The leverage h of a row is how much its own target counts in its fitted value. With it, the error at
+the row of the solution without the row is the residual divided by 1 − h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from trickless.arrays.devices import to_host
+from trickless.solvers.least_squares.certainty import Posterior
+from trickless.solvers.least_squares.ridge import Left, Solution, products_of_rows
+from trickless.solvers.least_squares.statistics import Moments
+
+
+class LeftOut(NamedTuple):
+    """Rows that were left out one by one.
+
+    Attributes
+    ----------
+    targets, decisions : arrays of shape (n_rows, n_outputs)
+        Their targets, and the decision values of the solution without the row.
+    left : array of shape (n_rows, n_outputs)
+        1 − h, with the leverage h of the row.
+    weight : array of shape (n_rows,)
+        Weights of the rows, which sum to 1.
+    """
+
+    targets: np.ndarray
+    decisions: np.ndarray
+    left: np.ndarray
+    weight: np.ndarray
+
+    def noise_variance(self) -> np.ndarray:
+        """Variance of the noise of each output: the mean of residual times error."""
+        squares = self.left * (self.targets - self.decisions) ** 2
+        return self.weight @ squares
+
+
+def leave_out(
+    moments: Moments, solution: Solution, rows: Iterable[Left], n_jobs: int | None = 1
+) -> LeftOut:
+    """Leave out some rows one by one; all rows, if the moments have them."""
+    if moments.rows is not None:
+        return _leave_out_few(moments, solution, n_jobs)
+    ridges, which = np.unique(solution.ridge, return_inverse=True)
+    posteriors = [Posterior(moments, ridge) for ridge in ridges]
+    parts = []
+    for Z, y, copies, share in rows:
+        squares = np.stack([posterior.squares(Z) for posterior in posteriors], axis=1)
+        left = 1 - share[:, None] * (moments.n_constants + squares)[:, which]
+        fitted = to_host(Z) @ solution.coef + solution.intercept
+        parts.append(LeftOut(y, _without(y, fitted, left, moments.y_mean), left, copies * share))
+    targets, decisions, left, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return LeftOut(targets, decisions, left, weight / weight.sum())
+
+
+def _leave_out_few(moments: Moments, solution: Solution, n_jobs: int | None) -> LeftOut:
+    """All rows, from the matrix M of their products: 1 − h = ρ diag (M + ρ)⁻¹."""
+    assert moments.rows is not None and moments.share is not None
+    Z, Y = moments.rows
+    root = np.sqrt(moments.share)[:, None]
+    (products, constant), left = products_of_rows(moments, n_jobs), np.empty_like(Y)
+    for ridge in np.unique(solution.ridge):
+        factor = linalg.cholesky(products + ridge * np.eye(len(Z)), lower=True)
+        inverse = linalg.solve_triangular(factor, np.eye(len(Z)), lower=True)
+        diagonal = ridge * (inverse**2).sum(axis=0) - moments.share * ridge / (constant + ridge)
+        left[:, solution.ridge == ridge] = diagonal[:, None]
+    targets, fitted = (part / root + moments.y_mean for part in (Y, Z @ solution.coef))
+    decisions = _without(targets, fitted, left, moments.y_mean)
+    return LeftOut(targets, decisions, left, moments.share)
+
+
+def _without(
+    targets: np.ndarray, fitted: np.ndarray, left: np.ndarray, mean: np.ndarray
+) -> np.ndarray:
+    """Decision values without the row, or the mean where only the row tells its value."""
+    error = np.divide(targets - fitted, left, out=np.zeros_like(fitted), where=left > 0)
+    return np.where(left > 0, targets - error, mean)

@@ -1,0 +1,339 @@
+"""Mergeable sufficient statistics of least squares.
+
+Ridge regression needs only a Gram matrix and a few sums, which add up over row blocks, batches and
+machines. While there are at most as many rows as columns, the rows themselves are smaller than the
+matrix. So they are kept. They are multiplied when there are more rows or the matrix is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import blas
+
+from trickless.arrays.devices import duplicate, to_device_of, to_host, zeros
+from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.stated import (
+    Stated,
+    check_array,
+    check_count,
+    check_is,
+    check_list,
+    check_number,
+)
+from trickless.arrays.threads import linear_algebra, row_blocks
+from trickless.solvers.least_squares.gram import FLOOR, add_products
+from trickless.solvers.least_squares.row_sample import RowSample
+
+#: Batches of at least this many rows may be multiplied in single precision, where that is faster.
+ROUNDED_FROM = 4096
+#: Weights count as equal if their effective number equals the number of rows up to this share.
+_SAME = 1e-9
+
+
+class KeptRows(NamedTuple):
+    """Activations and targets of some rows, times the roots of weights.
+
+    In statistics, targets have a last column of ones; in moments, both are centred.
+    """
+
+    Z: np.ndarray
+    Y: np.ndarray
+
+
+class Statistics(Stated):
+    """Sums over rows that determine the least squares solution.
+
+    ``origin`` is subtracted from the targets, so that their variance is accurate even if their mean
+    is large. The Gram matrix is kept on the device of the rows ``like``, if it has double
+    precision. Everything else is on the host.
+
+    Attributes
+    ----------
+    kept : list of KeptRows or None
+        All rows so far, while they are few; None once they are multiplied.
+    gram : array of shape (n_columns, n_columns)
+        Σ z zᵀ. The first access multiplies the rows that are kept.
+    cross, z_sum, y_sum, y_square : arrays
+        Σ z yᵀ, Σ z, Σ y and Σ y², where y are the targets minus the origin.
+    n_rows : int
+        Number of rows with a weight above 0.
+    weight, weight_square : float
+        Σ w and Σ w² of the sample weights w, which also weight all sums above. Rows without
+        weights have w = 1.
+    sample : RowSample or None
+        Some of the rows, if the owner of the sums adds them.
+    rounded : float
+        Σ |z|² over the rows that were multiplied in single precision.
+    """
+
+    def __init__(self, n_columns: int, origin: np.ndarray, like: Any = None) -> None:
+        n_outputs = len(origin)
+        self.origin = origin
+        self.kept: list[KeptRows] | None = []
+        if like is not None and not on_host(like):
+            self.kept, self.gram = None, zeros((n_columns, n_columns), like)
+        self.cross = np.zeros((n_columns, n_outputs))
+        self.z_sum = np.zeros(n_columns)
+        self.y_sum = np.zeros(n_outputs)
+        self.y_square = np.zeros(n_outputs)
+        self.n_rows = 0
+        self.weight = 0.0
+        self.weight_square = 0.0
+        self.sample: RowSample | None = None
+        self.rounded = 0.0
+
+    def check_state(self) -> None:
+        n_columns, n_outputs = len(self.z_sum), len(self.origin)
+        check_array("cross", self.cross, "f8", (n_columns, n_outputs))
+        check_array("z_sum", self.z_sum, "f8", (n_columns,))
+        for name in ("origin", "y_sum", "y_square"):
+            check_array(name, getattr(self, name), "f8", (n_outputs,))
+        if self.kept is None:
+            check_array("gram", vars(self)["gram"], "f8", (n_columns, n_columns))
+        else:
+            check_list("kept", self.kept, KeptRows)
+            for Z, Y in self.kept:
+                check_array("Z of kept", Z, "f4 f8", (None, n_columns))
+                check_array("Y of kept", Y, "f4 f8", (len(Z), n_outputs + 1))
+        check_count("n_rows", self.n_rows, 0)
+        for name in ("weight", "weight_square", "rounded"):
+            check_number(name, getattr(self, name), 0)
+        check_is("sample", self.sample, RowSample | None)
+        if self.sample is not None:
+            check_array("targets of sample", self.sample.targets, "f4 f8", (None, n_outputs))
+
+    @cached_property
+    def gram(self) -> Any:
+        """Σ z zᵀ, which replaces the rows that are kept."""
+        gram = self._products()
+        self.__dict__["gram"] = gram  # before the rows go, so that an interrupt loses neither
+        self.kept = None
+        return gram
+
+    @property
+    def n_kept(self) -> int:
+        """Number of rows that are kept."""
+        kept = self.kept
+        return sum(len(rows.Z) for rows in kept or ())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the sums, or of the rows that are kept instead."""
+        kept = self.kept
+        matrix = self.gram.nbytes if kept is None else sum(Z.nbytes for Z, _ in kept)
+        return self.cross.nbytes + matrix
+
+    def make_room(self, n_rows: int) -> None:
+        """Multiply the rows that are kept, if ``n_rows`` more would exceed the columns."""
+        if self.kept is not None and self.n_kept + n_rows > len(self.z_sum):
+            _ = self.gram
+
+    def _products(self) -> np.ndarray:
+        """Σ z zᵀ of the rows that are kept."""
+        kept = self.kept
+        if not kept:
+            return np.zeros((len(self.z_sum),) * 2)
+        Z = np.concatenate([rows.Z for rows in kept])
+        return Z.T @ Z
+
+    def add(
+        self,
+        Z: Any,
+        y: np.ndarray,
+        sample_weight: np.ndarray | None = None,
+        least_ridge: float = 0.0,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Add rows of activations and targets. The activations may be overwritten.
+
+        The least ridge that will be used decides whether products in single precision are accurate
+        enough. 0 asks for double precision.
+        """
+        y = y - self.origin
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        with linear_algebra(n_jobs, y.size):
+            self.y_sum += weight @ y
+            self.y_square += weight @ y**2
+        self.n_rows += int(np.count_nonzero(weight))
+        self.weight += weight.sum()
+        self.weight_square += (weight**2).sum()
+        Y = np.column_stack([y, np.ones(len(y))]) * np.sqrt(weight)[:, None]
+        sums = np.zeros((len(self.z_sum), Y.shape[1]))
+        self.make_room(len(y))
+        if self.kept is None:
+            self.rounded += add_products(self.gram, sums, Z, Y, least_ridge, n_jobs)
+        else:
+            Z = Z * Y[:, -1:]
+            with linear_algebra(n_jobs, Z.size * Y.shape[1]):
+                sums += Z.T @ Y
+            self.kept.append(KeptRows(Z, Y))
+        self.cross += sums[:, :-1]
+        self.z_sum += sums[:, -1]
+
+    def merge(self, other: Statistics) -> None:
+        """Add the rows of other statistics, which stay unchanged."""
+        shift, kept = other.origin - self.origin, other.kept
+        if kept is None:
+            self.gram += to_device_of(self.gram, other.gram)
+        else:
+            self.make_room(other.n_kept)
+            if self.kept is None:
+                products = to_device_of(self.gram, other._products())
+                products += self.gram  # in place, but not in a matrix that ``joined`` may share
+                self.gram = products
+            else:
+                shifts = np.append(shift, 0.0)
+                self.kept += [KeptRows(Z, Y + Y[:, -1:] * shifts) for Z, Y in kept]
+        self.z_sum += other.z_sum
+        self.cross += other.cross + np.outer(other.z_sum, shift)
+        self.y_sum += other.y_sum + other.weight * shift
+        self.y_square += other.y_square + 2 * shift * other.y_sum + other.weight * shift**2
+        self.add_sample(other.sample)
+        self.n_rows += other.n_rows
+        self.weight += other.weight
+        self.weight_square += other.weight_square
+        self.rounded += other.rounded
+
+    @property
+    def n_effective(self) -> float:
+        """Kish's effective number of rows (Σ w)² / Σ w²."""
+        n = self.weight**2 / self.weight_square
+        return n if n < self.n_rows * (1 - _SAME) else self.n_rows
+
+    def add_sample(self, sample: RowSample | None) -> None:
+        """Add the sample of rows that are added to the sums."""
+        if sample is not None:
+            self.sample = sample if self.sample is None else self.sample + sample
+
+    def joined(self, batch: Statistics) -> Statistics:
+        """Statistics of these rows, which stay unchanged, and of a batch, which is used up.
+
+        No Gram matrix is copied: the sum is made in the memory of the batch's.
+        """
+        if batch.kept is None:
+            batch.merge(self)
+            return batch
+        other = self._copied(lambda gram: gram)
+        other.merge(batch)
+        return other
+
+    def copy(self) -> Statistics:
+        """An independent copy; the Gram matrix stays on its device."""
+        return self._copied(duplicate)
+
+    def _copied(self, gram: Callable[[Any], Any]) -> Statistics:
+        other = object.__new__(Statistics)
+        for name, value in sorted(vars(self).items()):
+            other.__dict__[name] = gram(value) if name == "gram" else copy(value)
+        if "gram" in vars(other):
+            other.kept = None
+        return other
+
+    def centred(self) -> Moments:
+        """Means and covariances."""
+        return self.moments(True)
+
+    def moments(self, fit_intercept: bool) -> Moments:
+        """Moments about the means, or about 0 for a function without an intercept."""
+        z_mean, y_mean = self.z_sum / self.weight, self.y_sum / self.weight
+        centre = y_mean if fit_intercept else -self.origin  # of the targets minus the origin
+        moments = Moments(
+            cross=self.cross / self.weight - np.outer(z_mean, centre),
+            y_variance=np.maximum(self.y_square / self.weight - centre * (2 * y_mean - centre), 0),
+            z_mean=z_mean if fit_intercept else np.zeros_like(z_mean),
+            y_mean=centre + self.origin,
+            n=self.n_effective,
+            n_rows=self.n_rows,
+            least_ridge=FLOOR * self.rounded / self.weight,
+            n_constants=int(fit_intercept),
+        )
+        if kept := self.kept:
+            scale = 1 / self.weight**0.5
+            Z = np.concatenate([rows.Z for rows in kept])
+            Y = np.concatenate([rows.Y for rows in kept]) * scale
+            with linear_algebra(None, Z.size):  # in place, as allocating memory would take longer
+                Z = blas.dscal(scale, Z.ravel()).reshape(Z.shape)
+                moments.mean_square = float(np.vdot(Z, Z))
+                if fit_intercept:  # Z − √ω z_meanᵀ
+                    Z = blas.dger(-1.0, z_mean, Y[:, -1], a=Z.T, overwrite_a=1).T
+            moments.rows = KeptRows(Z, Y[:, :-1] - np.outer(Y[:, -1], centre))
+            moments.share = Y[:, -1] ** 2
+            return moments
+        trace = namespace(self.gram).linalg.trace(self.gram)
+        moments.mean_square = float(trace) / self.weight
+        covariance = self.gram / float(self.weight)
+        mean = to_device_of(covariance, z_mean)
+        if not fit_intercept:
+            pass
+        elif on_host(covariance):  # without another matrix
+            for some in row_blocks(len(mean)):
+                covariance[some] -= mean[some, None] * mean
+        else:
+            covariance -= mean[:, None] * mean[None, :]
+        moments.covariance = covariance
+        return moments
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and files hold all sums on the host, in a fixed order."""
+        state = dict(sorted(vars(self).items()))
+        return state | {"gram": to_host(self.gram), "kept": None} if "gram" in state else state
+
+
+def least_ridge(n_rows: int, ridge: float = np.inf) -> float:
+    """The ridge down to which sums over a batch must be accurate, for a model with this ridge.
+
+    It is 0 for few rows, which are always multiplied in double precision.
+    """
+    return ridge if n_rows >= ROUNDED_FROM else 0.0
+
+
+@dataclass
+class Moments:
+    """Means, second moments about them, and the number of rows.
+
+    The number of rows n is Kish's effective number (Σ w)² / Σ w² [1]_: the number of rows if all
+    weights are equal, and less if not. The covariance is on the device of the Gram matrix, and
+    accurate enough for ridges of at least ``least_ridge``. If rows are few, it is RᵀR, and the
+    covariance with the targets is RᵀY. Then ``rows`` are (R, Y), centred and multiplied by the
+    roots of ``share``, the weights of the rows divided by their sum. ``n_constants`` is 0 if there
+    is no intercept; the means are then 0.
+
+    References
+    ----------
+    .. [1] L. Kish, "Survey sampling", Wiley, 1965.
+    """
+
+    cross: np.ndarray
+    y_variance: np.ndarray
+    z_mean: np.ndarray
+    y_mean: np.ndarray
+    n: float
+    n_rows: int
+    least_ridge: float
+    mean_square: float = 0.0
+    rows: KeptRows | None = None
+    share: np.ndarray | None = None
+    n_constants: int = 1
+
+    @property
+    def weights_differ(self) -> bool:
+        """Whether rows have different weights, beyond rounding."""
+        return self.n != self.n_rows
+
+    @cached_property
+    def covariance(self) -> Any:
+        """Covariance of the activations."""
+        assert self.rows is not None
+        return self.rows.Z.T @ self.rows.Z
+
+    @property
+    def n_products(self) -> int:
+        """Products that a solver takes, up to a constant factor."""
+        size = len(self.z_mean)
+        return size * (size if self.rows is None else len(self.rows.Z)) ** 2

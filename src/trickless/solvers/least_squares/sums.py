@@ -1,0 +1,583 @@
+"""Random Kitchen Sinks: coefficients of K drawn neurons, from sums over the rows.
+
+A. Rahimi and B. Recht, "Weighted sums of random kitchen sinks: replacing minimization with
+randomization in learning", NIPS 2008.
+
+``Sums`` starts with a stream of neurons, learns from batches of rows in any order, and gives the
+function that solves the regularised problem. If all rows are available, it can also make passes
+over them. They are for thousands of columns, leave-one-out errors, and losses other than squared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from copy import copy
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from trickless.arrays.devices import check_on_host, take, to_device_of
+from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.namespaces import on_host
+from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
+from trickless.arrays.threads import linear_algebra, row_blocks
+from trickless.functions.activations import activations, by_neuron, panels
+from trickless.functions.alike import map_rows_alike
+from trickless.functions.network import Network, check_alike, check_finite
+from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
+from trickless.rules import MOST_THINGS
+from trickless.solvers.calibration import (
+    Temperatures,
+    check_temperatures,
+    find_temperatures,
+    in_shares,
+)
+from trickless.solvers.least_squares.certainty import Certainty, Posterior, noise_variance
+from trickless.solvers.least_squares.conjugate_gradients import Pilot, solve_in_passes
+from trickless.solvers.least_squares.left_out import leave_out
+from trickless.solvers.least_squares.ridge import (
+    Left,
+    Solution,
+    solve,
+    solve_by_gcv,
+    solve_by_loo,
+    solve_within,
+    wants_less,
+    warn_of_end,
+)
+from trickless.solvers.least_squares.risk import Blocks, minimise
+from trickless.solvers.least_squares.row_sample import RowSample
+from trickless.solvers.least_squares.statistics import Moments, Statistics, least_ridge
+from trickless.solvers.losses import Loss
+from trickless.solvers.state import Keep, State, counted, forget, ignore, parts_of
+
+#: Columns above which least squares is solved in passes over the rows: if activations are kept, and
+#: if every pass evaluates them.
+PASSES_ABOVE, REEVALUATED_ABOVE = 6144, 16384
+#: Rows, and activations, up to which it is solved directly, by a matrix of rows.
+FEW_ROWS, FEW_ACTIVATIONS = 2048, 2**25
+#: Effective rows for each column above which generalised cross-validation may take leverages to be
+#: in proportion to weights. If all weights are equal, one row for each column is enough.
+_ROWS_PER_COLUMN = 10
+#: The least value of 1 − h for an estimated leverage h.
+_LEAST_LEFT = 1e-3
+#: Columns on which the solver in passes first looks for alpha; the most rows of its preconditioner.
+PILOT_COLUMNS, PRECONDITIONER_ROWS = 2048, 8192
+
+
+class SumsOptions(NamedTuple):
+    """Parameters of the learner that may change between batches, and its name for messages."""
+
+    owner: str
+    alpha: float | str
+    weight_bound: float | None
+    fit_intercept: bool
+    solver: str
+    error_bars: bool
+    loss: str
+    classifies: bool
+    label_sets: bool
+    max_iter: int
+    tol: float
+    n_jobs: int | None
+    cache_bytes: int
+
+
+class Sums(Stated):
+    """Least squares on the activations of ``n_neurons`` drawn neurons.
+
+    The targets are taken relative to ``origin``, so that their variance is accurate. ``statistics``
+    are the sums over the rows so far. They are None if the model was solved in passes.
+    """
+
+    _solution: Solution | None
+    _network: Network | None
+    _temperatures: Temperatures | None = None  # in files of older versions
+    _certainty: Certainty | None = None
+
+    def __init__(self, stream: NeuronStream, n_neurons: int, origin: np.ndarray) -> None:
+        self.stream = stream
+        self.n_neurons = n_neurons
+        self.origin = origin
+        self.statistics: Statistics | None = None
+        self._sample: RowSample | None = None
+        self._forget()
+
+    def check_state(self) -> None:
+        check_is("stream", self.stream, NeuronStream)
+        check_count("n_neurons", self.n_neurons, 1, MOST_THINGS)
+        check_array("origin", self.origin, "f8", (None,))
+        size, network = (self.n_columns, len(self.origin)), self._network
+        if self.statistics is not None:
+            self._check_statistics(self.statistics)
+        self._check_sample(self._sample)
+        check_is("_solution", self._solution, Solution | None)
+        if self._solution is not None:
+            self._solution.check(*size)
+        check_is("_network", network, Network | None)
+        if network is not None:
+            check_alike("neurons of _network", network.neurons, self.stream.neurons)
+            shape = self.n_neurons, network.neurons.width, size[1]
+            check_array("_network", network.coef, "f4 f8", shape)
+        check_temperatures("_temperatures", self._temperatures)
+        check_is("_certainty", self._certainty, Certainty | None)
+        if self._certainty is not None:
+            self._certainty.check(*size)
+
+    def _check_statistics(self, statistics: Statistics) -> None:
+        """Check that statistics are of these neurons and outputs."""
+        check_is("statistics", statistics, Statistics)
+        check_same("columns of statistics", len(statistics.z_sum), self.n_columns)
+        check_same("outputs of statistics", len(statistics.origin), len(self.origin))
+        self._check_sample(statistics.sample)
+
+    def _check_sample(self, sample: RowSample | None) -> None:
+        """Check that this is a sample of rows for these neurons and outputs."""
+        check_is("sample", sample, RowSample | None)
+        if sample is not None:
+            n_features = self.stream.neurons.n_features_in_
+            check_same("columns of sample", sample.X.shape[1], n_features)
+            check_same("outputs of sample", sample.targets.shape[1], len(self.origin))
+
+    def fork(self) -> Sums:
+        """Sums that continue from these, and leave these unchanged."""
+        return copy(self)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the activations."""
+        return self.n_neurons * self.stream.neurons.width
+
+    def no_rows(self, like: Any = None) -> Statistics:
+        """Statistics of no rows. Their Gram matrix is on the device of ``like``."""
+        return Statistics(self.n_columns, self.origin, like)
+
+    def learn(self, *rows: Any, **how: Any) -> None:
+        """Add the sums over a batch of rows, with the same arguments as ``summed``."""
+        batch = self.summed(*rows, **how)
+        if self.statistics is None:
+            self.take(batch)
+            return
+        self.take(self.statistics.joined(batch))
+
+    def summed(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        options: SumsOptions,
+        keep: Keep = forget,
+        state: State | None = None,
+        advance: Callable[[int], object] = ignore,
+    ) -> Statistics:
+        """The sums over a batch of rows, without earlier rows.
+
+        ``keep`` receives the state after each panel of rows. ``state`` is a state from which to
+        resume. ``advance`` is called with numbers of rows, to show progress.
+        """
+        statistics, done = self.no_rows(X), 0
+        statistics.make_room(X.shape[0])
+        alpha = np.inf if isinstance(options.alpha, str) else options.alpha
+        least = least_ridge(X.shape[0], alpha * self.n_neurons)
+        if state is not None:
+            place = statistics
+            statistics, done = parts_of(state, statistics=Statistics, rows=int)
+            done = counted(done, X.shape[0])
+            self._check_statistics(statistics)
+            if not on_host(X):
+                statistics.gram = to_device_of(place.gram, statistics.gram)
+        advance(done)
+        # A panel of as many rows as columns takes no more memory than the Gram matrix.
+        for rows, Z in self._panels(X, options, start=done, n_together=self.n_columns):
+            part = None if weight is None else weight[rows]
+            statistics.add(Z, targets[rows], part, least, options.n_jobs)
+            some = RowSample.of(take(X, rows), targets[rows], part, self.stream.seed)
+            statistics.add_sample(some)
+            advance(Z.shape[0])
+            keep(partial(dict, statistics=statistics, rows=rows.stop))
+        check_finite(type(self.stream.neurons).__name__, statistics.z_sum)
+        return statistics
+
+    def take(self, statistics: Statistics) -> None:
+        """Replace the statistics by others of the same neurons and origin."""
+        with uninterrupted():
+            self.statistics = statistics
+            self._forget()
+
+    def merge(self, other: Sums, n_jobs: int | None) -> None:
+        """Add the rows of other sums over the same neurons."""
+        assert self.statistics is not None and other.statistics is not None
+        statistics = self.statistics.copy()
+        with linear_algebra(n_jobs):
+            statistics.merge(other.statistics)
+        self.take(statistics)
+
+    def solution(self, options: SumsOptions) -> Solution:
+        """The solution for the rows so far, computed at the first call."""
+        solution = self._solution
+        if solution is None:
+            check_alpha(options.owner, options.alpha)
+            moments = self._moments(options)
+            with linear_algebra(options.n_jobs, moments.n_products):
+                if isinstance(options.alpha, str):
+                    solution = self._solve_by_cross_validation(moments, options)
+                    _warn_of_end(options, solution, moments)
+                else:
+                    solution = self._solve_at(moments, options)
+            self._solution = solution = self._bounded_by_weight(solution, options)
+        return solution
+
+    def function(self, options: SumsOptions) -> Network:
+        """The network of the solution."""
+        solution, network = self.solution(options), self._network
+        if network is None:
+            coef = in_precision(
+                options.owner, "coefficients", self.by_neuron(solution.coef), self.stream.dtype
+            )
+            network = Network(self.stream.neurons, self.stream, coef, solution.intercept)
+            self._network = network
+        network.n_jobs = options.n_jobs
+        return network
+
+    @property
+    def has_deviations(self) -> bool:
+        """Whether standard deviations are available."""
+        return self.statistics is not None or self._certainty is not None
+
+    def without_statistics(self, options: SumsOptions, deviations: bool = False) -> Sums:
+        """A copy that can predict but not learn, with standard deviations if available."""
+        light = Sums(self.stream, self.n_neurons, self.origin)
+        light._solution, light._network = self.solution(options), self.function(options)
+        light._certainty = self._certainty if deviations else None
+        if options.classifies and options.loss == "squared_error":
+            light._temperatures = self.temperatures(options)
+        elif deviations and self.statistics is not None and options.weight_bound is None:
+            with suppress(ValueError):  # if too few rows are left to estimate the noise
+                light._certainty = Certainty.of(self._moments(options), self.noise(options))
+        return light
+
+    def by_neuron(self, columns: np.ndarray) -> np.ndarray:
+        """Values of all columns, in an array of shape (n_neurons, width, ...)."""
+        width = self.stream.neurons.width
+        blocks = [
+            by_neuron(columns[b.start * width : b.stop * width], width)
+            for b in row_blocks(len(columns) // width, BLOCK)
+        ]
+        return np.concatenate(blocks)
+
+    def _forget(self) -> None:
+        """Drop the solution, so that the next call of ``solution`` computes it again."""
+        self._solution = self._network = self._temperatures = None
+
+    def _moments(self, options: SumsOptions) -> Moments:
+        """Moments of the rows so far, about their means if there is an intercept."""
+        assert self.statistics is not None
+        return self.statistics.moments(options.fit_intercept)
+
+    def _panels(self, X: Any, options: SumsOptions, **how: Any) -> Iterator[tuple[slice, Any]]:
+        return panels(self.stream, self.n_neurons, X, n_jobs=options.n_jobs, **how)
+
+    def _solve_at(self, moments: Moments, options: SumsOptions) -> Solution:
+        ridge = float(options.alpha) * self.n_neurons
+        if ridge < moments.least_ridge:
+            raise ValueError(
+                f"{options.owner}: alpha={options.alpha!r} is below the rounding of the sums of "
+                "this model, which was fitted with a larger or automatic alpha. Remedy: call fit "
+                "again with this alpha, or fit with dtype='float64' from the beginning."
+            )
+        with self._dependent_columns(options):
+            try:
+                return solve(moments, ridge, options.n_jobs)
+            except LinAlgError:
+                if options.weight_bound is None:
+                    raise
+        beyond = np.full_like(moments.cross, np.inf)  # no solution without the bound is unique
+        return Solution(beyond, np.zeros(beyond.shape[1]), np.full(beyond.shape[1], ridge))
+
+    def _bound(self, options: SumsOptions) -> float | None:
+        """The largest coefficient that Algorithm 1 of the paper allows, C / K, or None."""
+        return None if options.weight_bound is None else options.weight_bound / self.n_neurons
+
+    def _bounded_by_weight(self, solution: Solution, options: SumsOptions) -> Solution:
+        """The solution with all coefficients at most C / K, as in Algorithm 1 of the paper."""
+        bound = self._bound(options)
+        if bound is None:
+            return solution
+        with linear_algebra(options.n_jobs):
+            return solve_within(self._moments(options), solution, bound)
+
+    @contextmanager
+    def _dependent_columns(self, options: SumsOptions) -> Iterator[None]:
+        try:
+            yield
+        except LinAlgError as error:
+            raise ValueError(
+                f"{options.owner}: alpha={options.alpha!r} is too small for these activations: "
+                f"their {self.n_columns} columns are linearly dependent to working precision. "
+                "Remedy: a larger alpha, alpha='auto', or fewer neurons."
+            ) from error
+
+    # If all rows are available.
+
+    def goes_in_passes(self, X: Any, options: SumsOptions) -> bool:
+        """Whether least squares is solved in passes over the rows rather than from statistics."""
+        why_not = {
+            "alpha": (options.alpha, options.alpha not in ("loo", 0)),
+            "weight_bound": (options.weight_bound, options.weight_bound is None),
+            "loss": (options.loss, options.loss == "squared_error"),
+        }
+        if options.solver == "iterative":
+            check_on_host(f"{options.owner}, solver='iterative'", X, "solver='direct'")
+            for name, (value, goes) in why_not.items():
+                if not goes:
+                    raise ValueError(
+                        f"{options.owner}: solver='iterative' does not go with {name}={value!r}. "
+                        "Remedy: solver='direct'."
+                    )
+            return True
+        n_rows, kept = X.shape[0], self._n_bytes(X.shape[0]) <= self._room(options)
+        many = self.n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
+        # If rows are few, the direct solver's matrix is of rows, except for alpha=0.
+        few = n_rows <= FEW_ROWS and n_rows * self.n_columns <= FEW_ACTIVATIONS
+        free = on_host(X) and options.solver == "auto" and not (few and options.alpha != 0)
+        free = free and not options.error_bars
+        return free and many and all(goes for _, goes in why_not.values())
+
+    def _n_bytes(self, n_rows: int) -> int:
+        """Bytes of the activations of this many rows."""
+        return n_rows * self.n_columns * self.stream.dtype.itemsize
+
+    def _room(self, options: SumsOptions) -> int:
+        """Bytes that activations may take in the iterative solver.
+
+        16 c² bytes are the two c × c matrices of the direct solver. The preconditioner and its
+        factor, with up to c² / 2 numbers each, take additional memory.
+        """
+        return max(options.cache_bytes, 16 * self.n_columns**2)
+
+    def _passes(
+        self, X: Any, most: int, options: SumsOptions, advance: Callable[[int], object]
+    ) -> Blocks:
+        """Function that begins a pass; activations are kept if they take at most ``most`` bytes.
+
+        ``advance`` is called with 1 for each pass that begins.
+        """
+        fits = self._n_bytes(X.shape[0]) <= most
+        kept = list(self._panels(X, options, kept=True)) if fits else None
+
+        def begin() -> Iterator[tuple[slice, Any]]:
+            advance(1)
+            return self._panels(X, options) if kept is None else iter(kept)
+
+        return begin
+
+    def solve_in_passes(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        options: SumsOptions,
+        keep: Keep = forget,
+        state: State | None = None,
+        advance: Callable[[int], object] = ignore,
+    ) -> None:
+        """Solve least squares by conjugate gradients, without statistics."""
+        n_rows, width = X.shape[0], self.stream.neurons.width
+        n_chosen = min(n_rows, max(BLOCK, self.n_columns // 2), PRECONDITIONER_ROWS)
+        rng = generator(self.stream.seed, Purpose.PRECONDITIONER)
+        chosen = np.sort(rng.choice(n_rows, n_chosen, replace=False))
+        ridge: float | Pilot
+        if isinstance(options.alpha, str):
+            n_pilot = min(self.n_neurons, max(1, PILOT_COLUMNS // width))
+            pilot = np.sort(self.by_neuron(np.arange(self.n_columns))[:n_pilot], axis=None)
+            ridge = Pilot(pilot, self.n_neurons / n_pilot)
+        else:
+            ridge = options.alpha * self.n_neurons
+        with self._dependent_columns(options):
+            self._solution = solve_in_passes(
+                self._passes(X, self._room(options), options, advance),
+                targets,
+                weight,
+                ridge,
+                chosen,
+                rng,
+                options.max_iter,
+                options.tol,
+                options.n_jobs,
+                options.owner,
+                keep,
+                state,
+                options.fit_intercept,
+                options.classifies,
+            )
+        self._sample = RowSample.of(X, targets, weight, self.stream.seed)
+
+    def leave_one_out(
+        self, X: Any, targets: np.ndarray, weight: np.ndarray | None, options: SumsOptions
+    ) -> None:
+        """Solve least squares at the alpha with the least leave-one-out error."""
+        moments = self._moments(options)
+        copies = np.ones(len(targets))
+        weight = copies if weight is None else weight
+        rows = self._each(X, targets, copies, weight / weight.sum(), options)
+        solution = solve_by_loo(moments, rows, options.n_jobs)
+        _warn_of_end(options, solution, moments)
+        self._solution = self._bounded_by_weight(solution, options)
+
+    def _each(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        copies: np.ndarray,
+        share: np.ndarray,
+        options: SumsOptions,
+    ) -> Iterator[Left]:
+        """Rows to leave out one by one, some at a time."""
+        for rows, Z in self._panels(X, options):
+            yield Left(Z, targets[rows], copies[rows], share[rows])
+
+    def _sampled(self, options: SumsOptions) -> Iterator[Left]:
+        """The sample of the rows, to leave out one by one."""
+        assert self.statistics is not None and self.statistics.sample is not None
+        sample = self.statistics.sample
+        share = sample.weight / (sample.copies * self.statistics.weight)
+        return self._each(sample.X, sample.targets, sample.copies, share, options)
+
+    def _solve_by_cross_validation(self, moments: Moments, options: SumsOptions) -> Solution:
+        """The solution at the alpha that cross-validation chooses.
+
+        Generalised cross-validation takes all rows to have the mean leverage, in proportion to
+        their weights. With few rows for each column that is far from true, and with different
+        weights even sooner. Then rows are left out one by one instead: all rows, while they are
+        kept, or a sample of them.
+        """
+        few = _ROWS_PER_COLUMN if moments.weights_differ else 1
+        if moments.n > few * self.n_columns:
+            return solve_by_gcv(moments, options.n_jobs)
+        return solve_by_loo(moments, self._sampled(options), options.n_jobs)
+
+    def minimise(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        loss: Loss,
+        options: SumsOptions,
+        advance: Callable[[int], object] = ignore,
+    ) -> None:
+        """Minimise the risk of another loss, with the alpha chosen for the squared loss."""
+        moments, squared = self._moments(options), self.solution(options)
+        factor = min(loss.curvature, 1.0) if isinstance(options.alpha, str) else 1.0
+        least = minimise(
+            self._passes(X, options.cache_bytes, options, advance),
+            targets,
+            weight,
+            loss,
+            squared.ridge * factor,
+            moments,
+            options.max_iter,
+            options.tol,
+            options.owner,
+            self._bound(options),
+            squared.coef,
+        )
+        grid = None if squared.grid is None else squared.grid * factor
+        self._solution = least._replace(grid=grid, scores=squared.scores)
+
+    # How certain predictions are.
+
+    def temperatures(self, options: SumsOptions) -> Temperatures:
+        """The temperatures of probabilities from decision values, computed at the first call.
+
+        They are chosen by the decision values of a sample of rows, each left out in turn. After
+        passes over the rows, all rows count with the same leverage. With a ``weight_bound``, rows
+        are not left out.
+        """
+        temperatures = self._temperatures
+        if temperatures is None:
+            if self.statistics is not None and options.weight_bound is None:
+                moments, solution = self._moments(options), self.solution(options)
+                with linear_algebra(options.n_jobs), self._dependent_columns(options):
+                    rows = leave_out(moments, solution, self._sampled(options), options.n_jobs)
+                found = rows.decisions, rows.targets, rows.weight
+            else:
+                found = self._with_one_leverage(options)
+            f, y, weight = found
+            if options.label_sets:  # each label by itself
+                f, y, weight = f.reshape(-1, 1), y.reshape(-1, 1), np.repeat(weight, f.shape[1])
+            else:
+                weight = in_shares(weight, y, self._mean_target())
+            self._temperatures = temperatures = find_temperatures(f, y, weight)
+        return temperatures
+
+    def _mean_target(self) -> np.ndarray:
+        """The mean target of all rows; passes go over the rows that the origin is the mean of."""
+        sums = self.statistics
+        return self.origin if sums is None else self.origin + sums.y_sum / sums.weight
+
+    def _with_one_leverage(self, options: SumsOptions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Decision values, targets and weights of a sample whose rows have the mean leverage."""
+        sample = self._sample if self.statistics is None else self.statistics.sample
+        assert sample is not None
+        solution = self.solution(options)
+        fitted = self.function(options)(sample.X)
+        left = np.ones(len(solution.ridge))
+        if solution.leverage is not None:
+            left = np.maximum(1 - solution.leverage, _LEAST_LEFT)
+        return sample.targets - (sample.targets - fitted) / left, sample.targets, sample.weight
+
+    def noise(self, options: SumsOptions) -> np.ndarray:
+        """Variance of the noise of each output, from the residuals."""
+        if self._certainty is not None:
+            return self._certainty.noise
+        moments, solution = self._moments(options), self.solution(options)
+        with linear_algebra(options.n_jobs), self._dependent_columns(options):
+            if moments.weights_differ:
+                left_out = leave_out(moments, solution, self._sampled(options), options.n_jobs)
+                return left_out.noise_variance()
+            alpha = solution.ridge / self.n_neurons
+            return noise_variance(options.owner, moments, solution, alpha)
+
+    def deviations(self, X: Any, options: SumsOptions) -> np.ndarray:
+        """Standard deviations of new targets at rows, shape (n_rows, n_outputs)."""
+        known, solution = self._certainty, self.solution(options)
+        moments = self._moments(options) if known is None else known.moments()
+        noise = self.noise(options)
+        variance = np.empty((X.shape[0], len(noise)))
+        pieces = partial(self.stream.pieces, 0, self.n_neurons, X)
+        with linear_algebra(options.n_jobs), self._dependent_columns(options):
+            for ridge in np.unique(solution.ridge):
+                posterior = Posterior(moments, ridge)
+                same = solution.ridge == ridge
+
+                def of_rows(
+                    rows: slice,
+                    some: Any,
+                    posterior: Posterior = posterior,
+                    same: np.ndarray = same,
+                ) -> None:
+                    Z = activations(self.stream.neurons, pieces, some, self.n_neurons, 1)
+                    found = 1 + posterior.variance(Z)
+                    variance[rows, same] = found[: len(variance[rows]), None]
+
+                map_rows_alike(of_rows, X, self.n_columns, options.n_jobs)
+        return np.sqrt(noise * variance)
+
+
+def _warn_of_end(options: SumsOptions, solution: Solution, moments: Moments) -> None:
+    """Warn if sums in double precision would allow a ridge that predicts numbers better."""
+    single = moments.least_ridge > 0 and not options.classifies
+    if single and wants_less(solution, moments).any():
+        warn_of_end(options.owner, "the precision of dtype='float32'", "dtype='float64'")
+
+
+def check_alpha(owner: str, alpha: float | str) -> None:
+    """Raise an error for alpha="loo" on streams, since it needs all rows."""
+    if alpha == "loo":
+        raise ValueError(
+            f"{owner}: alpha='loo' needs a second pass over all rows, which a stream does not "
+            "give. Remedy: fit, or alpha='auto' (generalised cross-validation from the statistics)."
+        )

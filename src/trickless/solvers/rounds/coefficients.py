@@ -1,0 +1,133 @@
+"""The coefficients of an online expansion: they shrink as a whole, and are averaged over rounds."""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+
+from trickless.arrays.growing import Growing
+from trickless.arrays.stated import Stated, check_array, check_count, check_list
+
+#: What a shrink divides coefficients by.
+SHRINK_BY = 4
+
+
+class Coefficients(Stated):
+    """Coefficients α that shrink as a whole, and their average over rounds.
+
+    Neither a shrink nor a round touches the coefficients, however many there are. Rounds are
+    counted in epochs, separately for each output. A shrink ends an epoch. A coefficient is kept as
+    it was when it was appended, with the epoch and the number of rounds in that epoch so far. So
+    its current value is α 4^-(epochs since). Its sum over rounds is α times a sum of rounds with
+    the same weights.
+
+    When a compression replaces the support points, coefficients begin anew.
+    """
+
+    def __init__(self, n_outputs: int) -> None:
+        self.n_rounds = 0
+        self._begin(np.zeros((0, n_outputs)))
+
+    def check_state(self) -> None:
+        check_count("n_rounds", self.n_rounds, 0)
+        check_list("_rounds_of_epoch", self._rounds_of_epoch, list)
+        shape = len(self._alpha), len(self._rounds_of_epoch)
+        check_array("_alpha", self._alpha.rows, "f4 f8", shape)
+        check_array("_epoch", self._epoch.rows, "i8", shape, 0)
+        check_array("_round", self._round.rows, "i8", shape, 0)
+        for epochs, rounds in zip(self._epoch.rows.T, self._rounds_of_epoch, strict=True):
+            check_list("_rounds_of_epoch", rounds, int)
+            check_array("_epoch", epochs, "i8", (None,), 0, len(rounds))
+        check_array("_past", self._past, "f4 f8", (None, shape[1]))
+        check_count("rows of _past", len(self._past), 0, shape[0])
+        for count in (self._n_past, self._n_averaged):
+            check_count("_n_past and _n_averaged", count, 0)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of coefficients of each support point."""
+        return len(self._rounds_of_epoch)
+
+    def _begin(self, alpha: np.ndarray) -> None:
+        """Begin to count rounds, with some coefficients."""
+        self._alpha, self._epoch, self._round = Growing(), Growing(), Growing()
+        self._rounds_of_epoch = [[0] for _ in range(alpha.shape[1])]
+        self._n_averaged = 0
+        self._past, self._n_past = alpha[:0], 0  # the average over rounds before, and how many
+        self.append(alpha)
+
+    def __len__(self) -> int:
+        return len(self._alpha)
+
+    def fork(self) -> Coefficients:
+        """Coefficients that continue from these, and leave these unchanged."""
+        other = copy(self)
+        for name in ("_alpha", "_epoch", "_round"):
+            setattr(other, name, getattr(self, name).fork())
+        other._rounds_of_epoch = [list(rounds) for rounds in self._rounds_of_epoch]
+        return other
+
+    def count_rounds(self, n: int) -> None:
+        """Count n rounds with the current coefficients."""
+        self.n_rounds += n
+        self._n_averaged += n
+        for rounds in self._rounds_of_epoch:
+            rounds[-1] += n
+
+    def append(self, alpha: np.ndarray) -> None:
+        """Append coefficients of new support points, shape (n, n_outputs)."""
+        self._alpha.append(alpha)
+        self._epoch.append(np.tile(self._now(), (len(alpha), 1)))
+        self._round.append(np.tile([r[-1] for r in self._rounds_of_epoch], (len(alpha), 1)))
+
+    def shrink(self, outputs: np.ndarray) -> None:
+        """Divide the coefficients of the outputs that are marked."""
+        for output in np.flatnonzero(outputs):
+            self._rounds_of_epoch[output].append(0)
+
+    def keep(self, index: np.ndarray, factor: np.ndarray) -> None:
+        """Keep some of the coefficients, each times a factor, and average over rounds from now."""
+        self._begin(self.last()[index] * factor[:, None])
+
+    def settle(self, last: np.ndarray, average: np.ndarray) -> None:
+        """Continue with other support points: coefficients of the last f, and of the average."""
+        n_past = self._n_past + self._n_averaged
+        self._begin(last)
+        self._past, self._n_past = average, n_past
+
+    @property
+    def n_settled(self) -> int:
+        """How many support points there were when the average so far was set."""
+        return len(self._past)
+
+    def last(self) -> np.ndarray:
+        """Coefficients after the last round."""
+        return self._alpha.rows * float(SHRINK_BY) ** (self._epoch.rows - self._now())
+
+    def average(self) -> np.ndarray:
+        """Coefficients averaged over the rounds, each as it was before the round."""
+        if self._n_averaged + self._n_past == 0:
+            return self.last()
+        average = np.empty_like(self._alpha.rows)
+        for output, rounds in enumerate(self._rounds_of_epoch):
+            later = np.zeros(len(rounds))  # rounds after an epoch's end, in units of its scale
+            for end in range(len(rounds) - 1, 0, -1):
+                later[end - 1] = (rounds[end] + later[end]) / SHRINK_BY
+            epoch = self._epoch.rows[:, output]
+            weighted = np.asarray(rounds)[epoch] - self._round.rows[:, output] + later[epoch]
+            average[:, output] = self._alpha.rows[:, output] * weighted
+        average[: len(self._past)] += self._past * self._n_past
+        return average / (self._n_averaged + self._n_past)
+
+    def appended(self) -> np.ndarray:
+        """Coefficients as they were when each of them was appended."""
+        return self._alpha.rows
+
+    def epochs(self) -> np.ndarray:
+        """How often the coefficients had shrunk when each of them was appended."""
+        return self._epoch.rows
+
+    def _now(self) -> np.ndarray:
+        """The current epoch of each output."""
+        return np.array([len(rounds) - 1 for rounds in self._rounds_of_epoch])

@@ -1,0 +1,356 @@
+"""Algorithm 1 of Livni, Carmon and Globerson 2017: an expansion learned online.
+
+R. Livni, D. Carmon and A. Globerson, "Learning infinite layer networks without the kernel trick",
+ICML 2017, PMLR 70:2198-2207.
+
+``Rounds`` begins with no support points and learns from batches of rows. Round t estimates
+E_t ≈ ⟨f_t, Φ(x_t)⟩ and appends a support point with a coefficient against the gradient, or shrinks
+all coefficients. Its estimates (``estimates``), its steps (``schedules``) and what limits its
+support (``compression``) are passed to it.
+
+Two misprints are corrected here. Algorithm 1 prints the coefficient of a new support point with the
+opposite sign, which would ascend the loss. The analysis takes a step against the gradient
+(E_t − y_t) Φ(x_t), so the coefficient is η (y_t − E_t). And the theorem states the step B/√T, while
+its proof uses B/(2√T), which is used here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from trickless.arrays.growing import Growing, GrowingSparse, growing_like
+from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.sparse import check_rows
+from trickless.arrays.stated import Stated, check_array, check_is, check_list, check_same
+from trickless.functions.network import Network
+from trickless.functions.stream import Purpose, check_seed, generator
+from trickless.rules import warn
+from trickless.solvers.calibration import (
+    Temperatures,
+    check_noted,
+    note_rows,
+    recent_temperatures,
+)
+from trickless.solvers.losses import Squared
+from trickless.solvers.progress import Curve, check_progress, extend
+from trickless.solvers.rounds.coefficients import Coefficients
+from trickless.solvers.rounds.schedules import Schedule
+from trickless.solvers.state import (
+    Keep,
+    Measure,
+    State,
+    check_measure,
+    counted,
+    forget,
+    ignore,
+    parts_of,
+)
+
+#: Estimates of at least SHRINK_AT × norm_bound shrink the coefficients.
+SHRINK_AT = 16
+
+#: What rounds change.
+_CHANGED = (
+    *("support", "coefficients", "online", "played", "drawn", "measured", "recent"),
+    *("lately", "lost"),
+)
+#: Rows that tell whether f is of use, and how many times the error of a constant is too much.
+_FEW, _LOST = 100, 2.0
+
+#: Kernel values of rows X with rows Y.
+Kernel = Callable[[Any, Any], np.ndarray]
+
+
+class Estimate(Protocol):
+    """How rounds estimate the value of the expansion at a row."""
+
+    @property
+    def square_bound(self) -> float:
+        """The largest k(x, x)."""
+
+    def __call__(self, X: Any, rounds: Rounds) -> np.ndarray:
+        """Estimates E_t for some rows, from at least one support point: (n_rows, n_outputs)."""
+
+    def largest_step(self, rounds: Rounds) -> float:
+        """The largest step that decaying schedules may take in the next round."""
+
+    def check_theorem(self) -> None:
+        """Raise an error for estimates that Theorem 1 does not cover."""
+
+    def remedy(self, rounds: Rounds) -> str:
+        """The remedy if training diverges although every batch of steps is stable."""
+
+    def function(self, rounds: Rounds, average: bool) -> Callable[[Any], Any]:
+        """The function that predicts, from the average over rounds or from the last round."""
+
+
+class Compression(Protocol):
+    """How support points are replaced by fewer."""
+
+    @property
+    def max_support(self) -> int:
+        """The most support points."""
+
+    def __call__(self, rounds: Rounds, rng: np.random.Generator) -> None:
+        """Replace the support and the coefficients."""
+
+
+class RoundsOptions(NamedTuple):
+    """Parameters of rounds, which may change between batches. No compression keeps every row."""
+
+    estimate: Estimate
+    schedule: Schedule
+    compression: Compression | None
+
+
+class Rounds(Stated):
+    """Algorithm 1 on mini-batches, one expansion for all outputs.
+
+    Attributes
+    ----------
+    support : Growing, GrowingSparse or None
+        The support points; None before the first round.
+    online : Curve
+        Rows of each batch, and their mean error before they were learned.
+    played : Growing or None
+        For each round, the number of support points before it, and the targets. None if a
+        compression has replaced rows.
+    drawn : Growing or None
+        For each batch with draws: its number of rows, the draws m for each row, the half range r of
+        a draw, and 1 for full sums. The variance of an estimate is at most r² / m. None if
+        estimates without a known bound were made.
+    measured : object
+        What the estimates have measured along the stream, and use.
+    recent : Growing or None
+        Estimates and targets of the last rows before they were learned, to calibrate probabilities.
+    lately : array of shape (4, n_outputs)
+        For each output, sums over the rows since ``check_use`` last looked: rows, squared errors
+        before they were learned, targets, and their squares.
+    lost : str
+        The remedy that ``check_use`` has warned with, or "".
+    frozen : object
+        The network that the estimates froze the expansion into, with its parameters. It is dropped
+        when rows are learned.
+    """
+
+    # In files of older versions:
+    lately: Any = 0.0
+    lost: str = ""
+
+    def __init__(
+        self, n_outputs: int, seed: int, measure: Measure, calibrated: bool = False
+    ) -> None:
+        self.seed = seed
+        self.measure = measure
+        self.support: Growing | GrowingSparse | None = None
+        self.coefficients = Coefficients(n_outputs)
+        self.online: Curve = []
+        self.played: Growing | None = Growing()
+        self.drawn: Growing | None = Growing()
+        self.measured: Any = None
+        self.recent: Growing | None = Growing() if calibrated else None
+        self.lately, self.lost = np.zeros((4, n_outputs)), ""
+        self.frozen: Any = None
+
+    def check_state(self) -> None:
+        check_measure(self.measure)
+        check_seed("seed", self.seed)
+        check_is("coefficients", self.coefficients, Coefficients)
+        n, n_outputs = len(self.coefficients), self.coefficients.n_outputs
+        check_is("support", self.support, Growing | GrowingSparse | None)
+        if self.support is not None and n:
+            check_rows("support", self.support.rows, n, None)
+        check_same("number of support points", 0 if self.support is None else len(self.support), n)
+        check_list("online", self.online, tuple)
+        check_noted("played", self.played, 1 + n_outputs)
+        check_noted("drawn", self.drawn, 4)
+        check_noted("recent", self.recent, 2 * n_outputs)
+        if self.played is not None and len(self.played):
+            check_array("played", self.played.rows[:, 0], "f8", (None,), 0, n + 1)
+        if self.lately is Rounds.lately:
+            self.lately = np.zeros((4, n_outputs))
+        check_array("lately", self.lately, "f8", (4, n_outputs))
+        check_is("lost", self.lost, str)
+        check_is("frozen", self.frozen, tuple | None)
+        if self.frozen is not None:
+            check_is("frozen", self.frozen[1], Network)
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds so far."""
+        return self.coefficients.n_rounds
+
+    @property
+    def rows(self) -> Any:
+        """The support points, shape (t, n_features)."""
+        assert self.support is not None
+        return self.support.rows
+
+    def fork(self) -> Rounds:
+        """Rounds that continue from these, and leave these unchanged."""
+        other = copy(self)
+        other.coefficients, other.online = self.coefficients.fork(), list(self.online)
+        other.support = None if self.support is None else self.support.fork()
+        other.played = None if self.played is None else self.played.fork()
+        other.drawn = None if self.drawn is None else self.drawn.fork()
+        other.recent = None if self.recent is None else self.recent.fork()
+        return other
+
+    def temperatures(self) -> Temperatures:
+        """The temperatures of probabilities that suit the last rows before they were learned."""
+        assert self.recent is not None
+        return recent_temperatures(self.recent, self.n_rounds)
+
+    def note_draws(self, n_rows: int, m: int, half_range: float, full: bool) -> None:
+        """Take note of the draws for a batch."""
+        if self.drawn is not None:
+            self.drawn.append(np.array([[n_rows, m, half_range, float(full)]]))
+
+    def alpha(self, average: bool) -> np.ndarray:
+        """Coefficients that predict: their average over rounds, or the last."""
+        return self.coefficients.average() if average else self.coefficients.last()
+
+    def learn(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        options: RoundsOptions,
+        keep: Keep = forget,
+        state: State | None = None,
+        advance: Callable[[int], object] = ignore,
+    ) -> None:
+        """Take a round for each row, in their order.
+
+        ``keep`` receives the state after each batch, ``state`` is one from which to resume, and
+        ``advance`` is called with numbers of rows, to show progress.
+        """
+        self.check(X.shape[0], options)
+        self.frozen = None
+        if self.support is None:
+            self.support = growing_like(X)
+        X = self.support.like(X)
+        start = 0 if state is None else self._take(state, X.shape[0])
+        advance(start)
+        while start < X.shape[0]:
+            eta = self.step(options)
+            rows = slice(start, min(start + self.batch_rows(eta, options), X.shape[0]))
+            self.play(X[rows], targets[rows], eta, options)
+            self.compress(options)
+            advance(rows.stop - start)
+            start = rows.stop
+            keep(partial(self.state, start))
+
+    def function(self, estimate: Estimate, average: bool) -> Callable[[Any], Any]:
+        """The function that predicts, from the average over rounds or from the last round."""
+        return estimate.function(self, average)
+
+    def state(self, n_rows: int) -> State:
+        """The state that the rounds of the first rows of a batch have changed."""
+        return {"n_rows": n_rows} | {name: getattr(self, name) for name in _CHANGED}
+
+    def _take(self, state: State, most: int) -> int:
+        """Continue from a state; returns how many rows it had learned, at most ``most``."""
+        n_rows, *parts = parts_of(
+            state,
+            n_rows=int,
+            support=type(self.support),
+            coefficients=Coefficients,
+            online=list,
+            played=Growing | None,
+            drawn=Growing | None,
+            measured=object,
+            recent=Growing | None,
+            lately=np.ndarray,
+            lost=str,
+        )
+        vars(self).update(zip(_CHANGED, parts, strict=True))
+        self.check_state()
+        return counted(n_rows, most)
+
+    def play(self, X: Any, targets: np.ndarray, eta: float, options: RoundsOptions) -> None:
+        """Take a round with step η for each row of a batch, all with the estimates of f_t.
+
+        An output shrinks once a batch if any of its estimates is large.
+        """
+        c = self.coefficients
+        assert self.support is not None
+        n_support = len(self.support)
+        estimates = np.zeros(targets.shape)
+        if n_support:
+            estimates = options.estimate(X, self)  # Alg. 1, line 4
+        self._check_progress(estimates, targets, options)
+        error = float(self.measure.error(estimates, targets).mean())
+        small: np.ndarray = np.abs(estimates) < SHRINK_AT * options.schedule.norm_bound  # line 5
+        new = np.where(small, eta * (targets - estimates), 0)  # line 6
+        with uninterrupted():  # all that a round changes
+            extend(self.online, len(targets), error)
+            sums = np.ones_like(targets), (estimates - targets) ** 2, targets, targets**2
+            self.lately = self.lately + np.sum(sums, axis=1, dtype=np.float64)
+            if self.recent is not None:
+                note_rows(self.recent, estimates, targets)
+            if self.played is not None:
+                start = np.full((len(targets), 1), float(n_support))
+                self.played.append(np.hstack([start, targets]))
+            c.count_rounds(len(targets))
+            if not small.all():
+                c.shrink(np.logical_not(small.all(axis=0)))  # line 8
+            self.support.append(X)
+            c.append(new)
+
+    def compress(self, options: RoundsOptions) -> None:
+        """Replace support points by fewer, if there are too many."""
+        c = options.compression
+        if c is not None and self.support is not None and len(self.support) > c.max_support:
+            c(self, generator(self.seed, Purpose.COMPRESS, self.n_rounds))
+
+    def check_use(self, owner: str, cause: str, remedy: str) -> None:
+        """Warn once if lately f has been worse than a constant, and look anew from now on."""
+        n, errors, targets, squares = self.lately
+        if n[0] < _FEW:
+            return
+        self.lately = np.zeros_like(self.lately)
+        times = float(errors.sum() / max((squares - targets**2 / n).sum(), 1e-300))
+        if times > _LOST and not self.lost:
+            self.lost = remedy
+            warn(
+                f"{owner}: within {self.n_rounds} rows, {cause} has lost what was learned: the "
+                f"mean squared error of the last {n[0]:.0f} rows is {times:.1f} times that of a "
+                f"constant prediction. Remedy: {remedy}."
+            )
+
+    def step(self, options: RoundsOptions) -> float:
+        """Size η of the next step."""
+        return options.schedule.step(self.n_rounds + 1, options.estimate.largest_step(self))
+
+    def batch_rows(self, eta: float, options: RoundsOptions) -> int:
+        """Rows of the next batch, with steps of η."""
+        return options.schedule.batch_rows(self.n_rounds, eta, options.estimate.square_bound)
+
+    def check(self, n_rows: int, options: RoundsOptions) -> None:
+        """Raise an error for options that do not work for the rows to come."""
+        estimate, schedule, compression = options
+        if schedule.is_theorem:
+            most = None if compression is None else compression.max_support
+            schedule.check_theorem(self.n_rounds + n_rows, estimate.square_bound, most)
+            estimate.check_theorem()
+        schedule.check_named_step()
+        eta = self.step(options)
+        schedule.check_step(eta, self.batch_rows(eta, options), estimate.square_bound)
+
+    def _check_progress(
+        self, estimates: np.ndarray, targets: np.ndarray, options: RoundsOptions
+    ) -> None:
+        """Raise an error if a round's loss is far above the loss of predicting 0 for targets ±1.
+
+        Shrinking bounds estimates by 16 B. The theorem relies on that, so it is not checked.
+        """
+        if options.schedule.is_theorem:
+            return
+        loss = float(Squared().value(estimates, targets).mean())
+        remedy = self.lost or options.estimate.remedy(self)
+        check_progress(options.schedule.owner, loss, targets.shape[1] / 2, self.n_rounds, remedy)
