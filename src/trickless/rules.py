@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from trickless.errors import InvalidTypeError, InvalidValueError, RemedyError
+
 #: Limits of factors of a kernel. Their square roots fit into single precision.
 SMALLEST_SCALE, LARGEST_SCALE = 1e-60, 1e60
 #: The least number that counts as not 0. Its inverse is finite, and it keeps its digits.
@@ -256,10 +258,8 @@ def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
     typed = rule.has_type(value)
     if typed and rule.accepts(value):
         return
-    error = ValueError if typed else TypeError
-    raise error(
-        f"{owner}: {name}={shown(value)}, but it must be {rule.wanted}. Remedy: {rule.remedy}."
-    )
+    error = InvalidValueError if typed else InvalidTypeError
+    raise error(f"{owner}: {name}={shown(value)}, but it must be {rule.wanted}", rule.remedy)
 
 
 def shown(value: Any) -> str:
@@ -277,13 +277,13 @@ def with_remedies(owner: str) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        said = str(error)
-        if "Remedy: " in said or isinstance(error, NotFittedError):
+        if isinstance(error, RemedyError | NotFittedError):
             raise
+        said = str(error)
         shown = _SHOWS_DATA.match(said)
         message = (shown[0] if shown else said).rstrip(".\n ")
-        kind = ValueError if isinstance(error, ValueError) else TypeError
-        raise kind(f"{owner}: {message}. Remedy: {_remedy(message)}.") from error
+        kind = InvalidValueError if isinstance(error, ValueError) else InvalidTypeError
+        raise kind(f"{owner}: {message}", _remedy(message)) from error
 
 
 def _remedy(message: str) -> str:
@@ -302,8 +302,10 @@ def reworded(change: Callable[[str], str]) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        kind = ValueError if isinstance(error, ValueError) else TypeError
-        raise kind(change(str(error))) from error
+        kind = InvalidValueError if isinstance(error, ValueError) else InvalidTypeError
+        if not isinstance(error, RemedyError):
+            raise type(error)(change(str(error))) from error
+        raise kind(change(error.cause), change(error.remedy)) from error
     finally:
         _WORDING.reset(token)
 

@@ -18,6 +18,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import trickless
 from cases import shots
+from trickless import baselines
 from trickless import neurons as families
 from trickless.files.checkpoint import Checkpoint
 from trickless.tables.spellings import Spelling
@@ -81,7 +82,7 @@ def odd_texts(rng, x):
 
 def learners():
     """Learners to fit, by name, with the kinds of their rows and targets."""
-    t, n = trickless, families
+    t, n, b = trickless, families, baselines
     trees, shallow = n.Trees(depth=3), n.Trees(depth=2)
     mixed = n.Mixture([n.Gaussian(), trees])
     steps = {"batch_size": 20, "random_state": 0}
@@ -155,19 +156,19 @@ def learners():
     yield "rounds measured", learner, "sparse", "number"
     yield "rounds noisy", t.NoisyKernelRegressor(shots, random_state=0), "dense", "number"
     for rows in ("dense", "sparse"):
-        yield f"descent {rows}", t.KernelGradientRegressor(), rows, "number"
-        yield f"descent labels {rows}", t.KernelGradientClassifier("laplacian"), rows, "three"
-        yield f"norma {rows}", t.NORMARegressor(max_support=20, random_state=0), rows, "number"
-        yield f"norma mean {rows}", t.NORMAClassifier(average=True, random_state=0), rows, "label"
-        yield f"sdca {rows}", t.SDCARegressor(random_state=0), rows, "number"
-        yield f"sdca labels {rows}", t.SDCAClassifier(random_state=0), rows, "label"
-        yield f"pegasos {rows}", t.PegasosClassifier(random_state=0), rows, "label"
+        yield f"descent {rows}", b.KernelGradientRegressor(), rows, "number"
+        yield f"descent labels {rows}", b.KernelGradientClassifier("laplacian"), rows, "three"
+        yield f"norma {rows}", b.NORMARegressor(max_support=20, random_state=0), rows, "number"
+        yield f"norma mean {rows}", b.NORMAClassifier(average=True, random_state=0), rows, "label"
+        yield f"sdca {rows}", b.SDCARegressor(random_state=0), rows, "number"
+        yield f"sdca labels {rows}", b.SDCAClassifier(random_state=0), rows, "label"
+        yield f"pegasos {rows}", b.PegasosClassifier(random_state=0), rows, "label"
 
     for learner in (
-        t.KernelGradientRegressor("precomputed"),
-        t.NORMARegressor("precomputed", max_support=20, random_state=0),
-        t.SDCARegressor("precomputed", random_state=0),
-        t.PegasosClassifier("precomputed", random_state=0),
+        b.KernelGradientRegressor("precomputed"),
+        b.NORMARegressor("precomputed", max_support=20, random_state=0),
+        b.SDCARegressor("precomputed", random_state=0),
+        b.PegasosClassifier("precomputed", random_state=0),
     ):
         target = "label" if is_classifier(learner) else "number"
         yield f"{type(learner).__name__} precomputed", learner, "kernel", target
@@ -227,7 +228,7 @@ def unfinished(learner, n_states, X, y, path):
 
 def checkpoints():
     """Fits to end in the middle, by name: learner, states before the end, rows and targets."""
-    t, n = trickless, families
+    t, n, b = trickless, families, baselines
     steps = {"neurons_per_step": 8, "batch_size": 10, "random_state": 0}
     trees = n.Trees(depth=3)
     rounds = {"n_neurons": 30, "n_samples": 20, "random_state": 0}
@@ -253,7 +254,7 @@ def checkpoints():
     learner = t.ShrinkingGradientRegressor("stumps", **rounds)
     yield "rounds sparse", learner, 20, "sparse", "number"
     yield "rounds trees", t.ShrinkingGradientRegressor(trees, **rounds), 20, "table", "number"
-    yield "descent", t.KernelGradientRegressor(), 5, "sparse", "number"
+    yield "descent", b.KernelGradientRegressor(), 5, "sparse", "number"
     yield "noisy", t.NoisyKernelRegressor(shots, random_state=0), 5, "dense", "number"
 
 

@@ -19,6 +19,7 @@ from sklearn import get_config
 
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidTypeError
 
 #: Columns of a triangular factor that are solved together on a device.
 _COLUMNS = 1024
@@ -48,9 +49,9 @@ def place(X: Any) -> str:
 def check_on_host(what: str, X: Any, remedy: str) -> None:
     """Check that X is an array of NumPy, for functions that accept no others."""
     if not on_host(X):
-        raise TypeError(
-            f"{what}: X is an array of {place(X)}, but only NumPy arrays are accepted. "
-            f"Remedy: {remedy}."
+        raise InvalidTypeError(
+            f"{what}: X is an array of {place(X)}, but only NumPy arrays are accepted",
+            f"{remedy}",
         )
 
 

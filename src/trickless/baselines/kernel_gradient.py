@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from trickless.errors import InvalidValueError
 from trickless.learners.base import Classifier, partial_fit_labels, store
 from trickless.learners.kernel_learner import KernelLearner
 from trickless.learners.online import COMPRESSION, Y_RANGE, OnlineLearner, OnlineRegressor
@@ -88,17 +89,17 @@ class _KernelGradient(OnlineLearner, KernelLearner):
 def _check_bound(owner: str, diagonal: np.ndarray, bound: float) -> None:
     """Raise an error if k(x, x) exceeds the bound that sets the size of the steps."""
     if bound <= 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: the kernel gives k(x, x) = 0 for every row of the first batch, but the "
-            "largest must be positive, since the steps depend on it. Remedy: another kernel, or "
-            "other kernel_params."
+            "largest must be positive, since the steps depend on it",
+            "another kernel, or other kernel_params",
         )
     if diagonal.max() > bound * (1 + 1e-6):
         row = int(diagonal.argmax())
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: k(x, x) is {diagonal[row]:g} for row {row}, above the kernel_bound of "
-            f"{bound:g} that the steps depend on. Remedy: kernel_bound={diagonal[row]:.3g} "
-            "from the start, or a kernel with k(x, x) = 1."
+            f"{bound:g} that the steps depend on",
+            f"kernel_bound={diagonal[row]:.3g} from the start, or a kernel with k(x, x) = 1",
         )
 
 

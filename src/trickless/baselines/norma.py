@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, generator
 from trickless.learners.base import (
     Classifier,
@@ -189,10 +190,10 @@ class _NORMA(KernelLearner):
 def begin_rounds(learner: _NORMA, targets: np.ndarray) -> None:
     """Begin the rounds of a learner that has received its first batch."""
     if learner.average and learner.max_support is not None:
-        raise ValueError(
+        raise InvalidValueError(
             f"{type(learner).__name__}: average=True with max_support={learner.max_support!r}, but "
-            "an average over rounds needs the terms that are dropped. Remedy: average=False, or "
-            "max_support=None."
+            "an average over rounds needs the terms that are dropped",
+            "average=False, or max_support=None",
         )
     learner.intercept_ = learner.targets_.intercept(targets)
     calibrated = isinstance(learner, Classifier)

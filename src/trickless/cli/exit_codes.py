@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from trickless import __version__
+from trickless.errors import remedy_in
 from trickless.files.causes import remedy_of
 from trickless.readers.errors import CommandError
 from trickless.readers.messages import say
@@ -62,7 +63,7 @@ def _told(error: Exception, name: str) -> int:
     """Print what went wrong, and return the exit code."""
     if hasattr(error, "format_message"):  # from typer: options and arguments
         return _usage(error, name)
-    remedied = isinstance(error, CommandError) or "Remedy" in str(error)
+    remedied = isinstance(error, CommandError) or remedy_in(error) is not None
     if isinstance(error, MemoryError) and not remedied:
         say(f"{name}: there is not enough memory ({error}). Remedy: use fewer --n-neurons.")
     elif remedied:

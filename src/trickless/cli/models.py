@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 
 from trickless import load
 from trickless.cli.exit_codes import report, short
+from trickless.errors import remedy_in
 from trickless.learners.base import Learner
 from trickless.learners.table_model import TableModel
 from trickless.readers.dataset import Reading
@@ -61,7 +62,7 @@ def used(path: Path) -> Iterator[None]:
     except (CommandError, OSError, MemoryError):
         raise
     except Exception as error:
-        if "Remedy" in str(error):
+        if remedy_in(error):
             raise
         raise CommandError(
             f"{path}: the model in this file cannot be used ({short(error)}). "

@@ -44,6 +44,7 @@ from trickless.dask.pieces import (
     stacked,
     tree,
 )
+from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels
@@ -81,16 +82,17 @@ def fit_doubly_stochastic(
     owner = type(estimator).__name__
     client = current_client()
     if client is None:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: trickless.dask.fit needs a cluster whose workers keep the rows, but there "
-            "is no client. Remedy: client = distributed.Client(), which starts one here."
+            "is no client",
+            "client = distributed.Client(), which starts one here",
         )
     newton = may_be_newton(estimator.preconditioner, estimator.schedule)
     if newton and takes_turns(make_neurons(estimator.neurons)):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: trickless.dask.fit cannot alternate between trees and other families, as a "
-            "local fit of neurons=Mixture() with Trees() does. Remedy: neurons='trees'; or "
-            "preconditioner='block', which draws from the mixture."
+            "local fit of neurons=Mixture() with Trees() does",
+            "neurons='trees'; or preconditioner='block', which draws from the mixture",
         )
     rows = pieces(owner, X, y, sample_weight, client.compute)
     warm = estimator.warm_start and estimator.__sklearn_is_fitted__()

@@ -9,6 +9,7 @@ import dask
 import numpy as np
 
 from trickless.dask.pieces import Pieces
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.given import as_targets
 from trickless.intake.labels import balanced, distinct, one_form, positions, together
 from trickless.intake.weights import check_weights
@@ -50,9 +51,9 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
     estimator
         The same estimator, fitted. It no longer needs Dask.
     """
-    raise TypeError(
-        f"trickless.dask.fit: {type(estimator).__name__} cannot be fitted to Dask collections. "
-        "Remedy: use a KitchenSinks or DoublyStochastic estimator."
+    raise InvalidTypeError(
+        f"trickless.dask.fit: {type(estimator).__name__} cannot be fitted to Dask collections",
+        "use a KitchenSinks or DoublyStochastic estimator",
     )
 
 
@@ -81,9 +82,10 @@ def _count(owner: str, y: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
     """Labels of the rows with a weight above 0, and the total weight of each."""
     y = as_targets(owner, y, numeric=False)
     if y.ndim > 1 and y.shape[1] > 1:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: y has {y.shape[1]} columns, but trickless.dask.fit takes one label for each "
-            "row. Remedy: use the estimator's own fit."
+            "row",
+            "use the estimator's own fit",
         )
     y = y.ravel()
     weight = check_weights(owner, weight, y, may_be_empty=True)

@@ -15,6 +15,7 @@ from dask.optimization import cull
 from distributed import Future, default_client, futures_of
 
 from trickless.arrays.missing import is_masked
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import Purpose, generator
 from trickless.intake.weights import check_weights
 
@@ -50,23 +51,24 @@ def pieces(
     if sample_weight is not None:
         collections["sample_weight"] = sample_weight
         if getattr(sample_weight, "ndim", 1) != 1:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{owner}: sample_weight has {sample_weight.ndim} dimensions, but it must have one "
-                "number for each row. Remedy: pass sample_weight[:, 0]."
+                "number for each row",
+                "pass sample_weight[:, 0]",
             )
     parts = [begin(_split(owner, name, each)) for name, each in collections.items()]
     lengths = _lengths(list(collections.values()), parts)
     if any(not np.array_equal(each, lengths[0]) for each in lengths):
         cuts = [f"{len(each)} of up to {max(each, default=0)} rows" for each in lengths]
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: {', '.join(collections)} have different chunks ({'; '.join(cuts)}), but "
-            "must be cut at the same rows. Remedy: rechunk them alike, or take them from one data "
-            "frame."
+            "must be cut at the same rows",
+            "rechunk them alike, or take them from one data frame",
         )
     if not lengths[0].any():
-        raise ValueError(
-            f"{owner}: X has no rows in any of its {len(parts[0])} chunks. Remedy: pass rows; a "
-            "filter may have left none."
+        raise InvalidValueError(
+            f"{owner}: X has no rows in any of its {len(parts[0])} chunks",
+            "pass rows; a filter may have left none",
         )
     weight = parts[2] if sample_weight is not None else [None] * len(parts[0])
     return Pieces(parts[0], parts[1], weight, lengths[0]).only(np.flatnonzero(lengths[0]).tolist())
@@ -80,9 +82,10 @@ def _split(owner: str, name: str, collection: Any) -> list[Delayed]:
         return collection.to_delayed().ravel().tolist()
     if dask.is_dask_collection(collection) and hasattr(collection, "to_delayed"):
         return list(collection.to_delayed())
-    raise TypeError(
+    raise InvalidTypeError(
         f"{owner}: {name} is a {type(collection).__name__}, but trickless.dask takes Dask arrays "
-        "and data frames. Remedy: use dask.array.from_array(...), or the estimator's own fit."
+        "and data frames",
+        "use dask.array.from_array(...), or the estimator's own fit",
     )
 
 

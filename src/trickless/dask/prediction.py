@@ -10,6 +10,7 @@ import dask.array
 import numpy as np
 
 from trickless.arrays.states import snapshot
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.learners.kitchen_sinks import options_of
 
 #: Methods of a model that may be called.
@@ -36,9 +37,10 @@ def predict(model: Any, X: Any, method: str = "predict") -> Any:
         For a data frame: the results with its index, and a column for each output.
     """
     if not callable(getattr(model, method, None)) or method not in METHODS:
-        raise ValueError(
+        raise InvalidValueError(
             f"trickless.dask.predict: method={method!r}, but a {type(model).__name__} has "
-            f"{[name for name in METHODS if hasattr(model, name)]}. Remedy: use one of these."
+            f"{[name for name in METHODS if hasattr(model, name)]}",
+            "use one of these",
         )
     model = snapshot(model)  # the original may go on learning
     light = copy(model)
@@ -63,9 +65,10 @@ def predict(model: Any, X: Any, method: str = "predict") -> Any:
         some = X._meta_nonempty
         empty = labelled(getattr(model, method)(some), some)[:0]
         return X.map_partitions(answers, shared, method, empty, meta=empty)
-    raise TypeError(
+    raise InvalidTypeError(
         f"trickless.dask.predict: X is a {type(X).__name__}, but it must be a Dask array or data "
-        f"frame. Remedy: use the model's own {method}."
+        "frame",
+        f"use the model's own {method}",
     )
 
 

@@ -6,6 +6,8 @@ import errno
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
+from trickless.errors import remedy_in
+
 _SPACE = "free some space there, or use a path on another disk"
 _RIGHTS = "use another path, or allow your user to use this one (chmod, chown)"
 _REMEDIES = {
@@ -56,7 +58,9 @@ def explaining(what: str, files: Collection[str | None] | None = None) -> Iterat
         yield
     except OSError as error:
         of_others = files is not None and error.filename not in files
-        if of_others or error.errno is None or "Remedy" in str(error):
+        if of_others or error.errno is None or remedy_in(error):
             raise
-        text = f"{what} ({cause_of(error)}). Remedy: {remedy_of(error)}."
-        raise OSError(error.errno, text) from error
+        cause, remedy = f"{what} ({cause_of(error)})", remedy_of(error)
+        explained = OSError(error.errno, f"{cause}. Remedy: {remedy}.")
+        explained.cause, explained.remedy = cause, remedy  # type: ignore[attr-defined]
+        raise explained from error

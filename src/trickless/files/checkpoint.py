@@ -22,6 +22,7 @@ import scipy.sparse
 from trickless.arrays.devices import take, to_host
 from trickless.arrays.stated import Stated, check_count, check_is, check_list
 from trickless.arrays.threads import row_blocks
+from trickless.errors import InvalidTypeError, InvalidValueError, cause_in, remedy_in
 from trickless.files.format import DEFECTS, digest, library_version, load, write
 from trickless.files.whole import check_replaceable, check_writable, written_whole
 from trickless.rules import warn
@@ -103,7 +104,7 @@ class Checkpoint:
         if self._trouble:
             error.add_note(f"{self._call}: {self._lost()}")
         if self._resumed and isinstance(error, DEFECTS):
-            if "Remedy" not in str(error):
+            if not remedy_in(error):
                 self._refuse_state(error)
             error.add_note(f"{self._call}: the fit had continued from the state in the file.")
 
@@ -172,12 +173,11 @@ class Checkpoint:
             self._write(progress)
             self._trouble = ""
         except (OSError, ValueError) as error:  # the fit is worth more than its checkpoint
-            text = getattr(error, "strerror", None) or str(error)
-            cause, _, remedy = text.removeprefix(f"{self._call}: ").partition(" Remedy:")
+            cause = f"{cause_in(error).removeprefix(f'{self._call}: ')}."
             if cause != self._trouble:
                 warn(
                     f"{self._call}: the state was not kept: {cause} The fit continues, and tries "
-                    f"again later. Remedy:{remedy or ' use another path.'}"
+                    f"again later. Remedy: {remedy_in(error) or 'use another path'}."
                 )
             self._trouble = cause
         end = time.monotonic()
@@ -194,9 +194,9 @@ class Checkpoint:
     def _usable(self, path: Path_) -> Path:
         """The path, resolved, if a file can be written there."""
         if not isinstance(path, str | os.PathLike):
-            raise TypeError(
-                f"{self._call}, but it must be the path of a file. Remedy: "
-                "checkpoint='fit.checkpoint', or None for no checkpoint."
+            raise InvalidTypeError(
+                f"{self._call}, but it must be the path of a file",
+                "checkpoint='fit.checkpoint', or None for no checkpoint",
             )
         check_writable(self._call, path)
         whole = Path(os.path.realpath(path))
@@ -220,10 +220,11 @@ class Checkpoint:
         try:
             return digest(Progress(**{name: value}))
         except TypeError as error:
-            cause = str(error).partition(" Remedy:")[0]
-            raise TypeError(
+            cause = f"{cause_in(error)}."
+            raise InvalidTypeError(
                 f"{self._call} must compare the parameters later, but {name} cannot be saved "
-                f"({cause}) Remedy: fit without a checkpoint."
+                f"({cause})",
+                "fit without a checkpoint",
             ) from error
 
     def _data(self) -> dict[str, tuple[str, str]]:
@@ -242,19 +243,20 @@ class Checkpoint:
             self._refuse_other(differing)
 
     def _refuse_other(self, differing: list[str]) -> NoReturn:
-        raise ValueError(
-            f"{self._call}: the file is of another fit, with other {'; other '.join(differing)}. "
-            "Remedy: to continue that fit, call it as before; to start again, use another path, or "
-            f"delete {self._files()}."
+        raise InvalidValueError(
+            f"{self._call}: the file is of another fit, with other {'; other '.join(differing)}",
+            "to continue that fit, call it as before; to start again, use another path, or "
+            f"delete {self._files()}",
         )
 
     def _refuse_state(self, error: BaseException) -> NoReturn:
         """Refuse a state from which the fit cannot continue."""
-        raise ValueError(
+        raise InvalidValueError(
             f"{self._call}: the fit cannot continue from the state in the file, which is not "
-            f"consistent ({type(error).__name__}: {str(error)[:200]}). Remedy: to start again, use "
+            f"consistent ({type(error).__name__}: {str(error)[:200]})",
+            "to start again, use "
             f"another path, or delete {self._files()}; if you did not make the file, do not trust "
-            "it."
+            "it",
         ) from error
 
     def _files(self) -> str:
@@ -275,7 +277,7 @@ class Checkpoint:
             except FileNotFoundError:  # also if another process has just moved it
                 continue
             except ValueError as error:
-                trouble = trouble or str(error).partition(" Remedy:")[0]
+                trouble = trouble or f"{cause_in(error)}."
                 continue
             if trouble:
                 warn(
@@ -285,9 +287,9 @@ class Checkpoint:
             self._path_is_whole = file == self._path
             return saved
         if trouble:
-            raise ValueError(
-                f"{self._call}: the file cannot be used. ({trouble}) Remedy: to start again, use "
-                f"another path, or delete {self._files()}."
+            raise InvalidValueError(
+                f"{self._call}: the file cannot be used. ({trouble})",
+                f"to start again, use another path, or delete {self._files()}",
             )
         return None
 

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Literal, NoReturn
 
 import numpy as np
 
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.files.causes import explaining
 from trickless.files.opened import OpenFile, is_open, name_of_file
 from trickless.files.records import Reader, Recorder, dtype_of, name_of, parse, unique
@@ -103,9 +104,9 @@ def save(
     """
     if for_prediction:
         if not callable(getattr(model, "compact", None)):
-            raise TypeError(
-                f"save: for_prediction=True, but a {type(model).__name__} has no compact(). "
-                "Remedy: for_prediction=False."
+            raise InvalidTypeError(
+                f"save: for_prediction=True, but a {type(model).__name__} has no compact()",
+                "for_prediction=False",
             )
         model = model.compact()
     if is_open("save", path, "write"):
@@ -154,9 +155,10 @@ def _parts(model: Any, recorder: Recorder) -> Iterator[bytes]:
     lines = [json.dumps(line, allow_nan=False) for line in (about, *recorder.records)]
     header = "\n".join(lines).encode("ascii")
     if len(header) > _LARGEST_HEADER:
-        raise ValueError(
+        raise InvalidValueError(
             f"save: the model has {len(header)} bytes of data that are not in numeric arrays, but "
-            f"a file can hold {_LARGEST_HEADER}. Remedy: use pickle for this model."
+            f"a file can hold {_LARGEST_HEADER}",
+            "use pickle for this model",
         )
     yield _PREFIX.pack(_MAGIC, VERSION, len(header))
     yield header
@@ -393,15 +395,15 @@ def _by_name(trusted: Any) -> dict[str, Any]:
     """The classes and functions that the caller trusts, by their names in files."""
     things = list(trusted) if isinstance(trusted, list | tuple) else [trusted]
     if isinstance(trusted, str) or not all(hasattr(thing, "__qualname__") for thing in things):
-        raise TypeError(
-            f"load: trusted={trusted!r}, but it must be a list of classes and functions. Remedy: "
-            "trusted=[MyNeurons], with the class itself and not its name."
+        raise InvalidTypeError(
+            f"load: trusted={trusted!r}, but it must be a list of classes and functions",
+            "trusted=[MyNeurons], with the class itself and not its name",
         )
     names = {name_of(thing): thing for thing in things}
     if len(names) != len(things):
-        raise ValueError(
-            f"load: trusted={trusted!r} has two with the same name. Remedy: pass each of them "
-            "once, under its own name."
+        raise InvalidValueError(
+            f"load: trusted={trusted!r} has two with the same name",
+            "pass each of them once, under its own name",
         )
     return names
 
@@ -422,7 +424,10 @@ def _some(names: list[str]) -> str:
 
 
 def _refuse(path: Any, cause: str, remedy: str) -> NoReturn:
-    raise ValueError(f"load: {name_of_file(path)}: {cause}. Remedy: {remedy}.")
+    raise InvalidValueError(
+        f"load: {name_of_file(path)}: {cause}",
+        f"{remedy}",
+    )
 
 
 def _refuse_damaged(path: Any) -> NoReturn:
@@ -439,8 +444,8 @@ def _refuse_content(path: Any, error: BaseException, maker: Any) -> NoReturn:
     of_another = maker is not None and maker != here
     by = f", made by {ascii(maker)[:60]} but read by {here!r}," if of_another else ""
     remedy = "load it with that version, or save" if of_another else "save"
-    raise ValueError(
+    raise InvalidValueError(
         f"load: {name_of_file(path)}: its checksum is right, but its content{by} is not that of a "
-        f"model ({type(error).__name__}: {str(error)[:200]}). Remedy: {remedy} the model again; if "
-        "you did not make the file, do not trust it."
+        f"model ({type(error).__name__}: {str(error)[:200]})",
+        f"{remedy} the model again; if you did not make the file, do not trust it",
     ) from error

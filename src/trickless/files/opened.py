@@ -6,6 +6,7 @@ import io
 import os
 from typing import Any
 
+from trickless.errors import InvalidTypeError, InvalidValueError, RemedyError
 from trickless.files.causes import explaining
 from trickless.rules import shown
 
@@ -18,9 +19,10 @@ def is_open(call: str, file: Any, method: str) -> bool:
     if isinstance(file, str | os.PathLike):
         return False
     if not callable(getattr(file, method, None)):
-        raise TypeError(
+        raise InvalidTypeError(
             f"{call}: path={shown(file)}, but it must be a path, or a file that is open in binary "
-            "mode. Remedy: 'model.trickless'."
+            "mode",
+            "'model.trickless'",
         )
     return True
 
@@ -59,7 +61,7 @@ class OpenFile:
         while n:
             some = self._call_of("read", n)
             if not isinstance(some, bytes | bytearray | memoryview) or len(some) > n:
-                raise self._refused("read", f"it gives a {type(some).__name__}", TypeError)
+                raise self._refused("read", f"it gives a {type(some).__name__}", InvalidTypeError)
             if not some:
                 break
             parts.append(bytes(some))
@@ -76,15 +78,15 @@ class OpenFile:
         except Exception as error:  # of a closed file, of text, of a damaged archive
             if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
                 raise
-            kind = TypeError if isinstance(error, TypeError) else ValueError
+            kind = InvalidTypeError if isinstance(error, TypeError) else InvalidValueError
             cause = str(error) or type(error).__name__
             raise self._refused(method, cause, kind) from error
 
     def _refused(
-        self, method: str, cause: str, kind: type[TypeError | ValueError] = ValueError
-    ) -> Exception:
+        self, method: str, cause: str, kind: type[RemedyError] = InvalidValueError
+    ) -> RemedyError:
         return kind(
-            f"{self._call}: {name_of_file(self._file)} cannot {method} bytes ({cause}). Remedy: "
-            f"pass a path, or a whole file that is open in binary mode, as by open(path, "
-            f"{_MODES[method][0]!r})."
+            f"{self._call}: {name_of_file(self._file)} cannot {method} bytes ({cause})",
+            "pass a path, or a whole file that is open in binary mode, as by open(path, "
+            f"{_MODES[method][0]!r})",
         )

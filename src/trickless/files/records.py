@@ -26,6 +26,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from trickless.arrays.growing import Growing, GrowingSparse
 from trickless.arrays.sparse import checked_csr, parts_of
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.files import routing
 from trickless.files.random_states import from_state, state_of
 from trickless.files.registry import classes
@@ -120,10 +121,10 @@ class Recorder:
         """Add a class or function that the caller must trust, and return its name."""
         name = name_of(thing)
         if self.foreign.setdefault(name, thing) is not thing:
-            raise ValueError(
+            raise InvalidValueError(
                 f"save: the model has two different functions or classes called {name}, which "
-                "a file cannot tell apart. Remedy: define them in a module, each with its own "
-                "name (not as lambdas)."
+                "a file cannot tell apart",
+                "define them in a module, each with its own name (not as lambdas)",
             )
         return name
 
@@ -148,12 +149,13 @@ class Recorder:
                 return state
         raise self.refused(f"{cls.__module__}.{cls.__qualname__}")
 
-    def refused(self, what: str) -> TypeError:
+    def refused(self, what: str) -> InvalidTypeError:
         """An error with the place in the model of something that a file cannot hold."""
         place = f"{self._path[-1][0]} is or holds" if self._path else "the model is"
-        return TypeError(
-            f"save: {place} {what}, which a file cannot hold. Remedy: replace it by plain data, "
-            "arrays, a function or an object of a Python class with such attributes; or use pickle."
+        return InvalidTypeError(
+            f"save: {place} {what}, which a file cannot hold",
+            "replace it by plain data, arrays, a function or an object of a Python class with such "
+            "attributes; or use pickle",
         )
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from trickless.arrays.interrupts import InterruptSafe
+from trickless.errors import InvalidValueError
 from trickless.files.causes import cause_of, explaining, remedy_of
 
 try:
@@ -64,9 +65,9 @@ def check_writable(owner: str, path: str | os.PathLike[str]) -> None:
         with _Beside(place):
             pass
     except OSError as error:
-        raise ValueError(
-            f"{owner}: {str(path)!r} cannot be written ({cause_of(error)}). Remedy: "
-            f"{remedy_of(error)}."
+        raise InvalidValueError(
+            f"{owner}: {str(path)!r} cannot be written ({cause_of(error)})",
+            remedy_of(error),
         ) from error
 
 
@@ -87,9 +88,9 @@ def check_replaceable(owner: str, path: Path) -> None:
             raise
         writable = False
     if not writable:
-        raise ValueError(
-            f"{owner}: {str(path)!r} exists and is read-only, so it is not replaced. Remedy: use "
-            "another path; or delete the file, or allow writing to it, first."
+        raise InvalidValueError(
+            f"{owner}: {str(path)!r} exists and is read-only, so it is not replaced",
+            "use another path; or delete the file, or allow writing to it, first",
         )
 
 
@@ -99,7 +100,10 @@ def check_is_file(owner: str, path: Path) -> None:
     if status is not None and not stat.S_ISREG(status.st_mode):
         is_folder = stat.S_ISDIR(status.st_mode)
         what = "a folder" if is_folder else "not a file but a device, pipe or socket"
-        raise ValueError(f"{owner}: {str(path)!r} is {what}. Remedy: use the path of a file.")
+        raise InvalidValueError(
+            f"{owner}: {str(path)!r} is {what}",
+            "use the path of a file",
+        )
 
 
 def _status(path: Path) -> os.stat_result | None:

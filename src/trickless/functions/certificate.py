@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.errors import InvalidValueError
 from trickless.functions.network import Network
 from trickless.rules import anything, check_value, is_real
 from trickless.theory import empirical_bernstein_radius, hoeffding_radius
@@ -89,14 +90,16 @@ def check_tolerance(owner: str, tolerance: Any, alpha: np.ndarray, dtype: Any) -
     except (TypeError, ValueError):
         known = False
     if not known:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: tolerance={tolerance!r}, but it must be a finite number above 0, or one for "
-            "each output. Remedy: tolerance=0.05 allows errors of up to 0.05."
+            "each output",
+            "tolerance=0.05 allows errors of up to 0.05",
         )
     rounding = _ROUNDINGS * np.finfo(dtype).eps * np.abs(alpha).sum(axis=0)
     if (wanted < rounding).any():
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: tolerance={tolerance!r}, but rounding of sums in {np.dtype(dtype).name} may "
-            f"cause errors of {rounding.max():.1g}. Remedy: dtype='float64', or a larger tolerance."
+            f"cause errors of {rounding.max():.1g}",
+            "dtype='float64', or a larger tolerance",
         )
     return wanted

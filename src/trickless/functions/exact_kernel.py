@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 
 from trickless.arrays.distances import squared_distances
 from trickless.arrays.threads import map_blocks, row_blocks
+from trickless.errors import InvalidValueError
 
 #: The most rows of kernel values, and the most bytes, that are computed at once.
 BLOCK_ROWS, BLOCK_BYTES = 256, 2**24
@@ -80,10 +81,10 @@ class ExactKernel:
         diagonal = np.concatenate([np.diag(square) for square in squares])
         if diagonal.min() < 0:
             row = int(diagonal.argmin())
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: the kernel gives k(x, x) = {diagonal[row]:g} for row {row}, but "
-                "k(x, x) is a squared norm, which cannot be negative. Remedy: a positive "
-                "semi-definite kernel, or other kernel_params."
+                "k(x, x) is a squared norm, which cannot be negative",
+                "a positive semi-definite kernel, or other kernel_params",
             )
         return diagonal
 
@@ -100,9 +101,9 @@ def row_numbers(name: str, rows: np.ndarray) -> np.ndarray:
     """The numbers of training rows, which are behind their precomputed kernel values."""
     values = rows[:, -1]
     if not ((values >= 0) & (values < rows.shape[1] - 1) & (values % 1 == 0)).all():
-        raise ValueError(
-            f"{name} are not numbered as training rows. Remedy: pass the kernel values of training "
-            "rows to fit, which numbers them."
+        raise InvalidValueError(
+            f"{name} are not numbered as training rows",
+            "pass the kernel values of training rows to fit, which numbers them",
         )
     return values.astype(np.int64)
 
@@ -121,10 +122,10 @@ def check_kernel_values(owner: str, values: np.ndarray) -> None:
     finite = np.isfinite(values)
     if not finite.all():
         i, j = np.argwhere(~finite)[0]
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: the kernel gives k(x, x') = {values[i, j]} for two finite rows, but its "
-            "values must be finite. Remedy: scale X (StandardScaler), or choose another kernel or "
-            "other kernel_params."
+            "values must be finite",
+            "scale X (StandardScaler), or choose another kernel or other kernel_params",
         )
 
 

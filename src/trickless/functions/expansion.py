@@ -17,6 +17,7 @@ import scipy.sparse
 from trickless.arrays.sparse import canonical, check_rows
 from trickless.arrays.stated import Stated, check_array, check_is
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.activations import by_neuron, evaluate, in_blocks, together
 from trickless.functions.certificate import certified, check_probability, check_tolerance
 from trickless.functions.network import Network, check_finite
@@ -390,12 +391,14 @@ def _check_expansion(support: Any, alpha: Any) -> None:
     shape = support.shape if scipy.sparse.issparse(support) else np.shape(support)
     shapes = shape, np.shape(alpha)
     if len(shapes[0]) != 2 or len(shapes[1]) != 2 or shapes[0][0] != shapes[1][0]:
-        raise ValueError(
+        raise InvalidValueError(
             f"Expansion: support has shape {shapes[0]} and alpha {shapes[1]}, but they must be "
-            "(t, n_features) and (t, n_outputs). Remedy: pass alpha[:, None] for a single output."
+            "(t, n_features) and (t, n_outputs)",
+            "pass alpha[:, None] for a single output",
         )
     if getattr(support, "dtype", None) not in (np.float32, np.float64):
-        raise TypeError(
+        raise InvalidTypeError(
             f"Expansion: support has dtype {getattr(support, 'dtype', type(support).__name__)}, "
-            "but it must be a float32 or float64 array. Remedy: support.astype('float32')."
+            "but it must be a float32 or float64 array",
+            "support.astype('float32')",
         )

@@ -20,6 +20,7 @@ from trickless.arrays.stated import (
     check_same,
 )
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
+from trickless.errors import InvalidValueError
 from trickless.functions.activations import evaluate
 from trickless.functions.alike import map_rows_alike
 from trickless.functions.stream import NeuronStream, StoredNeurons
@@ -248,8 +249,8 @@ def check_finite(owner: str, values: Any) -> None:
     """Check that a network's values are finite."""
     xp = namespace(values)
     if not bool(xp.all(xp.isfinite(values))):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: the network's values are not finite, because its activations or its "
-            "coefficients are not. Remedy: check the family's activations on these rows, and the "
-            "step size."
+            "coefficients are not",
+            "check the family's activations on these rows, and the step size",
         )

@@ -18,6 +18,7 @@ from trickless.arrays.growing import Growing
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
+from trickless.errors import InvalidValueError, StreamChangedError
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import drawn
 from trickless.rules import is_integer, shown
@@ -60,10 +61,10 @@ def as_seed(random_state: Any) -> int:
         return int(random_state.randint(2**31 - 1))
     if is_integer(random_state) and 0 <= random_state < 2**_SEED_BITS:
         return int(random_state)
-    raise ValueError(
+    raise InvalidValueError(
         f"random_state={shown(random_state)}, but it must be None, a non-negative integer of "
-        f"up to {_SEED_BITS} bits, a numpy.random.Generator or a numpy.random.RandomState. Remedy: "
-        "random_state=0 makes the result reproducible."
+        f"up to {_SEED_BITS} bits, a numpy.random.Generator or a numpy.random.RandomState",
+        "random_state=0 makes the result reproducible",
     )
 
 
@@ -91,10 +92,10 @@ def in_precision(owner: str, what: str, values: np.ndarray, dtype: Any) -> np.nd
         with np.errstate(over="raise"):
             return values.astype(dtype, copy=False)
     except FloatingPointError as error:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: at the scale of X, {what} reach {np.abs(values).max():.1e}, which is too "
-            f"large for dtype={np.dtype(dtype).name!r}. Remedy: scale X (StandardScaler), or "
-            "dtype='float64'."
+            f"large for dtype={np.dtype(dtype).name!r}",
+            "scale X (StandardScaler), or dtype='float64'",
         ) from error
 
 
@@ -314,11 +315,11 @@ class NeuronStream(Stated):
     def _verify(self) -> None:
         now, then = _summary(self._draw(0)), self._fingerprint
         if then is None or len(now) != len(then) or not np.allclose(now, then, rtol=1e-4):
-            raise RuntimeError(
+            raise StreamChangedError(
                 f"{type(self.neurons).__name__}: seed {self.seed} no longer gives the neurons with "
                 "which the model was fitted, so its coefficients do not belong to them (NumPy or "
-                "the family has changed). Remedy: predict with the versions that fitted the model, "
-                "or fit it again."
+                "the family has changed)",
+                "predict with the versions that fitted the model, or fit it again",
             )
         self._verified = True
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.threads import linear_algebra, map_blocks, row_blocks, worth_products
+from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, as_seed, generator
 from trickless.inference.chi_squares import upper_tail
 from trickless.inference.covariances import (
@@ -221,9 +222,10 @@ def hsic_test(
 def _check_pairs(owner: str, of_x: int, of_y: int) -> None:
     """Check that X and Y have the same number of rows, and enough of them."""
     if of_x != of_y:
-        raise ValueError(
-            f"{owner}: X has {of_x:,} rows, but Y has {of_y:,}. Remedy: pass one row of Y for each "
-            "row of X, in the same order; to compare two samples, use mmd_test."
+        raise InvalidValueError(
+            f"{owner}: X has {of_x:,} rows, but Y has {of_y:,}",
+            "pass one row of Y for each "
+            "row of X, in the same order; to compare two samples, use mmd_test",
         )
     check_rows(owner, "X", of_x, 4)
 

@@ -14,6 +14,7 @@ from trickless.arrays.devices import dispatches, is_foreign, join, place, take, 
 from trickless.arrays.missing import unmasked
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.threads import row_blocks
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import Purpose, generator
 from trickless.intake.rows import canonical_rows
 from trickless.learners.random_features import RandomFeatures, is_chosen_by_targets
@@ -66,9 +67,9 @@ def check_neurons(owner: str, parameter: str, neurons: Any) -> Neurons:
     with reworded(lambda text: f"{owner}: {_in_words('X', parameter)(text)}"):
         family = make_neurons(neurons)
     if is_chosen_by_targets(family):
-        raise ValueError(
-            f"{owner}: {parameter}={neurons!r} needs targets, but a test has none. Remedy: a "
-            "family that uses the rows alone, such as 'gaussian', or 'tabular' for data frames."
+        raise InvalidValueError(
+            f"{owner}: {parameter}={neurons!r} needs targets, but a test has none",
+            "a family that uses the rows alone, such as 'gaussian', or 'tabular' for data frames",
         )
     return family
 
@@ -181,18 +182,19 @@ def _named(owner: str) -> type[RandomFeatures]:
 def check_finite_statistic(owner: str, *values: float) -> None:
     """Check that the squares of activations did not overflow."""
     if not np.isfinite(values).all():
-        raise ValueError(
-            f"{owner}: squares of the activations are too large for double precision. Remedy: "
-            "scale X and Y (StandardScaler), or choose bounded neurons, such as 'gaussian'."
+        raise InvalidValueError(
+            f"{owner}: squares of the activations are too large for double precision",
+            "scale X and Y (StandardScaler), or choose bounded neurons, such as 'gaussian'",
         )
 
 
 def check_rows(owner: str, name: str, n: int, least: int) -> None:
     """Check that there are enough rows for an unbiased statistic."""
     if n < least:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: {name} has {n} row{'s' * (n != 1)}, but an unbiased statistic needs "
-            f"{least} or more. Remedy: pass more rows."
+            f"{least} or more",
+            "pass more rows",
         )
 
 
@@ -207,9 +209,10 @@ def table(owner: str, name: str, X: Any) -> Any:
             return canonical_rows(owner, X)
         X = X if dispatches() and is_foreign(X) else np.asarray(unmasked(X))
     if X.ndim != 2:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: {name} has the shape {tuple(X.shape)}, but it must be a table of rows and "
-            f"columns. Remedy: {_flat(name, tuple(X.shape))}."
+            "columns",
+            f"{_flat(name, tuple(X.shape))}",
         )
     return X
 
@@ -225,18 +228,18 @@ def _below(owner: str, X: Any, Y: Any) -> Any:
     """Stack two samples as one table, the second below the first."""
     kinds = _kind(X), _kind(Y)
     if kinds[0] != kinds[1]:
-        raise TypeError(
-            f"{owner}: X is {kinds[0]}, but Y is {kinds[1]}. Remedy: pass both as the same kind of "
-            "table."
+        raise InvalidTypeError(
+            f"{owner}: X is {kinds[0]}, but Y is {kinds[1]}",
+            "pass both as the same kind of table",
         )
     if is_frame(X):
         if all(isinstance(name, str) for name in X.columns):
             Y = with_names_as_text(Y, X.columns)
         _check_columns(owner, X, Y)
     elif X.shape[1] != Y.shape[1]:
-        raise ValueError(
-            f"{owner}: X has {X.shape[1]} columns, but Y has {Y.shape[1]}. Remedy: pass the same "
-            "columns in both, in the same order."
+        raise InvalidValueError(
+            f"{owner}: X has {X.shape[1]} columns, but Y has {Y.shape[1]}",
+            "pass the same columns in both, in the same order",
         )
     for name, sample in (("X", X), ("Y", Y)):
         check_rows(owner, name, sample.shape[0], 2)
@@ -265,9 +268,9 @@ def _check_columns(owner: str, X: Any, Y: Any) -> None:
             name for name in others if name not in names
         ]
         what = f"column {alone[0]!r} is in only one of them" if alone else "their order differs"
-        raise ValueError(
-            f"{owner}: X and Y have different columns: {what}. Remedy: pass the same columns in "
-            "the same order, for example Y[X.columns]."
+        raise InvalidValueError(
+            f"{owner}: X and Y have different columns: {what}",
+            "pass the same columns in the same order, for example Y[X.columns]",
         )
     kinds = []
     for name, sample in (("X", X), ("Y", Y)):
@@ -277,9 +280,9 @@ def _check_columns(owner: str, X: Any, Y: Any) -> None:
     for name, kind, other, of_x, of_y in columns:
         is_text = CATEGORIES in (kind, other) and of_x.holds == of_y.holds == OBJECTS
         if kind != other and not (is_text or of_x.missing().all() or of_y.missing().all()):
-            raise ValueError(
-                f"{owner}: column {name!r} holds {kind} in X, but {other} in Y. Remedy: convert "
-                "them to the same type."
+            raise InvalidValueError(
+                f"{owner}: column {name!r} holds {kind} in X, but {other} in Y",
+                "convert them to the same type",
             )
 
 

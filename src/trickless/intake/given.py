@@ -9,6 +9,7 @@ import scipy.sparse
 
 from trickless.arrays.devices import is_foreign
 from trickless.arrays.missing import is_masked, missing, unmasked
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.labels import exactly, in_microseconds
 from trickless.neurons.patches import for_images
 from trickless.rules import shown
@@ -35,7 +36,10 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
     are returned unchanged.
     """
     if scipy.sparse.issparse(y):
-        raise TypeError(f"{owner}: y is sparse, but targets are dense. Remedy: y.toarray().")
+        raise InvalidTypeError(
+            f"{owner}: y is sparse, but targets are dense",
+            "y.toarray()",
+        )
     if y is None or is_foreign(y):
         return y
     given = unmasked(y)
@@ -47,8 +51,9 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
         remedy = "one number for each row, or as many in every row"
         if not numeric:
             remedy = "one label for each row; for several, MultiLabelBinarizer().fit_transform(y)"
-        raise ValueError(
-            f"{owner}: y is a {type(y).__name__} of values of several lengths. Remedy: {remedy}."
+        raise InvalidValueError(
+            f"{owner}: y is a {type(y).__name__} of values of several lengths",
+            f"{remedy}",
         ) from error
     _check_shape(owner, y, array, numeric)
     if numeric and array.dtype.kind in "mM":
@@ -77,19 +82,20 @@ def check_shape(owner: str, X: Any, n_features: int | None) -> None:
     """Check the dimensions of rows that have a shape, and their columns unless they are named."""
     shape = tuple(getattr(X, "shape", ()))
     if len(shape) > 2:
-        raise ValueError(
-            f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and columns. "
-            f"Remedy: {for_images('X', shape)}."
+        raise InvalidValueError(
+            f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and columns",
+            f"{for_images('X', shape)}",
         )
     if n_features is None and shape[1:] == (0,):
-        raise ValueError(
-            f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required. "
-            "Remedy: pass at least one column."
+        raise InvalidValueError(
+            f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required",
+            "pass at least one column",
         )
     if n_features is not None and len(shape) == 2 and shape[1] != n_features and not is_frame(X):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: X has {shape[1]} features, but {owner} is expecting {n_features} features "
-            "as input. Remedy: pass the columns that the model was fitted to, in the same order."
+            "as input",
+            "pass the columns that the model was fitted to, in the same order",
         )
 
 
@@ -99,9 +105,9 @@ def check_there(owner: str, name: str, array: np.ndarray, what: str = "") -> Non
     if where.any():
         row = int(where.reshape(len(array), -1).any(axis=1).argmax())
         what = what or str(why_no_number(array[where][0])).removeprefix("contains ")
-        raise ValueError(
-            f"{owner}: {name} contains {what} (row {row}), but missing values cannot be learned. "
-            "Remedy: leave these rows out."
+        raise InvalidValueError(
+            f"{owner}: {name} contains {what} (row {row}), but missing values cannot be learned",
+            "leave these rows out",
         )
 
 
@@ -110,21 +116,22 @@ def _check_shape(owner: str, y: Any, array: np.ndarray, numeric: bool) -> None:
     what = "number" if numeric else "label"
     if array.ndim == 0:
         column = f"frame[{y!r}], if that is a column; else " if isinstance(y, str) else ""
-        raise TypeError(
-            f"{owner}: y={shown(y)}, but it must hold a {what} for each row of X. Remedy: "
-            f"{column}an array or a list with as many values as X has rows."
+        raise InvalidTypeError(
+            f"{owner}: y={shown(y)}, but it must hold a {what} for each row of X",
+            f"{column}an array or a list with as many values as X has rows",
         )
     if array.dtype.names is not None:
-        raise TypeError(
+        raise InvalidTypeError(
             f"{owner}: y is an array of records with the fields "
-            f"{', '.join(map(repr, array.dtype.names))}, but it must hold a {what} for each row. "
-            f"Remedy: y[{array.dtype.names[0]!r}]."
+            f"{', '.join(map(repr, array.dtype.names))}, but it must hold a {what} for each row",
+            f"y[{array.dtype.names[0]!r}]",
         )
     if array.ndim > 2 or 0 in array.shape[1:]:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: y has the shape {array.shape}, but it must have one dimension, with a "
-            f"{what} for each row, or two, with at least one column. Remedy: y of shape "
-            f"({len(array)},); y.reshape(len(y), -1) has a column for each of several outputs."
+            f"{what} for each row, or two, with at least one column",
+            "y of shape "
+            f"({len(array)},); y.reshape(len(y), -1) has a column for each of several outputs",
         )
 
 
@@ -152,7 +159,7 @@ def _refuse(owner: str, what: str, time: str = "") -> NoReturn:
         remedy = f"numbers in a unit of your choice{_DAYS.get(time, '')}"
     elif "contains text" in what:
         remedy = "numbers; or a classifier, such as KitchenSinksClassifier, if y holds labels"
-    raise ValueError(
-        f"{owner}: y {what}, but the targets of a regressor must be finite numbers. Remedy: "
-        f"{remedy}."
+    raise InvalidValueError(
+        f"{owner}: y {what}, but the targets of a regressor must be finite numbers",
+        f"{remedy}",
     )

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from trickless.arrays.missing import missing, unmasked
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.network import Network
 from trickless.intake.weights import check_range
 from trickless.neurons.forms import composed
@@ -34,10 +35,10 @@ class Labels(Stated):
         labels = distinct(owner, source, y if classes is None else classes)
         if len(labels) < 2:
             held = f"only one class, {labels.tolist()[0]!r}" if len(labels) else "no classes"
-            raise ValueError(
-                f"{owner}: {source} holds {held}, and a classifier needs at least two classes. "
-                "Remedy: check the split (rows of weight 0 do not count), or pass classes= with "
-                "all labels to partial_fit."
+            raise InvalidValueError(
+                f"{owner}: {source} holds {held}, and a classifier needs at least two classes",
+                "check the split (rows of weight 0 do not count), or pass classes= with "
+                "all labels to partial_fit",
             )
         self.owner = owner
         self.classes = labels
@@ -59,10 +60,11 @@ class Labels(Stated):
             return
         classes = distinct(self.owner, "classes", classes)
         if list(map(form, classes.tolist())) != list(map(form, self.classes.tolist())):
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: classes={classes.tolist()!r}, but the first batch fixed the "
-                f"classes {self.classes.tolist()}. Remedy: pass all labels in the first call of "
-                "partial_fit, or leave classes out of later ones."
+                f"classes {self.classes.tolist()}",
+                "pass all labels in the first call of "
+                "partial_fit, or leave classes out of later ones",
             )
 
     def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
@@ -74,9 +76,10 @@ class Labels(Stated):
             remedy = "pass classes= with all labels to the first call of partial_fit"
             if not stream:
                 remedy = "fit with warm_start=False, which begins anew"
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: y holds the label(s) {unknown}, which are not among the "
-                f"classes {self.classes.tolist()} fixed by the first batch. Remedy: {remedy}."
+                f"classes {self.classes.tolist()} fixed by the first batch",
+                f"{remedy}",
             )
         index = positions(self.classes, y)
         if len(self.classes) == 2:
@@ -86,10 +89,10 @@ class Labels(Stated):
     def check_shape(self, y: np.ndarray) -> None:
         """Raise an error unless there is one label for each row."""
         if y.reshape(len(y), -1).shape[1] > 1:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: y has the shape {y.shape}, but the first batch had one label for "
-                "each row. Remedy: y of shape (n_rows,) in every batch; a new model for several "
-                "labels a row."
+                "each row",
+                "y of shape (n_rows,) in every batch; a new model for several labels a row",
             )
 
     def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
@@ -121,18 +124,19 @@ class Labels(Stated):
 
     def _check_class_weight(self, class_weight: Any, stream: bool) -> None:
         if isinstance(class_weight, str) and stream:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: class_weight={class_weight!r} needs the shares of the classes in "
-                "all rows, which partial_fit does not know. Remedy: pass the weights as a "
-                "dictionary, or call fit."
+                "all rows, which partial_fit does not know",
+                "pass the weights as a dictionary, or call fit",
             )
         named = [] if isinstance(class_weight, str) else list(class_weight)
         classes = list(map(form, self.classes.tolist()))
         unknown = [label for label in named if form(label) not in classes]
         if unknown:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: class_weight={class_weight!r} has weights for {unknown!r}, but the "
-                f"classes are {self.classes.tolist()}. Remedy: use the labels that y holds as keys."
+                f"classes are {self.classes.tolist()}",
+                "use the labels that y holds as keys",
             )
 
     def network(self, network: Network) -> Network:
@@ -178,9 +182,10 @@ class LabelSets(Stated):
     def check_classes(self, classes: Any) -> None:
         """Raise an error if classes are given that are not the numbers of the columns."""
         if classes is not None and not np.array_equal(classes, self.classes):
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: classes={classes!r}, but y has a column for each of "
-                f"{self.n_outputs} labels. Remedy: leave classes out."
+                f"{self.n_outputs} labels",
+                "leave classes out",
             )
 
     def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
@@ -188,20 +193,21 @@ class LabelSets(Stated):
         self.check_shape(y)
         if not np.isin(y, (0, 1)).all():
             wrong = y[~np.isin(y, (0, 1))].tolist()[0]
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: y has {y.shape[1]} columns and holds {wrong!r}, but with several "
-                "labels a row it must be 1 where the row has the label, else 0. Remedy: "
+                "labels a row it must be 1 where the row has the label, else 0",
                 "sklearn.preprocessing.MultiLabelBinarizer, or MultiOutputClassifier for several "
-                "outputs with classes of their own."
+                "outputs with classes of their own",
             )
         return 2.0 * y - 1
 
     def check_shape(self, y: np.ndarray) -> None:
         """Raise an error unless there is a column for each label."""
         if y.ndim != 2 or y.shape[1] != self.n_outputs:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: y has the shape {y.shape}, but the first batch had a column for "
-                f"each of {self.n_outputs} labels. Remedy: the same columns in every batch."
+                f"each of {self.n_outputs} labels",
+                "the same columns in every batch",
             )
 
     def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
@@ -213,9 +219,10 @@ class LabelSets(Stated):
     ) -> np.ndarray | None:
         """Weights of the rows; classes have none, since a row may have several labels."""
         if class_weight is not None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: class_weight={class_weight!r} does not go with several labels a "
-                "row. Remedy: sample_weight."
+                "row",
+                "sample_weight",
             )
         return weight
 
@@ -231,10 +238,10 @@ class LabelSets(Stated):
 def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -> None:
     """Raise an error if the weights of the classes make the weights of all rows 0."""
     if not n_left:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: class_weight={class_weight!r} gives every one of {n_rows} rows the weight "
-            "0, so there is nothing to learn from. Remedy: a positive weight for one of the "
-            "classes in y."
+            "0, so there is nothing to learn from",
+            "a positive weight for one of the classes in y",
         )
 
 
@@ -293,9 +300,9 @@ def in_microseconds(owner: str, source: str, labels: Any) -> Any:
         return labels
     micro = labels.astype(f"{kind}8[us]")
     if (micro != labels).any():
-        raise ValueError(
-            f"{owner}: {source} holds times with nanoseconds, which cannot be labels. Remedy: "
-            "labels that are text, such as numpy.asarray(y).astype(str)."
+        raise InvalidValueError(
+            f"{owner}: {source} holds times with nanoseconds, which cannot be labels",
+            "labels that are text, such as numpy.asarray(y).astype(str)",
         )
     return micro
 
@@ -319,10 +326,10 @@ def distinct(owner: str, source: str, labels: Any) -> np.ndarray:
         labels = _as_list(owner, labels)
     types = sorted({type(label).__name__ for label in _objects_among(labels)})
     if types:
-        raise TypeError(
+        raise InvalidTypeError(
             f"{owner}: {source} holds labels that cannot be classes: their type is "
-            f"{' and '.join(types)}. Remedy: labels of one type, text or integers, such as "
-            f"numpy.asarray({source}).astype(str)."
+            f"{' and '.join(types)}",
+            f"labels of one type, text or integers, such as numpy.asarray({source}).astype(str)",
         )
     try:
         found = one_form(np.unique(labels))
@@ -331,9 +338,9 @@ def distinct(owner: str, source: str, labels: Any) -> np.ndarray:
                 check_classification_targets(labels)
         return found
     except TypeError as error:
-        raise TypeError(
-            f"{owner}: {source} holds labels that cannot be classes: {error}. Remedy: labels of "
-            "one type, text or integers, with none missing."
+        raise InvalidTypeError(
+            f"{owner}: {source} holds labels that cannot be classes: {error}",
+            "labels of one type, text or integers, with none missing",
         ) from error
 
 
@@ -352,18 +359,18 @@ def _as_list(owner: str, classes: Any) -> Any:
     if isinstance(classes, Set):
         classes = list(classes)
     if isinstance(classes, str | bytes) or not hasattr(classes, "__len__"):
-        raise TypeError(
-            f"{owner}: classes={classes!r}, but it must hold all labels. Remedy: a list of "
-            "labels, such as classes=[0, 1]."
+        raise InvalidTypeError(
+            f"{owner}: classes={classes!r}, but it must hold all labels",
+            "a list of labels, such as classes=[0, 1]",
         )
     classes = exactly(unmasked(classes))
     if hasattr(classes, "dtype"):
         classes = in_microseconds(owner, "classes", np.asarray(classes))
     array = np.array(classes, dtype=object)
     if (gaps := missing(array)).any():
-        raise ValueError(
-            f"{owner}: classes={classes!r} {why_no_number(array[gaps][0])}, which is not a label. "
-            "Remedy: leave it out."
+        raise InvalidValueError(
+            f"{owner}: classes={classes!r} {why_no_number(array[gaps][0])}, which is not a label",
+            "leave it out",
         )
     return classes
 

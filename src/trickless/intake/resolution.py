@@ -10,6 +10,7 @@ import scipy.sparse
 from trickless.arrays.devices import is_foreign, take, to_host
 from trickless.arrays.namespaces import namespace
 from trickless.arrays.sparse import dense_if_small
+from trickless.errors import InvalidValueError
 from trickless.intake.labels import exactly
 from trickless.rules import warn
 from trickless.tables.frames import NUMBERS, columns_of, is_frame
@@ -30,10 +31,10 @@ def check_overflow(owner: str, X: Any, dtype: Any) -> None:
     values = X.data if scipy.sparse.issparse(X) else X
     xp = namespace(values)
     if bool(xp.any(xp.isinf(values))):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: X contains a value too large for dtype={np.dtype(dtype).name!r}, whose "
-            f"largest is {np.finfo(dtype).max:.1e}. Remedy: scale X (StandardScaler), or "
-            "dtype='float64'."
+            f"largest is {np.finfo(dtype).max:.1e}",
+            "scale X (StandardScaler), or dtype='float64'",
         )
 
 

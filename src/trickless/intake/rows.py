@@ -13,6 +13,7 @@ from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.sparse import canonical, check_rows
 from trickless.arrays.stated import Stated, check_array, check_is, check_same
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.device_checks import check_double, check_place, check_readable, check_together
 from trickless.intake.gaps import missing_by_column, warn_of_gaps
 from trickless.intake.given import as_targets, check_shape, of_arrays
@@ -117,17 +118,17 @@ class RowsOfNeurons(Matrix):
         if self.without_gaps is not None and not scipy.sparse.issparse(X):
             missing = np.isnan(to_host(X)).any(axis=0)
             if missing.any():
-                raise ValueError(
+                raise InvalidValueError(
                     f"{owner}: column {int(missing.argmax())} of X holds missing values, but the "
                     f"first batch had none, so {self.without_gaps} was chosen, which takes finite "
-                    "numbers only. Remedy: fill them in (sklearn.impute), or fit to rows with "
-                    "missing values."
+                    "numbers only",
+                    "fill them in (sklearn.impute), or fit to rows with missing values",
                 )
         if scipy.sparse.issparse(X) and not self.sparse:
-            raise TypeError(
+            raise InvalidTypeError(
                 f"{owner}: X is a sparse matrix of shape {X.shape}, but neurons={self.family}() "
-                "works on dense rows only. Remedy: pass X.toarray(), or choose neurons that take "
-                "sparse rows, such as 'gaussian'."
+                "works on dense rows only",
+                "pass X.toarray(), or choose neurons that take sparse rows, such as 'gaussian'",
             )
 
     def why_refused(self, X: Any) -> str | None:
@@ -254,7 +255,10 @@ class Rows(Stated):
         if is_frame(X):
             X = with_names_as_text(X, () if reset else getattr(learner, "feature_names_in_", ()))
             if (why := why_ambiguous(X.columns)) is not None:
-                raise ValueError(f"{self.owner}: X has {why}. Remedy: keep one of them.")
+                raise InvalidValueError(
+                    f"{self.owner}: X has {why}",
+                    "keep one of them",
+                )
         if self.kind.tables:
             X = self._encoded(learner, X, reset, numbered)
         elif is_frame(X):
@@ -310,11 +314,11 @@ class Rows(Stated):
         if len(shape) != 2 or shape[1] < 2:
             return False
         if not learner._takes_sets:
-            raise ValueError(
-                f"{self.owner}: y has the shape {shape}, but one label for each row is needed. "
-                "Remedy: y of shape (n_rows,); for several labels a row, "
+            raise InvalidValueError(
+                f"{self.owner}: y has the shape {shape}, but one label for each row is needed",
+                "y of shape (n_rows,); for several labels a row, "
                 "KitchenSinksClassifier(loss='squared_error'), or "
-                "sklearn.multioutput.MultiOutputClassifier."
+                "sklearn.multioutput.MultiOutputClassifier",
             )
         return True
 
@@ -331,10 +335,10 @@ class Rows(Stated):
             had_them = not reset and names == known.tolist()
             return are_places and not are_text and not had_them
         if not are_places and sorted(names) == sorted(map(str, range(len(names)))):
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: X has the columns {names[:10]}, but the feature names should match "
-                "those that were passed during fit, which are numbers in order. Remedy: "
-                "X[sorted(X.columns, key=int)], or X.to_numpy() to use their positions."
+                "those that were passed during fit, which are numbers in order",
+                "X[sorted(X.columns, key=int)], or X.to_numpy() to use their positions",
             )
         return are_places
 
@@ -381,9 +385,9 @@ def canonical_rows(owner: str, X: Any) -> Any:
     try:
         return canonical(X)
     except ValueError as error:
-        raise ValueError(
-            f"{owner}: X is a damaged {type(X).__name__}: {error}. Remedy: make it anew, for "
-            "instance from (data, (rows, columns))."
+        raise InvalidValueError(
+            f"{owner}: X is a damaged {type(X).__name__}: {error}",
+            "make it anew, for instance from (data, (rows, columns))",
         ) from error
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.stated import Stated, check_array, check_count, check_is
+from trickless.errors import InvalidValueError
 from trickless.functions.network import Network
 from trickless.rules import with_remedies
 
@@ -66,9 +67,10 @@ class Numbers(Stated):
         """Raise an error unless there are as many outputs as in the first batch."""
         n_outputs = math.prod(y.shape[1:])
         if n_outputs != self.n_outputs:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: y has the shape {y.shape}, so {n_outputs} outputs, but the first "
-                f"batch had {self.n_outputs}. Remedy: pass the same columns in every batch."
+                f"batch had {self.n_outputs}",
+                "pass the same columns in every batch",
             )
 
     def after(self, targets: np.ndarray, others_vary: Any = False) -> Numbers:
@@ -152,11 +154,12 @@ class Range(Numbers):
         outside = (targets < self.low) | (targets > self.high)
         if outside.any():
             row, output = np.argwhere(outside)[0]
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: y holds {targets[row, output]:g} (row {row}), outside of y_range="
                 f"({self.low[output]:g}, {self.high[output]:g}), which is mapped to the [-1, 1] "
-                "that the online guarantee assumes. Remedy: a new model with y_range=(low, high) "
-                "wide enough for all batches; 'auto' takes it from the first batch."
+                "that the online guarantee assumes",
+                "a new model with y_range=(low, high) "
+                "wide enough for all batches; 'auto' takes it from the first batch",
             )
         return (targets - self.middle) / self.half_width
 
@@ -190,9 +193,9 @@ def _check_size(owner: str, targets: np.ndarray, dtype: np.dtype, name: str = "y
     """Check that targets are finite in the coefficients' precision, and so are sums of squares."""
     largest = float(np.abs(targets).max(initial=0.0))
     if largest > min(1e-2 * float(np.finfo(dtype).max), _LARGEST):
-        raise ValueError(
-            f"{owner}: {name} reaches {largest:g}, which is too large for dtype="
-            f"{dtype.name!r}. Remedy: scale y, or dtype='float64' for up to {_LARGEST:g}."
+        raise InvalidValueError(
+            f"{owner}: {name} reaches {largest:g}, which is too large for dtype={dtype.name!r}",
+            f"scale y, or dtype='float64' for up to {_LARGEST:g}",
         )
 
 
@@ -210,8 +213,8 @@ def _check_differences(
     if small.any():
         output = int(small.argmax())
         which = f"{name} of output {output}" if len(differences) > 1 else name
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: {which} varies by {differences[output]:g} only, but differences below "
-            f"{least:g} vanish in sums of squares, or in coefficients of dtype={dtype.name!r}. "
-            f"Remedy: scale y, or dtype='float64' for at least {_LEAST:g}; y may also be constant."
+            f"{least:g} vanish in sums of squares, or in coefficients of dtype={dtype.name!r}",
+            f"scale y, or dtype='float64' for at least {_LEAST:g}; y may also be constant",
         )

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from trickless.arrays.missing import missing, unmasked
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.tables.times import holds_times
 
 #: The range of weights above 0; sums of their squares, times squares of targets, stay in range.
@@ -28,23 +29,25 @@ def check_weights(
     if weight.ndim == 0:
         weight = np.full(X.shape[0], float(weight))
     if weight.shape != (X.shape[0],):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: sample_weight has the shape {weight.shape}, but {X.shape[0]} rows need one "
-            f"weight each: shape {(X.shape[0],)}. Remedy: {_REMEDY}; numpy.ravel() of a "
-            "column."
+            f"weight each: shape {(X.shape[0],)}",
+            f"{_REMEDY}; numpy.ravel() of a column",
         )
     wrong = ~np.isfinite(weight) | (weight < 0)
     if wrong.any():
         row = int(wrong.argmax())
         held = "NaN" if np.isnan(weight[row]) else f"{weight[row]:g}"
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: sample_weight holds {held} (row {row}), but weights must be finite "
-            f"and cannot be negative. Remedy: {_REMEDY}; 0 leaves a row out."
+            "and cannot be negative",
+            f"{_REMEDY}; 0 leaves a row out",
         )
     if not weight.any() and len(weight) and not may_be_empty:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: sample_weight is zero for all {weight.size} rows, so there is nothing to "
-            "learn from. Remedy: give at least one row a positive weight."
+            "learn from",
+            "give at least one row a positive weight",
         )
     check_range(owner, "sample_weight", weight, "divide the weights by their mean")
     return weight
@@ -54,10 +57,10 @@ def check_range(owner: str, name: str, weight: np.ndarray, remedy: str) -> None:
     """Check that weights above 0 are neither too small nor too large for sums of squares."""
     some = weight[weight > 0]
     if some.size and not _LEAST <= some.min() <= some.max() <= _MOST:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: {name} has values from {some.min():g} to {some.max():g}, whose squares "
-            f"cannot be summed: those above 0 must be from {_LEAST:g} to {_MOST:g}. Remedy: "
-            f"{remedy}."
+            f"cannot be summed: those above 0 must be from {_LEAST:g} to {_MOST:g}",
+            f"{remedy}",
         )
 
 
@@ -74,7 +77,10 @@ def _as_numbers(owner: str, given: Any) -> np.ndarray:
                 return (np.where(gaps, np.nan, weight) if gaps.any() else weight).astype(float)
         except (TypeError, ValueError, OverflowError) as error:
             why = f"cannot be read as numbers ({error})"
-    raise TypeError(f"{owner}: sample_weight {why}, but it must hold numbers. Remedy: {_REMEDY}.")
+    raise InvalidTypeError(
+        f"{owner}: sample_weight {why}, but it must hold numbers",
+        f"{_REMEDY}",
+    )
 
 
 def _why_no_weights(weight: np.ndarray) -> str | None:

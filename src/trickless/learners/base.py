@@ -27,6 +27,7 @@ from trickless.arrays.stated import (
 )
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import MissingAttributeError
 from trickless.functions.stream import check_seed
 from trickless.intake.given import as_targets
 from trickless.intake.labels import Labels, LabelSets, spelled_as_classes
@@ -289,10 +290,10 @@ class Regressor(RegressorMixin, Learner):
 
 def _has_link(estimator: Any) -> bool:
     if not estimator._loss(1).has_link and not estimator._calibrates():
-        raise AttributeError(
+        raise MissingAttributeError(
             f"loss={estimator.loss!r} does not determine probabilities, so there is no "
-            "predict_proba. Remedy: use loss='log_loss', or wrap the model in "
-            "sklearn.calibration.CalibratedClassifierCV."
+            "predict_proba",
+            "use loss='log_loss', or wrap the model in sklearn.calibration.CalibratedClassifierCV",
         )
     return True
 

@@ -8,6 +8,8 @@ from functools import wraps
 from inspect import signature
 from typing import Any
 
+from trickless.errors import InvalidTypeError
+
 #: What other libraries call the rows by which a fit is stopped early.
 _VALIDATION = (
     "eval_set", "eval_X", "eval_y", "eval_metric", "validation_data", "validation_split", "X_val",
@@ -31,7 +33,10 @@ def checked(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
             remedy = f"the parameters are {', '.join(names)}"
             if unknown is not None:
                 remedy = f"{_instead_of(self, name, unknown, names)}{remedy}"
-            raise TypeError(f"{owner}.{name}: {said}. Remedy: {remedy}.") from None
+            raise InvalidTypeError(
+                f"{owner}.{name}: {said}",
+                f"{remedy}",
+            ) from None
         return method(self, *arguments, **options)
 
     return call

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 
+from trickless.errors import InvalidValueError
 from trickless.pictures import axes_for, ink
 from trickless.rules import Rule, check_value, is_count
 
@@ -215,9 +216,9 @@ def _parameter(estimator: Any) -> str:
     if len(found) == 1:
         return found[0]
     what = f"has {len(found)} parameters {_PARAMETER}" if found else f"has no {_PARAMETER}"
-    raise ValueError(
-        f"{_OWNER}: estimator={_name(estimator)} {what}, and one is needed. Remedy: "
-        "DoublyStochasticClassifier, DoublyStochasticRegressor, or a pipeline with RandomFeatures."
+    raise InvalidValueError(
+        f"{_OWNER}: estimator={_name(estimator)} {what}, and one is needed",
+        "DoublyStochasticClassifier, DoublyStochasticRegressor, or a pipeline with RandomFeatures",
     )
 
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.memory import physical_memory
 from trickless.arrays.stated import check_is
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
 from trickless.learners.base import Classifier, Regressor, store
@@ -314,10 +315,10 @@ def go_on_from_descent(learner: _DoublyStochastic) -> None:
     n_drawn = len(learner.descent_.coef)
     planned = learner.n_neurons_ if isinstance(learner.n_neurons, str) else learner.n_neurons
     if planned <= n_drawn:
-        raise ValueError(
+        raise InvalidValueError(
             f"{type(learner).__name__}: warm_start=True with n_neurons={planned!r}, but "
-            f"the model has {n_drawn} neurons already, so there are none to add. Remedy: a "
-            "larger n_neurons, or warm_start=False to begin anew."
+            f"the model has {n_drawn} neurons already, so there are none to add",
+            "a larger n_neurons, or warm_start=False to begin anew",
         )
     learner.descent_ = learner.descent_.copy()
 
@@ -342,25 +343,25 @@ def check_plan(learner: _DoublyStochastic, plan: Plan) -> None:
     if plan.preconditioner != "newton":
         return
     if not neurons.has_trees:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: preconditioner='newton' takes Newton steps on the leaves of trees, but "
-            f"neurons={type(neurons).__name__}() have none. Remedy: neurons='trees', or "
-            "preconditioner='auto'."
+            f"neurons={type(neurons).__name__}() have none",
+            "neurons='trees', or preconditioner='auto'",
         )
     if learner.schedule == "theorem":
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: preconditioner='newton' with schedule='theorem': the theorem is about the "
-            "plain steps of the paper, and steps of 1 / alpha would be many times a Newton step. "
-            "Remedy: preconditioner='auto', or another schedule."
+            "plain steps of the paper, and steps of 1 / alpha would be many times a Newton step",
+            "preconditioner='auto', or another schedule",
         )
     n_bytes = plan.n_neurons * neurons.width * learner.targets_.n_outputs
     n_bytes *= learner.rows_.dtype.itemsize
     if n_bytes > (most := physical_memory()):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: {plan.n_neurons:,} trees of {neurons.width:,} leaves with "
             f"{learner.targets_.n_outputs} outputs have {n_bytes / 2**30:.1f} GiB of coefficients, "
-            f"but this machine has {most / 2**30:.1f} GiB of memory. Remedy: a smaller depth of "
-            "the trees, or a smaller n_neurons."
+            f"but this machine has {most / 2**30:.1f} GiB of memory",
+            "a smaller depth of the trees, or a smaller n_neurons",
         )
 
 

@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 
 from trickless.arrays.stated import check_array, check_is, check_same
 from trickless.arrays.states import in_one_state
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.exact_kernel import ExactKernel, row_numbers
 from trickless.intake.rows import Matrix
 from trickless.learners.base import Learner
@@ -96,10 +97,10 @@ class RowsOfKernel(Matrix):
     def check_later(self, owner: str) -> None:
         """Raise an error for a later batch of kernel values, which lacks those of earlier rows."""
         if self._are_values:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{owner}: kernel='precomputed' needs all kernel values at once, so no batch can "
-                "follow another. Remedy: fit; or pass the rows, and the kernel as a function of "
-                "two rows."
+                "follow another",
+                "fit; or pass the rows, and the kernel as a function of two rows",
             )
 
     def points(self, owner: str, X: Any, first: bool) -> Any:
@@ -116,21 +117,22 @@ class RowsOfKernel(Matrix):
         """Check on two dense rows that a kernel function gives a number."""
         kernel, params = self.kernel, self.params or {}
         if isinstance(kernel, BaseEstimator):
-            raise TypeError(
-                f"{owner}: kernel={kernel!r} is a family of neurons, not a kernel. Remedy: "
+            raise InvalidTypeError(
+                f"{owner}: kernel={kernel!r} is a family of neurons, not a kernel",
                 "ShrinkingGradient, which learns from neurons; or the name of a kernel, such as "
-                "kernel='rbf' with kernel_params={'gamma': 0.5}."
+                "kernel='rbf' with kernel_params={'gamma': 0.5}",
             )
         try:
             with np.errstate(all="ignore"):
                 sklearn.metrics.pairwise.pairwise_kernels(X, X, metric=kernel, **params)
         except (TypeError, ValueError) as error:
             cause = str(error).partition("\n")[0].rstrip(".")
-            raise ValueError(
+            raise InvalidValueError(
                 f"{owner}: kernel={getattr(kernel, '__name__', kernel)} must be a function of two "
                 f"rows that returns a number, but for two 1-d arrays of {X.shape[1]} numbers it "
-                f"gave {type(error).__name__}: {cause}. Remedy: write it for two rows; "
-                "for scikit-learn's functions of matrices, pass the name, such as kernel='rbf'."
+                f"gave {type(error).__name__}: {cause}",
+                "write it for two rows; "
+                "for scikit-learn's functions of matrices, pass the name, such as kernel='rbf'",
             ) from error
 
     def _check_params(self, owner: str, known: list[str]) -> None:
@@ -138,9 +140,10 @@ class RowsOfKernel(Matrix):
         assert self.params is not None
         unknown = [name for name in self.params if name not in known]
         if unknown:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{owner}: kernel_params={self.params!r}, but kernel={self.kernel!r} has no "
-                f"parameter {unknown[0]!r}. Remedy: it takes {', '.join(known) or 'none'}."
+                f"parameter {unknown[0]!r}",
+                f"it takes {', '.join(known) or 'none'}",
             )
 
 

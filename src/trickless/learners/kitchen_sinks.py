@@ -21,6 +21,7 @@ from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state, snapshot
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidTypeError, InvalidValueError, MissingAttributeError
 from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
@@ -213,9 +214,9 @@ class _KitchenSinks(NeuronLearner):
                     file.keep(new._state, now=True)  # the batches may not be available again
                 raise
             if not new.__sklearn_is_fitted__():
-                raise ValueError(
-                    f"{owner}: batches held nothing to learn from. Remedy: an iterable of (X, y) "
-                    "that has not been used up."
+                raise InvalidValueError(
+                    f"{owner}: batches held nothing to learn from",
+                    "an iterable of (X, y) that has not been used up",
                 )
             file.ended()
             if checkpoint is not None:
@@ -288,14 +289,14 @@ class _KitchenSinks(NeuronLearner):
     def statistics_(self) -> Statistics:
         """Sums over the rows so far, from the direct solver."""
         if getattr(self, "compacted_", False):
-            raise AttributeError(
-                "compact() has left out statistics_. Remedy: use the model from before compact(), "
-                "or call fit."
+            raise MissingAttributeError(
+                "compact() has left out statistics_",
+                "use the model from before compact(), or call fit",
             )
         if self.sums_.statistics is None:
-            raise AttributeError(
-                "the model was solved in passes over the rows, so there are no statistics_. "
-                "Remedy: solver='direct'."
+            raise MissingAttributeError(
+                "the model was solved in passes over the rows, so there are no statistics_",
+                "solver='direct'",
             )
         return self.sums_.statistics
 
@@ -308,9 +309,9 @@ class _KitchenSinks(NeuronLearner):
         """
         scores = self._solution().scores
         if scores is None:
-            raise AttributeError(
-                f"alpha={self.alpha!r} was given, not chosen, so there are no cv_values_. Remedy: "
-                "alpha='auto'."
+            raise MissingAttributeError(
+                f"alpha={self.alpha!r} was given, not chosen, so there are no cv_values_",
+                "alpha='auto'",
             )
         return scores
 
@@ -530,9 +531,10 @@ class KitchenSinksRegressor(Regressor, _KitchenSinks):
             return mean
         _check_deviations(self)
         if self.weight_bound is not None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{type(self).__name__}: weight_bound={self.weight_bound!r} does not go with "
-                "return_std=True. Remedy: weight_bound=None."
+                "return_std=True",
+                "weight_bound=None",
             )
         X = self._rows_to_predict(X)
         deviations = to_device_of(X, self.sums_.deviations(X, options_of(self)))
@@ -843,9 +845,10 @@ def _families(learner: _KitchenSinks) -> list[Neurons]:
     known = sorted(f"neurons__{name}" for name in family.get_params())
     for name in learner.search:
         if name not in known:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{type(learner).__name__}: search={dict(learner.search)!r} names {name!r}, which "
-                f"is not a parameter of the neurons. Remedy: one of {', '.join(known) or 'none'}."
+                "is not a parameter of the neurons",
+                f"one of {', '.join(known) or 'none'}",
             )
     grid = {name.removeprefix("neurons__"): each for name, each in learner.search.items()}
     return [
@@ -863,10 +866,10 @@ def check_streamable(learner: _KitchenSinks) -> None:
     begun = getattr(learner, "fixed_", {}).get("loss", "squared_error")
     for loss in (learner.loss, begun):
         if loss != "squared_error":
-            raise ValueError(
+            raise InvalidValueError(
                 f"{owner}: loss={loss!r} needs several passes over all rows, so it cannot be "
-                "learned from a stream. Remedy: loss='squared_error', fit, or "
-                "DoublyStochasticClassifier."
+                "learned from a stream",
+                "loss='squared_error', fit, or DoublyStochasticClassifier",
             )
 
 
@@ -878,11 +881,11 @@ def _check_error_bars(learner: _KitchenSinks) -> None:
     }
     for name, is_wrong in wrong.items():
         if learner.error_bars and is_wrong:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{type(learner).__name__}: error_bars=True does not go with "
-                f"{name}={getattr(learner, name)!r}, which gives no standard deviations. Remedy: "
+                f"{name}={getattr(learner, name)!r}, which gives no standard deviations",
                 f"{name}={'None' if name == 'weight_bound' else repr('direct')}, or "
-                "error_bars=False."
+                "error_bars=False",
             )
 
 
@@ -896,18 +899,19 @@ def _check_statistics(learner: _KitchenSinks) -> None:
     """Raise an error if a model has, or will have, no sums over the rows."""
     fitted = learner.__sklearn_is_fitted__()
     if getattr(learner, "compacted_", False):
-        raise ValueError(
+        raise InvalidValueError(
             f"{type(learner).__name__}: compact() has left out the sums over the rows, which "
-            "partial_fit, merge, return_std and noise_variance_ need. Remedy: use the model from "
-            "before compact(), or compact(error_bars=True) for standard deviations."
+            "partial_fit, merge, return_std and noise_variance_ need",
+            "use the model from "
+            "before compact(), or compact(error_bars=True) for standard deviations",
         )
     none = learner.sums_.statistics is None if fitted else learner.solver == "iterative"
     if none:
-        raise ValueError(
+        raise InvalidValueError(
             f"{type(learner).__name__}: the model keeps no statistics, which partial_fit, merge, "
             "return_std and noise_variance_ need, because it is solved in passes over all rows. "
-            "solver='iterative' does that, and solver='auto' for many columns. Remedy: "
-            "error_bars=True (for a regressor) or solver='direct', from the first fit on."
+            "solver='iterative' does that, and solver='auto' for many columns",
+            "error_bars=True (for a regressor) or solver='direct', from the first fit on",
         )
 
 
@@ -915,56 +919,62 @@ def _check_mergeable(model: Any, other: Any) -> None:
     """Check that the statistics of both models are about the same activations and targets."""
     owner = type(model).__name__
     if type(other) is not type(model):
-        raise TypeError(
-            f"{owner}: merge takes another {owner}, not a {type(other).__name__}. Remedy: fit the "
-            "parts with the same class."
+        raise InvalidTypeError(
+            f"{owner}: merge takes another {owner}, not a {type(other).__name__}",
+            "fit the parts with the same class",
         )
     if not other.__sklearn_is_fitted__():
-        raise ValueError(f"{owner}: other={other!r} is not fitted. Remedy: fit it first.")
+        raise InvalidValueError(
+            f"{owner}: other={other!r} is not fitted",
+            "fit it first",
+        )
     for name, mine in model.fixed_.items():
         check_unchanged(owner, name, other.fixed_[name], mine)
     by_class, in_other = getattr(model, "class_weight", None), getattr(other, "class_weight", None)
     if isinstance(by_class, str) or by_class != in_other:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: class_weight={by_class!r} here and {in_other!r} in other, but parts that "
             "are merged must weigh their rows alike, and 'balanced' depends on the rows of each "
-            "part. Remedy: the same dictionary of weights in all parts, such as "
-            "class_weight={0: 1.0, 1: 5.0}, or None."
+            "part",
+            "the same dictionary of weights in all parts, such as "
+            "class_weight={0: 1.0, 1: 5.0}, or None",
         )
     if type(other.targets_) is not type(model.targets_):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: other was fitted to y of another shape: one model has one label for each "
-            "row, and the other a column for each of several labels. Remedy: y of the same shape "
-            "in both parts."
+            "row, and the other a column for each of several labels",
+            "y of the same shape in both parts",
         )
     for name in ("classes_", "n_outputs_", "n_features_in_", "feature_names_in_"):
         here, there = getattr(model, name, 0), getattr(other, name, 0)
         if not np.array_equal(here, there):
-            raise ValueError(
-                f"{owner}: {name} is {there!r} in other and {here!r} here. Remedy: fit the parts "
-                "on the same columns, and with classes= if some lack a label."
+            raise InvalidValueError(
+                f"{owner}: {name} is {there!r} in other and {here!r} here",
+                "fit the parts on the same columns, and with classes= if some lack a label",
             )
     encoder, in_other = model.rows_.encoder, other.rows_.encoder
     if getattr(encoder, "codes", None) != getattr(in_other, "codes", None):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: the columns of other have other categories than the columns here, so their "
-            "codes differ. Remedy: the same columns of dtype category, with the same categories, "
-            "in both parts."
+            "codes differ",
+            "the same columns of dtype category, with the same categories, in both parts",
         )
     if encoder is not None and not encoder.same_as(in_other):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: columns of other are read in another way than the columns here, for "
-            "instance as differences from another date. Remedy: begin both parts with the same "
-            "batch, or with copies of a model that has learned one batch."
+            "instance as differences from another date",
+            "begin both parts with the same "
+            "batch, or with copies of a model that has learned one batch",
         )
     mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
     drawn_alike = np.allclose(mine, theirs, rtol=1e-4)
     if not (drawn_alike and _same_fit(vars(model.neurons_), vars(other.neurons_))):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: the neurons of other={type(other).__name__}(random_state="
             f"{other.random_state!r}) differ from the neurons of this model, so their statistics "
-            "cannot be added. Remedy: the same integer random_state, and a family that takes "
-            "nothing from the data, such as Gaussian(length_scale=1.0)."
+            "cannot be added",
+            "the same integer random_state, and a family that takes "
+            "nothing from the data, such as Gaussian(length_scale=1.0)",
         )
 
 
@@ -995,16 +1005,17 @@ def _each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:
     """Rows, targets and weights of each batch; weights are None if it has none."""
     what = "batches must be an iterable of (X, y) or (X, y, sample_weight)"
     if not isinstance(batches, Iterable) or isinstance(batches, str | bytes):
-        raise TypeError(
-            f"{owner}: batches is a {type(batches).__name__}, but {what}. Remedy: a generator or a "
-            "list of batches."
+        raise InvalidTypeError(
+            f"{owner}: batches is a {type(batches).__name__}, but {what}",
+            "a generator or a list of batches",
         )
     for i, batch in enumerate(batches):
         if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
             found = f"a {type(batch).__name__}"
             if isinstance(batch, tuple | list):
                 found += f" of length {len(batch)}"
-            raise TypeError(
-                f"{owner}: batch {i} is {found}, but {what}. Remedy: [(X, y)] for a single batch."
+            raise InvalidTypeError(
+                f"{owner}: batch {i} is {found}, but {what}",
+                "[(X, y)] for a single batch",
             )
         yield batch[0], batch[1], batch[2] if len(batch) == 3 else None

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from trickless.arrays.devices import take
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.stated import check_is, check_same
+from trickless.errors import MissingAttributeError
 from trickless.functions.network import check_alike
 from trickless.functions.stream import NeuronStream, Purpose, draw, generator, moved
 from trickless.intake.first_batch import FirstBatch, takes_from_data, warn_of_later_rows
@@ -101,12 +102,13 @@ class NeuronLearner(Learner):
         check_is_fitted(self)
         found = self._importances()
         if found is None:
-            raise AttributeError(
+            raise MissingAttributeError(
                 f"{type(self).__name__}: the neurons were drawn without learning which features "
-                "matter, so there are no feature_importances_. Remedy: length_scale='relevance' or "
+                "matter, so there are no feature_importances_",
+                "length_scale='relevance' or "
                 "feature_weights='relevance' of the neurons; DoublyStochastic with "
                 "neurons='trees' and n_candidates above 1; or "
-                "sklearn.inspection.permutation_importance."
+                "sklearn.inspection.permutation_importance",
             )
         return found
 

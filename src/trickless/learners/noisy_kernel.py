@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.states import in_one_state
+from trickless.errors import InvalidValueError
 from trickless.functions.certificate import check_probability
 from trickless.learners.base import Classifier, partial_fit_labels, store
 from trickless.learners.online import Y_RANGE, OnlineLearner, OnlineRegressor, schedule_of
@@ -132,10 +133,10 @@ class _NoisyKernel(OnlineLearner):
         owner = type(self).__name__
         check_probability(owner, "confidence", confidence)
         if self.estimate_bound is None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{owner}: certify with estimate_bound=None, but the bound depends on how large an "
-                "estimate may be. Remedy: estimate_bound=1.0 for frequencies; else the largest "
-                "absolute estimate."
+                "estimate may be",
+                "estimate_bound=1.0 for frequencies; else the largest absolute estimate",
             )
         length = self.estimate_bound * np.linalg.norm(self.dual_coef_, axis=0)
         radius: np.ndarray = self.targets_.differences(hoeffding_radius(1, length, 1 - confidence))

@@ -20,6 +20,7 @@ from trickless.arrays.sparse import checked_csr
 from trickless.arrays.stated import check_count, check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.functions.alike import map_rows_alike
 from trickless.functions.network import check_source
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
@@ -310,14 +311,15 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
 
     def _check_needs_no_targets(self) -> None:
         if self.n_candidates > 1:
-            raise ValueError(
+            raise InvalidValueError(
                 f"RandomFeatures: n_candidates={self.n_candidates!r} chooses neurons by y, but "
-                "no y was given. Remedy: fit(X, y), or n_candidates=1."
+                "no y was given",
+                "fit(X, y), or n_candidates=1",
             )
         if is_chosen_by_targets(make_neurons(self.neurons)):
-            raise ValueError(
-                f"RandomFeatures: neurons={self.neurons!r} is chosen by y, but no y was given. "
-                "Remedy: fit(X, y), or a family that needs X alone, such as 'gaussian'."
+            raise InvalidValueError(
+                f"RandomFeatures: neurons={self.neurons!r} is chosen by y, but no y was given",
+                "fit(X, y), or a family that needs X alone, such as 'gaussian'",
             )
 
     @in_one_state

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.functions.certificate import check_probability
 from trickless.functions.expansion import ESTIMATOR, Expansion
 from trickless.functions.network import Network
@@ -153,10 +154,11 @@ def _check_certificate(
     """Raise an error if both a tolerance and a standard error are asked for."""
     check_probability(owner, "confidence", confidence)
     if tolerance is not None and return_standard_error:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: predict with tolerance={tolerance!r} and return_standard_error="
             f"{return_standard_error!r}, but predictions within a tolerance have a certificate "
-            "instead of a standard error. Remedy: ask for one of them."
+            "instead of a standard error",
+            "ask for one of them",
         )
     if tolerance is not None:
         check_value(

@@ -27,6 +27,7 @@ from trickless.arrays.stated import (
     check_same,
 )
 from trickless.arrays.states import TrainingLock, snapshot
+from trickless.errors import InvalidValueError
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import warn_of_names, warn_of_new, without_rare
@@ -332,10 +333,11 @@ class TableModel(Stated, BaseEstimator):
         known = inspect.signature(self.learner.predict).parameters
         for name in options:
             if name not in known:
-                raise ValueError(
+                raise InvalidValueError(
                     f"TableModel: {name}=True, but a {type(self.learner).__name__} does not have "
-                    "it. Remedy: KitchenSinksRegressor has return_std, and "
-                    "ShrinkingGradientRegressor has return_standard_error."
+                    "it",
+                    "KitchenSinksRegressor has return_std, and "
+                    "ShrinkingGradientRegressor has return_standard_error",
                 )
         predict = partial(snapshot(self.learner).predict, **options)
         return self._by_parts(predict, _with_rows(self._frame(X)))
@@ -447,9 +449,9 @@ class TableModel(Stated, BaseEstimator):
         if y is not None:
             y = y.to_pandas() if hasattr(y, "to_pandas") else y
             if np.ndim(y) != 1 or len(y) != len(frame):
-                raise ValueError(
-                    f"TableModel: y has the shape {np.shape(y)}, but X has {len(frame)} rows. "
-                    "Remedy: pass one target for each row of X."
+                raise InvalidValueError(
+                    f"TableModel: y has the shape {np.shape(y)}, but X has {len(frame)} rows",
+                    "pass one target for each row of X",
                 )
             frame = frame.assign(**{self.target: getattr(y, "array", y)})
         there = self._there(column_of(frame, self.target))
@@ -460,20 +462,21 @@ class TableModel(Stated, BaseEstimator):
         if given is None and self.weight is None:
             return {}
         if "sample_weight" not in inspect.signature(learn).parameters:
-            raise ValueError(
-                f"TableModel: {type(self.learner).__name__} takes no weights of rows. Remedy: "
+            raise InvalidValueError(
+                f"TableModel: {type(self.learner).__name__} takes no weights of rows",
                 "leave sample_weight and weight out, or use a learner of Kitchen Sinks or "
-                "Doubly Stochastic."
+                "Doubly Stochastic",
             )
         if given is None:
             given = values_of(column_of(frame_of(X), str(self.weight)), "number")
             wrong = ~(np.isfinite(given) & (given >= 0)) & there
             if wrong.any():
                 row = int(wrong.argmax())
-                raise ValueError(
+                raise InvalidValueError(
                     f"TableModel: column {self.weight!r} holds {given[row]:g} in row {row} of its "
                     "batch, from 0, but the weight of a row must be a finite number of at least "
-                    "0. Remedy: correct it; 0 leaves the row out."
+                    "0",
+                    "correct it; 0 leaves the row out",
                 )
         return {"sample_weight": _one_each(given, there)}
 
@@ -552,17 +555,18 @@ def _one_each(sample_weight: Any, there: np.ndarray) -> Any:
     """The weights of the rows that are there."""
     weight = np.asanyarray(sample_weight)  # a mask stays, for the learner to refuse
     if weight.shape != there.shape:
-        raise ValueError(
-            f"TableModel: sample_weight has the shape {weight.shape}, but X has {len(there)} rows. "
-            "Remedy: pass one weight for each row of X."
+        raise InvalidValueError(
+            f"TableModel: sample_weight has the shape {weight.shape}, but X has {len(there)} rows",
+            "pass one weight for each row of X",
         )
     return weight[there]
 
 
 def _with_rows(frame: Any) -> Any:
     if not len(frame):
-        raise ValueError(
-            "TableModel: X has no rows, or no row with a target. Remedy: pass at least one row."
+        raise InvalidValueError(
+            "TableModel: X has no rows, or no row with a target",
+            "pass at least one row",
         )
     return frame
 

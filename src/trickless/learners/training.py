@@ -18,6 +18,7 @@ import numpy as np
 from trickless.arrays.devices import to_host
 from trickless.arrays.interrupts import InterruptSafe
 from trickless.arrays.states import TrainingLock
+from trickless.errors import InvalidValueError, OutOfMemoryError
 from trickless.functions.stream import as_seed
 from trickless.intake.labels import check_some_weight
 from trickless.intake.rows import Batch, Rows, that_count
@@ -61,10 +62,9 @@ class _Anew(InterruptSafe[L]):
     def begin(self) -> L:
         """Wait for the turn, and make the new learner."""
         if self._goes_on and getattr(self._learner, "compacted_", False):
-            raise ValueError(
-                f"{type(self._learner).__name__}: compact() has left out what learning needs. "
-                "Remedy: use the model from before compact(), or "
-                f"{_to_begin_anew(self._learner)}."
+            raise InvalidValueError(
+                f"{type(self._learner).__name__}: compact() has left out what learning needs",
+                f"use the model from before compact(), or {_to_begin_anew(self._learner)}",
             )
         self._turn.begin()
         self._new = object.__new__(type(self._learner))
@@ -86,9 +86,9 @@ class _Anew(InterruptSafe[L]):
         finally:
             self._turn.end(error)
         if isinstance(error, MemoryError):
-            raise MemoryError(
-                f"{type(self._learner).__name__}: memory is too small: {error}. Remedy: "
-                f"{self._learner._smaller}."
+            raise OutOfMemoryError(
+                f"{type(self._learner).__name__}: memory is too small: {error}",
+                f"{self._learner._smaller}",
             ) from error
 
 
@@ -172,9 +172,10 @@ def check_unchanged(
 ) -> None:
     """Check that a parameter has its value of the first batch."""
     if not _same(now, then):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: {name}={now!r}, but the model was begun with {name}={then!r}, which its "
-            f"coefficients depend on. Remedy: set {name} back, or {remedy}."
+            "coefficients depend on",
+            f"set {name} back, or {remedy}",
         )
 
 

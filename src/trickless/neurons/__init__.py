@@ -50,6 +50,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons.auto import Auto
 from trickless.neurons.base import Inputs, Neurons, Relevance, Weights
 from trickless.neurons.composed import Product, Scaled
@@ -193,19 +194,22 @@ def make_neurons(neurons: Neurons | str) -> Neurons:
         return FAMILIES[neurons]()
     if isinstance(neurons, type) and issubclass(neurons, Neurons):
         name = neurons.__name__
-        raise TypeError(
-            f"neurons={neurons!r} is a class, but it must be an instance. Remedy: {name}(...), "
-            "with parentheses."
+        raise InvalidTypeError(
+            f"neurons={neurons!r} is a class, but it must be an instance",
+            f"{name}(...), with parentheses",
         )
     names = ", ".join(repr(name) for name in FAMILIES)
     if not isinstance(neurons, str):
-        raise TypeError(
-            f"neurons={neurons!r} is not a family of neurons. Remedy: one of {names}, or an "
-            "instance of a subclass of trickless.neurons.Neurons."
+        raise InvalidTypeError(
+            f"neurons={neurons!r} is not a family of neurons",
+            f"one of {names}, or an instance of a subclass of trickless.neurons.Neurons",
         )
     plain = neurons.strip().lower().replace(" ", "_").replace("-", "_")
     hint = repr(plain) if plain in FAMILIES else _HINTS.get(plain)
     if hint is None:
         close = get_close_matches(plain, FAMILIES, 1)
         hint = repr(close[0]) if close else f"one of {names}"
-    raise ValueError(f"neurons={neurons!r} is not the name of a family. Remedy: {hint}.")
+    raise InvalidValueError(
+        f"neurons={neurons!r} is not the name of a family",
+        f"{hint}",
+    )

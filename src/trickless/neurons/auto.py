@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from trickless.arrays.devices import to_host
+from trickless.errors import InvalidTypeError
 from trickless.neurons.base import Neurons, Relevance, Weights
 from trickless.neurons.ferns import Ferns
 from trickless.neurons.fourier import COMPARED_FROM
@@ -96,9 +97,9 @@ class Auto(Neurons):
         return [candidate for part in self.parts_ for candidate in part.candidates()]
 
     def draw(self, rng: np.random.Generator, n: int) -> Weights:
-        raise TypeError(
-            "Auto has no neurons of its own. Remedy: fit a learner with neurons='auto', and use "
-            "its neurons_."
+        raise InvalidTypeError(
+            "Auto has no neurons of its own",
+            "fit a learner with neurons='auto', and use its neurons_",
         )
 
     def activate(self, X: Any, weights: Weights) -> Any:

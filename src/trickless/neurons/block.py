@@ -10,6 +10,7 @@ from trickless.arrays.devices import take, to_device_of, to_host
 from trickless.arrays.namespaces import namespace
 from trickless.arrays.stated import check_array
 from trickless.arrays.threads import ROWS_PER_BLOCK, linear_algebra, row_blocks
+from trickless.errors import StreamChangedError
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed, coef_of_draws, draw_part
 from trickless.rules import count
@@ -97,11 +98,11 @@ class Block(Composed):
         now = self._draw([0, 0], 1)
         for a, b in zip(now, self._first, strict=True):
             if a.shape != b.shape or not np.allclose(a, b, rtol=1e-4, equal_nan=True):
-                raise RuntimeError(
+                raise StreamChangedError(
                     f"{type(self.parts_[0]).__name__}: a seed no longer gives the neurons with "
                     "which the model was fitted, so its coefficients do not belong to them (NumPy "
-                    "or the family has changed). Remedy: predict with the versions that fitted the "
-                    "model, or fit it again."
+                    "or the family has changed)",
+                    "predict with the versions that fitted the model, or fit it again",
                 )
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 from trickless.arrays.devices import place, take, to_host
 from trickless.arrays.missing import unmasked
 from trickless.arrays.namespaces import namespace, on_host
+from trickless.errors import InvalidTypeError, InvalidValueError, remedy_in
 from trickless.rules import check_value, count, positive, warn, with_remedies
 
 #: Rounding may change this share of activations by a lot, for neurons with steps.
@@ -32,36 +33,37 @@ def check_fit_takes_weights(neurons: Any) -> None:
     try:
         inspect.signature(neurons.fit).bind(None, None, None)
     except TypeError as error:
-        raise TypeError(
+        raise InvalidTypeError(
             f"{type(neurons).__name__}.fit cannot be called with rows, a generator and weights "
-            f"({error}). Remedy: def fit(self, X, rng, sample_weight=None)."
+            f"({error})",
+            "def fit(self, X, rng, sample_weight=None)",
         ) from error
 
 
 def check_fitted_family(neurons: Any) -> None:
     """Check that a family's own ``fit`` has called ``fit`` of the base class."""
     if not hasattr(neurons, "n_features_in_"):
-        raise TypeError(
-            f"{type(neurons).__name__}.fit did not set n_features_in_. Remedy: call "
-            "super().fit(X, rng, sample_weight) in it."
+        raise InvalidTypeError(
+            f"{type(neurons).__name__}.fit did not set n_features_in_",
+            "call super().fit(X, rng, sample_weight) in it",
         )
 
 
 def check_columns(owner: str, X: Any, n_features: int) -> None:
     """Check that rows have the number of columns that a family was fitted on."""
     if X.shape[1] != n_features:
-        raise ValueError(
-            f"{owner}: X has {X.shape[1]} columns, but the neurons were fitted on {n_features}. "
-            "Remedy: pass the same columns as in fit."
+        raise InvalidValueError(
+            f"{owner}: X has {X.shape[1]} columns, but the neurons were fitted on {n_features}",
+            "pass the same columns as in fit",
         )
 
 
 def check_one_each(owner: str, name: str, values: Any, n_features: int) -> None:
     """Check that a parameter given as an array has one number for each feature."""
     if len(values) != n_features:
-        raise ValueError(
-            f"{owner}: {name} has {len(values)} values, but X has {n_features} features. Remedy: "
-            f"one for each column of X, or the default of {name}."
+        raise InvalidValueError(
+            f"{owner}: {name} has {len(values)} values, but X has {n_features} features",
+            f"one for each column of X, or the default of {name}",
         )
 
 
@@ -149,11 +151,12 @@ def called(call: str, function: Callable[..., Any], *args: Any) -> Any:
     try:
         return function(*args)
     except (TypeError, AttributeError) as error:
-        if "Remedy: " in str(error):
+        if remedy_in(error):
             raise
-        raise TypeError(
-            f"{call} failed with {type(error).__name__}: {error}. Remedy: accept these arguments "
-            "in this order; rng is a numpy Generator, and the others are numbers."
+        raise InvalidTypeError(
+            f"{call} failed with {type(error).__name__}: {error}",
+            "accept these arguments "
+            "in this order; rng is a numpy Generator, and the others are numbers",
         ) from error
 
 
@@ -166,9 +169,10 @@ def check_drawn(call: str, weights: Any, n: int) -> None:
             if isinstance(weights, tuple)
             else f"a {type(weights).__name__}"
         )
-        raise TypeError(
+        raise InvalidTypeError(
             f"{call} returned {what}, but it must return an array with n = {n} entries along the "
-            "first axis, or a tuple of such arrays. Remedy: one entry for each neuron."
+            "first axis, or a tuple of such arrays",
+            "one entry for each neuron",
         )
 
 
@@ -176,19 +180,20 @@ def check_repeatable(call: str, draw: Callable[[np.random.Generator], Any], reme
     """Check that the same seed gives the same weights, because a stream may draw them again."""
     first, again = (draw(np.random.default_rng(0)) for _ in range(2))
     if not _same_weights(first, again):
-        raise ValueError(
+        raise InvalidValueError(
             f"{call} gave different weights from the same seed, but a model needs the same neurons "
-            f"whenever it predicts. Remedy: {remedy}."
+            "whenever it predicts",
+            f"{remedy}",
         )
 
 
 def check_same_draws(name: str, weights: Any, again: Any) -> None:
     """Check that weights drawn twice from one seed are the same."""
     if not _same_weights(weights, again):
-        raise ValueError(
+        raise InvalidValueError(
             f"{name}.draw(rng, n) gave different weights from the same seed, but neurons are not "
-            "stored, and are drawn again to predict. Remedy: take all random numbers from rng, and "
-            "change nothing in the family."
+            "stored, and are drawn again to predict",
+            "take all random numbers from rng, and change nothing in the family",
         )
 
 
@@ -204,34 +209,36 @@ def check_activations(call: str, Z: Any, n_rows: int, n: int, width: int) -> Non
     shape = getattr(Z, "shape", None)
     array = hasattr(Z, "dtype") and not scipy.sparse.issparse(Z)
     if not array or isinstance(Z, np.ma.MaskedArray):
-        raise TypeError(
+        raise InvalidTypeError(
             f"{call} returned {type(Z).__name__}, but it must return an array of shape "
-            f"(n_rows, width * n) = ({n_rows}, {width * n}). Remedy: return a plain array: "
+            f"(n_rows, width * n) = ({n_rows}, {width * n})",
+            "return a plain array: "
             "numpy.asarray(Z) for a data frame, Z.toarray() for a sparse matrix, Z.filled(0) for "
-            "a masked array."
+            "a masked array",
         )
     if shape != (n_rows, width * n):
         what = type(Z).__name__ if shape is None else f"an array of shape {tuple(shape)}"
-        raise TypeError(
+        raise InvalidTypeError(
             f"{call} returned {what} for {n_rows} rows and {n} neurons of width {width}, but it "
-            f"must return an array of shape (n_rows, width * n) = ({n_rows}, {width * n}). Remedy: "
-            "one column for each value of each neuron; set width if a neuron has several values."
+            f"must return an array of shape (n_rows, width * n) = ({n_rows}, {width * n})",
+            "one column for each value of each neuron; set width if a neuron has several values",
         )
     if isinstance(Z, np.ndarray) and Z.dtype.kind not in "biuf":
-        raise TypeError(
-            f"{call} returned an array of type {Z.dtype}, but activations must be real numbers. "
-            "Remedy: return floating-point numbers; for a complex number, its real and imaginary "
-            "part, with width = 2."
+        raise InvalidTypeError(
+            f"{call} returned an array of type {Z.dtype}, but activations must be real numbers",
+            "return floating-point numbers; for a complex number, its real and imaginary "
+            "part, with width = 2",
         )
 
 
 def check_pairs(owner: str, Z: Any, n: int, width: int) -> None:
     """Check that ``activate_pairs`` returned width numbers for each pair of row and neuron."""
     if (shape := np.shape(Z)) != (n, width):
-        raise TypeError(
+        raise InvalidTypeError(
             f"{owner}.activate_pairs(X, weights) returned an array of shape {shape} for {n} pairs "
-            f"of a row and a neuron, but its shape must be ({n}, {width}). Remedy: a family that "
-            "overrides activate must also override activate_pairs, or derive from Neurons."
+            f"of a row and a neuron, but its shape must be ({n}, {width})",
+            "a family that "
+            "overrides activate must also override activate_pairs, or derive from Neurons",
         )
 
 
@@ -239,9 +246,10 @@ def check_finite_activations(name: str, values: np.ndarray) -> None:
     """Check that activations of finite rows, or their norms, are finite."""
     xp = namespace(values)
     if not bool(xp.all(xp.isfinite(values))):
-        raise ValueError(
-            f"{name} gave activations that are not finite for finite rows. Remedy: scale X if its "
-            "values are extreme; otherwise avoid overflows and divisions by zero in the family."
+        raise InvalidValueError(
+            f"{name} gave activations that are not finite for finite rows",
+            "scale X if its "
+            "values are extreme; otherwise avoid overflows and divisions by zero in the family",
         )
 
 
@@ -250,10 +258,10 @@ def check_independent(owner: str, what: str, neurons: Any) -> None:
     if not neurons.independent:
         sampling = getattr(neurons, "sampling", None)
         how = "" if sampling is None else f" with sampling={sampling!r}"
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: {what} needs independent neurons, but the neurons of "
-            f"{type(neurons).__name__}{how} depend on each other. Remedy: sampling='iid', or a "
-            "family whose attribute independent is True."
+            f"{type(neurons).__name__}{how} depend on each other",
+            "sampling='iid', or a family whose attribute independent is True",
         )
 
 
@@ -265,18 +273,19 @@ def check_family(neurons: Any, X: Any, weights: Any, bounded: bool) -> None:
     before = X.copy() if isinstance(X, np.ndarray) else X
     Z = activations_to_host(name, neurons, X, weights)
     if isinstance(X, np.ndarray) and not np.array_equal(before, X, equal_nan=True):
-        raise ValueError(
-            f"{name}.activate(X, weights) changed X, but other code uses the same rows. Remedy: "
-            "make new arrays: X = X - 1 makes one, and X -= 1 does not."
+        raise InvalidValueError(
+            f"{name}.activate(X, weights) changed X, but other code uses the same rows",
+            "make new arrays: X = X - 1 makes one, and X -= 1 does not",
         )
     norms = np.linalg.norm(Z.reshape(len(Z), neurons.width, -1), axis=1)
     check_finite_activations(name, norms)
     if bounded and norms.max(initial=0) > neurons.bound * (1 + 1e-4):
-        raise ValueError(
+        raise InvalidValueError(
             f"{name} declares bound={neurons.bound!r}, but a neuron has a norm of "
-            f"{norms.max():g}, so steps that are sized for the bound would diverge. Remedy: scale "
+            f"{norms.max():g}, so steps that are sized for the bound would diverge",
+            "scale "
             "the activations down, or set bound to their largest norm; Kitchen Sinks needs no "
-            "bound."
+            "bound",
         )
 
 
@@ -285,9 +294,9 @@ def check_rows_alone(neurons: Any, X: Any, weights: Any) -> None:
     name = type(neurons).__name__
     Z = activations_to_host(name, neurons, X, weights)
     if not np.allclose(activations_to_host(name, neurons, X, weights), Z, 1e-4, 1e-6):
-        raise ValueError(
-            f"{name}.activate(X, weights) gave different numbers for the same rows and weights. "
-            "Remedy: draw everything random in draw(rng, n)."
+        raise InvalidValueError(
+            f"{name}.activate(X, weights) gave different numbers for the same rows and weights",
+            "draw everything random in draw(rng, n)",
         )
     half = X.shape[0] // 2
     if not half:  # a family does not have to accept an empty X
@@ -295,10 +304,11 @@ def check_rows_alone(neurons: Any, X: Any, weights: Any) -> None:
     fewer = activations_to_host(name, neurons, take(X, slice(half)), weights)
     apart = abs(fewer - Z[:half]) > 1e-3 * abs(Z).max(initial=0)
     if apart.mean() > _FEW_APART:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name}.activate(X, weights) gave different numbers for the same rows in a smaller "
-            "block, but blocks may have any size. Remedy: treat rows independently; compute "
-            "statistics of the training rows, such as a mean, in fit."
+            "block, but blocks may have any size",
+            "treat rows independently; compute "
+            "statistics of the training rows, such as a mean, in fit",
         )
 
 
@@ -310,13 +320,14 @@ def activations_to_host(name: str, neurons: Any, X: Any, weights: Any) -> np.nda
         Z = neurons(X, weights)
         there = place(Z)
     except Exception as error:
-        raise TypeError(
-            f"{name}.activate does not work on arrays of {place(X)}: {error!r}. Remedy: pass NumPy "
-            "arrays, or use the functions of array_api_compat.array_namespace(X) in activate."
+        raise InvalidTypeError(
+            f"{name}.activate does not work on arrays of {place(X)}: {error!r}",
+            "pass NumPy "
+            "arrays, or use the functions of array_api_compat.array_namespace(X) in activate",
         ) from error
     if there != place(X):
-        raise TypeError(
-            f"{name}.activate returned an array of {there} for rows of {place(X)}. Remedy: use "
-            "the functions of array_api_compat.array_namespace(X) in activate."
+        raise InvalidTypeError(
+            f"{name}.activate returned an array of {there} for rows of {place(X)}",
+            "use the functions of array_api_compat.array_namespace(X) in activate",
         )
     return to_host(Z)

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from trickless.arrays.namespaces import namespace
 from trickless.arrays.stated import check_list, check_same
+from trickless.errors import InvalidValueError
 from trickless.neurons.base import OPERATORS, Inputs, Neurons, Relevance, Weights
 from trickless.neurons.checks import check_fit_takes_weights, check_fitted_family, drawn
 from trickless.rules import anything, scale
@@ -106,10 +107,11 @@ class Composed(Neurons):
         each = [part.candidates() for part in self.parts_]
         counts = sorted({len(some) for some in each} - {1})
         if any(counts[-1] % count for count in counts):
-            raise ValueError(
+            raise InvalidValueError(
                 f"{type(self).__name__}: its parts have {counts} candidates, but parts are varied "
-                "together, so each number must divide the largest. Remedy: set the parameters of "
-                "all parts except one, or compare combinations by search= or GridSearchCV."
+                "together, so each number must divide the largest",
+                "set the parameters of "
+                "all parts except one, or compare combinations by search= or GridSearchCV",
             )
         return [
             copy(self)._with_parts([some[i % len(some)] for some in each])

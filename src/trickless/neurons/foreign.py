@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.errors import InvalidTypeError, InvalidValueError, MissingLibraryError
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import check_repeatable
 from trickless.rules import anything, is_count, positive
@@ -88,9 +89,9 @@ def library(owner: str, module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise ImportError(
-            f"{owner} needs {module}, which cannot be imported ({error}). Remedy: "
-            f'pip install "trickless[{extra}]".'
+        raise MissingLibraryError(
+            f"{owner} needs {module}, which cannot be imported ({error})",
+            f'pip install "trickless[{extra}]"',
         ) from error
 
 
@@ -98,43 +99,44 @@ def _check_input_shape(owner: str, input_shape: tuple[int, ...] | None, n_featur
     """Check that input_shape holds as many numbers as X has columns."""
     size = n_features if input_shape is None else int(np.prod(input_shape))
     if size != n_features:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: input_shape={input_shape!r} holds {size} numbers, but X has {n_features} "
-            f"columns. Remedy: a shape whose product is {n_features}, with the axes in C order "
-            "(the last axis varies fastest along the columns)."
+            "columns",
+            f"a shape whose product is {n_features}, with the axes in C order "
+            "(the last axis varies fastest along the columns)",
         )
 
 
 def _check_one_output(owner: str, sizes: list[int]) -> None:
     """Check that a foreign function returns one array that is not empty."""
     if len(sizes) != 1 or sizes[0] == 0:
-        raise TypeError(
+        raise InvalidTypeError(
             f"{owner}: the function returns arrays of sizes {sizes} for a row, but it must return "
-            "one array with at least one number. Remedy: return a single array, such as the first "
-            "of several."
+            "one array with at least one number",
+            "return a single array, such as the first of several",
         )
 
 
 def _check_outputs(owner: str, Z: Any, n: int, n_rows: int, width: int) -> None:
     """Check that a foreign function returns width numbers for each of several rows."""
     if Z.shape[:2] != (n, n_rows) or Z.size != n * n_rows * width:
-        raise TypeError(
+        raise InvalidTypeError(
             f"{owner}: for {n_rows} row(s) a neuron returned an array of shape {Z.shape[1:]}, but "
-            f"it must return width = {width} number(s) for each row, as it did for a single row. "
-            "Remedy: keep the first axis, which is the axis of the rows."
+            f"it must return width = {width} number(s) for each row, as it did for a single row",
+            "keep the first axis, which is the axis of the rows",
         )
 
 
 def _check_varied(call: str, weights: Any) -> None:
     """Check that there are weights, and that several draws differ."""
     if not weights:
-        raise ValueError(
-            f"{call} draws nothing, because there are no parameters. Remedy: a function with "
-            "random parameters."
+        raise InvalidValueError(
+            f"{call} draws nothing, because there are no parameters",
+            "a function with random parameters",
         )
     if all((array == array[:1]).all() for array in weights):
-        raise ValueError(
+        raise InvalidValueError(
             f"{call} gave the same weights {len(weights[0])} times, so all neurons would be the "
-            "same function. Remedy: initialise at random in each call, and share no trained "
-            "weights."
+            "same function",
+            "initialise at random in each call, and share no trained weights",
         )

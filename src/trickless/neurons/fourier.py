@@ -20,6 +20,7 @@ from trickless.arrays.devices import cosines_and_sines
 from trickless.arrays.distances import squared_distances
 from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_array, check_is
+from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons.checks import check_one_each, warn_of_units
 from trickless.neurons.points import SAMPLINGS
@@ -179,21 +180,24 @@ def _check_feature_count(
 ) -> None:
     """Check that the sampling of frequencies works for this number of features."""
     if n_features < least:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: sampling={sampling!r} needs {least:,} features or more, because it is "
-            f"biased with fewer, but X has {n_features:,}. Remedy: sampling='orthogonal'."
+            f"biased with fewer, but X has {n_features:,}",
+            "sampling='orthogonal'",
         )
     if most is not None and n_features > most:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: sampling={sampling!r} works for at most {most:,} features, but X has "
-            f"{n_features:,}. Remedy: sampling='iid'."
+            f"{n_features:,}",
+            "sampling='iid'",
         )
 
 
 def _check_distance(owner: str, distance: float) -> None:
     """Check that the inverse of the median distance does not overflow."""
     if distance < _CLOSEST:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: the median distance between rows of X is {distance:g}, whose inverse is too "
-            "large for the length scale. Remedy: scale X (StandardScaler)."
+            "large for the length scale",
+            "scale X (StandardScaler)",
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.errors import InvalidTypeError
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.checks import called, check_activations, check_drawn, check_repeatable
 from trickless.rules import anything, count, positive
@@ -201,9 +202,9 @@ def _arrays(weights: Any) -> Weights:
     try:
         return tuple(np.asarray(array) for array in several)
     except ValueError as error:
-        raise TypeError(
-            f"sample returned a {type(weights).__name__} that is not an array ({error}). Remedy: "
-            "return an array, or a tuple of arrays such as (W, b)."
+        raise InvalidTypeError(
+            f"sample returned a {type(weights).__name__} that is not an array ({error})",
+            "return an array, or a tuple of arrays such as (W, b)",
         ) from error
 
 
@@ -212,9 +213,10 @@ def _check_stackable(call: str, drawn: list[tuple[np.ndarray, ...]]) -> None:
     shapes = {tuple(array.shape for array in weights) for weights in drawn}
     if len(shapes) > 1:
         one, other = sorted(shapes)[:2]
-        raise TypeError(
+        raise InvalidTypeError(
             f"{call} returned arrays of shapes {list(one)} in one call and {list(other)} in "
-            "another, but the shapes must not change. Remedy: pad shorter arrays."
+            "another, but the shapes must not change",
+            "pad shorter arrays",
         )
 
 
@@ -228,10 +230,10 @@ def _check_numbers(call: str, values: list[Any], width: int) -> np.ndarray:
     if values and (array.dtype.kind not in "biuf" or array.shape not in shapes):
         right: set[tuple[int, ...]] = {(width,), ()} if width == 1 else {(width,)}
         odd = next((v for v in values if not _is_numbers(v, right)), values[0])
-        raise TypeError(
+        raise InvalidTypeError(
             f"{call} returned {odd!r} for a row and a neuron, but it must return width = {width} "
-            "real number(s) for each. Remedy: always return the same number of numbers, and set "
-            "width to it."
+            "real number(s) for each",
+            "always return the same number of numbers, and set width to it",
         )
     return array.reshape(len(values), width)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.errors import InvalidTypeError
 from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
 from trickless.rules import anything
@@ -210,7 +211,7 @@ def _largest(jaxpr: Any) -> int:
 def _check_real_output(owner: str, dtype: Any) -> None:
     """Check that a function returns real numbers."""
     if np.dtype(dtype).kind == "c":
-        raise TypeError(
-            f"{owner}: the function returns numbers of type {dtype}, but activations must be real. "
-            "Remedy: return the real and the imaginary part, one after the other."
+        raise InvalidTypeError(
+            f"{owner}: the function returns numbers of type {dtype}, but activations must be real",
+            "return the real and the imaginary part, one after the other",
         )

@@ -12,6 +12,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from trickless.arrays.interrupts import Entered
+from trickless.errors import InvalidTypeError
 from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
 from trickless.rules import anything
@@ -187,8 +188,9 @@ def _check_module(module: Any, module_class: type, called: bool) -> None:
     """Check that ``module_factory`` is a function that builds a module, not a module."""
     if isinstance(module, module_class) != called:
         what = f"returned a {type(module).__name__}" if called else "is a module itself"
-        raise TypeError(
+        raise InvalidTypeError(
             f"FromTorch: module_factory {what}, but it must be a function that builds a new "
-            "torch.nn.Module at each call. Remedy: module_factory=lambda: "
-            "torch.nn.Sequential(...), or a named function, which can be pickled."
+            "torch.nn.Module at each call",
+            "module_factory=lambda: "
+            "torch.nn.Sequential(...), or a named function, which can be pickled",
         )

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from trickless.arrays.devices import to_host
 from trickless.arrays.namespaces import namespace
 from trickless.arrays.stated import check_array
+from trickless.errors import InvalidValueError
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 
@@ -166,9 +167,10 @@ def check_histograms(owner: str, X: Any) -> None:
 def check_non_negative(owner: str, lowest: float) -> None:
     """Check that rows are histograms, which hold no negative values."""
     if lowest < 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: X holds negative values, down to {lowest:g}, but its rows must be "
-            "histograms: counts, shares or intensities of at least 0. Remedy: do not centre X "
+            "histograms: counts, shares or intensities of at least 0",
+            "do not centre X "
             "(StandardScaler does), or choose neurons ('gaussian') or a kernel ('rbf') for any "
-            "inputs."
+            "inputs",
         )

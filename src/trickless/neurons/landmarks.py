@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from trickless.arrays.devices import to_device_of, to_host
 from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import check_array, check_count, check_is
+from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.composed import FAMILY, Composed
 from trickless.neurons.isotropic import Gaussian, Isotropic
@@ -163,7 +164,8 @@ def _check_closed_form(owner: str, part: Any, rows: np.ndarray) -> None:
     try:
         part.closed_form(rows, rows)
     except NotImplementedError as error:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: neurons={part!r} has no closed-form kernel, but Landmarks needs one to "
-            "compare rows. Remedy: a family that has one, such as Laplace1() or Gaussian()."
+            "compare rows",
+            "a family that has one, such as Laplace1() or Gaussian()",
         ) from error

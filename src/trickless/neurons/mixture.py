@@ -11,6 +11,7 @@ import numpy as np
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.readings import Readings
 from trickless.arrays.stated import check_array, check_number, check_same
+from trickless.errors import InvalidValueError
 from trickless.neurons.base import OPERATORS, Neurons, Weights
 from trickless.neurons.composed import FAMILY_LIST, Composed, coef_of_draws, draw_part
 from trickless.rules import LARGEST_SCALE, SMALLEST_SCALE, anything, is_real
@@ -109,9 +110,10 @@ class Mixture(Composed):
         m = len(self.parts_)
         weights = np.full(m, 1 / m) if self.weights is None else np.array(self.weights, dtype=float)
         if len(weights) != m:
-            raise ValueError(
+            raise InvalidValueError(
                 f"Mixture: weights={self.weights!r} has length {len(weights)}, but there are {m} "
-                "families. Remedy: one weight for each family, or weights=None."
+                "families",
+                "one weight for each family, or weights=None",
             )
         super()._measure()
         self._weights, self._total = weights, weights.sum()

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 
 from trickless.arrays.namespaces import namespace
 from trickless.arrays.stated import check_array
+from trickless.errors import InvalidValueError
 from trickless.neurons.base import Inputs, Neurons, Weights
 from trickless.neurons.composed import FAMILY, Composed
 from trickless.neurons.forms import spelled_as
@@ -115,8 +116,8 @@ class On(Composed):
             "indices such as [0, 2], names of columns of a data frame, or a mask of booleans",
         )
 
-    def _refused(self, cause: str, remedy: str) -> ValueError:
-        return ValueError(f"On: columns={self.columns!r}, {cause}. Remedy: {remedy}.")
+    def _refused(self, cause: str, remedy: str) -> InvalidValueError:
+        return InvalidValueError(f"On: columns={self.columns!r}, {cause}", remedy)
 
     def _pick(self, X: Any) -> Any:
         """Pick the chosen columns. They have no missing values unless the family accepts them."""

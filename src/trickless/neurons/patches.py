@@ -10,6 +10,7 @@ import numpy as np
 
 from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.stated import check_array, check_count, check_list
+from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.rules import anything, choice, count, is_count, non_negative
 
@@ -251,26 +252,25 @@ class Patches(Neurons):
         """Check that images fill the columns of X, and have room for patches and cells."""
         name, n = type(self).__name__, self.n_features_in_
         if prod(self.shape) != n:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{name}: shape={self.shape!r} makes images of {prod(self.shape)} values, but X "
-                f"has {n} columns. Remedy: give the (height, width) or (height, width, channels) "
-                "of the images whose flat rows X holds."
+                f"has {n} columns",
+                "give the (height, width) or (height, width, channels) "
+                "of the images whose flat rows X holds",
             )
         if min(self._positions) < 1 or self._size < 2:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{name}: patch={self.patch!r} does not suit shape={self.shape!r}: a patch must "
-                "fit into the image and hold at least two values. Remedy: "
-                + (
-                    "a patch of at least 2 and at most the shorter side."
-                    if min(self.shape[:2]) > 1
-                    else "another family for series, such as 'gaussian', since patches are square."
-                )
+                "fit into the image and hold at least two values",
+                "a patch of at least 2 and at most the shorter side"
+                if min(self.shape[:2]) > 1
+                else "another family for series, such as 'gaussian', since patches are square",
             )
         if self.pool > min(self._positions):
-            raise ValueError(
+            raise InvalidValueError(
                 f"{name}: pool={self.pool!r} is more than the {min(self._positions)} positions of "
-                f"patch={self.patch!r} along a side of shape={self.shape!r}. Remedy: a smaller "
-                "pool or patch."
+                f"patch={self.patch!r} along a side of shape={self.shape!r}",
+                "a smaller pool or patch",
             )
 
 

@@ -12,6 +12,8 @@ from math import exp
 import numpy as np
 from scipy.special import entr, expit, huber, log_softmax, logit, softmax
 
+from trickless.errors import InvalidValueError
+
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
 _NEWTON, _ACCURACY = 40, 1e-13
 #: Distance from the minimiser, in units, within which a parabola that touches a loss is no steeper.
@@ -437,7 +439,7 @@ def make_loss(name: str, n_outputs: int = 1, epsilon: float = 0.1) -> Loss:
 def _check_huber(epsilon: float) -> None:
     """Raise an error for a Huber loss of width 0, which is 0 everywhere."""
     if epsilon == 0:
-        raise ValueError(
-            f"epsilon={epsilon!r} with loss='huber' makes the loss 0 everywhere. Remedy: a "
-            "positive epsilon, or loss='epsilon_insensitive' for the absolute error."
+        raise InvalidValueError(
+            f"epsilon={epsilon!r} with loss='huber' makes the loss 0 everywhere",
+            "a positive epsilon, or loss='epsilon_insensitive' for the absolute error",
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from trickless.errors import InvalidValueError
+
 #: Rows of each stretch of a stream, and their mean error.
 Curve = list[tuple[int, float]]
 
@@ -26,7 +28,8 @@ def extend(curve: Curve, n_rows: int, error: float) -> None:
 def check_progress(owner: str, now: float, start: float, n_steps: int, remedy: str) -> None:
     """Raise an error if the mean loss is far above that of predicting a constant."""
     if not np.isfinite(now) or now > _DIVERGED * start > 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: training diverged within {n_steps} steps: the mean loss is {now:.3g}, "
-            f"but a constant prediction has about {start:.3g}. Remedy: {remedy}."
+            f"but a constant prediction has about {start:.3g}",
+            f"{remedy}",
         )

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.errors import InvalidValueError
 from trickless.neurons.forms import composed, first_forms
 from trickless.rules import shown, warn
 from trickless.tables.frames import Column
@@ -74,8 +75,9 @@ def _of_bytes(value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"the category {value[:40]!r} is bytes that are not valid UTF-8. Remedy: decode them"
+        raise InvalidValueError(
+            f"the category {value[:40]!r} is bytes that are not valid UTF-8",
+            "decode them",
         ) from error
 
 
@@ -96,9 +98,10 @@ def _of_float(value: Any) -> str:
         return str(value)
     exact = 2 ** (np.finfo(type(value)).nmant + 1)
     if abs(number) >= exact:
-        raise ValueError(
+        raise InvalidValueError(
             f"the category {value!r} is a float of {exact:,} or more, which may be one of several "
-            "whole numbers. Remedy: store such categories as integers or text"
+            "whole numbers",
+            "store such categories as integers or text",
         )
     return str(int(number))
 
@@ -134,9 +137,9 @@ def known_as(values: Iterable[Any], known: Collection[str]) -> list[str]:
         meant = meant or _meanings(tuple(known))
         same, unique = meant[0].get(meaning, ()), meant[1]
         if len(same) > 1 and not is_text:
-            raise ValueError(
-                f"the category {value!r} matches several known ones: {same[:4]}. Remedy: pass "
-                "the whole column as text, as in training"
+            raise InvalidValueError(
+                f"the category {value!r} matches several known ones: {same[:4]}",
+                "pass the whole column as text, as in training",
             )
         found.append(same[0] if same and (unique or not is_text) else text)
     return found

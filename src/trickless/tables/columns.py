@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.rules import shown
 from trickless.tables.categories import as_text, coded
 from trickless.tables.frames import NUMBERS, OBJECTS, PandasColumn, kind_of, with_names_as_text
@@ -47,16 +48,16 @@ def frame_of(X: Any, known: Iterable[str] = ()) -> Any:
         try:
             X = X.to_pandas(types_mapper=exact, ignore_metadata=True)
         except pyarrow.ArrowInvalid as error:
-            raise ValueError(
-                f"TableModel: pandas cannot convert X: {error}. Remedy: store times of day in "
-                "microseconds, or as text."
+            raise InvalidValueError(
+                f"TableModel: pandas cannot convert X: {error}",
+                "store times of day in microseconds, or as text",
             ) from error
     elif hasattr(X, "to_pandas"):
         X = X.to_pandas()
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
-        raise TypeError(
-            f"TableModel: X is a {type(X).__name__}, but the model finds columns by name. Remedy: "
-            "pass a pandas data frame, or an object with a method to_pandas."
+        raise InvalidTypeError(
+            f"TableModel: X is a {type(X).__name__}, but the model finds columns by name",
+            "pass a pandas data frame, or an object with a method to_pandas",
         )
     return with_names_as_text(X, known)
 
@@ -70,11 +71,15 @@ def column_of(frame: Any, name: str) -> Any:
             else "pass the columns of the table that the model was fitted to. X has "
             f"{list(frame.columns)[:10]}"
         )
-        raise ValueError(f"TableModel: X has no column {name!r}. Remedy: {remedy}.")
+        raise InvalidValueError(
+            f"TableModel: X has no column {name!r}",
+            f"{remedy}",
+        )
     column = frame[name]
     if column.ndim > 1:
-        raise ValueError(
-            f"TableModel: X has {column.shape[1]} columns {name!r}. Remedy: keep one of them."
+        raise InvalidValueError(
+            f"TableModel: X has {column.shape[1]} columns {name!r}",
+            "keep one of them",
         )
     return column
 
@@ -87,9 +92,9 @@ def codes_of(column: Any, known: list[str]) -> tuple[np.ndarray, dict[str, int]]
     except ValueError as error:
         raise ValueError(f"TableModel: column {column.name!r}: {error}.") from error
     except (TypeError, NotImplementedError) as error:  # the latter of Arrow
-        raise ValueError(
-            f"TableModel: column {column.name!r} holds objects that cannot be categories: {error}. "
-            "Remedy: put one text, number, truth value or time in each cell."
+        raise InvalidValueError(
+            f"TableModel: column {column.name!r} holds objects that cannot be categories: {error}",
+            "put one text, number, truth value or time in each cell",
         ) from error
 
 
@@ -117,10 +122,10 @@ def values_of(
         raise _refused(about, kind, error, "") from error
     if len(wrong := np.flatnonzero(np.abs(numbers) > LARGEST)):
         row = int(wrong[0])
-        raise ValueError(
+        raise InvalidValueError(
             f"TableModel: column {column.name!r} holds {numbers[row]} in row {row} of its "
-            f"batch, from 0, but numbers must be finite, with a size up to {LARGEST:g}. Remedy: "
-            "correct the number, or pass NaN if it is missing."
+            f"batch, from 0, but numbers must be finite, with a size up to {LARGEST:g}",
+            "correct the number, or pass NaN if it is missing",
         )
     return numbers
 

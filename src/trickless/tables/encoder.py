@@ -27,6 +27,7 @@ from trickless.arrays.stated import (
     check_list,
     check_same,
 )
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons.forms import composed, first_forms
 from trickless.rules import shown, warn
 from trickless.tables.categories import (
@@ -169,10 +170,10 @@ class TableEncoder(Stated):
             return X
         columns = columns_of_array(X)
         if columns is None:
-            raise TypeError(
+            raise InvalidTypeError(
                 f"{owner}: X is a {type(X).__name__}, but the first batch was a data frame with "
-                f"categories, times or integers beyond {_EXACT:,}. Remedy: pass data frames with "
-                "the same columns."
+                f"categories, times or integers beyond {_EXACT:,}",
+                "pass data frames with the same columns",
             )
         return self._matrix(owner, columns, len(X)) if len(columns) == len(self.kinds) else X
 
@@ -230,17 +231,18 @@ def _read(owner: str, column: Column) -> _Read:
     """Read a column of the first batch. Warns if it is almost entirely numbers, but not quite."""
     if column.holds != OBJECTS:
         if not column.holds:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{owner}: column {column.name!r} of X has the type {column.dtype}, which is not "
-                f"numbers, truth values, times, text or categories. Remedy: {_REMEDY}."
+                "numbers, truth values, times, text or categories",
+                f"{_REMEDY}",
             )
         return (NUMBERS if column.holds == TRUTH else column.holds), None, PLAIN
     with _as_categories(owner, column):
         kinds, spelling = (set(), PLAIN) if column.categorical else column.kinds_of_text()
     if len(kinds) > 1 and kinds != {NUMBERS, OBJECTS}:
-        raise ValueError(
-            f"{owner}: column {column.name!r} of X holds {' and '.join(sorted(kinds))}. "
-            "Remedy: keep one kind in a column; pandas.to_datetime makes dates."
+        raise InvalidValueError(
+            f"{owner}: column {column.name!r} of X holds {' and '.join(sorted(kinds))}",
+            "keep one kind in a column; pandas.to_datetime makes dates",
         )
     if kinds and OBJECTS not in kinds:
         return kinds.pop(), None, spelling
@@ -273,12 +275,15 @@ def _check_names(owner: str, frame: Any) -> None:
     names = list(frame.columns)
     if len(set(names)) < len(names):
         name = next(name for name in names if names.count(name) > 1)
-        raise ValueError(
-            f"{owner}: X has {names.count(name)} columns {name!r}. Remedy: pass each column once, "
-            "each under its own name."
+        raise InvalidValueError(
+            f"{owner}: X has {names.count(name)} columns {name!r}",
+            "pass each column once, each under its own name",
         )
     if not names:
-        raise ValueError(f"{owner}: X has no columns. Remedy: pass at least one column.")
+        raise InvalidValueError(
+            f"{owner}: X has no columns",
+            "pass at least one column",
+        )
 
 
 @contextmanager
@@ -289,9 +294,10 @@ def _as_categories(owner: str, column: Column) -> Iterator[None]:
     except ValueError as error:
         raise ValueError(f"{owner}: column {column.name!r} of X: {error}.") from error
     except (TypeError, NotImplementedError) as error:  # the latter of Arrow
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: column {column.name!r} of X has the type {column.dtype}, and holds objects "
-            f"that cannot be categories: {error}. Remedy: {_REMEDY}."
+            f"that cannot be categories: {error}",
+            f"{_REMEDY}",
         ) from error
 
 
@@ -302,10 +308,10 @@ def _check(owner: str, column: Column, kind: str) -> None:
     if kind in (NUMBERS, DATES, ZONED) and column.holds == OBJECTS:  # text may spell them
         found = {kind} | found - {OBJECTS}
     if found != {kind} and not column.missing().all():
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: column {column.name!r} of X held {kind} in the first batch, but now has the "
-            f"type {column.dtype}{_that_holds(found, column)}. Remedy: pass the same types in "
-            "every batch."
+            f"type {column.dtype}{_that_holds(found, column)}",
+            "pass the same types in every batch",
         )
 
 
@@ -333,10 +339,10 @@ def _numbers(
     try:
         return column.numbers(origin, partial(_of_text, kind=kind, spelling=spelling))
     except Exception as error:  # polars raises a class of its own
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: column {column.name!r} of X held {kind} in the first batch, but now has "
-            f"the type {column.dtype}: {error}. Remedy: pass the same types in every batch"
-            f"{_converted(column, kind)}."
+            f"the type {column.dtype}: {error}",
+            f"pass the same types in every batch{_converted(column, kind)}",
         ) from error
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.errors import InvalidValueError
 from trickless.neurons.forms import spelled_as
 from trickless.tables.parse_text import MISSING, time_of
 from trickless.tables.spellings import PLAIN, Spelling, are_times, spelling_of
@@ -349,9 +350,9 @@ class PolarsColumn(Column):
         """Refuse times that would lose their nanoseconds as Python objects."""
         has_some = self._kind == "Time" or getattr(self.dtype, "time_unit", "") == "ns"
         if has_some and (self.column.cast(int) % _NANOSECONDS != 0).any():
-            raise ValueError(
-                "times with nanoseconds cannot be categories, since Python's times have none. "
-                "Remedy: store them as text or in microseconds"
+            raise InvalidValueError(
+                "times with nanoseconds cannot be categories, since Python's times have none",
+                "store them as text or in microseconds",
             )
 
     def of_type(self) -> np.ndarray:

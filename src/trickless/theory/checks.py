@@ -9,6 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from trickless.errors import InvalidValueError
 from trickless.rules import anything, fraction, is_real
 
 _P = ParamSpec("_P")
@@ -42,9 +43,10 @@ def in_range(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 if not all(np.isfinite(np.asarray(part, dtype=float)).all() for part in parts):
                     raise OverflowError("the result is not finite")
         except ArithmeticError as error:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{function.__name__}: no result for {[*args, *kwargs.values()]!r} in double "
-                f"precision: {error}. Remedy: less extreme arguments."
+                f"precision: {error}",
+                "less extreme arguments",
             ) from error
         return answer
 

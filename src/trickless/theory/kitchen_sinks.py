@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from trickless.errors import InvalidValueError
 from trickless.rules import anything, check_value, integer, is_real, positive
 from trickless.theory.checks import ANY_INTEGER, in_range
 
@@ -163,10 +164,10 @@ def kitchen_sinks_neurons(
     left = excess_risk - 2 * estimation
     if left <= 0:
         enough = math.floor(n_rows * (2 * estimation / excess_risk) ** 2) + 1
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: excess_risk={excess_risk!r} cannot be guaranteed for n_rows={n_rows}: the "
-            f"estimation error alone may be {2 * estimation:.3g}, for any number of neurons. "
-            f"Remedy: more than {enough} rows, or a larger excess_risk."
+            f"estimation error alone may be {2 * estimation:.3g}, for any number of neurons",
+            f"more than {enough} rows, or a larger excess_risk",
         )
     return math.ceil((steepness * _deviation(delta) / left) ** 2)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from trickless.errors import InvalidValueError
 from trickless.rules import anything, check_value, integer, is_real, non_negative, positive
 from trickless.theory.checks import ANY_INTEGER, in_range
 
@@ -130,10 +131,10 @@ def _step_and_gamma(owner: str, horizon: int, norm_bound: float) -> tuple[float,
     T, B = float(horizon), float(norm_bound)
     eta = B / (2 * math.sqrt(T))
     if eta >= 1 / 8:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: horizon={horizon} with norm_bound={norm_bound!r} gives a step of {eta:g}, "
-            f"but Theorem 1 needs a step below 1/8. Remedy: a horizon of at least "
-            f"{math.floor(16 * B**2) + 1}, or a smaller norm_bound."
+            "but Theorem 1 needs a step below 1/8",
+            f"a horizon of at least {math.floor(16 * B**2) + 1}, or a smaller norm_bound",
         )
     return eta, max(((16 * B + 1) * eta * T + B) ** 2 / eta**2, math.e)
 

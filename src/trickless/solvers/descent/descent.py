@@ -20,6 +20,7 @@ from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.loops import loops
 from trickless.arrays.stated import check_array
+from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, StoredNeurons, generator
 from trickless.solvers.batches import Batch, Rows
 from trickless.solvers.descent.growing_network import GrowingNetwork, Seen
@@ -211,11 +212,11 @@ class Descent(GrowingNetwork):
         share = options.validation_fraction
         n_held_out = int(np.ceil(share * n_rows))
         if not 2 <= n_held_out < n_rows:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{options.owner}: validation_fraction={share!r} of {n_rows} rows is {n_held_out}, "
                 f"which leaves {n_rows - n_held_out} to learn from; early_stopping needs at least "
-                "two rows held out and one to learn from. Remedy: more rows, another "
-                "validation_fraction, or early_stopping=False."
+                "two rows held out and one to learn from",
+                "more rows, another validation_fraction, or early_stopping=False",
             )
         order = generator(self.stream.seed, Purpose.VALIDATION).permutation(n_rows)
         if self.rarity(options.loss) ** 2 - 1 > _EQUAL:

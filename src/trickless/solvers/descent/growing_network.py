@@ -34,6 +34,7 @@ from trickless.arrays.stated import (
     check_number,
 )
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.functions.activations import activations, by_neuron, together
 from trickless.functions.network import Network, check_alike, check_source
 from trickless.functions.stream import Later, NeuronStream, StoredNeurons, moved
@@ -696,10 +697,11 @@ def _preconditioned(slopes: Slopes, n_rows: int, options: DescentOptions) -> np.
     try:
         factor = cholesky(plus_ridge(covariance, damping))
     except linalg.LinAlgError as error:
-        raise ValueError(
+        raise InvalidValueError(
             f"{options.owner}: damping={options.damping!r} is too small: the covariance of the "
             f"{n_columns} activations of a block over {n_rows} rows is singular to working "
-            "precision. Remedy: a larger damping (1e-4 is the default), or dtype='float64'."
+            "precision",
+            "a larger damping (1e-4 is the default), or dtype='float64'",
         ) from error
     direction = cho_solve(factor, gradient)
     if slopes.squares is not None:

@@ -11,6 +11,7 @@ from scipy import linalg
 from trickless.arrays.devices import to_host
 from trickless.arrays.stated import check_is, check_number, check_same
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.functions.stream import NeuronStream, Purpose, generator
 from trickless.neurons import Neurons
 from trickless.neurons.checks import check_finite_activations
@@ -422,9 +423,10 @@ def check_steps(owner: str, steps: Steps, loss: Loss) -> None:
     name = f"{owner}: schedule={steps.schedule!r}"
     if steps.schedule == "theorem":
         if alpha == 0:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{name} with alpha=0: its steps θ/i need θ alpha to be in (1, 2) or a positive "
-                "integer. Remedy: an alpha above 0, or another schedule."
+                "integer",
+                "an alpha above 0, or another schedule",
             )
         theta = float(np.max(steps.first))
         product = float(np.max(np.multiply(steps.first, steps.alpha)))
@@ -436,8 +438,8 @@ def check_steps(owner: str, steps: Steps, loss: Loss) -> None:
             )
         check_premises(name, loss)
     elif (kept := float(steps.kept(steps(1)).min())) <= 0:
-        raise ValueError(
+        raise InvalidValueError(
             f"{name}: steps of {steps(1).max():g} with alpha={alpha!r} decay earlier coefficients "
-            f"by 1 - step * alpha = {kept:g}, which must be above 0. Remedy: a step_size below "
-            f"{1 / alpha:g}, or a smaller alpha."
+            f"by 1 - step * alpha = {kept:g}, which must be above 0",
+            f"a step_size below {1 / alpha:g}, or a smaller alpha",
         )

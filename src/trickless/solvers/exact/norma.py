@@ -23,6 +23,7 @@ from trickless.arrays.stated import (
     check_list,
     check_number,
 )
+from trickless.errors import InvalidValueError
 from trickless.functions.exact_kernel import BLOCK_ROWS, ExactKernel, rows_at_once
 from trickless.rules import warn
 from trickless.solvers.calibration import (
@@ -266,8 +267,8 @@ def check_forgetting(options: NORMAOptions, alpha: Any) -> None:
     if isinstance(step_size, str) or options.schedule == "inverse":
         return
     if step_size * alpha >= 1:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: step_size={step_size!r} with alpha={alpha!r} decays earlier terms by "
-            f"1 - step * alpha = {1 - step_size * alpha:g}, which must be above 0. Remedy: a "
-            f"step_size below {1 / alpha:g}, or a smaller alpha."
+            f"1 - step * alpha = {1 - step_size * alpha:g}, which must be above 0",
+            f"a step_size below {1 / alpha:g}, or a smaller alpha",
         )

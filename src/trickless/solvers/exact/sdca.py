@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from trickless.arrays.threads import row_blocks
+from trickless.errors import InvalidValueError
 from trickless.functions.exact_kernel import ExactKernel, KernelRows, rows_at_once
 from trickless.functions.stream import Purpose, generator
 from trickless.rules import warn
@@ -135,9 +136,9 @@ class DualAscent:
     def _check_squares(self, squares: np.ndarray, scale: np.ndarray) -> None:
         """Raise an error if ‖f‖² of an output is negative, beyond the rounding of its terms."""
         if (squares < -1e-6 * scale).any():
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.kernel.owner}: the kernel gives a function of squared norm "
-                f"{squares.min():g}, so it is not positive semi-definite, and there is no optimum. "
-                "Remedy: another kernel (the 'sigmoid' kernel is not semi-definite), or other "
-                "kernel_params."
+                f"{squares.min():g}, so it is not positive semi-definite, and there is no optimum",
+                "another kernel (the 'sigmoid' kernel is not semi-definite), or other "
+                "kernel_params",
             )

@@ -19,6 +19,7 @@ from trickless.arrays.devices import (
 )
 from trickless.arrays.namespaces import namespace
 from trickless.arrays.stated import check_array, check_count, check_number
+from trickless.errors import InvalidValueError
 from trickless.solvers.least_squares.ridge import CANCELLATION, Solution
 from trickless.solvers.least_squares.statistics import KeptRows, Moments
 
@@ -171,8 +172,9 @@ def _check_freedom(
     if moments.rows is None and size >= moments.n - moments.n_constants:
         rounding = _RESOLVED * size * np.finfo(float).eps * moments.mean_square
     if ((left <= 0) | (left * ridge < rounding)).any():
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: with alpha={float(alpha[0]) if len(alpha) == 1 else alpha!r}, "
             f"{moments.n:,.0f} rows leave {left.min():.2g} degrees of freedom, too few to "
-            "estimate the noise. Remedy: a larger alpha, or one fit of all rows."
+            "estimate the noise",
+            "a larger alpha, or one fit of all rows",
         )

@@ -24,6 +24,7 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import on_host
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
+from trickless.errors import InvalidValueError
 from trickless.functions.activations import activations, by_neuron, panels
 from trickless.functions.alike import map_rows_alike
 from trickless.functions.network import Network, check_alike, check_finite
@@ -283,10 +284,10 @@ class Sums(Stated):
     def _solve_at(self, moments: Moments, options: SumsOptions) -> Solution:
         ridge = float(options.alpha) * self.n_neurons
         if ridge < moments.least_ridge:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{options.owner}: alpha={options.alpha!r} is below the rounding of the sums of "
-                "this model, which was fitted with a larger or automatic alpha. Remedy: call fit "
-                "again with this alpha, or fit with dtype='float64' from the beginning."
+                "this model, which was fitted with a larger or automatic alpha",
+                "call fit again with this alpha, or fit with dtype='float64' from the beginning",
             )
         with self._dependent_columns(options):
             try:
@@ -314,10 +315,10 @@ class Sums(Stated):
         try:
             yield
         except LinAlgError as error:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{options.owner}: alpha={options.alpha!r} is too small for these activations: "
-                f"their {self.n_columns} columns are linearly dependent to working precision. "
-                "Remedy: a larger alpha, alpha='auto', or fewer neurons."
+                f"their {self.n_columns} columns are linearly dependent to working precision",
+                "a larger alpha, alpha='auto', or fewer neurons",
             ) from error
 
     # If all rows are available.
@@ -333,9 +334,9 @@ class Sums(Stated):
             check_on_host(f"{options.owner}, solver='iterative'", X, "solver='direct'")
             for name, (value, goes) in why_not.items():
                 if not goes:
-                    raise ValueError(
-                        f"{options.owner}: solver='iterative' does not go with {name}={value!r}. "
-                        "Remedy: solver='direct'."
+                    raise InvalidValueError(
+                        f"{options.owner}: solver='iterative' does not go with {name}={value!r}",
+                        "solver='direct'",
                     )
             return True
         n_rows, kept = X.shape[0], self._n_bytes(X.shape[0]) <= self._room(options)
@@ -577,7 +578,7 @@ def _warn_of_end(options: SumsOptions, solution: Solution, moments: Moments) -> 
 def check_alpha(owner: str, alpha: float | str) -> None:
     """Raise an error for alpha="loo" on streams, since it needs all rows."""
     if alpha == "loo":
-        raise ValueError(
-            f"{owner}: alpha='loo' needs a second pass over all rows, which a stream does not "
-            "give. Remedy: fit, or alpha='auto' (generalised cross-validation from the statistics)."
+        raise InvalidValueError(
+            f"{owner}: alpha='loo' needs a second pass over all rows, which a stream does not give",
+            "fit, or alpha='auto' (generalised cross-validation from the statistics)",
         )

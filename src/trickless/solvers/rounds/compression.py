@@ -22,6 +22,7 @@ from scipy.linalg import LinAlgError
 from trickless.arrays.devices import cho_solve, cholesky, plus_ridge
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.functions.sampling import thin
 from trickless.solvers.rounds.rounds import Rounds
 
@@ -98,10 +99,10 @@ class Projection:
             try:
                 both = nearest(*self.estimate.products(rounds, index, both))
             except LinAlgError as error:
-                raise ValueError(
+                raise InvalidValueError(
                     f"{self.owner}: compression='projection' needs a kernel that is positive "
-                    f"semi-definite, but the kernel matrix of {size:,} support points is not. "
-                    "Remedy: compression='unbiased', another kernel, or other kernel parameters."
+                    f"semi-definite, but the kernel matrix of {size:,} support points is not",
+                    "compression='unbiased', another kernel, or other kernel parameters",
                 ) from error
         with uninterrupted():
             support.keep(index)

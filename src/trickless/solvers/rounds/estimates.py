@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from trickless.arrays.threads import row_blocks
+from trickless.errors import InvalidTypeError, InvalidValueError, remedy_in
 from trickless.functions.activations import activations, by_column, together
 from trickless.functions.exact_kernel import ExactKernel, check_kernel_values
 from trickless.functions.expansion import Expansion
@@ -299,13 +300,13 @@ class Noisy:
         try:
             values = self.estimate(X, Y, rng)
         except ValueError as error:
-            if "Remedy: " in str(error):
+            if remedy_in(error):
                 raise
             largest = max(float(abs(rows).max()) for rows in (X, Y))
-            raise ValueError(
-                f"estimate(X, Y, rng) failed with ValueError: {error}. The rows reach {largest:g}. "
-                "Remedy: scale X (StandardScaler) if its squares are too large; else return an "
-                "estimate for these rows, too."
+            raise InvalidValueError(
+                f"estimate(X, Y, rng) failed with ValueError: {error}. The rows reach {largest:g}",
+                "scale X (StandardScaler) if its squares are too large; else return an "
+                "estimate for these rows, too",
             ) from error
         return check_estimates(values, X, Y, self.estimate_bound)
 
@@ -329,10 +330,10 @@ class Noisy:
     def check_theorem(self) -> None:
         """Raise an error for estimates without a bound, on which the number of draws depends."""
         if self.estimate_bound is None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.schedule.owner}: schedule={self.schedule.name!r} with estimate_bound=None, "
-                "but the theorem needs to know how large an estimate may be. Remedy: "
-                "estimate_bound=1.0 for frequencies; else the largest absolute estimate."
+                "but the theorem needs to know how large an estimate may be",
+                "estimate_bound=1.0 for frequencies; else the largest absolute estimate",
             )
 
     def remedy(self, rounds: Rounds) -> str:
@@ -397,28 +398,30 @@ def check_estimates(values: Any, X: Any, Y: Any, bound: float | None = None) -> 
     values = np.asarray(values)
     wanted = X.shape[0], Y.shape[0]
     if values.shape != wanted:
-        raise ValueError(
+        raise InvalidValueError(
             f"estimate(X, Y, rng) returned an array of shape {values.shape} for {wanted[0]} rows "
-            f"of X and {wanted[1]} of Y, but it must have the shape {wanted}. Remedy: one estimate "
-            "of k(x, x') for every pair."
+            f"of X and {wanted[1]} of Y, but it must have the shape {wanted}",
+            "one estimate of k(x, x') for every pair",
         )
     if not np.issubdtype(values.dtype, np.number) or np.iscomplexobj(values):
-        raise TypeError(
+        raise InvalidTypeError(
             f"estimate(X, Y, rng) returned values of type {values.dtype}, but they must be real "
-            "numbers. Remedy: return a float array."
+            "numbers",
+            "return a float array",
         )
     finite = np.isfinite(values)
     if not finite.all():
         i, j = np.argwhere(~finite)[0]
-        raise ValueError(
+        raise InvalidValueError(
             f"estimate(X, Y, rng) returned {values[i, j]} for row {i} of X and row {j} of Y, but "
-            "estimates must be finite. Remedy: repeat a measurement that fails."
+            "estimates must be finite",
+            "repeat a measurement that fails",
         )
     if bound is not None and (beyond := np.abs(values) > bound * (1 + _ROUNDING)).any():
         i, j = np.argwhere(beyond)[0]
-        raise ValueError(
+        raise InvalidValueError(
             f"estimate(X, Y, rng) returned {values[i, j]} for row {i} of X and row {j} of Y, which "
-            f"is beyond estimate_bound={bound!r}. Remedy: the largest absolute estimate that there "
-            "can be, as estimate_bound."
+            f"is beyond estimate_bound={bound!r}",
+            "the largest absolute estimate that there can be, as estimate_bound",
         )
     return values

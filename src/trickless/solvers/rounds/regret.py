@@ -9,6 +9,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
+from trickless.errors import InvalidValueError
 from trickless.pictures import axes_for, ink
 from trickless.solvers.rounds.coefficients import SHRINK_BY
 from trickless.solvers.rounds.rounds import Kernel, Rounds
@@ -167,20 +168,21 @@ def _until(rounds: Rounds, kernel: Kernel | None, owner: str) -> np.ndarray:
     """The rounds at which regret is shown, if it can be computed."""
     n_rows = len(rounds.coefficients)
     if rounds.played is None:
-        raise ValueError(
-            f"{owner}: regret_ needs every row, but max_support has replaced some of them. Remedy: "
-            "max_support=None."
+        raise InvalidValueError(
+            f"{owner}: regret_ needs every row, but max_support has replaced some of them",
+            "max_support=None",
         )
     if n_rows > _MOST_ROWS:
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: regret_ of {n_rows:,} rows would need the eigenvalues of a kernel matrix of "
-            f"that size, and it is computed for at most {_MOST_ROWS:,}. Remedy: a shorter stream; "
-            "or online_error_, which has the error of any stream."
+            f"that size, and it is computed for at most {_MOST_ROWS:,}",
+            "a shorter stream; or online_error_, which has the error of any stream",
         )
     if not _is_known(kernel, rounds.rows[:1]):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: regret_ compares with the best function of a kernel, but this kernel has no "
-            "closed form. Remedy: online_error_, which has the error of the predictions."
+            "closed form",
+            "online_error_, which has the error of the predictions",
         )
     n = len(rounds.played)
     return np.unique(np.geomspace(min(10, n), n, _POINTS).round().astype(int))

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trickless.errors import InvalidValueError
 from trickless.theory import (
     ShrinkingGradientConstants,
     shrinking_gradient_constants,
@@ -89,55 +90,59 @@ class Schedule(NamedTuple):
     def check_named_step(self) -> None:
         """Raise an error for a constant step that is not given."""
         if self.name == "constant" and isinstance(self.step_size, str):
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: schedule='constant' with step_size='auto', but a constant step "
-                "must be given. Remedy: step_size=0.05, or schedule='sqrt'."
+                "must be given",
+                "step_size=0.05, or schedule='sqrt'",
             )
 
     def check_step(self, step: float, n_rows: int, square_bound: float) -> None:
         """Raise an error for batches whose steps sum to more than is stable."""
         limit = 1 / square_bound
         if step * n_rows > limit * (1 + _ROUNDING):
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: batch_size={self.batch_size!r} with steps up to {step:g} lets the "
                 f"summed step of a batch reach {step * n_rows:g}, and above {limit:g} it may "
-                f"diverge. Remedy: batch_size='auto', or a step_size of at most {limit / n_rows:g}."
+                "diverge",
+                f"batch_size='auto', or a step_size of at most {limit / n_rows:g}",
             )
 
     def check_theorem(self, n_rounds: int, square_bound: float, max_support: int | None) -> None:
         """Raise an error if Theorem 1 does not apply; ``n_rounds`` includes rounds to come."""
         if self.horizon is None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: schedule={self.name!r} with horizon=None, but the theorem needs "
-                "the number of rounds. Remedy: horizon=len(X), or schedule='sqrt'."
+                "the number of rounds",
+                "horizon=len(X), or schedule='sqrt'",
             )
         if max_support is not None:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: schedule={self.name!r} with max_support={max_support!r}, but the "
-                "theorem is about runs that keep every support point. Remedy: max_support=None, or "
-                "schedule='sqrt'."
+                "theorem is about runs that keep every support point",
+                "max_support=None, or schedule='sqrt'",
             )
         if n_rounds > self.horizon:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: horizon={self.horizon}, but with this batch there are {n_rounds} "
-                "rows, and the guarantee ends with the horizon. Remedy: a larger horizon from the "
-                "start, or schedule='sqrt'."
+                "rows, and the guarantee ends with the horizon",
+                "a larger horizon from the start, or schedule='sqrt'",
             )
         if self.name == "theorem-fixed":
             self.check_draws(self.constants.n_samples)
         if square_bound > 1 + _ROUNDING:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: schedule={self.name!r} with neurons of bound "
-                f"{square_bound**0.5:g}, but the theorem holds for a bound of 1. Remedy: scale the "
-                "activations or the kernel, or schedule='sqrt'."
+                f"{square_bound**0.5:g}, but the theorem holds for a bound of 1",
+                "scale the activations or the kernel, or schedule='sqrt'",
             )
 
     def check_draws(self, n_samples: int) -> None:
         """Raise an error for rounds of Theorem 1 whose draws would take hours each."""
         if n_samples > MOST_DRAWS:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: schedule={self.name!r} with horizon={self.horizon!r} and "
                 f"norm_bound={self.norm_bound!r} asks for {n_samples:,} draws in a round, but the "
-                f"limit is {MOST_DRAWS:,}. Remedy: schedule='theorem' instead of 'theorem-fixed', "
-                "a smaller horizon or norm_bound, or schedule='sqrt', which makes n_samples draws."
+                f"limit is {MOST_DRAWS:,}",
+                "schedule='theorem' instead of 'theorem-fixed', "
+                "a smaller horizon or norm_bound, or schedule='sqrt', which makes n_samples draws",
             )
