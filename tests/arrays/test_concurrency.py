@@ -81,7 +81,7 @@ def test_threads_that_work_at_once_share_the_cores(eager, monkeypatch, tmp_path)
         for got in at_once(lambda: network(X)):
             np.testing.assert_array_equal(got, expected)
     assert (seen(tmp_path) <= [3, 1]).all()
-    assert trickless.arrays.threads._cores._taken == 0
+    assert not trickless.arrays.threads._cores._shares
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])

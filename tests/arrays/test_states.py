@@ -15,7 +15,7 @@ import trickless
 from cases import KERNEL_LEARNERS, LEARNERS, name_of, problem
 from trickless import KitchenSinksRegressor, TableColumn, TableModel
 from trickless.arrays.growing import Growing, growing_like
-from trickless.arrays.states import TrainingLock, _locks, snapshot
+from trickless.arrays.states import _locks, snapshot, training_lock
 from trickless.baselines import NORMARegressor
 
 #: Seconds after which something has locked up.
@@ -292,7 +292,7 @@ def test_buffers_that_share_rows_grow_apart():
 
 def test_locks_are_neither_copied_nor_kept():
     model = KitchenSinksRegressor()
-    with TrainingLock(model):
+    with training_lock(model):
         assert id(model) in _locks
         assert not [value for value in vars(model).values() if "lock" in type(value).__name__]
         pickle.dumps(model), deepcopy(model), clone(model)
@@ -308,7 +308,7 @@ def test_a_forked_child_may_learn_although_a_thread_of_its_parent_does():
     model, held, done = NORMARegressor(), threading.Event(), threading.Event()
 
     def hold():
-        with TrainingLock(model):
+        with training_lock(model):
             held.set()
             done.wait(PATIENCE)
 

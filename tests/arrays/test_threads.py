@@ -221,7 +221,7 @@ def test_the_error_is_that_of_the_first_block_that_has_one():
     for _ in range(20):
         with pytest.raises(ValueError, match=r"block 3$"):
             map_blocks(fail, row_blocks(12, 1), 4)
-    assert _cores._taken == 0
+    assert not _cores._shares
 
 
 def test_no_block_is_begun_after_an_error_and_helpers_are_done_when_it_arrives():

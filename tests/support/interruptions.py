@@ -100,7 +100,7 @@ def run(n_signals, seed=0):
         except KeyboardInterrupt:
             pass
         now = [library.num_threads for library in _blas._libraries]
-        bad = now != before or _cores._taken or signal.getsignal(signal.SIGINT) is not handler
+        bad = now != before or _cores._shares or signal.getsignal(signal.SIGINT) is not handler
         left += bool(bad)
         if now != before:
             print(f"signal {i}: BLAS was left at {now}", flush=True)

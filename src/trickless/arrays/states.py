@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
-
-from trickless.arrays.interrupts import InterruptSafe, acquire
 
 M = TypeVar("M")
 P = ParamSpec("P")
@@ -44,23 +43,14 @@ def in_one_state(method: Callable[Concatenate[M, P], R]) -> Callable[Concatenate
     return on_snapshot
 
 
-class TrainingLock(InterruptSafe[None]):
-    """The turn of a thread to make an object learn. Other threads wait for its end.
+@contextmanager
+def training_lock(model: Any) -> Iterator[None]:
+    """Hold the lock of a model while a thread trains it; other threads that train it wait.
 
-    The lock is not an attribute of the object, so that copies and files do not have it.
+    The lock is not an attribute of the model, so that copies and files do not have it.
     """
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-
-    def begin(self) -> None:
-        """Wait for the turn."""
-        self._lock = _lock_of(self._model)
-        acquire(self._lock)
-
-    def end(self, error: BaseException | None) -> None:
-        """End the turn."""
-        self._lock.release()
+    with _lock_of(model):
+        yield
 
 
 #: Locks by the id of their object, with a reference that removes them when the object is gone.
@@ -69,7 +59,7 @@ _looking_up = threading.Lock()
 
 
 def _lock_of(model: Any) -> Any:
-    """Get the lock of an object, or make it in its first turn."""
+    """Return the lock of an object, which is made when it is first needed."""
     key = id(model)
     with _looking_up:
         if key not in _locks:
@@ -79,7 +69,7 @@ def _lock_of(model: Any) -> Any:
 
 
 def _after_fork() -> None:
-    """Forget all turns in a forked child, where no other thread would end its turn."""
+    """Forget all locks in a forked child, where no other thread would release them."""
     global _looking_up
     _looking_up = threading.Lock()
     _locks.clear()

@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from itertools import count
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-from trickless.arrays.interrupts import InterruptSafe
+from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.namespaces import on_host
 
 ROWS_PER_BLOCK = 512
@@ -59,6 +61,10 @@ def row_blocks(n_rows: int, size: int | None = None, threads: int = 1) -> list[s
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
+class _Held:
+    """What a caller holds. If Ctrl-C keeps it from being released, it ends with the caller."""
+
+
 class _Blas:
     """The thread count of BLAS, which nested and concurrent callers lower without a race.
 
@@ -68,7 +74,7 @@ class _Blas:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._limits: dict[object, int] = {}
+        self._limits: WeakKeyDictionary[_Held, int] = WeakKeyDictionary()
         self._original: list[int] = []
         self._in_force: list[int] = []
 
@@ -79,58 +85,41 @@ class _Blas:
     def threads(self) -> int:
         """Get the number of threads that BLAS would use without the limits of this module."""
         with self._lock:
-            if self._limits:
+            if self._in_force != self._original:
                 return max(self._original, default=1)
             return max((library.num_threads for library in self._libraries), default=1)
 
-    def at_most(self, threads: int) -> _Limit:
+    @contextmanager
+    def at_most(self, threads: int) -> Iterator[None]:
         """Limit BLAS to a number of threads."""
-        return _Limit(self, threads)
-
-    def hold(self, limit: object, threads: int) -> None:
-        """Add a limit until ``let_go``. The object ``limit`` identifies it."""
-        with self._lock:
-            if not self._limits:
-                self._original = [library.num_threads for library in self._libraries]
-                self._in_force = self._original
-            self._limits[limit] = threads
-            self._apply()
-
-    def let_go(self, limit: object) -> None:
-        """Remove a limit."""
-        with self._lock:
-            if self._limits.pop(limit, None) is not None:  # None in a forked child
+        limit = _Held()
+        try:
+            with self._lock:
+                if self._in_force == self._original:  # no limit is in force
+                    self._original = [library.num_threads for library in self._libraries]
+                    self._in_force = list(self._original)
+                self._limits[limit] = threads
+                self._apply()
+            yield
+        finally:
+            with self._lock:
+                self._limits.pop(limit, None)  # None in a forked child
                 self._apply()
 
     def _apply(self) -> None:
         wanted = [min([original, *self._limits.values()]) for original in self._original]
         if wanted != self._in_force:
-            for library, threads in zip(self._libraries, wanted, strict=True):
-                _set_threads(library, threads)
-            self._in_force = wanted
+            with uninterrupted():
+                for library, threads in zip(self._libraries, wanted, strict=True):
+                    _set_threads(library, threads)
+                self._in_force = wanted
 
     def after_fork(self) -> None:
         """Reset in a forked child, where no thread holds a limit or will release the lock."""
         self._lock = threading.RLock()
         if self._limits:
-            self._limits, self._in_force = {}, []  # another thread may have been setting counts
+            self._limits, self._in_force = WeakKeyDictionary(), []  # a thread may have set counts
             self._apply()
-
-
-class _Limit(InterruptSafe[None]):
-    """A limit of the threads of BLAS, while it is held."""
-
-    def __init__(self, blas: _Blas, threads: int) -> None:
-        self._blas, self._threads = blas, threads
-        self._limit = object()
-
-    def begin(self) -> None:
-        """Add the limit."""
-        self._blas.hold(self._limit, self._threads)
-
-    def end(self, error: BaseException | None) -> None:
-        """Remove the limit."""
-        self._blas.let_go(self._limit)
 
 
 def _set_threads(library: Any, threads: int) -> None:
@@ -148,47 +137,27 @@ def _set_threads(library: Any, threads: int) -> None:
 class _Cores:
     """The cores, shared by callers that work at the same time."""
 
-    _taken: int
-
     def __init__(self) -> None:
         self.after_fork()
 
-    def at_most(self, threads: int) -> _Share:
+    @contextmanager
+    def at_most(self, threads: int) -> Iterator[int]:
         """Reserve ``threads`` threads, or as many as there are free cores, but at least one."""
-        return _Share(self, threads)
-
-    def take(self, threads: int) -> int:
-        """Take as many free cores as possible, up to a number, but at least one."""
-        with self._lock:
-            if self._taken:
-                threads = max(1, min(threads, (os.cpu_count() or 1) - self._taken))
-            self._taken += threads
-            return threads
-
-    def give_back(self, threads: int) -> None:
-        """Give cores back. A forked child may give back cores that it does not have."""
-        with self._lock:
-            self._taken = max(0, self._taken - threads)
+        share = _Held()
+        try:
+            with self._lock:
+                if taken := sum(self._shares.values()):
+                    threads = max(1, min(threads, (os.cpu_count() or 1) - taken))
+                self._shares[share] = threads
+            yield threads
+        finally:
+            with self._lock:
+                self._shares.pop(share, None)  # None in a forked child
 
     def after_fork(self) -> None:
         """Reset in a forked child, where no thread holds cores or will release the lock."""
-        self._lock, self._taken = threading.Lock(), 0
-
-
-class _Share(InterruptSafe[int]):
-    """A caller's share of the cores, while it is held."""
-
-    def __init__(self, cores: _Cores, wanted: int) -> None:
-        self._cores, self._wanted = cores, wanted
-
-    def begin(self) -> int:
-        """Take the share, and return the number of cores."""
-        self._threads = self._cores.take(self._wanted)
-        return self._threads
-
-    def end(self, error: BaseException | None) -> None:
-        """Give the share back."""
-        self._cores.give_back(self._threads)
+        self._lock = threading.Lock()
+        self._shares: WeakKeyDictionary[_Held, int] = WeakKeyDictionary()
 
 
 class _Helpers:
@@ -206,11 +175,8 @@ class _Helpers:
         self._pool = ThreadPoolExecutor(max(_MOST_HELPERS, os.cpu_count() or 1), "trickless")
 
 
-class _Shared(InterruptSafe[None], Generic[Block, Result]):
-    """Blocks that several threads work on, until all are done or one fails.
-
-    Helpers start with the ``with`` statement, and start no more blocks after its end.
-    """
+class _Shared(Generic[Block, Result]):
+    """Blocks that several threads work on, until all are done or one fails."""
 
     def __init__(
         self, function: Callable[[Block], Result], blocks: list[Block], n_helpers: int
@@ -222,18 +188,17 @@ class _Shared(InterruptSafe[None], Generic[Block, Result]):
         self._results: dict[int, Result] = {}
         self._errors: dict[int, BaseException] = {}
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Ask helpers to work on the blocks as well."""
-        self._helpers = _helpers.begin(self._help, self._n_helpers)
-
-    def end(self, error: BaseException | None) -> None:
-        """Start no more blocks, and cancel helpers that have not started."""
-        self.stop()
-        self._helpers = [helper for helper in self._helpers if not helper.cancel()]
+        with uninterrupted():  # the locks of the pool would stay shut
+            self._helpers = _helpers.begin(self._help, self._n_helpers)
 
     def wait(self) -> None:
-        """Wait for the helpers that are working."""
-        for _ in self._helpers:
+        """Start no more blocks, and wait for the helpers that are working."""
+        self._stopped = True
+        with uninterrupted():
+            helpers = [helper for helper in self._helpers if not helper.cancel()]
+        for _ in helpers:
             self._done.get()
 
     def _help(self) -> None:
@@ -246,10 +211,6 @@ class _Shared(InterruptSafe[None], Generic[Block, Result]):
         index = next(self._numbers)  # one operation, so without a lock that Ctrl-C could leave shut
         return None if self._stopped or index >= len(self._blocks) else index
 
-    def stop(self) -> None:
-        """Start no more blocks."""
-        self._stopped = True
-
     def work(self) -> None:
         """Work on one block after the other."""
         while (index := self._next()) is not None:
@@ -257,7 +218,7 @@ class _Shared(InterruptSafe[None], Generic[Block, Result]):
                 self._results[index] = self._function(self._blocks[index])
             except BaseException as error:
                 self._errors[index] = error
-                self.stop()
+                self._stopped = True
 
     def results(self) -> list[Result]:
         """Get results in the order of the blocks, or raise the error of the first failed block."""
@@ -297,7 +258,7 @@ def worth_products(n_jobs: int | None, n_products: float) -> int | None:
     return n_jobs if n_products >= _WORTH_PRODUCTS else 1
 
 
-def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> InterruptSafe[None]:
+def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> AbstractContextManager[None]:
     """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads.
 
     It runs on one thread if it takes few multiplications, for two reasons. BLAS threads wait for
@@ -339,8 +300,8 @@ def map_blocks(
     with _blas.at_most(1), _cores.at_most(wanted) as threads:
         shared = _Shared(function, blocks, threads - 1)
         try:
-            with shared:
-                shared.work()
+            shared.start()
+            shared.work()
         finally:
             shared.wait()
         return shared.results()

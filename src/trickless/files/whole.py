@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from trickless.arrays.interrupts import InterruptSafe
+from trickless.arrays.interrupts import uninterrupted
 from trickless.errors import InvalidValueError
 from trickless.files.causes import cause_of, explaining, remedy_of
 
@@ -43,13 +43,13 @@ def written_whole(
     file.
     """
     place = Path(os.path.realpath(path))
-    new = _Beside(place, previous)
+    new = _Temporary(place, previous)
     with explaining(f"{owner}: {str(path)!r} cannot be written", new.names):
         check_replaceable(owner, place)
         if previous is not None:
             check_is_file(owner, previous)
         _remove_stale(place)
-        with new as file:
+        with new.opened() as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -62,7 +62,7 @@ def check_writable(owner: str, path: str | os.PathLike[str]) -> None:
     try:
         check_replaceable(owner, place)
         _remove_stale(place)
-        with _Beside(place):
+        with _Temporary(place).opened():
             pass
     except OSError as error:
         raise InvalidValueError(
@@ -114,7 +114,7 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
-class _Beside(InterruptSafe[BinaryIO]):
+class _Temporary:
     """A new temporary file beside a place. At the end, it moves there or is removed.
 
     A Ctrl-C waits until it is made, moved or removed, so that none is left behind.
@@ -126,7 +126,21 @@ class _Beside(InterruptSafe[BinaryIO]):
         self.names: list[str | None] = [None, str(place)]
         self._place, self._previous = place, previous
 
-    def begin(self) -> BinaryIO:
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """Make the file, and move it to its place at the end if it is whole."""
+        try:
+            with uninterrupted():
+                file = self._make()
+            yield file
+            with uninterrupted():
+                if self.is_whole:
+                    self._move(file)
+        finally:
+            with uninterrupted():
+                self._remove()
+
+    def _make(self) -> BinaryIO:
         """Make the file. It is locked while it is open."""
         place, there = self._place, _status(self._place)
         mode = 0o666 if there is None else stat.S_IMODE(there.st_mode) & 0o666
@@ -139,28 +153,26 @@ class _Beside(InterruptSafe[BinaryIO]):
                 return self._file
             self._file.close()  # another process removed it as stale before it was locked
 
-    def end(self, error: BaseException | None) -> None:
-        """Move the file to its place if it is whole, and otherwise remove it."""
-        try:
-            if self.is_whole and error is None:
-                self._move()
-        finally:
-            if fcntl is None:
-                _close(self._file)  # Windows removes no file that is open
-            with suppress(OSError):
-                self._path.unlink()
-            _close(self._file)
-
-    def _move(self) -> None:
+    def _move(self, file: BinaryIO) -> None:
         there = _status(self._place)
         if there is not None:
             _take_rights(self._path, there)
         if fcntl is None:
-            self._file.close()  # Windows moves no file that is open
+            file.close()  # Windows moves no file that is open
         if self._previous is not None:
             with suppress(FileNotFoundError):
                 self._place.replace(self._previous)
         self._path.replace(self._place)
+
+    def _remove(self) -> None:
+        """Remove what has not moved."""
+        if not hasattr(self, "_file"):
+            return
+        if fcntl is None:
+            _close(self._file)  # Windows removes no file that is open
+        with suppress(OSError):
+            self._path.unlink()
+        _close(self._file)
 
 
 def _close(file: BinaryIO) -> None:

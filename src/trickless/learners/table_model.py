@@ -26,7 +26,7 @@ from trickless.arrays.stated import (
     check_number,
     check_same,
 )
-from trickless.arrays.states import TrainingLock, snapshot
+from trickless.arrays.states import snapshot, training_lock
 from trickless.errors import InvalidValueError
 from trickless.neurons import make_neurons
 from trickless.neurons.histograms import Histograms
@@ -304,7 +304,7 @@ class TableModel(Stated, BaseEstimator):
         options = self._weights(self.learner.partial_fit, X, there, sample_weight)
         if not len(frame):
             return self
-        with TrainingLock(self.learner):  # no other thread starts the learner in the meantime
+        with training_lock(self.learner):  # no other thread starts the learner in the meantime
             rows = self._prepared(frame, declare=not self.learner.__sklearn_is_fitted__())
             if self.classes is not None:
                 options["classes"] = self.classes

@@ -8,7 +8,8 @@ from the state of the old learner, so that threads that predict meanwhile use a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from types import MethodType
 from typing import Any, TypeVar
@@ -16,8 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from trickless.arrays.devices import to_host
-from trickless.arrays.interrupts import InterruptSafe
-from trickless.arrays.states import TrainingLock
+from trickless.arrays.states import training_lock
 from trickless.errors import InvalidValueError, OutOfMemoryError
 from trickless.functions.stream import as_seed
 from trickless.intake.labels import check_some_weight
@@ -29,67 +29,46 @@ from trickless.rules import check_parameters
 L = TypeVar("L", bound=Learner)
 
 
+@contextmanager
 def training_copy(
     learner: L,
     is_model: Callable[[L], bool],
     kept: tuple[type[Exception], ...] = (),
     goes_on: bool = False,
-) -> InterruptSafe[L]:
-    """A new learner with the same parameters, whose state replaces that of ``learner`` at the end.
+) -> Iterator[L]:
+    """Make a copy with the same parameters, whose state replaces that of ``learner`` at the end.
 
     If an error occurs before the end, ``learner`` stays unchanged. After Ctrl-C or an error that is
-    ``kept``, ``learner`` gets the new state if ``is_model(new)`` tells that it can already predict.
-    With ``goes_on``, the new learner starts from the state of ``learner``, if it has any. It must
-    not change that in place, since other threads may be using it. Other threads that learn wait.
+    ``kept``, ``learner`` gets the new state if ``is_model(copy)`` tells that it can already
+    predict. With ``goes_on``, the copy starts from the state of ``learner``, if it has any. It must
+    not change that in place, since other threads may be using it. Other threads that train wait.
     """
-    return _Anew(learner, is_model, kept, goes_on)
-
-
-class _Anew(InterruptSafe[L]):
-    """A new learner whose state replaces that of another at the end."""
-
-    def __init__(
-        self,
-        learner: L,
-        is_model: Callable[[L], bool],
-        kept: tuple[type[Exception], ...],
-        goes_on: bool,
-    ) -> None:
-        self._learner, self._is_model = learner, is_model
-        self._kept, self._goes_on = kept, goes_on
-        self._turn = TrainingLock(learner)
-
-    def begin(self) -> L:
-        """Wait for the turn, and make the new learner."""
-        if self._goes_on and getattr(self._learner, "compacted_", False):
-            raise InvalidValueError(
-                f"{type(self._learner).__name__}: compact() has left out what learning needs",
-                f"use the model from before compact(), or {_to_begin_anew(self._learner)}",
-            )
-        self._turn.begin()
-        self._new = object.__new__(type(self._learner))
-        self._new.__dict__ = {
+    owner = type(learner).__name__
+    if goes_on and getattr(learner, "compacted_", False):
+        raise InvalidValueError(
+            f"{owner}: compact() has left out what learning needs",
+            f"use the model from before compact(), or {_to_begin_anew(learner)}",
+        )
+    with training_lock(learner):
+        copy = object.__new__(type(learner))
+        copy.__dict__ = {
             name: value
-            for name, value in list(vars(self._learner).items())
-            if self._goes_on or not _is_fitted(name)
+            for name, value in list(vars(learner).items())
+            if goes_on or not _is_fitted(name)
         }
-        if (watch := vars(self._new).get("_watch")) is not None:
-            watch.is_ready = self._is_model
-        return self._new
-
-    def end(self, error: BaseException | None) -> None:
-        """Replace the state, if all is well, and end the turn."""
-        goes = error is None or isinstance(error, (KeyboardInterrupt, *self._kept))
+        if (watch := vars(copy).get("_watch")) is not None:
+            watch.is_ready = is_model
         try:
-            if goes and (error is None or self._is_model(self._new)):
-                self._learner.__dict__ = self._new.__dict__
-        finally:
-            self._turn.end(error)
-        if isinstance(error, MemoryError):
+            yield copy
+        except MemoryError as error:
             raise OutOfMemoryError(
-                f"{type(self._learner).__name__}: memory is too small: {error}",
-                f"{self._learner._smaller}",
+                f"{owner}: memory is too small: {error}", learner._smaller
             ) from error
+        except BaseException as error:
+            if isinstance(error, (KeyboardInterrupt, *kept)) and is_model(copy):
+                learner.__dict__ = copy.__dict__
+            raise
+        learner.__dict__ = copy.__dict__
 
 
 def _is_fitted(name: str) -> bool:

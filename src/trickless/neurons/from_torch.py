@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from trickless.arrays.interrupts import Entered
 from trickless.errors import InvalidTypeError
 from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
@@ -122,7 +121,7 @@ class FromTorch(Foreign):
     def _build(self, seed: int, n: int) -> list[Any]:
         """Build modules from a seed. The state of torch's own generator is restored."""
         torch = _torch()
-        with _GENERATOR, Entered(lambda: torch.random.fork_rng([])), torch.device("cpu"):
+        with _GENERATOR, torch.random.fork_rng([]), torch.device("cpu"):
             torch.default_generator.manual_seed(seed)
             modules = [self.module_factory() for _ in range(n)]
         _check_module(modules[0], torch.nn.Module, called=True)
@@ -159,7 +158,7 @@ class FromTorch(Foreign):
         n_rows = X.shape[1] if pairs else X.shape[0]
         chunk = max(1, NUMBERS_AT_ONCE // (self._largest * n_rows))
         every = torch.func.vmap(one, in_dims=(0, 0 if pairs else None), chunk_size=chunk)
-        with torch.no_grad(), Entered(lambda: _openmp().limit(limits=1)):
+        with torch.no_grad(), _openmp().limit(limits=1):
             return every(tuple(map(_tensor, weights)), _tensor(X)).numpy()
 
 
