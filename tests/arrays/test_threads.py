@@ -46,7 +46,7 @@ def test_tests_can_make_blocks_small(small_blocks):
     small_blocks(7)
     X = np.zeros((20, 3))
     for n_columns in (1, 50, 5000):
-        assert map_rows(lambda rows: len(X[rows]), X, n_columns, 3) == [7, 7, 6]
+        assert map_rows(lambda rows: len(X[rows]), len(X), n_columns, 3) == [7, 7, 6]
     assert len(row_blocks(20)) == 3
 
 

@@ -25,8 +25,7 @@ import numpy as np
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.namespaces import on_host
+from trickless.arrays.interrupts import InterruptSafe
 
 ROWS_PER_BLOCK = 512
 #: With fewer columns than this, a block has more rows, for the same number of activations.
@@ -35,9 +34,6 @@ _COLUMNS_PER_BLOCK = 256
 _WORTH_A_THREAD, _WORTH_SHARING = 128, 3 * 2**18
 #: The number of multiplications below which linear algebra runs on one thread: 645 columns, cubed.
 _WORTH_PRODUCTS = 2**28
-
-#: Rows in a block on a device, which runs in parallel by itself.
-_ROWS_ON_DEVICE = 2**16
 
 # glibc keeps freed memory for the next array, up to twice the largest size that was freed so far
 # (at most 32 MiB). A block of rows beyond that size would get its memory from the system each time,
@@ -270,16 +266,12 @@ def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> AbstractCo
 
 
 def map_rows(
-    function: Callable[[slice], Result], X: Any, n_columns: int, n_jobs: int | None = None
+    function: Callable[[slice], Result], n_rows: int, n_columns: int, n_jobs: int | None = None
 ) -> list[Result]:
-    """Apply ``function``, which computes ``n_columns`` columns, to blocks of the rows of X.
+    """Apply ``function``, which computes ``n_columns`` columns, to blocks of rows.
 
-    Blocks run on several threads if there is enough work. If X is an array on a device, blocks are
-    large and run one after the other.
+    Blocks run on several threads if there is enough work.
     """
-    n_rows = X.shape[0]
-    if not on_host(X):
-        return [function(block) for block in row_blocks(n_rows, _ROWS_ON_DEVICE)]
     n_jobs = worthwhile(n_jobs, n_rows * n_columns)
     size = ROWS_PER_BLOCK * max(1, _COLUMNS_PER_BLOCK // max(1, n_columns))
     return map_blocks(function, row_blocks(n_rows, size, n_threads(n_jobs)), n_jobs)

@@ -131,7 +131,7 @@ def _counted(model: Any, rows: Pieces, client: Any) -> _Counted:
     y = as_targets(owner, stacked(client.gather(rows.y)), model._numeric)
     weight = None
     if rows.weight[0] is not None:
-        weight = check_weights(owner, stacked(client.gather(rows.weight)), y)
+        weight = check_weights(owner, stacked(client.gather(rows.weight)), len(y))
         y = with_known_labels(model, y, np.asarray(weight) > 0)
     if isinstance(model.targets_, Labels):
         weight = model.targets_.weights(y, weight, model.class_weight)

@@ -88,7 +88,7 @@ def _count(owner: str, y: Any, weight: Any) -> tuple[np.ndarray, np.ndarray]:
             "use the estimator's own fit",
         )
     y = y.ravel()
-    weight = check_weights(owner, weight, y, may_be_empty=True)
+    weight = check_weights(owner, weight, len(y), may_be_empty=True)
     if weight is not None:
         y, weight = y[weight > 0], weight[weight > 0]
     distinct(owner, "y", y)

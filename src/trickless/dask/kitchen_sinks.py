@@ -79,7 +79,7 @@ def _summed(model: Any, rows: Pieces) -> Statistics:
 def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any) -> Statistics:
     """Sums over a piece and the pieces before it. Inputs stay unchanged, since tasks share them."""
     total = model.sums_.no_rows() if before is None else deepcopy(before)
-    weight = check_weights(type(model).__name__, weight, X, may_be_empty=True)
+    weight = check_weights(type(model).__name__, weight, X.shape[0], may_be_empty=True)
     if weight is None or weight.any():
         with linear_algebra(model.n_jobs):
             batch = receive(model, X, y, weight)

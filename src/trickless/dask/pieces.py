@@ -144,7 +144,7 @@ def _n_weighted(owner: str, weight: Any) -> int:
 
 def _weighted_rows(owner: str, weight: Any) -> np.ndarray:
     """Numbers of the rows of a piece whose weight is above 0."""
-    checked = check_weights(owner, weight, weight, may_be_empty=True)
+    checked = check_weights(owner, weight, len(weight), may_be_empty=True)
     return np.flatnonzero(np.asarray(checked))
 
 

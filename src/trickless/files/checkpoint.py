@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.devices import take, to_host
+from trickless.arrays.places import take, to_host
 from trickless.arrays.stated import Stated, check_count, check_is, check_list
 from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidTypeError, InvalidValueError, cause_in, remedy_in

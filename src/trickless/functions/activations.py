@@ -1,4 +1,4 @@
-"""Activations Z = ψ(X; W) of drawn neurons on rows, and the one loop that evaluates them.
+"""Activations Z = ψ(X; W) of drawn neurons on rows, and the loops that evaluate them.
 
 Neurons come in pieces, usually blocks of a stream. The activations of a piece of n neurons have
 ``width * n`` columns: column ``k * n + j`` holds value k of neuron j. The columns of several pieces
@@ -8,14 +8,12 @@ lie side by side.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from trickless.arrays.devices import empty, take
-from trickless.arrays.namespaces import on_host
-from trickless.arrays.threads import map_blocks, map_rows, row_blocks
+from trickless.arrays.places import Place, place_of
+from trickless.arrays.threads import map_blocks, row_blocks, worthwhile
 from trickless.functions.stream import BLOCK, NeuronStream, pick
 from trickless.neurons import Neurons, Weights
 
@@ -24,6 +22,9 @@ from trickless.neurons import Neurons, Weights
 PANEL_BYTES, PANEL_ROWS = 2**26, 8192
 #: The most bytes of a panel on a device. With few rows, sums wait for the device's memory.
 PANEL_BYTES_ON_DEVICE = 2**30
+#: Blocks of one shape have at least this number of rows, or more if they compute fewer values than
+#: this number of values.
+_ROWS_ALIKE, _VALUES_ALIKE = 128, 2**15
 
 #: A function that iterates over neurons. A piece is the slice of its neurons, and their weights.
 Pieces = Callable[[], Iterable[tuple[slice, Weights]]]
@@ -47,21 +48,23 @@ def evaluate(
     use: Callable[[slice, slice, Any], None],
     n_jobs: int | None = None,
     blocks: list[slice] | None = None,
+    place: Place | None = None,
 ) -> None:
     """Evaluate neurons on rows. A thread takes a block of rows, and one piece after the other.
 
     ``use(rows, where, Z)`` gets the activations of a piece of neurons on a block of rows. Several
     threads call it at the same time, for different rows. The pieces have ``n_columns`` columns in
-    all, which set the size of a block unless ``blocks`` are given.
+    all, which set the size of a block unless ``blocks`` are given. The place of X is found unless
+    it is given.
     """
 
     def block(rows: slice) -> None:
-        some = take(X, rows)
+        some = X[rows, ...]
         for where, weights in pieces():
             use(rows, where, neurons(some, weights))
 
     if blocks is None:
-        map_rows(block, X, n_columns, n_jobs)
+        (place or place_of(X)).map_rows(block, X.shape[0], n_columns, n_jobs)
     else:
         map_blocks(block, blocks, n_jobs)
 
@@ -73,15 +76,16 @@ def activations(
     n_neurons: int,
     n_jobs: int | None = None,
     out: Any = None,
+    place: Place | None = None,
 ) -> Any:
     """Compute activations of all neurons: an array (n_rows, n_neurons * width), or ``out``."""
-    width = neurons.width
-    Z = empty((X.shape[0], n_neurons * width), X) if out is None else out
+    width, place = neurons.width, place or place_of(X)
+    Z = place.empty((X.shape[0], n_neurons * width), X.dtype) if out is None else out
 
     def fill(rows: slice, where: slice, part: Any) -> None:
         Z[rows, where.start * width : where.stop * width] = part
 
-    evaluate(neurons, pieces, X, Z.shape[1], fill, n_jobs)
+    evaluate(neurons, pieces, X, Z.shape[1], fill, n_jobs, place=place)
     return Z
 
 
@@ -93,6 +97,7 @@ def panels(
     kept: bool = False,
     n_together: int = 0,
     n_jobs: int | None = None,
+    place: Place | None = None,
 ) -> Iterator[tuple[slice, Any]]:
     """Yield the activations of the first neurons of a stream, a panel of rows at a time.
 
@@ -100,19 +105,56 @@ def panels(
     allocate memory. A panel may have ``n_together`` rows even if they take more than
     ``PANEL_BYTES``.
     """
+    place = place or place_of(X)
     n_rows, n_columns = X.shape[0], n_neurons * stream.neurons.width
-    if on_host(X):
-        most = min(PANEL_ROWS, max(PANEL_BYTES // (8 * n_columns), n_together))
-    else:
-        most = PANEL_BYTES_ON_DEVICE // (8 * n_columns)
+    most = place.sized(
+        min(PANEL_ROWS, max(PANEL_BYTES // (8 * n_columns), n_together)),
+        PANEL_BYTES_ON_DEVICE // (8 * n_columns),
+    )
     size = BLOCK * max(1, most // BLOCK)
-    memory = empty((n_rows if kept else min(n_rows, size), n_columns), X)
-    pieces = partial(stream.pieces, 0, n_neurons, X)
+    memory = place.empty((n_rows if kept else min(n_rows, size), n_columns), X.dtype)
+
+    def pieces() -> Iterator[tuple[slice, Weights]]:
+        return stream.pieces(0, n_neurons, place)
+
     for first in range(start, n_rows, size):
         panel = slice(first, min(first + size, n_rows))
-        rows = take(X, panel)
-        Z = take(memory, panel if kept else slice(0, rows.shape[0]))
-        yield panel, activations(stream.neurons, pieces, rows, n_neurons, n_jobs, out=Z)
+        Z = memory[panel if kept else slice(0, panel.stop - first), ...]
+        rows = X[panel, ...]
+        yield panel, activations(stream.neurons, pieces, rows, n_neurons, n_jobs, Z, place)
+
+
+def map_rows_alike(
+    function: Callable[[slice, Any], None],
+    X: Any,
+    n_columns: int,
+    n_jobs: int | None = None,
+    place: Place | None = None,
+) -> None:
+    """Call ``function(rows, some)`` for blocks of the rows of X that all have the same shape.
+
+    BLAS rounds products of different shapes in different ways. With blocks of one shape, the result
+    for a row does not depend on the number of other rows or threads. This is for dense arrays on
+    the host. The last block is filled up with copies of its last row. ``function`` must leave out
+    their results. The shape depends on ``n_columns``, the number of columns that are computed in
+    all.
+    """
+    n_rows = X.shape[0]
+    if not isinstance(X, np.ndarray):
+        place = place or place_of(X)
+        place.map_rows(lambda rows: function(rows, X[rows, ...]), n_rows, n_columns, n_jobs)
+        return
+    size = _ROWS_ALIKE * max(1, _VALUES_ALIKE // (_ROWS_ALIKE * max(1, n_columns)))
+
+    def block(rows: slice) -> None:
+        some = np.ascontiguousarray(X[rows])
+        if len(some) < size:
+            copies = np.broadcast_to(some[-1:], (size - len(some), X.shape[1]))
+            some = np.concatenate([some, copies])
+        function(rows, some)
+
+    jobs = worthwhile(n_jobs, n_rows * n_columns)
+    map_blocks(block, [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)], jobs)
 
 
 def by_neuron(columns: np.ndarray, width: int) -> np.ndarray:

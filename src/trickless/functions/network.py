@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from trickless.arrays.devices import check_on_host, matching, n_bytes, take, to_device_of, zeros
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import (
+    HOST,
+    Place,
+    check_on_host,
+    n_bytes,
+    namespace,
+    place_of,
+    to_host,
+)
 from trickless.arrays.sparse import canonical
 from trickless.arrays.stated import (
     Stated,
@@ -20,9 +27,7 @@ from trickless.arrays.stated import (
     check_same,
 )
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
-from trickless.errors import InvalidValueError
-from trickless.functions.activations import evaluate
-from trickless.functions.alike import map_rows_alike
+from trickless.functions.activations import evaluate, map_rows_alike
 from trickless.functions.stream import NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent
@@ -37,7 +42,7 @@ class Source(Protocol):
     """A source of weights: memory, or a seed."""
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
-        """Yield neurons ``start`` to ``stop`` in pieces, on the device of ``like``."""
+        """Yield neurons ``start`` to ``stop`` in pieces, at the place ``like``."""
 
 
 class Network(Stated):
@@ -113,35 +118,33 @@ class Network(Stated):
             Values, in the library and on the device of X if it supports float64, and otherwise in
             NumPy.
         """
-        X = canonical(X)
-        total = zeros((X.shape[0], self.n_outputs), X)
-        total += to_device_of(total, np.asarray(self.intercept, dtype=np.float64))
-        like = X  # keeps the precision, which may change when rows are read
-        if self.neurons.one_hot:
+        X, place = canonical(X), place_of(X)
+        n_rows, dtype, sums = X.shape[0], X.dtype, place.for_double
+        total = place.zeros((n_rows, self.n_outputs))
+        total += sums.put(np.asarray(self.intercept, dtype=np.float64))
+        if self.neurons.one_hot:  # after that, the rows may have another precision
             X = self.neurons.read(X, self.n_jobs)
-        for group in self._groups(X):
-            parts = [(weights, _beside(like, self.coef[where])) for where, weights in group]
+        for group in self._groups(place):
+            coef = [self.coef[where] for where, _ in group]
+            if place is not HOST:
+                coef = [place.put(each, dtype) for each in coef]
 
-            def add(rows: slice, some: Any, parts: list[tuple[Weights, Any]] = parts) -> None:
-                n_rows = min(rows.stop, X.shape[0]) - rows.start
+            def add(rows: slice, some: Any, group: Any = group, coef: Any = coef) -> None:
                 some = some if self.neurons.one_hot else self.neurons.read(some)
-                for weights, coef in parts:
-                    value = self.neurons.combine(some, weights, coef)
-                    total[rows, ...] += to_device_of(total, value[:n_rows, ...])
+                for (_, weights), each in zip(group, coef, strict=True):
+                    value = self.neurons.combine(some, weights, each)
+                    value = value[: rows.stop - rows.start, ...]
+                    total[rows, ...] += value if sums is place else to_host(value)
 
-            self._by_rows(add, X)
+            if self.neurons.one_hot and place is HOST:
+                jobs = worthwhile(self.n_jobs, n_rows * self.n_neurons)
+                blocks = row_blocks(n_rows, _ROWS_OF_LEAVES, n_threads(jobs))
+                map_blocks(lambda rows: add(rows, X[rows]), blocks, jobs)
+            else:
+                width = 1 if self.neurons.has_trees else self.neurons.width
+                map_rows_alike(add, X, self.n_neurons * width, self.n_jobs, place)
         check_finite(type(self.neurons).__name__, total)
         return total
-
-    def _by_rows(self, add: Callable[[slice, Any], None], X: Any) -> None:
-        """Apply ``add`` to blocks of rows. Blocks are longer if leaves are looked up."""
-        if self.neurons.one_hot and on_host(X):
-            jobs = worthwhile(self.n_jobs, X.shape[0] * self.n_neurons)
-            blocks = row_blocks(X.shape[0], _ROWS_OF_LEAVES, n_threads(jobs))
-            map_blocks(lambda rows: add(rows, take(X, rows)), blocks, jobs)
-        else:
-            width = 1 if self.neurons.has_trees else self.neurons.width
-            map_rows_alike(add, X, self.n_neurons * width, self.n_jobs)
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Compute the values of the network, and their standard errors.
@@ -168,7 +171,10 @@ class Network(Stated):
             values.
         """
         check_independent("Network", "a standard error", self.neurons)
-        check_on_host("Network.estimate", X, "call the network, which gives values without errors")
+        place = place_of(X)
+        check_on_host(
+            "Network.estimate", place, "call the network, which gives values without errors"
+        )
         X, m = canonical(X), self.n_neurons
         total = np.zeros((X.shape[0], self.n_outputs))
         squares = np.zeros_like(total)  # of the draws; if stratified, of differences of neighbours
@@ -186,8 +192,9 @@ class Network(Stated):
                 squares[rows, output] += np.einsum("rn,rn->r", each, each)
 
         n_columns = m * self.neurons.width
-        for group in self._groups(X):
-            evaluate(self.neurons, partial(iter, group), X, n_columns, add, self.n_jobs)
+        for group in self._groups(place):
+            pieces = partial(iter, group)
+            evaluate(self.neurons, pieces, X, n_columns, add, self.n_jobs, place=place)
         check_finite(type(self.neurons).__name__, total)
         if m == 1:
             return total + self.intercept, np.full_like(total, np.inf)
@@ -197,10 +204,10 @@ class Network(Stated):
             square = np.maximum(squares - total**2 / m, 0) * m / (m - 1)
         return total + self.intercept, np.sqrt(square)
 
-    def _groups(self, X: Any) -> Iterator[list[tuple[slice, Weights]]]:
-        """Yield slices and weights of a few blocks of neurons, on the device of the rows."""
+    def _groups(self, place: Place) -> Iterator[list[tuple[slice, Weights]]]:
+        """Yield slices and weights of a few blocks of neurons, at the place of the rows."""
         group, size = [], 0
-        for where, weights in self.source.pieces(0, self.n_neurons, X):
+        for where, weights in self.source.pieces(0, self.n_neurons, place):
             group.append((where, weights))
             size += sum(n_bytes(array) for array in weights)
             if size >= _GROUP_BYTES:
@@ -225,11 +232,6 @@ def check_alike(name: str, family: Neurons, other: Neurons) -> None:
     check_is(name, family, type(other))
     check_same(f"width of {name}", family.width, other.width)
     check_same(f"features of {name}", family.n_features_in_, other.n_features_in_)
-
-
-def _beside(X: Any, coef: np.ndarray) -> Any:
-    """Move coefficients to the device of X."""
-    return coef if on_host(X) else matching(X, coef)
 
 
 def _differences(each: np.ndarray, before: np.ndarray) -> np.ndarray:

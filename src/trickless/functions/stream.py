@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.devices import join, n_bytes, place, to_device_of
 from trickless.arrays.growing import Growing
-from trickless.arrays.namespaces import on_host
+from trickless.arrays.places import HOST, n_bytes, place_of
 from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.errors import InvalidValueError, StreamChangedError
@@ -92,11 +91,14 @@ def in_precision(owner: str, what: str, values: np.ndarray, dtype: Any) -> np.nd
         with np.errstate(over="raise"):
             return values.astype(dtype, copy=False)
     except FloatingPointError as error:
-        raise InvalidValueError(
-            f"{owner}: at the scale of X, {what} reach {np.abs(values).max():.1e}, which is too "
-            f"large for dtype={np.dtype(dtype).name!r}",
-            "scale X (StandardScaler), or dtype='float64'",
-        ) from error
+        raise _too_large(owner, what, values, dtype) from error
+
+
+def _too_large(owner: str, what: str, values: np.ndarray, dtype: Any) -> ValueError:
+    return ValueError(
+        f"{owner}: at the scale of X, {what} reach {np.abs(values).max():.1e}, which is too large "
+        f"for dtype={np.dtype(dtype).name!r}. Remedy: scale X (StandardScaler), or dtype='float64'."
+    )
 
 
 def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weights:
@@ -104,12 +106,15 @@ def draw(neurons: Neurons, rng: np.random.Generator, n: int, dtype: Any) -> Weig
     call = f"{type(neurons).__name__}.draw(rng, n={n})"
     with linear_algebra(1):  # the matrices are small
         weights = drawn(call, neurons.draw, rng, n, n=n)
-    return tuple(
-        in_precision(type(neurons).__name__, "weights", array, dtype)
-        if isinstance(array, np.ndarray) and np.issubdtype(array.dtype, np.floating)
-        else array
-        for array in weights
-    )
+    converted = []
+    for array in weights:
+        try:
+            with np.errstate(over="raise"):
+                is_real = isinstance(array, np.ndarray) and array.dtype.kind == "f"
+                converted.append(array.astype(dtype, copy=False) if is_real else array)
+        except FloatingPointError as error:
+            raise _too_large(type(neurons).__name__, "weights", array, dtype) from error
+    return tuple(converted)
 
 
 def draw_block(neurons: Neurons, seed: int, block: slice, dtype: Any) -> Weights:
@@ -122,7 +127,7 @@ def draw_blocks(neurons: Neurons, seed: int, n: int, dtype: Any) -> Weights:
     """Draw n neurons, block by block."""
     with linear_algebra(1):  # once for all blocks
         parts = [draw_block(neurons, seed, block, dtype) for block in row_blocks(n, BLOCK)]
-    return tuple(join(list(arrays)) for arrays in zip(*parts, strict=True))
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))
 
 
 def pick(weights: Weights, where: slice) -> Weights:
@@ -131,8 +136,9 @@ def pick(weights: Weights, where: slice) -> Weights:
 
 
 def moved(weights: Weights, like: Any) -> Weights:
-    """Move weights to the library and device of the rows ``like``. None leaves them unchanged."""
-    return weights if like is None else tuple(to_device_of(like, array) for array in weights)
+    """Move weights to a place, or to the place of the rows ``like``."""
+    place = place_of(like)
+    return weights if place is HOST else tuple(map(place.put, weights))
 
 
 def cut_at_blocks(start: int, stop: int) -> Iterator[slice]:
@@ -181,8 +187,9 @@ class StoredNeurons(Stated):
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
         """Yield neurons ``start`` to ``stop`` in pieces of at most a block."""
+        weights, place = self.weights, place_of(like)
         for where in cut_at_blocks(start, stop):
-            yield where, moved(pick(self.weights, where), like)
+            yield where, moved(tuple(array[where] for array in weights), place)
 
 
 class Later:
@@ -234,8 +241,9 @@ class NeuronStream(Stated):
         ----------
         b : int
             Number of the block, from 0.
-        like : array, optional
-            Rows. The weights have the array library and the device of these rows. Default: NumPy.
+        like : array or Place, optional
+            Rows, or their place. The weights have the library and the device of these rows.
+            Default: NumPy.
 
         Returns
         -------
@@ -249,11 +257,14 @@ class NeuronStream(Stated):
         """
         if not self._verified:
             self._verify()
-        there = like is not None and not on_host(like)
-        key = (b, place(like)) if there else b
+        place = place_of(like)
+        key = b if place is HOST else (b, str(place))
         weights = self._cache.get(key)
         if weights is None:
-            weights = self._remember(b, key, moved(self._draw(b), like))
+            weights = moved(self._draw(b), place)
+            size = sum(map(n_bytes, weights))
+            if (b + 1) * size <= self.cache_bytes:  # by number, as threads would share a count
+                self._cache[key] = weights
         return weights
 
     def pieces(self, start: int, stop: int, like: Any = None) -> Iterator[tuple[slice, Weights]]:
@@ -263,9 +274,9 @@ class NeuronStream(Stated):
         ----------
         start, stop : int
             First neuron, and the neuron after the last.
-        like : array, optional
-            Rows. The weights have the array library and the device of these rows. Weights in the
-            cache are moved only once.
+        like : array or Place, optional
+            Rows, or their place. The weights have the library and the device of these rows. Weights
+            in the cache are moved only once.
 
         Yields
         ------
@@ -274,10 +285,11 @@ class NeuronStream(Stated):
         weights : tuple of arrays
             Weights of these neurons.
         """
+        place = place_of(like)
         for where in cut_at_blocks(start, stop):
             b = where.start // BLOCK
             inside = slice(where.start - b * BLOCK, where.stop - b * BLOCK)
-            yield where, pick(self.block(b, like), inside)
+            yield where, tuple(array[inside, ...] for array in self.block(b, place))
 
     def between(self, start: int, stop: int, like: Any = None) -> Weights:
         """Get neurons ``start`` to ``stop`` together.
@@ -286,16 +298,18 @@ class NeuronStream(Stated):
         ----------
         start, stop : int
             First neuron, and the neuron after the last.
-        like : array, optional
-            Rows. The weights have the array library and the device of these rows. Default: NumPy.
+        like : array or Place, optional
+            Rows, or their place. The weights have the library and the device of these rows.
+            Default: NumPy.
 
         Returns
         -------
         tuple of arrays with leading axis ``stop - start``
             Weights of the neurons.
         """
-        parts = [weights for _, weights in self.pieces(start, stop, like)]
-        return tuple(join(list(arrays)) for arrays in zip(*parts, strict=True))
+        place = place_of(like)
+        parts = [weights for _, weights in self.pieces(start, stop, place)]
+        return tuple(place.xp.concat(arrays) for arrays in zip(*parts, strict=True))
 
     def fingerprint(self) -> list[float]:
         """Summarise block 0. The summary shows whether a seed still gives the same neurons."""
@@ -305,12 +319,6 @@ class NeuronStream(Stated):
 
     def _draw(self, b: int) -> Weights:
         return draw_block(self.neurons, self.seed, slice(b * BLOCK, (b + 1) * BLOCK), self.dtype)
-
-    def _remember(self, b: int, key: Any, weights: Weights) -> Weights:
-        size = sum(n_bytes(array) for array in weights)
-        if (b + 1) * size <= self.cache_bytes:  # by number, as threads would have to share a count
-            self._cache[key] = weights
-        return weights
 
     def _verify(self) -> None:
         now, then = _summary(self._draw(0)), self._fingerprint

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.devices import dispatches, is_foreign, join, place, take, to_host
 from trickless.arrays.missing import unmasked
-from trickless.arrays.namespaces import on_host
+from trickless.arrays.places import HOST, dispatches, place_of, take, to_host
 from trickless.arrays.threads import row_blocks
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.functions.stream import Purpose, generator
@@ -207,7 +206,7 @@ def table(owner: str, name: str, X: Any) -> Any:
             raise TypeError(f"{owner}: {why}")
         if scipy.sparse.issparse(X):
             return canonical_rows(owner, X)
-        X = X if dispatches() and is_foreign(X) else np.asarray(unmasked(X))
+        X = X if dispatches() and place_of(X) is not HOST else np.asarray(unmasked(X))
     if X.ndim != 2:
         raise InvalidValueError(
             f"{owner}: {name} has the shape {tuple(X.shape)}, but it must be a table of rows and "
@@ -248,7 +247,7 @@ def _below(owner: str, X: Any, Y: Any) -> Any:
             return stacked([X, Y])
         if scipy.sparse.issparse(X):
             return scipy.sparse.vstack([X, Y], format="csr")
-        return join([X, Y])
+        return place_of(X).xp.concat([X, Y])
 
 
 def _kind(X: Any) -> str:
@@ -257,7 +256,8 @@ def _kind(X: Any) -> str:
         return f"a data frame of {type(X).__module__.partition('.')[0]}"
     if scipy.sparse.issparse(X):
         return "a sparse matrix"
-    return "a NumPy array" if on_host(X) else f"an array of {place(X)}"
+    place = place_of(X)
+    return "a NumPy array" if place is HOST else f"an array of {place}"
 
 
 def _check_columns(owner: str, X: Any, Y: Any) -> None:

@@ -7,32 +7,30 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_jax_array
 
-from trickless.arrays.devices import dispatches, is_foreign, place
-from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless.arrays.places import HOST, Place, dispatches, place_of
 
 
-def check_readable(owner: str, X: Any, on_devices: bool) -> None:
-    """Check that the learner can process rows of another library.
+def check_readable(owner: str, X: Any, place: Place, on_devices: bool) -> None:
+    """Check that the learner can process the rows of another library.
 
     Without scikit-learn's array API dispatch, they must be convertible to NumPy arrays.
     """
-    if not is_foreign(X):
-        return
     if not dispatches():
         try:
             np.asarray(X)
         except Exception as error:
-            raise InvalidTypeError(
-                f"{owner}: X is an array of {place(X)}, which NumPy cannot read ({error})",
+            raise TypeError(
+                f"{owner}: X is an array of {place}, which NumPy cannot read ({error}). Remedy: "
                 "set the environment variable SCIPY_ARRAY_API=1 and call "
                 "sklearn.set_config(array_api_dispatch=True), to compute on the device of X; "
                 "or pass a NumPy array",
             ) from error
         return
     if not on_devices:
-        raise InvalidTypeError(
-            f"{owner}: X is an array of {place(X)}, but this learner works on NumPy arrays only",
-            "pass a NumPy array, or choose KitchenSinks or DoublyStochastic, which work on devices",
+        raise TypeError(
+            f"{owner}: X is an array of {place}, but this learner works on NumPy arrays only. "
+            "Remedy: pass a NumPy array, or choose KitchenSinks or DoublyStochastic, which work on "
+            "devices."
         )
     if is_jax_array(X):
         raise InvalidTypeError(
@@ -41,51 +39,51 @@ def check_readable(owner: str, X: Any, on_devices: bool) -> None:
             "pass a NumPy array, numpy.asarray(X)",
         )
     if "sparse" in str(getattr(X, "layout", "")):
-        raise InvalidTypeError(
-            f"{owner}: X is a sparse array of {place(X)}, but sparse rows must be SciPy's",
-            "pass a scipy.sparse.csr_matrix, or X.to_dense()",
+        raise TypeError(
+            f"{owner}: X is a sparse array of {place}, but sparse rows must be SciPy's. "
+            "Remedy: pass a scipy.sparse.csr_matrix, or X.to_dense()."
         )
     _check_no_gradient(owner, "X", X)
 
 
 def _check_no_gradient(owner: str, name: str, array: Any) -> None:
     if getattr(array, "requires_grad", False):
-        raise InvalidValueError(
-            f"{owner}: {name} is an array of {place(array)} that requires a gradient, but "
-            "learners compute none",
-            f"{name}.detach()",
+        raise ValueError(
+            f"{owner}: {name} is an array of {place_of(array)} that requires a gradient, but "
+            f"learners compute none. Remedy: {name}.detach()."
         )
 
 
-def check_together(owner: str, X: Any, **others: Any) -> None:
-    """Check that targets and weights are in NumPy, or in the library and on the device of X."""
+def check_together(owner: str, place: Place, **others: Any) -> None:
+    """Check that targets and weights are on the host, or at the place of the rows."""
     for name, array in others.items():
         _check_no_gradient(owner, name, array)
     if not dispatches():
         return
     for name, array in others.items():
-        if is_foreign(array) and place(array) != place(X):
-            raise InvalidValueError(
-                f"{owner}: {name} is an array of {place(array)}, but X is one of {place(X)}",
-                f"move {name} to where X is, or pass it as a NumPy array",
+        there = place_of(array)
+        if there is not HOST and there is not place:
+            raise ValueError(
+                f"{owner}: {name} is an array of {there}, but X is one of {place}. "
+                f"Remedy: move {name} to where X is, or pass it as a NumPy array."
             )
 
 
-def check_place(owner: str, X: Any, begun: str | None) -> None:
+def check_place(owner: str, place: Place, begun: Place | None) -> None:
     """Check that later rows are where the first were; ``begun`` is None for a model from a file."""
-    if begun is not None and place(X) != begun:
-        raise InvalidValueError(
-            f"{owner}: X is an array of {place(X)}, but the model was begun with rows of {begun}",
-            "move X there; or save and load the model, or pickle it: the copy works on any "
+    if begun is not None and place is not begun:
+        raise ValueError(
+            f"{owner}: X is an array of {place}, but the model was begun with rows of {begun}. "
+            "Remedy: move X there; or save and load the model, or pickle it: the copy works on any "
             "device. (Arrays of other libraries are read as NumPy's unless "
             "sklearn.set_config(array_api_dispatch=True) is called.)",
         )
 
 
-def check_double(owner: str, X: Any, dtype: Any, has_double: bool) -> None:
-    """Check that the device of X supports the precision."""
-    if np.dtype(dtype) == np.float64 and not has_double:
-        raise InvalidValueError(
-            f"{owner}: dtype='float64', but X is an array of {place(X)}, which does not support it",
-            "dtype='float32'",
+def check_double(owner: str, place: Place, dtype: np.dtype) -> None:
+    """Check that the place of the rows supports the precision."""
+    if dtype == np.float64 and not place.has_double:
+        raise ValueError(
+            f"{owner}: dtype='float64', but X is an array of {place}, which does not support "
+            "it. Remedy: dtype='float32'."
         )

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.devices import double, has_double, take, to_device_of, to_host
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import place_of, to_host
 from trickless.arrays.stated import Stated, check_array, check_count
 from trickless.neurons import Inputs, Neurons
 from trickless.rules import warn
@@ -53,7 +52,8 @@ class FirstBatch(Stated):
 
     def __init__(self, X: Any) -> None:
         rows = _some(X)
-        xp, missing = namespace(rows), namespace(rows).isnan(rows)
+        xp = place_of(rows).xp
+        missing = xp.isnan(rows)
         self.n_rows = X.shape[0]
         low, high = (
             to_host(best(xp.where(missing, xp.full_like(rows, sign * np.inf), rows), axis=0))
@@ -85,8 +85,8 @@ class FirstBatch(Stated):
         if self.warned:
             return self
         rows, new = _some(X), copy(self)
-        xp, times = namespace(rows), X.shape[0] / max(1, rows.shape[0])
-        low, high = (to_device_of(rows, end) for end in (self.low, self.high))
+        place, times = place_of(rows), X.shape[0] / max(1, rows.shape[0])
+        xp, low, high = place.xp, place.put(self.low), place.put(self.high)
         known = ~xp.isnan(rows)
         inside = (rows >= low) & (rows <= high)
         new.n_later = self.n_later + X.shape[0]
@@ -128,9 +128,10 @@ class FirstBatch(Stated):
 
     def _squares(self, rows: Any) -> np.ndarray:
         """Sum of the squares of the distances of rows to the mean of the first batch."""
-        xp = namespace(rows)
+        place = place_of(rows)
+        xp = place.xp
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = (rows - to_device_of(rows, self.mean)) ** 2
+            squares = (rows - place.put(self.mean)) ** 2
             squares = xp.where(xp.isnan(squares), xp.zeros_like(squares), squares)
             return to_host(xp.sum(squares, axis=0)).astype(float)
 
@@ -156,10 +157,11 @@ def warn_of_later_rows(
 def _some(X: Any) -> Any:
     """Some of the rows, spread evenly, in double precision if their device has it."""
     most = max(1, min(_ROWS, _VALUES // max(1, X.shape[1])))
-    rows = take(X, slice(None, None, max(1, -(-X.shape[0] // most))))
+    rows = X[:: max(1, -(-X.shape[0] // most)), ...]
     if scipy.sparse.issparse(rows):
         rows = rows.toarray()
-    return double(rows) if has_double(rows) else rows
+    place = place_of(rows)
+    return place.double(rows) if place.has_double else rows
 
 
 def _name(inputs: Inputs, column: int) -> str:

@@ -7,14 +7,11 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.devices import is_foreign
 from trickless.arrays.missing import is_masked, missing, unmasked
-from trickless.errors import InvalidTypeError, InvalidValueError
+from trickless.arrays.places import HOST, place_of
 from trickless.intake.labels import exactly, in_microseconds
-from trickless.neurons.patches import for_images
 from trickless.rules import shown
 from trickless.tables.encoder import why_no_number
-from trickless.tables.frames import is_frame
 from trickless.tables.times import DATES, DURATIONS, holds_times, kind_of_time
 
 _SINCE = (
@@ -36,11 +33,8 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
     are returned unchanged.
     """
     if scipy.sparse.issparse(y):
-        raise InvalidTypeError(
-            f"{owner}: y is sparse, but targets are dense",
-            "y.toarray()",
-        )
-    if y is None or is_foreign(y):
+        raise TypeError(f"{owner}: y is sparse, but targets are dense. Remedy: y.toarray().")
+    if y is None or place_of(y) is not HOST:
         return y
     given = unmasked(y)
     try:
@@ -63,40 +57,6 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
     if numeric:
         _check_numbers(owner, array)
     return array if numeric else in_microseconds(owner, "y", array)
-
-
-def of_arrays(X: Any) -> Any:
-    """Rows in a list as one array, if they are masked or objects; other rows are unchanged."""
-    if not isinstance(X, list | tuple):
-        return X
-    if any(isinstance(row, np.ma.MaskedArray) for row in X):
-        return np.ma.array(X)
-    try:
-        array = np.asarray(X)
-    except ValueError:  # of several lengths
-        return X
-    return array if array.dtype.kind in "OmM" else X
-
-
-def check_shape(owner: str, X: Any, n_features: int | None) -> None:
-    """Check the dimensions of rows that have a shape, and their columns unless they are named."""
-    shape = tuple(getattr(X, "shape", ()))
-    if len(shape) > 2:
-        raise InvalidValueError(
-            f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and columns",
-            f"{for_images('X', shape)}",
-        )
-    if n_features is None and shape[1:] == (0,):
-        raise InvalidValueError(
-            f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required",
-            "pass at least one column",
-        )
-    if n_features is not None and len(shape) == 2 and shape[1] != n_features and not is_frame(X):
-        raise InvalidValueError(
-            f"{owner}: X has {shape[1]} features, but {owner} is expecting {n_features} features "
-            "as input",
-            "pass the columns that the model was fitted to, in the same order",
-        )
 
 
 def check_there(owner: str, name: str, array: np.ndarray, what: str = "") -> None:

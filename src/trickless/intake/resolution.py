@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.devices import is_foreign, take, to_host
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import HOST, Place, place_of, to_host
 from trickless.arrays.sparse import dense_if_small
 from trickless.errors import InvalidValueError
 from trickless.intake.labels import exactly
@@ -26,12 +25,11 @@ _NOISE_OF_SPREAD, _NOISE_OF_VALUE = 2**-33, 2**-43
 _WHOLE = 2**53
 
 
-def check_overflow(owner: str, X: Any, dtype: Any) -> None:
+def check_overflow(owner: str, X: Any, dtype: Any, place: Place) -> None:
     """Check that finite inputs stay finite in the precision of the activations."""
     values = X.data if scipy.sparse.issparse(X) else X
-    xp = namespace(values)
-    if bool(xp.any(xp.isinf(values))):
-        raise InvalidValueError(
+    if bool(place.xp.any(place.xp.isinf(values))):
+        raise ValueError(
             f"{owner}: X contains a value too large for dtype={np.dtype(dtype).name!r}, whose "
             f"largest is {np.finfo(dtype).max:.1e}",
             "scale X (StandardScaler), or dtype='float64'",
@@ -47,8 +45,8 @@ def warn_of_resolution(
     only the distances between rows. With ``by_order``, the order of a column's values matters,
     however close they are.
     """
-    rows = dense_if_small(_some(X))
-    if scipy.sparse.issparse(rows):
+    rows = _some(X)
+    if scipy.sparse.issparse(rows) and scipy.sparse.issparse(rows := dense_if_small(rows)):
         return False
     if np.finfo(rows.dtype).eps >= 1e-3:
         return False
@@ -106,7 +104,8 @@ def _columns(values: Any) -> list[tuple[str, np.ndarray]]:
         ]
     if scipy.sparse.issparse(values):
         values = values.tocsr().data if values.dtype.kind in "iu" else ()
-    if is_foreign(values) and not namespace(values).isdtype(values.dtype, "integral"):
+    place = place_of(values)
+    if place is not HOST and not place.xp.isdtype(values.dtype, "integral"):
         return []
     try:
         array = np.asarray(to_host(values))
@@ -134,7 +133,7 @@ def merged(X: np.ndarray, dtype: Any) -> np.ndarray:
 
 def _some(X: Any) -> Any:
     """Rows that are checked, on the host."""
-    return to_host(take(X, slice(None, None, max(1, X.shape[0] // _ROWS))))
+    return to_host(X[:: max(1, X.shape[0] // _ROWS), ...])
 
 
 def _told_apart(rows: np.ndarray, dtype: Any) -> tuple[np.ndarray, np.ndarray]:

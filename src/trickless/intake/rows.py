@@ -8,15 +8,13 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import validate_data
 
-from trickless.arrays.devices import dispatches, has_double, is_foreign, place, take, to_host
 from trickless.arrays.missing import is_masked, missing, unmasked
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import HOST, Place, dispatches, place_of, to_host
 from trickless.arrays.sparse import canonical, check_rows
 from trickless.arrays.stated import Stated, check_array, check_is, check_same
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.device_checks import check_double, check_place, check_readable, check_together
-from trickless.intake.gaps import missing_by_column, warn_of_gaps
-from trickless.intake.given import as_targets, check_shape, of_arrays
+from trickless.intake.given import as_targets
 from trickless.intake.resolution import (
     check_overflow,
     merged,
@@ -26,7 +24,9 @@ from trickless.intake.resolution import (
 from trickless.intake.weights import check_weights
 from trickless.neurons import Inputs, Neurons
 from trickless.neurons.forms import why_ambiguous
+from trickless.neurons.patches import for_images
 from trickless.rules import with_remedies
+from trickless.tables.categories import warn_of_missing
 from trickless.tables.encoder import TableEncoder, why_no_numbers, why_no_table
 from trickless.tables.frames import (
     is_frame,
@@ -151,8 +151,8 @@ class Rows(Stated):
     ----------
     encoder : TableEncoder or None
         What the columns hold, if the learner accepts tables and the first batch was a data frame.
-    place : str or None
-        Library and device of the first batch. None for a model from a file, which accepts any.
+    place : Place or None
+        Place of the first batch. None for a model from a file, which accepts any.
     resolved : bool
         Whether the first batch keeps its digits in the learner's precision. If not, there was a
         warning.
@@ -170,7 +170,7 @@ class Rows(Stated):
         self.dtype = np.dtype(dtype)
         self.kind = kind
         self.encoder: TableEncoder | None = None
-        self.place: str | None = None
+        self.place: Place | None = None
         self.labels_beside_rows = False
         self.resolved = True
 
@@ -180,7 +180,7 @@ class Rows(Stated):
         check_is("encoder", self.encoder, TableEncoder | None)
         for name in ("numeric", "labels_beside_rows", "resolved"):
             check_is(name, getattr(self, name), bool | np.bool_)
-        check_is("place", self.place, str | None)
+        check_is("place", self.place, Place | None)
         if self.had_gaps is not None:
             check_array("had_gaps", self.had_gaps, "b1", (None,))
         check_is("dtype", self.dtype, np.dtype)
@@ -192,47 +192,54 @@ class Rows(Stated):
         A learner without targets has y = None. Sets ``n_features_in_`` and ``feature_names_in_`` of
         the learner.
         """
-        check_together(self.owner, X, y=y, sample_weight=sample_weight)
-        self.labels_beside_rows = dispatches() and is_foreign(y)
+        place = place_of(X)
+        check_together(self.owner, place, y=y, sample_weight=sample_weight)
+        self.labels_beside_rows = dispatches() and place_of(y) is not HOST
         if y is None and not learner.__sklearn_tags__().target_tags.required:
-            X = self._validated(learner, X, "no_validation", reset=True)
+            X = self._validated(learner, X, "no_validation", place, reset=True)
         else:
-            X, y = self._validated(learner, X, to_host(y), reset=True)
+            X, y = self._validated(learner, X, to_host(y), place, reset=True)
+        self.place = place = place if dispatches() else HOST
         self.kind.check(self.owner, X)
-        self.place = place(X)
-        weight = check_weights(self.owner, to_host(sample_weight), X)
+        weight = check_weights(self.owner, to_host(sample_weight), X.shape[0])
         X, y, weight = that_count(self.kind.points(self.owner, X, True), y, weight)
         names = getattr(learner, "feature_names_in_", None)
-        X = self._in_precision(X, first=True, names=names)
+        X = self._in_precision(X, place, first=True, names=names)
         self._see_gaps(learner, X)
         return X, y, weight
 
     def later(self, learner: Any, X: Any, y: Any, sample_weight: Any, may_be_empty: bool) -> Batch:
         """The same for a later batch. If it may be empty, all weights may be 0."""
-        check_together(self.owner, X, y=y, sample_weight=sample_weight)
-        X, y = self._validated(learner, X, to_host(y), reset=False)
-        self._check_kind(X)
+        place = place_of(X)
+        check_together(self.owner, place, y=y, sample_weight=sample_weight)
+        X, y = self._validated(learner, X, to_host(y), place, reset=False)
+        place = self._checked_place(X, place)
         self.kind.check_later(self.owner)
-        weight = check_weights(self.owner, to_host(sample_weight), X, may_be_empty)
+        weight = check_weights(self.owner, to_host(sample_weight), X.shape[0], may_be_empty)
         X, y, weight = that_count(X, y, weight)
         if len(y):
-            X = self._in_precision(X)
+            X = self._in_precision(X, place)
             self._see_gaps(learner, X)
         return X, y, weight
 
     def to_predict(self, learner: Any, X: Any) -> Any:
         """Rows for prediction, validated and in the learner's precision."""
-        X = self._validated(learner, X, "no_validation", reset=False)
-        self._check_kind(X)
-        X = self._in_precision(self.kind.points(self.owner, X, False))
+        place = place_of(X)
+        X = self._validated(learner, X, "no_validation", place, reset=False)
+        place = self._checked_place(X, place)
+        X = self._in_precision(self.kind.points(self.owner, X, False), place)
         if self.had_gaps is not None:
-            warn_of_gaps(self.owner, X, self.inputs(learner, X.shape[1]), self.had_gaps)
+            inputs = self.inputs(learner, X.shape[1])
+            counts = np.where(self.had_gaps, 0, _missing_by_column(X, inputs))
+            for j in np.flatnonzero(counts).tolist():
+                name = inputs.names[j] if inputs.names else j
+                warn_of_missing(self.owner, name, int(counts[j]), X.shape[0])
         return X
 
     def _see_gaps(self, learner: Any, X: Any) -> None:
         """Keep in mind which columns of training rows have missing values."""
         if self.kind.tables and not scipy.sparse.issparse(X):
-            found = missing_by_column(X, self.inputs(learner, X.shape[1])) > 0
+            found = _missing_by_column(X, self.inputs(learner, X.shape[1])) > 0
             self.had_gaps = found if self.had_gaps is None else self.had_gaps | found
 
     def inputs(self, learner: Any, n_features: int) -> Inputs:
@@ -243,16 +250,21 @@ class Rows(Stated):
             return Inputs(np.zeros(n_features, dtype=int), names)
         return Inputs(self.encoder.n_categories, names)
 
-    def _check_kind(self, X: Any) -> None:
+    def _checked_place(self, X: Any, place: Place) -> Place:
+        """The place of later rows, after checks of the place and the kind of the rows."""
         self.kind.check(self.owner, X)
-        check_place(self.owner, X, self.place)
+        place = place if dispatches() else HOST
+        check_place(self.owner, place, self.place)
+        return place
 
-    def _validated(self, learner: Any, X: Any, y: Any, reset: bool) -> Any:
+    def _validated(self, learner: Any, X: Any, y: Any, place: Place, reset: bool) -> Any:
         """Rows, and targets if there are any, as arrays of finite numbers."""
-        check_shape(self.owner, X, None if reset else learner.n_features_in_)
-        X = canonical_rows(self.owner, X)
-        numbered = is_frame(X) and self._is_numbered(learner, X, reset)
-        if is_frame(X):
+        frame = is_frame(X)
+        self._check_shape(X, None if reset or frame else learner.n_features_in_, reset)
+        if scipy.sparse.issparse(X):
+            X = canonical_rows(self.owner, X)
+        numbered = frame and self._is_numbered(learner, X, reset)
+        if frame:
             X = with_names_as_text(X, () if reset else getattr(learner, "feature_names_in_", ()))
             if (why := why_ambiguous(X.columns)) is not None:
                 raise InvalidValueError(
@@ -260,11 +272,11 @@ class Rows(Stated):
                     "keep one of them",
                 )
         if self.kind.tables:
-            X = self._encoded(learner, X, reset, numbered)
-        elif is_frame(X):
+            X = self._encoded(learner, X, frame, reset, numbered)
+        elif frame:
             X = with_times_as_days(X)
         has_targets = not (isinstance(y, str) and y == "no_validation")
-        if has_targets or reset:
+        if (has_targets or reset) and not _are_floats(X):
             warn_of_rounded_integers(self.owner, "X", X)
         if has_targets:
             y = as_targets(self.owner, y, self.numeric)
@@ -273,8 +285,13 @@ class Rows(Stated):
         if numbered:
             X = unnamed(X)
         X = self._as_numbers(X)
-        check_readable(self.owner, X, self.kind.devices)
-        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": _precisions(X), "reset": reset}
+        dtypes: tuple[Any, ...] = _FLOATS
+        if place is not HOST:
+            check_readable(self.owner, X, place, self.kind.devices)
+            if dispatches():
+                dtypes = (place.xp.float32,)
+                dtypes = (place.xp.float64, *dtypes) if place.has_double else dtypes
+        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": dtypes, "reset": reset}
         if self.kind.tables:
             options["ensure_all_finite"] = "allow-nan"
         if has_targets:
@@ -289,13 +306,33 @@ class Rows(Stated):
                 raise
             raise ValueError(f"{self.owner}: {why}") from error
 
+    def _check_shape(self, X: Any, n_features: int | None, reset: bool) -> None:
+        """Check the dimensions of rows that have a shape, and their columns unless those vary."""
+        shape, owner = tuple(getattr(X, "shape", ())), self.owner
+        if len(shape) > 2:
+            raise ValueError(
+                f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and "
+                f"columns. Remedy: {for_images('X', shape)}."
+            )
+        if reset and shape[1:] == (0,):
+            raise ValueError(
+                f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required. "
+                "Remedy: pass at least one column."
+            )
+        if n_features is not None and len(shape) == 2 and shape[1] != n_features:
+            raise ValueError(
+                f"{owner}: X has {shape[1]} features, but {owner} is expecting {n_features} "
+                "features as input. Remedy: pass the columns that the model was fitted to, in the "
+                "same order."
+            )
+
     def _as_numbers(self, X: Any) -> Any:
         """An array without a mask, with times as days; objects that are missing become NaN.
 
         Families that take no missing values refuse them. Other rows are unchanged.
         """
-        X = of_arrays(X)
-        if not isinstance(X, np.ndarray):
+        X = _of_arrays(X)
+        if not isinstance(X, np.ndarray) or _are_floats(X):
             return X
         objects = X.dtype.kind == "O"
         has_gaps = is_masked(X) or (objects and bool(missing(X).any()))
@@ -342,33 +379,29 @@ class Rows(Stated):
             )
         return are_places
 
-    def _encoded(self, learner: Any, X: Any, reset: bool, numbered: bool) -> Any:
+    def _encoded(self, learner: Any, X: Any, frame: bool, reset: bool, numbered: bool) -> Any:
         """A data frame as numbers, with codes for categories; other rows unchanged."""
         if reset:
-            self.encoder = TableEncoder(self.owner, X) if is_frame(X) else None
+            self.encoder = TableEncoder(self.owner, X) if frame else None
             if self.encoder is not None:
                 self.encoder.warn_of_names(self.owner, X)
-        elif self.encoder is not None and is_frame(X):
+        elif self.encoder is not None and frame:
             with with_remedies(self.owner):  # names before types
                 rows = unnamed(X) if numbered else X
                 validate_data(learner, rows, reset=False, skip_check_array=True)
-        return X if self.encoder is None else self.encoder(self.owner, unmasked(of_arrays(X)))
+        return X if self.encoder is None else self.encoder(self.owner, unmasked(_of_arrays(X)))
 
-    def _in_precision(self, X: Any, first: bool = False, names: Any = None) -> Any:
+    def _in_precision(self, X: Any, place: Place, first: bool = False, names: Any = None) -> Any:
         """Rows in the learner's precision; warns if the first batch loses too much by it."""
-        check_double(self.owner, X, self.dtype, has_double(X))
+        check_double(self.owner, place, self.dtype)
         if self.encoder is not None:
             if first:
                 self.encoder.settle(X, merged(X, self.dtype))
             X = self.encoder.relative(X)
         with np.errstate(over="ignore"):
-            if on_host(X):
-                converted = X.astype(self.dtype, copy=False)
-            else:
-                xp = namespace(X)
-                converted = xp.astype(X, getattr(xp, self.dtype.name), copy=False)
+            converted = place.astype(X, self.dtype)
         if converted is not X:
-            check_overflow(self.owner, converted, self.dtype)
+            check_overflow(self.owner, converted, self.dtype, place)
         if first:
             kind = self.kind
             poor = warn_of_resolution(self.owner, X, self.dtype, kind.apart, kind.by_order, names)
@@ -391,12 +424,30 @@ def canonical_rows(owner: str, X: Any) -> Any:
         ) from error
 
 
-def _precisions(X: Any) -> tuple[Any, ...]:
-    """Precisions that are kept; rows in other precisions are converted to the first of them."""
-    if not (dispatches() and is_foreign(X)):
-        return _FLOATS
-    xp = namespace(X)
-    return (xp.float64, xp.float32) if has_double(X) else (xp.float32,)
+def _are_floats(X: Any) -> bool:
+    """Whether rows are an array of NumPy, or a sparse matrix, of floating-point numbers alone."""
+    is_plain = type(X) is np.ndarray or scipy.sparse.issparse(X)
+    return is_plain and X.dtype.kind == "f"
+
+
+def _missing_by_column(X: Any, inputs: Inputs) -> np.ndarray:
+    """Count the missing values of each column of validated rows."""
+    place = place_of(X)
+    code = place.put(np.where(inputs.n_categories > 0, inputs.n_categories - 2.0, np.nan))
+    return to_host(place.xp.count_nonzero(place.xp.isnan(X) | (code == X), axis=0))
+
+
+def _of_arrays(X: Any) -> Any:
+    """Rows in a list as one array, if they are masked or objects; other rows are unchanged."""
+    if not isinstance(X, list | tuple):
+        return X
+    if any(isinstance(row, np.ma.MaskedArray) for row in X):
+        return np.ma.array(X)
+    try:
+        array = np.asarray(X)
+    except ValueError:  # of several lengths
+        return X
+    return array if array.dtype.kind in "OmM" else X
 
 
 def precision_of(X: Any) -> str:
@@ -411,4 +462,4 @@ def that_count(X: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, A
     if weight is None or weight.all():
         return X, y, weight
     kept = weight > 0
-    return take(X, kept), None if y is None else y[kept], weight[kept]
+    return place_of(X).take(X, kept), None if y is None else y[kept], weight[kept]

@@ -17,9 +17,9 @@ _REMEDY = "one finite number of at least 0 for each row, in a NumPy array"
 
 
 def check_weights(
-    owner: str, sample_weight: Any, X: Any, may_be_empty: bool = False
+    owner: str, sample_weight: Any, n_rows: int, may_be_empty: bool = False
 ) -> np.ndarray | None:
-    """Validate sample weights; None stays None, and a number is the weight of every row.
+    """Validate the weights of rows; None stays None, and a number is the weight of every row.
 
     At least one weight must be positive, unless the batch may be empty.
     """
@@ -27,12 +27,12 @@ def check_weights(
         return None
     weight = _as_numbers(owner, sample_weight)
     if weight.ndim == 0:
-        weight = np.full(X.shape[0], float(weight))
-    if weight.shape != (X.shape[0],):
-        raise InvalidValueError(
-            f"{owner}: sample_weight has the shape {weight.shape}, but {X.shape[0]} rows need one "
-            f"weight each: shape {(X.shape[0],)}",
-            f"{_REMEDY}; numpy.ravel() of a column",
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"{owner}: sample_weight has the shape {weight.shape}, but {n_rows} rows need one "
+            f"weight each: shape {(n_rows,)}. Remedy: {_REMEDY}; numpy.ravel() of a "
+            "column."
         )
     wrong = ~np.isfinite(weight) | (weight < 0)
     if wrong.any():

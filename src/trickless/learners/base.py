@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from trickless.arrays.devices import is_foreign, to_device_of, to_host
+from trickless.arrays.places import HOST, place_of, to_device_of, to_host
 from trickless.arrays.stated import (
     Stated,
     check_array,
@@ -273,7 +273,7 @@ class Regressor(RegressorMixin, Learner):
         with with_remedies(owner):
             y = self._scored(y)
             sample_weight = _scored_by(owner, y, sample_weight)
-            if not is_foreign(y):
+            if place_of(y) is HOST:
                 check_scale(owner, np.asarray(y, dtype=np.float64), np.dtype(np.float64))
             return super().score(X, y, sample_weight)
 
@@ -429,9 +429,9 @@ class Classifier(ClassifierMixin, Learner):
 
 def _scored_by(owner: str, y: Any, sample_weight: Any) -> Any:
     """Validated weights of rows that are scored; arrays of other libraries are unchanged."""
-    if sample_weight is None or is_foreign(sample_weight):
+    if sample_weight is None or place_of(sample_weight) is not HOST:
         return sample_weight
-    return check_weights(owner, sample_weight, np.empty((_num_samples(y), 0)))
+    return check_weights(owner, sample_weight, _num_samples(y))
 
 
 def store(learner: Learner, arguments: dict[str, Any]) -> None:

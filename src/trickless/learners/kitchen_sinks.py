@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.devices import to_device_of
+from trickless.arrays.places import to_device_of
 from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_is
 from trickless.arrays.states import in_one_state, snapshot

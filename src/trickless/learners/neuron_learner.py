@@ -9,8 +9,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.devices import take
-from trickless.arrays.namespaces import on_host
+from trickless.arrays.places import HOST, place_of
 from trickless.arrays.stated import check_is, check_same
 from trickless.errors import MissingAttributeError
 from trickless.functions.network import check_alike
@@ -199,7 +198,7 @@ def _warn_of_linear(
 ) -> None:
     """Warn if a linear function of many features predicts much better than the neurons."""
     family, n_neurons = learner.neurons_, learner._planned_neurons
-    if not on_host(X):
+    if learner.rows_.place is not HOST:
         return
     sample = X, targets, weight, learner.seed_, learner.n_jobs
     found = compare_with_linear(family, n_neurons, *sample)
@@ -277,13 +276,13 @@ def see_later_rows(learner: NeuronLearner, X: Any) -> None:
 
 def try_neurons(learner: NeuronLearner, X: Any, first: bool = False) -> None:
     """Check on a few rows that a few neurons behave as their family declares."""
-    family, rows, trial = learner.neurons_, take(X, slice(_TRIAL_ROWS)), _trial(learner)
-    there = moved(trial, rows)
+    family, place, trial = learner.neurons_, place_of(X), _trial(learner)
+    rows, there = X[: min(_TRIAL_ROWS, X.shape[0]), ...], moved(trial, place)
     check_family(family, rows, there, learner._bounded)
     if first:
         check_same_draws(type(family).__name__, trial, _trial(learner))
         check_rows_alone(family, rows, there)
-        if on_host(rows) and learner.rows_.dtype == np.float32 and learner.rows_.resolved:
+        if place is HOST and learner.rows_.dtype == np.float32 and learner.rows_.resolved:
             warn_of_rounding(family, rows, trial, _trial(learner, np.float64))
 
 

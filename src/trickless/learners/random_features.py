@@ -14,14 +14,12 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.devices import empty, to_host
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import HOST, place_of, to_host
 from trickless.arrays.sparse import checked_csr
 from trickless.arrays.stated import check_count, check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
-from trickless.errors import InvalidValueError
-from trickless.functions.alike import map_rows_alike
+from trickless.functions.activations import map_rows_alike
 from trickless.functions.network import check_source
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
 from trickless.intake.given import as_targets
@@ -342,23 +340,23 @@ class RandomFeatures(TransformerMixin, NeuronLearner):
     def _of_rows(self, X: Any) -> Any:
         """The random features of validated rows."""
         family, n_neurons = self.neurons_, self._n_drawn
-        scale = self.scale_ * n_neurons**-0.5
+        scale, place = self.scale_ * n_neurons**-0.5, place_of(X)
         with linear_algebra(self.n_jobs):
-            if family.one_hot and self.sparse_output and on_host(X):
+            if family.one_hot and self.sparse_output and place is HOST:
                 return self._indicators(X, scale)
             n_columns = n_neurons * family.width
-            out = empty((X.shape[0], n_columns), X, self.rows_.dtype)
+            out, xp = place.empty((X.shape[0], n_columns), self.rows_.dtype), place.xp
 
             def fill(rows: slice, some: Any) -> None:
-                n_rows = min(rows.stop, X.shape[0]) - rows.start
-                for where, weights in self.source_.pieces(0, n_neurons, some):
-                    Z, xp = family(some, weights)[:n_rows, ...], namespace(some)
+                n_rows = rows.stop - rows.start
+                for where, weights in self.source_.pieces(0, n_neurons, place):
+                    Z = family(some, weights)[:n_rows, ...]
                     Z = xp.reshape(Z, (n_rows, family.width, -1))
                     Z = xp.reshape(xp.permute_dims(Z, (0, 2, 1)), (n_rows, -1))
                     columns = slice(where.start * family.width, where.stop * family.width)
-                    out[rows.start : rows.start + n_rows, columns] = Z * scale
+                    out[rows, columns] = Z * scale
 
-            map_rows_alike(fill, X, n_columns, self.n_jobs)
+            map_rows_alike(fill, X, n_columns, self.n_jobs, place)
         check_finite_activations(type(family).__name__, out)
         return out
 

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from trickless.arrays.devices import take, to_host
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import namespace, place_of, to_host
 from trickless.arrays.stated import Stated, check_array, check_count, check_is
 from trickless.neurons.checks import check_activations, check_columns, check_kernel_rows
 from trickless.rules import MOST_THINGS, Rule, check_parameters, is_real, plain, warn
@@ -436,7 +435,7 @@ def sample_rows(
             "Gaussian(length_scale=1.0)."
         )
     numbers, weight = sample_numbers(n, rng, size, sample_weight)
-    return to_host(X if n <= size else take(X, numbers)), weight
+    return to_host(X if n <= size else place_of(X).take(X, numbers)), weight
 
 
 def sample_numbers(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import namespace
 from trickless.arrays.stated import Stated, check_array, check_count, check_list, check_same
 from trickless.arrays.threads import map_blocks
 
@@ -74,7 +74,7 @@ class Bins(Stated):
 
     def __call__(self, X: Any, n_jobs: int | None = 1) -> Any:
         """Map rows to bins: bytes of shape (n_rows, n_features), with contiguous columns."""
-        if not on_host(X):
+        if not isinstance(X, np.ndarray):
             xp = namespace(X)
             columns = [self._column(X[:, j], j, xp) for j in range(X.shape[1])]
             return xp.stack(columns, axis=1)

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.devices import take, to_device_of, to_host
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import namespace, to_device_of, to_host
 from trickless.arrays.stated import check_array
 from trickless.arrays.threads import ROWS_PER_BLOCK, linear_algebra, row_blocks
 from trickless.errors import StreamChangedError
@@ -77,7 +76,7 @@ class Block(Composed):
         each = coef_of_draws(coef, part.width, r) * float(1 / np.sqrt(r))
         draws = self._draws(X, weights)
         blocks = row_blocks(X.shape[0], ROWS_PER_BLOCK) or [slice(0, 0)]
-        return namespace(coef).concat([part.combine(take(X, rows), draws, each) for rows in blocks])
+        return namespace(coef).concat([part.combine(X[rows, ...], draws, each) for rows in blocks])
 
     def _draws(self, X: Any, weights: Weights) -> Weights:
         """Draw some neurons on the device of X, the first draws of all neurons first."""

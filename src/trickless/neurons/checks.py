@@ -11,10 +11,8 @@ import scipy.sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
-from trickless.arrays.devices import place, take, to_host
 from trickless.arrays.missing import unmasked
-from trickless.arrays.namespaces import namespace, on_host
-from trickless.errors import InvalidTypeError, InvalidValueError, remedy_in
+from trickless.arrays.places import HOST, namespace, place_of, to_host
 from trickless.rules import check_value, count, positive, warn, with_remedies
 
 #: Rounding may change this share of activations by a lot, for neurons with steps.
@@ -301,7 +299,7 @@ def check_rows_alone(neurons: Any, X: Any, weights: Any) -> None:
     half = X.shape[0] // 2
     if not half:  # a family does not have to accept an empty X
         return
-    fewer = activations_to_host(name, neurons, take(X, slice(half)), weights)
+    fewer = activations_to_host(name, neurons, X[:half, ...], weights)
     apart = abs(fewer - Z[:half]) > 1e-3 * abs(Z).max(initial=0)
     if apart.mean() > _FEW_APART:
         raise InvalidValueError(
@@ -314,20 +312,20 @@ def check_rows_alone(neurons: Any, X: Any, weights: Any) -> None:
 
 def activations_to_host(name: str, neurons: Any, X: Any, weights: Any) -> np.ndarray:
     """Evaluate a few rows, check the device of the activations, and copy them to the host."""
-    if on_host(X):
+    place = place_of(X)
+    if place is HOST:
         return np.asarray(neurons(X, weights))
     try:
         Z = neurons(X, weights)
-        there = place(Z)
+        there = place_of(Z)
     except Exception as error:
-        raise InvalidTypeError(
-            f"{name}.activate does not work on arrays of {place(X)}: {error!r}",
-            "pass NumPy "
-            "arrays, or use the functions of array_api_compat.array_namespace(X) in activate",
+        raise TypeError(
+            f"{name}.activate does not work on arrays of {place}: {error!r}. Remedy: pass NumPy "
+            "arrays, or use the functions of array_api_compat.array_namespace(X) in activate."
         ) from error
-    if there != place(X):
-        raise InvalidTypeError(
-            f"{name}.activate returned an array of {there} for rows of {place(X)}",
-            "use the functions of array_api_compat.array_namespace(X) in activate",
+    if there is not place:
+        raise TypeError(
+            f"{name}.activate returned an array of {there} for rows of {place}. Remedy: use "
+            "the functions of array_api_compat.array_namespace(X) in activate."
         )
     return to_host(Z)

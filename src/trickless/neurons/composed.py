@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_list, check_same
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import OPERATORS, Inputs, Neurons, Relevance, Weights

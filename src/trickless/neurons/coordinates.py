@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import namespace
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 from trickless.rules import positive

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import binom
 
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import namespace, place_of
 from trickless.neurons.base import Neurons, Weights
 from trickless.neurons.dense import Dense
 from trickless.neurons.unit_sphere import angles
@@ -94,7 +94,7 @@ class Deep(Dense):
 
     def activate(self, X: Any, weights: Weights) -> Any:
         U, n = self.prepare(X), weights[0].shape[0]
-        most = _CELLS if on_host(X) else _CELLS_ON_DEVICE
+        most = place_of(X).sized(_CELLS, _CELLS_ON_DEVICE)
         at_once = most // max(1, X.shape[0] * max(self.hidden, default=1)) or 1
         groups = [slice(i, min(i + at_once, n)) for i in range(0, max(1, n), at_once)]
         parts = [self._networks(U, *(W[some, ...] for W in weights)) for some in groups]

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special
 from scipy.sparse import issparse
 
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import namespace
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import Projected
 from trickless.neurons.unit_sphere import angles, append_constant, unit_rows

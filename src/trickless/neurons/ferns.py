@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_same
 from trickless.neurons.base import Weights
 from trickless.neurons.projected import check_features, project, project_pairs

@@ -16,8 +16,8 @@ import sklearn
 from scipy.sparse import issparse
 from scipy.spatial.distance import pdist
 
-from trickless.arrays.devices import cosines_and_sines
 from trickless.arrays.distances import squared_distances
+from trickless.arrays.places import namespace
 from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.stated import check_array, check_is
 from trickless.errors import InvalidValueError
@@ -146,9 +146,21 @@ class Fourier(Projected):
         return cosines_and_sines(t)
 
 
+def cosines_and_sines(t: Any) -> Any:
+    """Compute cosines of a matrix, and its sines as further columns, without a copy for NumPy."""
+    if not isinstance(t, np.ndarray):
+        xp = namespace(t)
+        return xp.concat((xp.cos(t), xp.sin(t)), axis=1)
+    n_rows, n = t.shape
+    both = np.empty((n_rows, 2 * n), t.dtype)
+    np.cos(t, out=both[:, :n])
+    np.sin(t, out=both[:, n:])
+    return both
+
+
 def _median_distance(X: Any, weight: np.ndarray, metric: str) -> float:
     """Median distance of distinct rows. A row of weight 2 counts as two; 1 if there are none."""
-    X = dense_if_small(X)
+    X = dense_if_small(X) if issparse(X) else X
     X = X.astype(np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
     # In units of this power of 2, no square overflows and some do not vanish.
     unit = float(np.ldexp(0.5, np.frexp(abs(X).max())[1])) or 1.0

@@ -8,8 +8,7 @@ import numpy as np
 import sklearn
 from scipy.sparse import issparse
 
-from trickless.arrays.devices import to_host
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import namespace, to_host
 from trickless.arrays.stated import check_array
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Weights

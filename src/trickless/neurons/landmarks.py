@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from trickless.arrays.devices import to_device_of, to_host
+from trickless.arrays.places import to_device_of, to_host
 from trickless.arrays.sparse import check_rows
 from trickless.arrays.stated import check_array, check_count, check_is
 from trickless.errors import InvalidValueError

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.namespaces import namespace, on_host
-from trickless.arrays.readings import Readings
+from trickless.arrays.places import HOST, namespace, place_of
 from trickless.arrays.stated import check_array, check_number, check_same
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import OPERATORS, Neurons, Weights
@@ -156,7 +155,7 @@ class Mixture(Composed):
         return pairs
 
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
-        if isinstance(X, Readings) or not on_host(X):
+        if isinstance(X, Readings) or place_of(X) is not HOST:
             return X
         parts = [part.read(X, n_jobs) for part in self.parts_]
         return X if all(part is X for part in parts) else Readings(parts, X.dtype)
@@ -190,6 +189,37 @@ class Mixture(Composed):
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         parts = [part.closed_form(X, Y) for part in self.parts_]
         return np.tensordot(self._weights, np.array(parts), axes=1)
+
+
+class Readings:
+    """The same rows in the forms that the families of a mixture read, on the host.
+
+    ``parts`` has one form for each family. Rows are selected from all parts together. ``dtype`` is
+    the precision of the original rows.
+    """
+
+    def __init__(self, parts: list[Any], dtype: Any) -> None:
+        self.parts = parts
+        self.dtype = np.dtype(dtype)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows, and of columns."""
+        n_rows, n_columns = self.parts[0].shape
+        return n_rows, n_columns
+
+    def __getitem__(self, where: Any) -> Readings:
+        taken = {id(part): part for part in self.parts}  # families may share a part
+        taken = {key: _some(part, where) for key, part in taken.items()}
+        return Readings([taken[id(part)] for part in self.parts], self.dtype)
+
+
+def _some(rows: Any, where: Any) -> Any:
+    """Select some of the rows. Contiguous columns stay contiguous."""
+    by_column = isinstance(rows, np.ndarray) and rows.flags.f_contiguous
+    if by_column and isinstance(where, np.ndarray) and where.dtype != bool:
+        return np.take(rows.T, where, axis=1).T
+    return rows[where]
 
 
 OPERATORS["sum"] = lambda a, b: Mixture([a, b], [1, 1])

@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import device
 from scipy.sparse import issparse
 
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Inputs, Neurons, Weights

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import namespace, place_of
 from trickless.arrays.stated import check_array, check_count, check_list
 from trickless.errors import InvalidValueError
 from trickless.neurons.base import Neurons, Weights, sample_rows
@@ -176,7 +176,7 @@ class Patches(Neurons):
         """Compute pooled responses of n filters, a few rows at a time."""
         xp = namespace(X)
         numbers = prod(self._positions) * (self._size + 1 + n)
-        most = _BYTES if on_host(X) else _BYTES_ON_DEVICE
+        most = place_of(X).sized(_BYTES, _BYTES_ON_DEVICE)
         step = max(1, 8 * most // (xp.finfo(X.dtype).bits * numbers))
         parts = []
         for start in range(0, max(X.shape[0], 1), step):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array
 from trickless.neurons.base import Neurons, Weights
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import ndtr
 
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array
 from trickless.neurons.base import Neurons, Relevance, Weights, sample_rows
 from trickless.neurons.bins import midpoints

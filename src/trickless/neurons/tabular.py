@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.devices import to_host
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import namespace, to_host
 from trickless.arrays.stated import check_array, check_count, check_is, check_list, check_same
 from trickless.neurons.base import Neurons, Weights, sample_rows
 from trickless.neurons.bins import midpoints
@@ -242,7 +241,9 @@ def _term(x: Any, slope: Any, offset: Any, missing: Any) -> Any:
     xp = namespace(x)
     t = x * slope[:, None] + offset[:, None]
     gaps = xp.isnan(t)
-    if on_host(t) and not gaps.any():  # on a device, this question would wait for its work
+    if (
+        isinstance(t, np.ndarray) and not gaps.any()
+    ):  # on a device, this question would wait for its work
         return t
     return xp.where(gaps, missing[:, None], t)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
-from trickless.arrays.devices import to_device_of, to_host
+from trickless.arrays.places import to_device_of, to_host
 from trickless.arrays.sparse import canonical
 from trickless.arrays.threads import row_blocks
 from trickless.neurons.base import Neurons, Weights

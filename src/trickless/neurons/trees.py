@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.loops import MOST_LEVELS, check_cuts, loops
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import namespace
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
 from trickless.arrays.threads import row_blocks
 from trickless.neurons.base import Neurons, Weights, sample_rows
@@ -179,14 +179,14 @@ class Trees(Neurons):
 
     def leaves(self, X: Any, weights: Weights) -> np.ndarray:
         """Find the leaf of each row in each tree, shape (n_rows, n)."""
-        if not on_host(X):
+        if not isinstance(X, np.ndarray):
             return self._leaves(namespace(X), self.read(X), *weights)
         bins = self.read(X).T
         leaf = list(loops(bins.shape[1] * len(weights[0])).leaves(bins, *weights))
         return np.stack(leaf, axis=1) if leaf else np.empty((bins.shape[1], 0), dtype=np.intp)
 
     def combine(self, X: Any, weights: Weights, coef: Any) -> Any:
-        if not on_host(X):
+        if not isinstance(X, np.ndarray):
             return self._gathered(X, weights, coef)
         bins = self.read(X).T
         columns, sets = weights

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from trickless.arrays.places import HOST
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import evaluate, together
 from trickless.functions.stream import Purpose, generator
@@ -160,7 +161,7 @@ def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | No
         by_feature = X[rows].T @ by_t
         slopes[rows.start] = np.einsum("jk,kj->j", by_feature, frequencies, dtype=np.float64)
 
-    evaluate(family, together(weights), X, len(z_mean), of_rows, comparison.n_jobs)
+    evaluate(family, together(weights), X, len(z_mean), of_rows, comparison.n_jobs, place=HOST)
     return np.sum([slopes[start] for start in sorted(slopes)], axis=0)
 
 

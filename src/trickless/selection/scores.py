@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
-from trickless.arrays.devices import take, to_host
+from trickless.arrays.places import HOST, place_of, to_host
 from trickless.arrays.sparse import dense_if_small
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.functions.activations import activations, together
@@ -58,7 +59,8 @@ class Comparison:
         if len(rows) > most:
             rng = generator(seed, purpose, 2 * number)
             rows = np.sort(rng.choice(rows, most, replace=False))
-        self.X, self.targets = dense_if_small(to_host(take(X, rows))), targets[rows]
+        X = to_host(place_of(X).take(X, rows))
+        self.X, self.targets = dense_if_small(X) if issparse(X) else X, targets[rows]
         if dtype is not None:
             self.X = self.X.astype(dtype, copy=False)
         self.weight = None if weight is None else weight[rows]
@@ -100,14 +102,15 @@ class Comparison:
 
     def moments(self, family: Neurons, weights: Weights) -> Moments:
         """Compute moments of the activations and targets of all rows."""
-        n_columns = self._n_neurons * family.width
+        n = self._n_neurons
+        n_columns = n * family.width
         constant = np.ptp(self.targets, axis=0) == 0  # so that their variance is exactly 0
         origin = np.where(constant, self.targets[0], self.targets.mean(axis=0))
         statistics = Statistics(n_columns, origin)
         least = least_ridge(len(self.targets))
         for panel in row_blocks(len(self.targets), max(1, _ACTIVATIONS // n_columns)):
             weight = None if self.weight is None else self.weight[panel]
-            Z = activations(family, together(weights), self.X[panel], self._n_neurons, self.n_jobs)
+            Z = activations(family, together(weights), self.X[panel], n, self.n_jobs, place=HOST)
             check_finite_activations(type(family).__name__, Z)
             statistics.add(Z, self.targets[panel], weight, least, self.n_jobs)
         return statistics.centred()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from trickless.arrays.places import HOST
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import evaluate, together
 from trickless.neurons import Gaussian
@@ -61,6 +62,6 @@ def sensitivities(family: Gaussian, comparison: Comparison, spread: np.ndarray) 
             square += share[rows] @ slope.astype(np.float64) ** 2
         squares[rows.start] = square
 
-    evaluate(family, together(weights), X, len(coef), of_rows, comparison.n_jobs)
+    evaluate(family, together(weights), X, len(coef), of_rows, comparison.n_jobs, place=HOST)
     total = np.sum([squares[start] for start in sorted(squares)], axis=0)
     return total / total.sum() if total.sum() > 0 else equal

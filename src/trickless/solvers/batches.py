@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.devices import take
+from trickless.arrays.places import take
 
 
 class Batch:

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from array_api_compat import device
 
 from trickless.arrays.missing import is_masked, is_missing
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import to_device_of
 from trickless.arrays.stated import (
     Stated,
     check_array,
@@ -207,10 +206,7 @@ class TableEncoder(Stated):
         """Rows, with the origins subtracted."""
         if not self.origins.any():
             return X
-        if on_host(X):
-            return X - self.origins
-        xp = namespace(X)
-        return X - xp.asarray(self.origins, dtype=X.dtype, device=device(X))
+        return X - to_device_of(X, self.origins)
 
     def same_as(self, other: TableEncoder) -> bool:
         """Whether another encoder makes the same numbers of the same table."""

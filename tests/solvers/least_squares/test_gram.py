@@ -8,9 +8,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from cases import FAMILIES, HISTOGRAMS
 from trickless import KitchenSinksRegressor
+from trickless.arrays.places import Host
 from trickless.functions.stream import draw
 from trickless.neurons import FromFunction, Gaussian
-from trickless.solvers.least_squares import gram
 from trickless.solvers.least_squares.gram import FLOOR, add_products, inner_products
 from trickless.solvers.least_squares.ridge import solve, solve_by_gcv
 from trickless.solvers.least_squares.statistics import Statistics
@@ -90,8 +90,7 @@ def test_little_work_is_done_on_one_thread(shape, dtype, threads, monkeypatch):
             return getattr(ufunc, method)(*plain, **options)
 
     Z, Y = np.ones(shape, dtype).view(Watched), np.ones((shape[0], 1))
-    monkeypatch.setattr(gram, "double", lambda Z: Z)
-    monkeypatch.setattr(gram, "on_host", lambda Z: True)
+    monkeypatch.setattr(Host, "double", lambda self, Z: Z)
     with threadpool_limits(3, "blas"):
         add_products(np.zeros((shape[1],) * 2), np.zeros((shape[1], 1)), Z, Y, np.inf, None)
     assert set(seen) == {threads}

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.devices import matching, take, to_host
+from trickless.arrays.places import matching, take, to_host
 from trickless.arrays.threads import row_blocks
 from trickless.functions.activations import activations, in_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, moved

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.devices import take
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.loops import loops
+from trickless.arrays.places import take
 from trickless.arrays.stated import check_array
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, StoredNeurons, generator

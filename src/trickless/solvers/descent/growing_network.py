@@ -10,21 +10,9 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from trickless.arrays.devices import (
-    cho_solve,
-    cholesky,
-    double,
-    empty,
-    eye,
-    matching,
-    plus_ridge,
-    solve_lower,
-    times,
-    to_host,
-)
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import HOST, matching, place_of, to_host
 from trickless.arrays.stated import (
     Stated,
     check_array,
@@ -262,7 +250,7 @@ class GrowingNetwork(Stated):
 
     def read(self, X: Any, options: DescentOptions) -> Any:
         """Rows as steps read them. Newton steps take place on the host, wherever the rows are."""
-        if not on_host(X) and not options.newton:
+        if place_of(X) is not HOST and not options.newton:
             return X  # in the precision in which activations are wanted there
         return self.neurons.read(to_host(X), options.n_jobs)
 
@@ -403,8 +391,9 @@ class GrowingNetwork(Stated):
         weights = moved(weights, X)
         k = weights[0].shape[0]
         # In the precision of the learner, since the rows of trees are bytes.
-        Z = empty((X.shape[0], k * family.width), X, self.stream.dtype)
-        return activations(family, together(weights), X, k, options.n_jobs, Z)
+        place = place_of(X)
+        Z = place.empty((X.shape[0], k * family.width), self.stream.dtype)
+        return activations(family, together(weights), X, k, options.n_jobs, Z, place)
 
     def outcome(
         self,
@@ -690,12 +679,13 @@ def _preconditioned(slopes: Slopes, n_rows: int, options: DescentOptions) -> np.
     If the length of the step is searched for, the direction is scaled so that a step of the first
     size has that length.
     """
-    gradient, covariance = slopes.gradient, double(slopes.covariance)
+    place = place_of(slopes.covariance).for_double
+    gradient, covariance = slopes.gradient, place.double(slopes.covariance)
     n_columns = covariance.shape[0]
-    mean = float(namespace(covariance).linalg.trace(covariance)) / n_columns
+    mean = float(place.xp.linalg.trace(covariance)) / n_columns
     damping = options.damping * max(mean, np.finfo(gradient.dtype).tiny)
     try:
-        factor = cholesky(plus_ridge(covariance, damping))
+        factor = place.cholesky(place.plus_ridge(covariance, damping))
     except linalg.LinAlgError as error:
         raise InvalidValueError(
             f"{options.owner}: damping={options.damping!r} is too small: the covariance of the "
@@ -703,13 +693,13 @@ def _preconditioned(slopes: Slopes, n_rows: int, options: DescentOptions) -> np.
             "precision",
             "a larger damping (1e-4 is the default), or dtype='float64'",
         ) from error
-    direction = cho_solve(factor, gradient)
+    direction = place.cho_solve(factor, gradient)
     if slopes.squares is not None:
-        root = solve_lower(factor, eye(n_columns, factor))
+        root = place.solve_lower(factor, place.eye(n_columns, factor.dtype))
         # The trace of the hat matrix: the columns that the damping leaves.
-        columns = n_columns - damping * float(namespace(root).sum(root * root))
+        columns = n_columns - damping * float(place.xp.sum(root * root))
         total = slopes.squares[0]
         slope = (direction * gradient).sum(axis=0) / total**2
-        change = (direction * times(direction.T, covariance).T).sum(axis=0) / total**2
+        change = (direction * place.times(direction.T, covariance).T).sum(axis=0) / total**2
         direction *= searched(slope, change, slopes.squares, columns, options)
     return direction.astype(gradient.dtype)

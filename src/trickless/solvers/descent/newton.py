@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.devices import take
 from trickless.arrays.loops import loops
+from trickless.arrays.places import take
 from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.neurons import Trees, Weights
 from trickless.solvers.losses import Loss

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from trickless.arrays.devices import to_host
+from trickless.arrays.places import to_host
 from trickless.arrays.stated import check_is, check_number, check_same
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError

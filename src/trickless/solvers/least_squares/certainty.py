@@ -7,17 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from trickless.arrays.devices import (
-    cholesky,
-    double,
-    eye,
-    plus_ridge,
-    solve_lower,
-    times,
-    to_device_of,
-    to_host,
-)
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import to_host
 from trickless.arrays.stated import check_array, check_count, check_number
 from trickless.errors import InvalidValueError
 from trickless.solvers.least_squares.ridge import CANCELLATION, Solution
@@ -43,9 +33,10 @@ class Posterior:
 
     def squares(self, Z: Any) -> np.ndarray:
         """Squared lengths of rows of activations about the mean, in the metric of the inverse."""
-        Z = double(to_device_of(self._factor, Z))
-        along = solve_lower(self._factor, (Z - to_device_of(Z, self._moments.z_mean)).T)
-        return to_host(namespace(along).sum(along**2, axis=0))
+        place = self._moments.place
+        centred = place.double(Z) - place.put(self._moments.z_mean)
+        along = place.solve_lower(self._factor, centred.T)
+        return to_host(place.xp.sum(along**2, axis=0))
 
 
 class Certainty(NamedTuple):
@@ -129,7 +120,7 @@ def _residual_variance(moments: Moments, solution: Solution) -> np.ndarray:
     if moments.rows is not None:
         return ((moments.rows.Y - moments.rows.Z @ coef) ** 2).sum(axis=0)
     explained = 2 * (coef * moments.cross).sum(axis=0)
-    explained -= (coef * times(coef.T, moments.covariance).T).sum(axis=0)
+    explained -= (coef * moments.place.times(coef.T, moments.covariance).T).sum(axis=0)
     return np.maximum(moments.y_variance - explained, CANCELLATION * moments.y_variance)
 
 
@@ -139,15 +130,11 @@ def _residual_freedom(moments: Moments, ridge: float) -> float:
     They are a sum of positive terms, plus n less the number of rows or columns.
     """
     if moments.rows is None:
-        factor = _factor(moments, ridge)
+        place, factor = moments.place, _factor(moments, ridge)
         size = factor.shape[0]
-        inverse = solve_lower(factor, eye(size, factor))
-        return (
-            moments.n
-            - moments.n_constants
-            - size
-            + ridge * float(namespace(inverse).sum(inverse**2))
-        )
+        inverse = place.solve_lower(factor, place.eye(size, factor.dtype))
+        squares = float(place.xp.sum(inverse**2))
+        return moments.n - moments.n_constants - size + ridge * squares
     Z = moments.rows.Z
     # By centring, the first is 0.
     eigenvalues = np.maximum(linalg.eigvalsh(Z @ Z.T)[moments.n_constants :], 0)
@@ -156,7 +143,7 @@ def _residual_freedom(moments: Moments, ridge: float) -> float:
 
 def _factor(moments: Moments, ridge: float) -> Any:
     """Lower Cholesky factor of the covariance plus the ridge."""
-    return cholesky(plus_ridge(moments.covariance, ridge))
+    return moments.place.cholesky(moments.place.plus_ridge(moments.covariance, ridge))
 
 
 def _check_freedom(

@@ -27,7 +27,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from trickless.arrays.devices import cholesky
+from trickless.arrays.places import HOST
 from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.network import check_finite
 from trickless.rules import warn
@@ -331,7 +331,7 @@ def _preconditioner(
     for ridge in set(middles.values()):
         matrix = inner.copy()
         matrix.flat[:: len(inner) + 1] += ridge
-        factors[ridge] = cholesky(matrix)
+        factors[ridge] = HOST.cholesky(matrix)
 
     def apply(residual: np.ndarray, ridges: np.ndarray) -> np.ndarray:
         middle = np.array([middles[ridge] for ridge in ridges.tolist()])

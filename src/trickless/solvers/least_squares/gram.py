@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.devices import double, times, to_device_of
-from trickless.arrays.namespaces import on_host
+from trickless.arrays.places import place_of
 from trickless.arrays.threads import linear_algebra, map_blocks, row_blocks, worth_products
 
 #: Ridges of at least this times the mean square of a row of activations are above rounding errors.
@@ -62,13 +61,15 @@ def add_products(
     weighted = bool((roots != 1).any())
     moderate = _LEAST < roots.max() < _MOST
     n_products = Z.shape[0] * Z.shape[1] ** 2
-    if not (on_host(Z) and Z.dtype == np.float32 and least_ridge > 0 and moderate):
-        Z = double(Z)
+    single = isinstance(Z, np.ndarray) and Z.dtype == np.float32
+    if not (single and least_ridge > 0 and moderate):
+        place = place_of(gram)
+        Z = place.double(Z)
         if weighted:
-            Z *= to_device_of(Z, Y[:, -1:])
+            Z *= place.put(Y[:, -1:])
         with linear_algebra(n_jobs, n_products):
-            gram += to_device_of(gram, Z.T @ Z)
-            cross += times(Y.T, Z).T
+            gram += Z.T @ Z
+            cross += place.times(Y.T, Z).T
         return 0.0
     n_jobs = worth_products(n_jobs, n_products)
     with linear_algebra(1):  # our own threads, not those of BLAS

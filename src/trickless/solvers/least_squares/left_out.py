@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from trickless.arrays.devices import to_host
+from trickless.arrays.places import to_host
 from trickless.solvers.least_squares.certainty import Posterior
 from trickless.solvers.least_squares.ridge import Left, Solution, products_of_rows
 from trickless.solvers.least_squares.statistics import Moments

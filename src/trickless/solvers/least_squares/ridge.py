@@ -13,16 +13,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from trickless.arrays.devices import (
-    cho_solve,
-    cholesky,
-    eigh,
-    plus_ridge,
-    times,
-    to_device_of,
-    to_host,
-)
-from trickless.arrays.namespaces import on_host
+from trickless.arrays.places import HOST, to_host
 from trickless.arrays.stated import check_array, check_count
 from trickless.rules import warn
 from trickless.solvers.least_squares.box import quadratic_within
@@ -88,12 +79,13 @@ def solve(moments: Moments, ridge: float, n_jobs: int | None = 1) -> Solution:
         If the covariance plus the ridge is not positive definite to working precision.
     """
     if moments.rows is None or ridge == 0:
-        matrix = plus_ridge(moments.covariance, ridge, in_place=True)
-        coef = cho_solve(cholesky(matrix), moments.cross)
+        place = moments.place
+        matrix = place.plus_ridge(moments.covariance, ridge, in_place=True)
+        coef = place.cho_solve(place.cholesky(matrix), moments.cross)
     else:  # see _OfRows
         Z, Y = moments.rows
-        matrix = plus_ridge(inner_products(Z, n_jobs), ridge, in_place=True)
-        coef = Z.T @ cho_solve(cholesky(matrix), Y)
+        matrix = HOST.plus_ridge(inner_products(Z, n_jobs), ridge, in_place=True)
+        coef = Z.T @ HOST.cho_solve(HOST.cholesky(matrix), Y)
     return _with_intercept(moments, coef, np.full(coef.shape[1], ridge))
 
 
@@ -102,7 +94,7 @@ def solve_within(moments: Moments, solution: Solution, bound: float) -> Solution
     coef = solution.coef.copy()
     begin = np.where(np.isfinite(coef), coef, 0.0)
     for output in np.flatnonzero(np.abs(coef).max(axis=0) > bound):
-        matrix = plus_ridge(to_host(moments.covariance), solution.ridge[output])
+        matrix = HOST.plus_ridge(to_host(moments.covariance), solution.ridge[output])
         coef[:, output] = quadratic_within(
             matrix, moments.cross[:, output], begin[:, output], bound
         )
@@ -144,7 +136,7 @@ def solve_by_gcv(moments: Moments, n_jobs: int | None = 1) -> Solution:
     if moments.rows is not None:
         path = _OfRows(moments, n_jobs)
     else:
-        path = _Tridiagonal(moments) if on_host(moments.covariance) else Path(moments)
+        path = _Tridiagonal(moments) if moments.place is HOST else Path(moments)
     return path.best(path_scores(path))
 
 
@@ -200,17 +192,16 @@ def solve_by_loo(moments: Moments, rows: Iterable[Left], n_jobs: int | None = 1)
     if moments.rows is not None:
         few = _FewRows(moments, n_jobs)
         return few.best(few.left_out())
-    path = Path(moments)
+    path, place = Path(moments), moments.place
     n_grid, n_outputs = len(path.grid), len(moments.y_mean)
     effects = (path.rotated[:, :, None] * path.shrunk[:, None]).reshape(len(path.rotated), -1)
     scores, total = np.zeros((n_outputs, n_grid)), 0.0
     variance = moments.y_variance[:, None]
     for Z, y, copies, share in rows:
-        Z = to_device_of(path.vectors, Z)
-        along = (Z - to_device_of(Z, moments.z_mean)) @ path.vectors
-        fitted = to_host(along @ to_device_of(along, effects)).reshape(len(y), n_outputs, n_grid)
+        along = (place.put(Z) - place.put(moments.z_mean)) @ path.vectors
+        fitted = to_host(along @ place.put(effects)).reshape(len(y), n_outputs, n_grid)
         fitted = fitted + moments.y_mean[:, None]
-        length = to_host(along**2 @ to_device_of(along, path.shrunk))
+        length = to_host(along**2 @ place.put(path.shrunk))
         leverage = share[:, None] * (moments.n_constants + length)
         left = np.maximum(1 - leverage, 0)[:, None]
         squares = np.maximum((y[:, :, None] - fitted) ** 2, CANCELLATION * variance)
@@ -225,9 +216,9 @@ class Path:
 
     def __init__(self, moments: Moments) -> None:
         self.moments = moments
-        eigenvalues, self.vectors = eigh(moments.covariance)
+        eigenvalues, self.vectors = moments.place.eigh(moments.covariance)
         self.eigenvalues = np.maximum(eigenvalues, 0)
-        self.rotated = times(moments.cross.T, self.vectors).T
+        self.rotated = moments.place.times(moments.cross.T, self.vectors).T
         self.grid = _grid(moments, eigenvalues)
         self.shrunk = 1 / (self.eigenvalues[:, None] + self.grid)
 
@@ -244,7 +235,8 @@ class Path:
         """The solution at the least score of each output."""
         grid, scores = _worth_trying(self, scores)
         best = len(self.grid) - len(grid) + least(scores)
-        coef = times((self.rotated * self.shrunk[:, best]).T, self.vectors.T).T
+        rotated = (self.rotated * self.shrunk[:, best]).T
+        coef = self.moments.place.times(rotated, self.vectors.T).T
         solution = _with_intercept(self.moments, coef, self.grid[best])
         return solution._replace(grid=grid, scores=scores)
 
@@ -353,7 +345,7 @@ class _FewRows:
         assert moments.rows is not None
         self.moments, self._rows = moments, moments.rows.Z
         products, self._constant = products_of_rows(moments, n_jobs)
-        eigenvalues, self.vectors = eigh(products)
+        eigenvalues, self.vectors = HOST.eigh(products)
         self.eigenvalues = np.maximum(eigenvalues, 0)
         self.rotated = self.vectors.T @ moments.rows.Y
         self.grid = _grid(moments, eigenvalues)

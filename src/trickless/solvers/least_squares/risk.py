@@ -17,7 +17,7 @@ import numpy as np
 from scipy import linalg, optimize
 from sklearn.exceptions import ConvergenceWarning
 
-from trickless.arrays.devices import cholesky, matching, plus_ridge, to_host
+from trickless.arrays.places import matching, to_host
 from trickless.rules import warn
 from trickless.solvers.least_squares.box import descend_within, excess_within
 from trickless.solvers.least_squares.ridge import Solution
@@ -277,8 +277,9 @@ def _descend(
     """
     scale = risk.constant(loss)
     c = np.ones(risk.shape[1]) if isinstance(loss, SmoothHinge) else scale.curvature
-    matrix = plus_ridge(risk.moments.covariance, (risk.ridge / c).mean())
-    factor, unit, gtol = to_host(cholesky(matrix)), np.sqrt(c), tol * scale.value**0.5
+    place = risk.moments.place
+    matrix = place.plus_ridge(risk.moments.covariance, (risk.ridge / c).mean())
+    factor, unit, gtol = to_host(place.cholesky(matrix)), np.sqrt(c), tol * scale.value**0.5
     shape = start.shape
 
     def coefficients(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

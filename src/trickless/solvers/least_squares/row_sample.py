@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.devices import matching, take, to_host
-from trickless.arrays.namespaces import on_host
+from trickless.arrays.places import HOST, Place, matching, to_host
 from trickless.arrays.sparse import check_rows, parts_of
 from trickless.arrays.stated import Stated, check_array
 
@@ -54,13 +53,20 @@ class RowSample(Stated):
         check_array("weight", self.weight, "f8", (n,), 0)
 
     @classmethod
-    def of(cls, X: Any, targets: np.ndarray, weight: np.ndarray | None, seed: int) -> RowSample:
-        """The sample of some rows, which are validated and in the learner's precision."""
-        content = _content(X if on_host(X) else _projected(X))
+    def of(
+        cls,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        seed: int,
+        place: Place = HOST,
+    ) -> RowSample:
+        """The sample of some rows at a place, validated and in the learner's precision."""
+        content = _content(X if place is HOST else _projected(X))
         seeded = np.uint64(seed % 2**64)
         keys = _mixed(_mixed(content ^ seeded) + _content(np.ascontiguousarray(targets)))
         weight = np.ones(len(keys)) if weight is None else weight
-        return cls._least(keys, X, targets, np.ones(len(keys)), weight)
+        return cls._least(keys, X, targets, np.ones(len(keys)), weight, place)
 
     def __add__(self, other: RowSample) -> RowSample:
         """The sample of the rows of both, which stay unchanged."""
@@ -75,7 +81,13 @@ class RowSample(Stated):
 
     @classmethod
     def _least(
-        cls, keys: np.ndarray, X: Any, targets: np.ndarray, copies: np.ndarray, weight: np.ndarray
+        cls,
+        keys: np.ndarray,
+        X: Any,
+        targets: np.ndarray,
+        copies: np.ndarray,
+        weight: np.ndarray,
+        place: Place = HOST,
     ) -> RowSample:
         """The rows with the least keys, each content once."""
         most = _ROWS
@@ -84,7 +96,7 @@ class RowSample(Stated):
         keys, first, where = np.unique(keys, return_index=True, return_inverse=True)
         rows = first[:most]
         copies, weight = (np.bincount(where, each)[:most] for each in (copies, weight))
-        return cls(keys[:most], to_host(take(X, rows)), targets[rows], copies, weight)
+        return cls(keys[:most], to_host(place.take(X, rows)), targets[rows], copies, weight)
 
 
 def _projected(X: Any) -> np.ndarray:

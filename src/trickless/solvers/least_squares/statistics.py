@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import blas
 
-from trickless.arrays.devices import duplicate, to_device_of, to_host, zeros
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import HOST, Place, place_of, to_host
 from trickless.arrays.stated import (
     Stated,
     check_array,
@@ -26,7 +25,7 @@ from trickless.arrays.stated import (
     check_list,
     check_number,
 )
-from trickless.arrays.threads import linear_algebra, row_blocks
+from trickless.arrays.threads import linear_algebra
 from trickless.solvers.least_squares.gram import FLOOR, add_products
 from trickless.solvers.least_squares.row_sample import RowSample
 
@@ -50,8 +49,8 @@ class Statistics(Stated):
     """Sums over rows that determine the least squares solution.
 
     ``origin`` is subtracted from the targets, so that their variance is accurate even if their mean
-    is large. The Gram matrix is kept on the device of the rows ``like``, if it has double
-    precision. Everything else is on the host.
+    is large. The Gram matrix is kept at the ``place`` of the rows, if that has double precision.
+    Everything else is on the host.
 
     Attributes
     ----------
@@ -72,12 +71,12 @@ class Statistics(Stated):
         Σ |z|² over the rows that were multiplied in single precision.
     """
 
-    def __init__(self, n_columns: int, origin: np.ndarray, like: Any = None) -> None:
+    def __init__(self, n_columns: int, origin: np.ndarray, place: Place = HOST) -> None:
         n_outputs = len(origin)
         self.origin = origin
         self.kept: list[KeptRows] | None = []
-        if like is not None and not on_host(like):
-            self.kept, self.gram = None, zeros((n_columns, n_columns), like)
+        if place is not HOST:
+            self.kept, self.gram = None, place.zeros((n_columns, n_columns))
         self.cross = np.zeros((n_columns, n_outputs))
         self.z_sum = np.zeros(n_columns)
         self.y_sum = np.zeros(n_outputs)
@@ -180,11 +179,11 @@ class Statistics(Stated):
         """Add the rows of other statistics, which stay unchanged."""
         shift, kept = other.origin - self.origin, other.kept
         if kept is None:
-            self.gram += to_device_of(self.gram, other.gram)
+            self.gram += place_of(self.gram).put(other.gram)
         else:
             self.make_room(other.n_kept)
             if self.kept is None:
-                products = to_device_of(self.gram, other._products())
+                products = place_of(self.gram).put(other._products())
                 products += self.gram  # in place, but not in a matrix that ``joined`` may share
                 self.gram = products
             else:
@@ -225,7 +224,7 @@ class Statistics(Stated):
 
     def copy(self) -> Statistics:
         """An independent copy; the Gram matrix stays on its device."""
-        return self._copied(duplicate)
+        return self._copied(lambda gram: place_of(gram).copy(gram))
 
     def _copied(self, gram: Callable[[Any], Any]) -> Statistics:
         other = object.__new__(Statistics)
@@ -265,17 +264,11 @@ class Statistics(Stated):
             moments.rows = KeptRows(Z, Y[:, :-1] - np.outer(Y[:, -1], centre))
             moments.share = Y[:, -1] ** 2
             return moments
-        trace = namespace(self.gram).linalg.trace(self.gram)
-        moments.mean_square = float(trace) / self.weight
+        moments.place = place = place_of(self.gram)
+        moments.mean_square = float(place.xp.linalg.trace(self.gram)) / self.weight
         covariance = self.gram / float(self.weight)
-        mean = to_device_of(covariance, z_mean)
-        if not fit_intercept:
-            pass
-        elif on_host(covariance):  # without another matrix
-            for some in row_blocks(len(mean)):
-                covariance[some] -= mean[some, None] * mean
-        else:
-            covariance -= mean[:, None] * mean[None, :]
+        if fit_intercept:
+            covariance = place.minus_square(covariance, z_mean)
         moments.covariance = covariance
         return moments
 
@@ -298,7 +291,7 @@ class Moments:
     """Means, second moments about them, and the number of rows.
 
     The number of rows n is Kish's effective number (Σ w)² / Σ w² [1]_: the number of rows if all
-    weights are equal, and less if not. The covariance is on the device of the Gram matrix, and
+    weights are equal, and less if not. The covariance is at the ``place`` of the Gram matrix, and
     accurate enough for ridges of at least ``least_ridge``. If rows are few, it is RᵀR, and the
     covariance with the targets is RᵀY. Then ``rows`` are (R, Y), centred and multiplied by the
     roots of ``share``, the weights of the rows divided by their sum. ``n_constants`` is 0 if there
@@ -320,6 +313,7 @@ class Moments:
     rows: KeptRows | None = None
     share: np.ndarray | None = None
     n_constants: int = 1
+    place: Place = HOST
 
     @property
     def weights_differ(self) -> bool:

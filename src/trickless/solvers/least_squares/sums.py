@@ -19,14 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from trickless.arrays.devices import check_on_host, take, to_device_of
 from trickless.arrays.interrupts import uninterrupted
-from trickless.arrays.namespaces import on_host
+from trickless.arrays.places import HOST, Place, check_on_host, place_of
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
-from trickless.errors import InvalidValueError
-from trickless.functions.activations import activations, by_neuron, panels
-from trickless.functions.alike import map_rows_alike
+from trickless.functions.activations import activations, by_neuron, map_rows_alike, panels
 from trickless.functions.network import Network, check_alike, check_finite
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
 from trickless.rules import MOST_THINGS
@@ -152,9 +149,9 @@ class Sums(Stated):
         """Number of columns of the activations."""
         return self.n_neurons * self.stream.neurons.width
 
-    def no_rows(self, like: Any = None) -> Statistics:
-        """Statistics of no rows. Their Gram matrix is on the device of ``like``."""
-        return Statistics(self.n_columns, self.origin, like)
+    def no_rows(self, place: Place = HOST) -> Statistics:
+        """Statistics of no rows, whose Gram matrix will be at a place."""
+        return Statistics(self.n_columns, self.origin, place)
 
     def learn(self, *rows: Any, **how: Any) -> None:
         """Add the sums over a batch of rows, with the same arguments as ``summed``."""
@@ -179,24 +176,25 @@ class Sums(Stated):
         ``keep`` receives the state after each panel of rows. ``state`` is a state from which to
         resume. ``advance`` is called with numbers of rows, to show progress.
         """
-        statistics, done = self.no_rows(X), 0
+        place = place_of(X)
+        statistics, done = self.no_rows(place), 0
         statistics.make_room(X.shape[0])
         alpha = np.inf if isinstance(options.alpha, str) else options.alpha
         least = least_ridge(X.shape[0], alpha * self.n_neurons)
         if state is not None:
-            place = statistics
             statistics, done = parts_of(state, statistics=Statistics, rows=int)
             done = counted(done, X.shape[0])
             self._check_statistics(statistics)
-            if not on_host(X):
-                statistics.gram = to_device_of(place.gram, statistics.gram)
+            if place is not HOST:
+                statistics.gram = place.for_double.put(statistics.gram)
         advance(done)
         # A panel of as many rows as columns takes no more memory than the Gram matrix.
-        for rows, Z in self._panels(X, options, start=done, n_together=self.n_columns):
+        how = {"start": done, "n_together": self.n_columns, "place": place}
+        for rows, Z in self._panels(X, options, **how):
             part = None if weight is None else weight[rows]
             statistics.add(Z, targets[rows], part, least, options.n_jobs)
-            some = RowSample.of(take(X, rows), targets[rows], part, self.stream.seed)
-            statistics.add_sample(some)
+            some = X[rows, ...], targets[rows], part, self.stream.seed
+            statistics.add_sample(RowSample.of(*some, place))
             advance(Z.shape[0])
             keep(partial(dict, statistics=statistics, rows=rows.stop))
         check_finite(type(self.stream.neurons).__name__, statistics.z_sum)
@@ -331,7 +329,8 @@ class Sums(Stated):
             "loss": (options.loss, options.loss == "squared_error"),
         }
         if options.solver == "iterative":
-            check_on_host(f"{options.owner}, solver='iterative'", X, "solver='direct'")
+            what = f"{options.owner}, solver='iterative'"
+            check_on_host(what, place_of(X), "solver='direct'")
             for name, (value, goes) in why_not.items():
                 if not goes:
                     raise InvalidValueError(
@@ -343,7 +342,7 @@ class Sums(Stated):
         many = self.n_columns > (PASSES_ABOVE if kept else REEVALUATED_ABOVE)
         # If rows are few, the direct solver's matrix is of rows, except for alpha=0.
         few = n_rows <= FEW_ROWS and n_rows * self.n_columns <= FEW_ACTIVATIONS
-        free = on_host(X) and options.solver == "auto" and not (few and options.alpha != 0)
+        free = place_of(X) is HOST and options.solver == "auto" and not (few and options.alpha != 0)
         free = free and not options.error_bars
         return free and many and all(goes for _, goes in why_not.values())
 
@@ -548,7 +547,8 @@ class Sums(Stated):
         moments = self._moments(options) if known is None else known.moments()
         noise = self.noise(options)
         variance = np.empty((X.shape[0], len(noise)))
-        pieces = partial(self.stream.pieces, 0, self.n_neurons, X)
+        place = place_of(X)
+        pieces = partial(self.stream.pieces, 0, self.n_neurons, place)
         with linear_algebra(options.n_jobs), self._dependent_columns(options):
             for ridge in np.unique(solution.ridge):
                 posterior = Posterior(moments, ridge)
@@ -560,11 +560,13 @@ class Sums(Stated):
                     posterior: Posterior = posterior,
                     same: np.ndarray = same,
                 ) -> None:
-                    Z = activations(self.stream.neurons, pieces, some, self.n_neurons, 1)
+                    Z = activations(
+                        self.stream.neurons, pieces, some, self.n_neurons, 1, None, place
+                    )
                     found = 1 + posterior.variance(Z)
                     variance[rows, same] = found[: len(variance[rows]), None]
 
-                map_rows_alike(of_rows, X, self.n_columns, options.n_jobs)
+                map_rows_alike(of_rows, X, self.n_columns, options.n_jobs, place)
         return np.sqrt(noise * variance)
 
 

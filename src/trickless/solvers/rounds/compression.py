@@ -19,8 +19,8 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from trickless.arrays.devices import cho_solve, cholesky, plus_ridge
 from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.places import HOST
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
 from trickless.functions.sampling import thin
@@ -138,4 +138,5 @@ def nearest(gram: np.ndarray, values: np.ndarray) -> np.ndarray:
     if not values.any():
         return np.zeros(values.shape)
     ridge = _RIDGE * float(np.trace(gram)) / len(gram)
-    return cho_solve(cholesky(plus_ridge(gram, ridge, in_place=True)), values)
+    factor = HOST.cholesky(HOST.plus_ridge(gram, ridge, in_place=True))
+    return HOST.cho_solve(factor, values)

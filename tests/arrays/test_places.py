@@ -30,18 +30,8 @@ from trickless import (
     Network,
     NeuronStream,
 )
-from trickless.arrays import devices
-from trickless.arrays.devices import (
-    cho_solve,
-    cholesky,
-    eigh,
-    is_foreign,
-    place,
-    plus_ridge,
-    solve_lower,
-    to_device_of,
-    to_host,
-)
+from trickless.arrays import places
+from trickless.arrays.places import HOST, Device, place_of, to_device_of, to_host
 from trickless.neurons import Gaussian, Neurons, Trees, make_neurons
 
 HERE, FAR, SINGLE = (xp.Device(name) for name in ("CPU_DEVICE", "device1", "no_float64"))
@@ -64,7 +54,7 @@ def put(array, where=FAR):
 
 
 def host(array):
-    assert is_foreign(array)
+    assert isinstance(place_of(array), Device)
     return to_host(array)
 
 
@@ -80,7 +70,7 @@ def test_a_device_gives_the_model_of_numpy(learner, where):
     expected = answers(make(learner).fit(X, y), X)
     model = make(learner).fit(put(X, where), put(y, where))
     got = answers(model, put(X, where))
-    assert place(got) == place(put(X, where))
+    assert place_of(got) is place_of(put(X, where))
     np.testing.assert_allclose(host(got), expected, atol=1e-5 * np.abs(expected).max())
     if where != SINGLE:  # where accuracy_score of scikit-learn 1.9 asks for double precision
         score = model.score(put(X, where), put(y, where))
@@ -274,7 +264,7 @@ def test_a_copy_goes_wherever_its_rows_are(learner):
     copy.partial_fit(put(X[70:], HERE), y[70:])
     model.partial_fit(put(X[70:]), y[70:])
     if hasattr(copy, "statistics_"):
-        assert place(copy.statistics_.gram) == place(put(X, HERE))
+        assert place_of(copy.statistics_.gram) is place_of(put(X, HERE))
     got = host(answers(copy, put(X, HERE)))
     np.testing.assert_allclose(got, host(answers(model, put(X))), atol=1e-7)
 
@@ -294,7 +284,7 @@ def test_models_fitted_on_devices_merge():
     one, other = clone(learner).fit(put(X[:70]), y[:70]), clone(learner).fit(X[70:], y[70:])
     expected = clone(learner).fit(X, y).predict(X)
     np.testing.assert_allclose(host(one.merge(other).predict(put(X))), expected, atol=1e-7)
-    assert place(one.statistics_.gram) == place(put(X))
+    assert place_of(one.statistics_.gram) is place_of(put(X))
 
 
 def test_devices_need_no_hash(monkeypatch):
@@ -302,17 +292,19 @@ def test_devices_need_no_hash(monkeypatch):
     X = put(np.ones(1))
     info = SimpleNamespace(dtypes=lambda device, kind: {"float64": float})
     library = SimpleNamespace(__name__="library", __array_namespace_info__=lambda: info)
-    monkeypatch.setattr(devices, "namespace", lambda X: library)
-    monkeypatch.setattr(devices, "device", lambda X: ["a list has no hash"])
-    assert [devices.has_double(X), devices.has_double(X)] == [True, True]
+    monkeypatch.setattr(places, "array_namespace", lambda X: library)
+    monkeypatch.setattr(places, "device", lambda X: ["a list has no hash"])
+    assert place_of(X) is place_of(X)
+    assert place_of(X).has_double
 
 
 def test_a_factor_beyond_a_negative_pivot_is_refused(monkeypatch):
     """Some libraries go on without a word, and what they give is finite."""
     monkeypatch.setattr(xp.linalg, "cholesky", lambda matrix: matrix)
     with pytest.raises(LinAlgError, match="not positive definite"):
-        cholesky(put(np.diag([1.0, -1e-16])))
-    assert place(cholesky(put(np.eye(2)))) == place(put(np.eye(2)))
+        place_of(put(np.eye(2))).cholesky(put(np.diag([1.0, -1e-16])))
+    matrix = put(np.eye(2))
+    assert place_of(place_of(matrix).cholesky(matrix)) is place_of(matrix)
 
 
 @pytest.mark.parametrize("family", ["chi2", "intersection", "tabular"])
@@ -418,19 +410,20 @@ def test_integers_and_overflow():
 
 @pytest.mark.parametrize("columns", [3, 1024])
 def test_linear_algebra_on_a_device(columns, monkeypatch):
-    monkeypatch.setattr(trickless.arrays.devices, "_COLUMNS", columns)
+    monkeypatch.setattr(places, "_COLUMNS", columns)
     A, B = inputs(20, 8), inputs(8, 3, seed=1)
-    matrix = plus_ridge(put(A.T @ A), np.float64(0.5))
+    place = place_of(put(A))
+    matrix = place.plus_ridge(put(A.T @ A), np.float64(0.5))
     expected = A.T @ A + 0.5 * np.eye(8)
     np.testing.assert_allclose(host(matrix), expected)
-    factor = cholesky(matrix)
+    factor = place.cholesky(matrix)
     L = np.linalg.cholesky(expected)
     np.testing.assert_allclose(host(factor), L)
-    np.testing.assert_allclose(host(solve_lower(factor, B)), np.linalg.solve(L, B))
-    up = host(solve_lower(factor, B, transposed=True))
+    np.testing.assert_allclose(host(place.solve_lower(factor, B)), np.linalg.solve(L, B))
+    up = host(place.solve_lower(factor, B, transposed=True))
     np.testing.assert_allclose(up, np.linalg.solve(L.T, B))
-    np.testing.assert_allclose(cho_solve(factor, B), np.linalg.solve(expected, B))
-    values, vectors = eigh(matrix)
+    np.testing.assert_allclose(place.cho_solve(factor, B), np.linalg.solve(expected, B))
+    values, vectors = place.eigh(matrix)
     np.testing.assert_allclose(values, np.linalg.eigvalsh(expected))
     np.testing.assert_allclose(host(vectors) * values @ host(vectors).T, expected, atol=1e-9)
 
@@ -446,21 +439,21 @@ def test_large_matrices_are_factorised_on_one_thread(monkeypatch):
         seen.append(max(library["num_threads"] for library in blas))
         return np.linalg.cholesky(matrix)
 
-    np.testing.assert_allclose(cholesky(A.copy()), np.linalg.cholesky(A), atol=1e-12)
-    monkeypatch.setattr(devices.linalg, "cholesky", spy)
+    np.testing.assert_allclose(HOST.cholesky(A.copy()), np.linalg.cholesky(A), atol=1e-12)
+    monkeypatch.setattr(places.linalg, "cholesky", spy)
     with threadpool_limits(2, "blas"):
-        cholesky(A.copy())
-        monkeypatch.setattr(devices, "_PARALLEL_CHOLESKY", 49)
-        cholesky(A.copy())
+        HOST.cholesky(A.copy())
+        monkeypatch.setattr(places, "_PARALLEL_CHOLESKY", 49)
+        HOST.cholesky(A.copy())
     assert seen == [2, 1]
 
 
 def test_dependent_columns_are_told_on_a_device():
     X, y = problem(WORKING[0])
     with pytest.raises(LinAlgError):
-        cholesky(put(-np.eye(3)))
+        place_of(put(np.eye(3))).cholesky(put(-np.eye(3)))
     with pytest.raises(LinAlgError):
-        cholesky(put(np.diag([1.0, np.nan])))
+        place_of(put(np.eye(3))).cholesky(put(np.diag([1.0, np.nan])))
     with pytest.raises(ValueError, match="linearly dependent to working precision"):
         make(WORKING[0], n_neurons=300, alpha=0).fit(put(X), y)
 
@@ -468,7 +461,7 @@ def test_dependent_columns_are_told_on_a_device():
 def test_beside_moves_what_is_elsewhere_and_no_more():
     X, there = put(np.ones((2, 2))), put(np.ones(3))
     assert to_device_of(X, there) is there
-    assert place(to_device_of(X, put(np.ones(3), HERE))) == place(X)
+    assert place_of(to_device_of(X, put(np.ones(3), HERE))) is place_of(X)
     assert isinstance(to_device_of(np.ones(2), there), np.ndarray)
     array = np.zeros(3)
     to_device_of(X, array)[0] = 1.0
