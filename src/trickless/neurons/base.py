@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from trickless.arrays.places import namespace, place_of, to_host
@@ -277,13 +278,17 @@ class Neurons(Stated, BaseEstimator, ABC):
         precision of X. Overflows are not reported here, because a response may saturate. Code that
         uses activations raises an error if they are not finite.
         """
-        name = type(self).__name__
-        check_columns(name, X, self.n_features_in_)
+        (n_rows, n_features), name = X.shape, type(self).__name__
+        if n_features != self.n_features_in_:
+            check_columns(name, X, self.n_features_in_)
         weights = weights if isinstance(weights, tuple) else (weights,)
+        n = weights[0].shape[0]
         with np.errstate(over="ignore", invalid="ignore"):
             Z = self.activate(X, weights)
-            call = f"{name}.activate(X, weights)"
-            check_activations(call, Z, X.shape[0], weights[0].shape[0], self.width)
+            is_plain = type(Z) is np.ndarray or (type(Z) is type(X) and not issparse(Z))
+            if is_plain and Z.shape == (n_rows, self.width * n) and Z.dtype == X.dtype:
+                return Z
+            check_activations(f"{name}.activate(X, weights)", Z, n_rows, n, self.width)
             return Z if Z.dtype == X.dtype else namespace(Z).astype(Z, X.dtype)
 
     def read(self, X: Any, n_jobs: int | None = None) -> Any:

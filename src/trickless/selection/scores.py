@@ -111,6 +111,6 @@ class Comparison:
         for panel in row_blocks(len(self.targets), max(1, _ACTIVATIONS // n_columns)):
             weight = None if self.weight is None else self.weight[panel]
             Z = activations(family, together(weights), self.X[panel], n, self.n_jobs, place=HOST)
-            check_finite_activations(type(family).__name__, Z)
             statistics.add(Z, self.targets[panel], weight, least, self.n_jobs)
+        check_finite_activations(type(family).__name__, statistics.z_sum)
         return statistics.centred()
