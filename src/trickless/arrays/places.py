@@ -8,7 +8,6 @@ the rows is handed this object, and asks it for memory, copies and factorisation
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -377,9 +376,3 @@ def matching(Z: Any, array: np.ndarray) -> Any:
 def take(X: Any, where: slice | np.ndarray) -> Any:
     """Select rows of X by a slice, or by a NumPy array of indices or Booleans."""
     return place_of(X).take(X, where)
-
-
-def n_bytes(array: Any) -> int:
-    """Count the bytes of an array. If its library does not say, give an upper bound."""
-    size: int | None = getattr(array, "nbytes", None)
-    return 8 * math.prod(array.shape) if size is None else size

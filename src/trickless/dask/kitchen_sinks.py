@@ -8,6 +8,7 @@ from typing import Any
 import dask
 from dask.sizeof import sizeof
 
+from trickless.arrays.places import HOST
 from trickless.arrays.threads import linear_algebra
 from trickless.dask.fitting import fit, labels
 from trickless.dask.pieces import (
@@ -84,7 +85,7 @@ def with_rows(model: Any, before: Statistics | None, X: Any, y: Any, weight: Any
         with linear_algebra(model.n_jobs):
             batch = receive(model, X, y, weight)
             if len(batch[1]):
-                try_neurons(model, batch[0])
+                try_neurons(model, batch[0], HOST)
                 total.make_room(len(batch[1]))
                 total.merge(model.sums_.summed(*batch, options_of(model)))
     return total

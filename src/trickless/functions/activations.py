@@ -1,4 +1,4 @@
-"""Activations Z = ψ(X; W) of drawn neurons on rows, and the loops that evaluate them.
+"""Activations Z = ψ(X; W) of drawn neurons on rows, and the one loop that evaluates them.
 
 Neurons come in pieces, usually blocks of a stream. The activations of a piece of n neurons have
 ``width * n`` columns: column ``k * n + j`` holds value k of neuron j. The columns of several pieces
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from trickless.arrays.places import Place, place_of
-from trickless.arrays.threads import map_blocks, row_blocks, worthwhile
+from trickless.arrays.threads import map_blocks, row_blocks
 from trickless.functions.stream import BLOCK, NeuronStream, pick
 from trickless.neurons import Neurons, Weights
 
@@ -22,9 +22,6 @@ from trickless.neurons import Neurons, Weights
 PANEL_BYTES, PANEL_ROWS = 2**26, 8192
 #: The most bytes of a panel on a device. With few rows, sums wait for the device's memory.
 PANEL_BYTES_ON_DEVICE = 2**30
-#: Blocks of one shape have at least this number of rows, or more if they compute fewer values than
-#: this number of values.
-_ROWS_ALIKE, _VALUES_ALIKE = 128, 2**15
 
 #: A function that iterates over neurons. A piece is the slice of its neurons, and their weights.
 Pieces = Callable[[], Iterable[tuple[slice, Weights]]]
@@ -122,39 +119,6 @@ def panels(
         Z = memory[panel if kept else slice(0, panel.stop - first), ...]
         rows = X[panel, ...]
         yield panel, activations(stream.neurons, pieces, rows, n_neurons, n_jobs, Z, place)
-
-
-def map_rows_alike(
-    function: Callable[[slice, Any], None],
-    X: Any,
-    n_columns: int,
-    n_jobs: int | None = None,
-    place: Place | None = None,
-) -> None:
-    """Call ``function(rows, some)`` for blocks of the rows of X that all have the same shape.
-
-    BLAS rounds products of different shapes in different ways. With blocks of one shape, the result
-    for a row does not depend on the number of other rows or threads. This is for dense arrays on
-    the host. The last block is filled up with copies of its last row. ``function`` must leave out
-    their results. The shape depends on ``n_columns``, the number of columns that are computed in
-    all.
-    """
-    n_rows = X.shape[0]
-    if not isinstance(X, np.ndarray):
-        place = place or place_of(X)
-        place.map_rows(lambda rows: function(rows, X[rows, ...]), n_rows, n_columns, n_jobs)
-        return
-    size = _ROWS_ALIKE * max(1, _VALUES_ALIKE // (_ROWS_ALIKE * max(1, n_columns)))
-
-    def block(rows: slice) -> None:
-        some = np.ascontiguousarray(X[rows])
-        if len(some) < size:
-            copies = np.broadcast_to(some[-1:], (size - len(some), X.shape[1]))
-            some = np.concatenate([some, copies])
-        function(rows, some)
-
-    jobs = worthwhile(n_jobs, n_rows * n_columns)
-    map_blocks(block, [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)], jobs)
 
 
 def by_neuron(columns: np.ndarray, width: int) -> np.ndarray:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import issparse
 
-from trickless.arrays.places import (
-    HOST,
-    Place,
-    check_on_host,
-    n_bytes,
-    namespace,
-    place_of,
-    to_host,
-)
+from trickless.arrays.places import HOST, Place, check_on_host, place_of, to_host
 from trickless.arrays.sparse import canonical
 from trickless.arrays.stated import (
     Stated,
@@ -27,7 +21,7 @@ from trickless.arrays.stated import (
     check_same,
 )
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
-from trickless.functions.activations import evaluate, map_rows_alike
+from trickless.functions.activations import evaluate
 from trickless.functions.stream import NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights
 from trickless.neurons.checks import check_independent
@@ -36,6 +30,9 @@ from trickless.neurons.checks import check_independent
 _GROUP_BYTES = 2**25
 #: Rows of a block if leaves of trees are looked up.
 _ROWS_OF_LEAVES = 2**14
+#: Blocks of one shape have at least this number of rows, or more if they compute fewer values than
+#: this number of values.
+_ROWS_ALIKE, _VALUES_ALIKE = 128, 2**15
 
 
 class Source(Protocol):
@@ -118,7 +115,7 @@ class Network(Stated):
             Values, in the library and on the device of X if it supports float64, and otherwise in
             NumPy.
         """
-        X, place = canonical(X), place_of(X)
+        X, place = canonical(X) if issparse(X) else X, place_of(X)
         n_rows, dtype, sums = X.shape[0], X.dtype, place.for_double
         total = place.zeros((n_rows, self.n_outputs))
         total += sums.put(np.asarray(self.intercept, dtype=np.float64))
@@ -143,7 +140,7 @@ class Network(Stated):
             else:
                 width = 1 if self.neurons.has_trees else self.neurons.width
                 map_rows_alike(add, X, self.n_neurons * width, self.n_jobs, place)
-        check_finite(type(self.neurons).__name__, total)
+        check_finite(type(self.neurons).__name__, total, sums.xp)
         return total
 
     def estimate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -209,12 +206,45 @@ class Network(Stated):
         group, size = [], 0
         for where, weights in self.source.pieces(0, self.n_neurons, place):
             group.append((where, weights))
-            size += sum(n_bytes(array) for array in weights)
+            size += sum(getattr(w, "nbytes", 8 * prod(w.shape)) for w in weights)
             if size >= _GROUP_BYTES:
                 yield group
                 group, size = [], 0
         if group:
             yield group
+
+
+def map_rows_alike(
+    function: Callable[[slice, Any], None],
+    X: Any,
+    n_columns: int,
+    n_jobs: int | None = None,
+    place: Place | None = None,
+) -> None:
+    """Call ``function(rows, some)`` for blocks of the rows of X that all have the same shape.
+
+    BLAS rounds products of different shapes in different ways. With blocks of one shape, the result
+    for a row does not depend on the number of other rows or threads. This is for dense arrays on
+    the host. The last block is filled up with copies of its last row. ``function`` must leave out
+    their results. The shape depends on ``n_columns``, the number of columns that are computed in
+    all.
+    """
+    n_rows = X.shape[0]
+    if not isinstance(X, np.ndarray):
+        place = place or place_of(X)
+        place.map_rows(lambda rows: function(rows, X[rows, ...]), n_rows, n_columns, n_jobs)
+        return
+    size = _ROWS_ALIKE * max(1, _VALUES_ALIKE // (_ROWS_ALIKE * max(1, n_columns)))
+
+    def block(rows: slice) -> None:
+        some = np.ascontiguousarray(X[rows])
+        if len(some) < size:
+            copies = np.broadcast_to(some[-1:], (size - len(some), X.shape[1]))
+            some = np.concatenate([some, copies])
+        function(rows, some)
+
+    jobs = worthwhile(n_jobs, n_rows * n_columns)
+    map_blocks(block, [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)], jobs)
 
 
 def check_source(name: str, source: Any, neurons: Neurons, n_neurons: int) -> None:
@@ -247,9 +277,8 @@ def _differences(each: np.ndarray, before: np.ndarray) -> np.ndarray:
     return np.column_stack([pairs, (each[:, -1] - neighbour) / 2])
 
 
-def check_finite(owner: str, values: Any) -> None:
-    """Check that a network's values are finite."""
-    xp = namespace(values)
+def check_finite(owner: str, values: Any, xp: Any = np) -> None:
+    """Check that a network's values are finite, by the functions of their library."""
     if not bool(xp.all(xp.isfinite(values))):
         raise InvalidValueError(
             f"{owner}: the network's values are not finite, because its activations or its "

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from trickless.arrays.growing import Growing
-from trickless.arrays.places import HOST, n_bytes, place_of
+from trickless.arrays.places import HOST, place_of
 from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
 from trickless.errors import InvalidValueError, StreamChangedError
@@ -189,7 +190,8 @@ class StoredNeurons(Stated):
         """Yield neurons ``start`` to ``stop`` in pieces of at most a block."""
         weights, place = self.weights, place_of(like)
         for where in cut_at_blocks(start, stop):
-            yield where, moved(tuple(array[where] for array in weights), place)
+            some = tuple(array[where] for array in weights)
+            yield where, some if place is HOST else moved(some, place)
 
 
 class Later:
@@ -261,8 +263,9 @@ class NeuronStream(Stated):
         key = b if place is HOST else (b, str(place))
         weights = self._cache.get(key)
         if weights is None:
-            weights = moved(self._draw(b), place)
-            size = sum(map(n_bytes, weights))
+            weights = self._draw(b)
+            weights = weights if place is HOST else moved(weights, place)
+            size = sum(getattr(w, "nbytes", 8 * prod(w.shape)) for w in weights)
             if (b + 1) * size <= self.cache_bytes:  # by number, as threads would share a count
                 self._cache[key] = weights
         return weights

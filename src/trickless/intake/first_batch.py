@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.places import place_of, to_host
+from trickless.arrays.places import HOST, Place, to_host
 from trickless.arrays.stated import Stated, check_array, check_count
 from trickless.neurons import Inputs, Neurons
 from trickless.rules import warn
@@ -50,9 +50,8 @@ class FirstBatch(Stated):
     warned : bool
     """
 
-    def __init__(self, X: Any) -> None:
-        rows = _some(X)
-        xp = place_of(rows).xp
+    def __init__(self, X: Any, place: Place = HOST) -> None:
+        rows, xp = _some(X, place), place.xp
         missing = xp.isnan(rows)
         self.n_rows = X.shape[0]
         low, high = (
@@ -65,7 +64,7 @@ class FirstBatch(Stated):
         empty = known == 0
         self.low, self.high = (np.where(empty, np.nan, end.astype(float)) for end in (low, high))
         self.mean = np.where(empty, np.nan, total.astype(float) / np.maximum(known, 1))
-        self.spread = float(self._squares(rows).sum()) / rows.shape[0]
+        self.spread = float(self._squares(rows, place).sum()) / rows.shape[0]
         self.n_later, self.warned = 0, False
         self.other: Any = 0.0
         self.beyond: Any = 0.0
@@ -80,19 +79,19 @@ class FirstBatch(Stated):
         for name in ("n_rows", "n_later"):
             check_count(name, getattr(self, name), 0)
 
-    def after(self, X: Any) -> FirstBatch:
+    def after(self, X: Any, place: Place = HOST) -> FirstBatch:
         """The same after a later batch. After a warning, nothing is counted any more."""
         if self.warned:
             return self
-        rows, new = _some(X), copy(self)
-        place, times = place_of(rows), X.shape[0] / max(1, rows.shape[0])
+        rows, new = _some(X, place), copy(self)
+        times = X.shape[0] / max(1, rows.shape[0])
         xp, low, high = place.xp, place.put(self.low), place.put(self.high)
         known = ~xp.isnan(rows)
         inside = (rows >= low) & (rows <= high)
         new.n_later = self.n_later + X.shape[0]
         new.beyond = self.beyond + times * to_host(xp.count_nonzero(known & ~inside, axis=0))
         new.other = self.other + times * to_host(xp.count_nonzero(known & (rows != low), axis=0))
-        new.far = self.far + times * self._squares(rows)
+        new.far = self.far + times * self._squares(rows, place)
         return new
 
     def doubt(self, family: Neurons, inputs: Inputs) -> str | None:
@@ -126,9 +125,8 @@ class FirstBatch(Stated):
             )
         return None
 
-    def _squares(self, rows: Any) -> np.ndarray:
+    def _squares(self, rows: Any, place: Place) -> np.ndarray:
         """Sum of the squares of the distances of rows to the mean of the first batch."""
-        place = place_of(rows)
         xp = place.xp
         with np.errstate(over="ignore", invalid="ignore"):
             squares = (rows - place.put(self.mean)) ** 2
@@ -154,13 +152,12 @@ def warn_of_later_rows(
     return new
 
 
-def _some(X: Any) -> Any:
+def _some(X: Any, place: Place) -> Any:
     """Some of the rows, spread evenly, in double precision if their device has it."""
     most = max(1, min(_ROWS, _VALUES // max(1, X.shape[1])))
     rows = X[:: max(1, -(-X.shape[0] // most)), ...]
     if scipy.sparse.issparse(rows):
         rows = rows.toarray()
-    place = place_of(rows)
     return place.double(rows) if place.has_double else rows
 
 

@@ -1,4 +1,4 @@
-"""Checks that rows stay finite and distinct in the precision of a learner."""
+"""Warnings of rows that the precision of a learner cannot tell apart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from trickless.arrays.places import HOST, Place, place_of, to_host
+from trickless.arrays.places import HOST, place_of, to_host
 from trickless.arrays.sparse import dense_if_small
 from trickless.errors import InvalidValueError
 from trickless.intake.labels import exactly
@@ -23,17 +23,6 @@ _DISTINCT = 0.9
 _NOISE_OF_SPREAD, _NOISE_OF_VALUE = 2**-33, 2**-43
 #: Float64 is exact for integers up to here.
 _WHOLE = 2**53
-
-
-def check_overflow(owner: str, X: Any, dtype: Any, place: Place) -> None:
-    """Check that finite inputs stay finite in the precision of the activations."""
-    values = X.data if scipy.sparse.issparse(X) else X
-    if bool(place.xp.any(place.xp.isinf(values))):
-        raise ValueError(
-            f"{owner}: X contains a value too large for dtype={np.dtype(dtype).name!r}, whose "
-            f"largest is {np.finfo(dtype).max:.1e}",
-            "scale X (StandardScaler), or dtype='float64'",
-        )
 
 
 def warn_of_resolution(

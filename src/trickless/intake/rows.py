@@ -16,7 +16,6 @@ from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.device_checks import check_double, check_place, check_readable, check_together
 from trickless.intake.given import as_targets
 from trickless.intake.resolution import (
-    check_overflow,
     merged,
     warn_of_resolution,
     warn_of_rounded_integers,
@@ -259,7 +258,7 @@ class Rows(Stated):
 
     def _validated(self, learner: Any, X: Any, y: Any, place: Place, reset: bool) -> Any:
         """Rows, and targets if there are any, as arrays of finite numbers."""
-        frame = is_frame(X)
+        frame = type(X) is not np.ndarray and is_frame(X)
         self._check_shape(X, None if reset or frame else learner.n_features_in_, reset)
         if scipy.sparse.issparse(X):
             X = canonical_rows(self.owner, X)
@@ -400,8 +399,13 @@ class Rows(Stated):
             X = self.encoder.relative(X)
         with np.errstate(over="ignore"):
             converted = place.astype(X, self.dtype)
-        if converted is not X:
-            check_overflow(self.owner, converted, self.dtype, place)
+        values = converted.data if scipy.sparse.issparse(converted) else converted
+        if converted is not X and bool(place.xp.any(place.xp.isinf(values))):
+            raise ValueError(
+                f"{self.owner}: X contains a value too large for dtype={self.dtype.name!r}, whose "
+                f"largest is {np.finfo(self.dtype).max:.1e}. Remedy: scale X (StandardScaler), or "
+                "dtype='float64'."
+            )
         if first:
             kind = self.kind
             poor = warn_of_resolution(self.owner, X, self.dtype, kind.apart, kind.by_order, names)

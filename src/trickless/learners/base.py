@@ -138,7 +138,8 @@ class Learner(Stated, CallbackSupportMixin, BaseEstimator):
         """Decision values, shape (n_rows, n_outputs), on the device of the rows."""
         X = self._rows_to_predict(X)
         with linear_algebra(self.n_jobs):
-            return to_device_of(X, self._function(X))
+            values = self._function(X)
+        return values if type(values) is type(X) else to_device_of(X, values)
 
     def _temperatures(self) -> Temperatures | None:
         """The temperatures of probabilities; None if they come from the link of the loss."""

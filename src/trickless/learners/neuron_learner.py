@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.places import HOST, place_of
+from trickless.arrays.places import HOST, Place, place_of
 from trickless.arrays.stated import check_is, check_same
 from trickless.errors import MissingAttributeError
 from trickless.functions.network import check_alike
@@ -239,8 +239,9 @@ def _take_neurons(learner: NeuronLearner, X: Any) -> None:
     kind = learner.rows_.kind
     if kind.tables and not learner.neurons_.accepts_tables:
         kind.without_gaps = type(learner.neurons_).__name__
-    learner.first_batch_ = FirstBatch(X) if takes_from_data(learner.neurons_) else None
-    try_neurons(learner, X, first=True)
+    takes, place = takes_from_data(learner.neurons_), learner.rows_.place or place_of(X)
+    learner.first_batch_ = FirstBatch(X, place) if takes else None
+    try_neurons(learner, X, place, first=True)
 
 
 def begin_stream(learner: NeuronLearner, cache_bytes: int) -> None:
@@ -266,17 +267,18 @@ def receive_rows(
 
 def see_later_rows(learner: NeuronLearner, X: Any) -> None:
     """Check that the neurons suit the rows of a later batch."""
-    try_neurons(learner, X)
+    place = learner.rows_.place or place_of(X)
+    try_neurons(learner, X, place)
     if learner.first_batch_ is None:
         return
     owner, inputs = type(learner).__name__, learner.rows_.inputs(learner, X.shape[1])
-    later = learner.first_batch_.after(X)
+    later = learner.first_batch_.after(X, place)
     learner.first_batch_ = warn_of_later_rows(owner, later, learner.neurons_, inputs)
 
 
-def try_neurons(learner: NeuronLearner, X: Any, first: bool = False) -> None:
+def try_neurons(learner: NeuronLearner, X: Any, place: Place, first: bool = False) -> None:
     """Check on a few rows that a few neurons behave as their family declares."""
-    family, place, trial = learner.neurons_, place_of(X), _trial(learner)
+    family, trial = learner.neurons_, _trial(learner)
     rows, there = X[: min(_TRIAL_ROWS, X.shape[0]), ...], moved(trial, place)
     check_family(family, rows, there, learner._bounded)
     if first:

@@ -264,7 +264,7 @@ class Statistics(Stated):
             moments.rows = KeptRows(Z, Y[:, :-1] - np.outer(Y[:, -1], centre))
             moments.share = Y[:, -1] ** 2
             return moments
-        moments.place = place = place_of(self.gram)
+        place = place_of(self.gram)
         moments.mean_square = float(place.xp.linalg.trace(self.gram)) / self.weight
         covariance = self.gram / float(self.weight)
         if fit_intercept:
@@ -313,7 +313,11 @@ class Moments:
     rows: KeptRows | None = None
     share: np.ndarray | None = None
     n_constants: int = 1
-    place: Place = HOST
+
+    @property
+    def place(self) -> Place:
+        """Where the covariance is."""
+        return HOST if self.rows is not None else place_of(self.covariance)
 
     @property
     def weights_differ(self) -> bool:

@@ -23,8 +23,8 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import HOST, Place, check_on_host, place_of
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
-from trickless.functions.activations import activations, by_neuron, map_rows_alike, panels
-from trickless.functions.network import Network, check_alike, check_finite
+from trickless.functions.activations import activations, by_neuron, panels
+from trickless.functions.network import Network, check_alike, check_finite, map_rows_alike
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
 from trickless.rules import MOST_THINGS
 from trickless.solvers.calibration import (
