@@ -1,4 +1,4 @@
-"""Arrays of other libraries, on devices that NumPy cannot read: array-api-strict has such."""
+"""Places: the host, and devices that NumPy cannot read, which array-api-strict has."""
 
 import pickle
 from types import SimpleNamespace
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sklearn
 from scipy.linalg import LinAlgError
+from scipy.sparse import csr_matrix
 from sklearn.base import clone, is_regressor
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -466,3 +467,96 @@ def test_beside_moves_what_is_elsewhere_and_no_more():
     array = np.zeros(3)
     to_device_of(X, array)[0] = 1.0
     assert array[0] == 0  # no memory is shared
+
+
+@pytest.mark.parametrize(
+    "X", [np.ones((2, 3)), csr_matrix(np.eye(3)), [[1.0]], np.float64(1), None]
+)
+def test_all_but_arrays_of_other_libraries_are_on_the_host(X):
+    assert place_of(X) is HOST
+    assert to_host(X) is X
+
+
+def test_a_place_is_found_once_and_says_where_it_is():
+    place = place_of(put(np.ones(3)))
+    assert place_of(put(np.zeros((2, 2)))) is place
+    assert place_of(place) is place
+    assert place_of(put(np.ones(3), HERE)) is not place
+    assert (str(place), str(HOST)) == (
+        "array_api_strict on array_api_strict.Device('device1')",
+        "numpy",
+    )
+    assert HOST.sized(1, 2) == 1
+    assert place.sized(1, 2) == 2
+
+
+@pytest.mark.parametrize(
+    "place", [HOST, *map(place_of, map(put, [0.0] * 3, (HERE, FAR, SINGLE)))], ids=str
+)
+def test_places_have_the_same_operations(place):
+    A, B = inputs(6, 4), inputs(4, 3, seed=1)
+    X = place.put(A)
+    assert place_of(X) is place
+    assert place_of(place.double(X)) is place_of(place.zeros((2, 2))) is place.for_double
+    assert (place.for_double is HOST) == (not place.has_double or place is HOST)
+    atol = 1e-12 if place.has_double else 1e-5
+    some = np.array([3, 0]), np.arange(6) % 2 == 0, slice(1, 99)
+    for where in some:
+        np.testing.assert_allclose(to_host(place.take(X, where)), A[where], atol=atol)
+    assert place.astype(X, np.dtype("f4")).dtype == place.xp.float32
+    assert place.put(A, place.xp.float32).dtype == place.xp.float32
+    assert place.empty((2, 3), np.dtype("f4")).dtype == place.xp.float32
+    assert place.empty((2, 3), X.dtype).shape == (2, 3)
+    copy = place.copy(X)
+    copy[0, 0] = 7.0
+    np.testing.assert_allclose(to_host(X), A, atol=atol)
+    np.testing.assert_allclose(place.times(B.T, place.put(B)), B.T @ B, atol=atol)
+    matrix, mean = place.put(A.T @ A), A.mean(axis=0)
+    np.testing.assert_array_equal(to_host(place.eye(4, matrix.dtype)), np.eye(4))
+    less = place.minus_square(place.copy(matrix), mean)
+    np.testing.assert_allclose(to_host(less), A.T @ A - np.outer(mean, mean), atol=10 * atol)
+    ridged = A.T @ A + 0.5 * np.eye(4)
+    factor = place.cholesky(place.plus_ridge(matrix, 0.5))
+    np.testing.assert_allclose(to_host(matrix), A.T @ A, atol=atol)  # a copy has the ridge
+    np.testing.assert_allclose(to_host(factor), np.linalg.cholesky(ridged), atol=atol)
+    np.testing.assert_allclose(
+        place.cho_solve(factor, B), np.linalg.solve(ridged, B), atol=10 * atol
+    )
+    lower = to_host(place.solve_lower(factor, place.put(B)))
+    np.testing.assert_allclose(
+        lower, np.linalg.solve(np.linalg.cholesky(ridged), B), atol=10 * atol
+    )
+    values, vectors = place.eigh(matrix)
+    assert isinstance(values, np.ndarray)
+    assert place_of(vectors) is place
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(A.T @ A), atol=10 * atol)
+
+
+@pytest.mark.parametrize("place", [HOST, place_of(put(0.0))], ids=str)
+def test_blocks_of_rows_are_in_order_and_large_on_a_device(place, monkeypatch):
+    monkeypatch.setattr(places, "_ROWS_ON_DEVICE", 300)
+    blocks = place.map_rows(lambda rows: rows, 1000, 50_000, 2)
+    assert [i for rows in blocks for i in range(1000)[rows]] == list(range(1000))
+    assert place is HOST or {rows.stop - rows.start for rows in blocks} == {300, 100}
+
+
+@pytest.mark.parametrize("wrong", ["columns", "rows", "complex", "sparse", "masked"])
+def test_a_block_of_activations_of_another_form_is_never_used(wrong):
+    """The trial of a fit sees 64 rows; what goes wrong later must be told as well."""
+
+    class Later(Gaussian):
+        def activate(self, X, weights):
+            Z = super().activate(X, weights)
+            if len(X) <= 64:
+                return Z
+            return {
+                "columns": lambda: Z[:, 1:],
+                "rows": lambda: Z[1:],
+                "complex": lambda: Z + 1j,
+                "sparse": lambda: csr_matrix(Z),
+                "masked": lambda: np.ma.array(Z),
+            }[wrong]()
+
+    X, y = problem(WORKING[0])
+    with pytest.raises(TypeError, match=r"Later.activate\(X, weights\) returned .*Remedy"):
+        make(WORKING[0], neurons=Later(1.0)).fit(np.tile(X, (2, 1)), np.tile(y, 2))

@@ -8,7 +8,6 @@ the rows is handed this object, and asks it for memory, copies and factorisation
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cached_property
@@ -33,111 +32,13 @@ _PARALLEL_CHOLESKY = 8192
 _ROWS_ON_DEVICE = 2**16
 
 
-class Place(ABC):
-    """Where arrays live. ``str(place)`` names the library and the device.
+class Host:
+    """The host, with arrays of NumPy, sparse matrices of SciPy, and rows in other forms.
 
-    Attributes
-    ----------
-    xp : module
-        The array API namespace of the library.
-    has_double : bool
-        Whether there is double precision.
-    for_double : Place
-        The place of sums in double precision: this place, or the host if it has none.
+    ``str(place)`` names the library and the device. ``xp`` is the array API namespace of the
+    library. ``for_double`` is the place of sums in double precision: this place, or the host if it
+    has no double precision.
     """
-
-    xp: Any
-    has_double: bool
-
-    @property
-    def for_double(self) -> Place:
-        """The place of sums in double precision."""
-        return self if self.has_double else HOST
-
-    @abstractmethod
-    def sized(self, on_host: Size, on_device: Size) -> Size:
-        """Choose between a size that suits the cache of the host and one that suits a device."""
-
-    @abstractmethod
-    def map_rows(
-        self,
-        function: Callable[[slice], Result],
-        n_rows: int,
-        n_columns: int,
-        n_jobs: int | None = None,
-    ) -> list[Result]:
-        """Apply ``function``, which computes ``n_columns`` columns, to blocks of rows."""
-
-    @abstractmethod
-    def put(self, array: Any, dtype: Any = None) -> Any:
-        """Move an array here, and convert it to ``dtype``, a type of this library.
-
-        Without double precision, it becomes single.
-        """
-
-    @abstractmethod
-    def take(self, X: Any, where: slice | np.ndarray) -> Any:
-        """Select rows of X by a slice, or by a NumPy array of indices or Booleans."""
-
-    @abstractmethod
-    def astype(self, X: Any, dtype: np.dtype) -> Any:
-        """Convert X, of this place, to a precision that is given as NumPy's."""
-
-    @abstractmethod
-    def copy(self, array: Any) -> Any:
-        """Copy an array of this place."""
-
-    @abstractmethod
-    def zeros(self, shape: tuple[int, ...]) -> Any:
-        """Make zeros in double precision, on the host if this place lacks that precision."""
-
-    @abstractmethod
-    def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        """Make an uninitialised array of a type of NumPy or of this library."""
-
-    @abstractmethod
-    def eye(self, size: int, dtype: Any) -> Any:
-        """Make an identity matrix of a type of this library."""
-
-    def double(self, array: Any) -> Any:
-        """Copy an array to ``for_double``, in double precision."""
-        place = self.for_double
-        return place.xp.astype(place.put(array), place.xp.float64)
-
-    def times(self, left: np.ndarray, right: Any) -> np.ndarray:
-        """Multiply a NumPy matrix by a matrix of this place. The result is NumPy's."""
-        return to_host(self.put(left) @ right)
-
-    @abstractmethod
-    def minus_square(self, matrix: Any, vector: np.ndarray) -> Any:
-        """Subtract v vᵀ from a matrix, in place."""
-
-    @abstractmethod
-    def plus_ridge(self, matrix: Any, ridge: float, in_place: bool = False) -> Any:
-        """Add a ridge to the diagonal of a matrix, in a copy, or ``in_place`` on the host."""
-
-    @abstractmethod
-    def cholesky(self, matrix: Any) -> Any:
-        """Compute the lower Cholesky factor of a symmetric matrix, which may be overwritten.
-
-        If the matrix is not positive definite to working precision, SciPy's LinAlgError is raised.
-        """
-
-    @abstractmethod
-    def solve_lower(self, factor: Any, right: Any, transposed: bool = False) -> Any:
-        """Solve L X = B, or Lᵀ X = B, for a lower triangular matrix L of this place."""
-
-    @abstractmethod
-    def cho_solve(self, factor: Any, right: np.ndarray) -> np.ndarray:
-        """Solve L Lᵀ X = B. B and X are on the host."""
-
-    @abstractmethod
-    def eigh(self, matrix: Any) -> tuple[np.ndarray, Any]:
-        """Compute eigenvalues, on the host, and eigenvectors, here."""
-
-
-class Host(Place):
-    """The host, with arrays of NumPy, sparse matrices of SciPy, and rows in other forms."""
 
     xp = array_api_numpy
     has_double = True
@@ -145,71 +46,98 @@ class Host(Place):
     def __str__(self) -> str:
         return "numpy"
 
+    @property
+    def for_double(self) -> Place:
+        """The place of sums in double precision."""
+        return self
+
     def sized(self, on_host: Size, on_device: Size) -> Size:
+        """Choose between a size that suits the cache of the host and one that suits a device."""
         return on_host
 
-    def map_rows(
-        self,
-        function: Callable[[slice], Result],
-        n_rows: int,
-        n_columns: int,
-        n_jobs: int | None = None,
-    ) -> list[Result]:
-        return map_rows(function, n_rows, n_columns, n_jobs)
+    #: Apply a function to blocks of rows.
+    map_rows = staticmethod(map_rows)
 
     def put(self, array: Any, dtype: Any = None) -> Any:
+        """Move an array here, and convert it to ``dtype``, a type of this library.
+
+        Without double precision, it becomes single.
+        """
         array = to_host(array)
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def take(self, X: Any, where: slice | np.ndarray) -> Any:
+        """Select rows of X by a slice, or by a NumPy array of indices or Booleans."""
         return X[where]
 
     def astype(self, X: Any, dtype: np.dtype) -> Any:
+        """Convert X, of this place, to a precision that is given as NumPy's."""
         return X.astype(dtype, copy=False)
 
     def copy(self, array: Any) -> Any:
+        """Copy an array of this place."""
         return array.copy()
 
     def zeros(self, shape: tuple[int, ...]) -> Any:
+        """Make zeros in double precision, on the host if this place lacks that precision."""
         return np.zeros(shape)
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Make an uninitialised array of a type of NumPy or of this library."""
         return np.empty(shape, dtype)
 
     def eye(self, size: int, dtype: Any) -> Any:
+        """Make an identity matrix of a type of this library."""
         return np.eye(size, dtype=dtype)
 
+    def double(self, array: Any) -> Any:
+        """Copy an array to ``for_double``, in double precision."""
+        return to_host(array).astype(np.float64)
+
+    def times(self, left: np.ndarray, right: Any) -> np.ndarray:
+        """Multiply a NumPy matrix by a matrix of this place. The result is NumPy's."""
+        return left @ right
+
     def minus_square(self, matrix: Any, vector: np.ndarray) -> Any:
+        """Subtract v vᵀ from a matrix, in place."""
         for some in row_blocks(len(vector)):  # without another matrix
             matrix[some] -= vector[some, None] * vector
         return matrix
 
     def plus_ridge(self, matrix: Any, ridge: float, in_place: bool = False) -> Any:
+        """Add a ridge to the diagonal of a matrix, in a copy, or ``in_place`` on the host."""
         result = matrix if in_place else matrix.copy()
         result.flat[:: len(result) + 1] += ridge
         return result
 
     def cholesky(self, matrix: Any) -> Any:
-        # With two threads, OpenBLAS 0.3 ends the process with a segmentation fault at 16,384
-        # columns.
+        """Compute the lower Cholesky factor of a symmetric matrix, which may be overwritten.
+
+        Large matrices are factorised on one thread, because with two threads, OpenBLAS 0.3 ends the
+        process with a segmentation fault at 16,384 columns. If the matrix is not positive definite
+        to working precision, SciPy's LinAlgError is raised.
+        """
         with linear_algebra(1) if len(matrix) > _PARALLEL_CHOLESKY else nullcontext():
             return linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
 
     def solve_lower(self, factor: Any, right: Any, transposed: bool = False) -> Any:
+        """Solve L X = B, or Lᵀ X = B, for a lower triangular matrix L of this place."""
         return linalg.solve_triangular(
             factor, right, lower=True, trans="T" if transposed else "N", check_finite=False
         )
 
     def cho_solve(self, factor: Any, right: np.ndarray) -> np.ndarray:
+        """Solve L Lᵀ X = B. B and X are on the host."""
         return linalg.cho_solve((factor, True), right, check_finite=False)
 
     def eigh(self, matrix: Any) -> tuple[np.ndarray, Any]:
+        """Compute eigenvalues, on the host, and eigenvectors, here."""
         driver = "evd" if len(matrix) > 1 else "ev"  # "evd" of 1 x 1 fails in old versions of SciPy
         return linalg.eigh(matrix, driver=driver, check_finite=False)
 
 
-class Device(Place):
-    """A device of another library with the array API, such as a GPU with torch or CuPy."""
+class Device:
+    """A device of another library with the array API, with the methods of ``Host``."""
 
     def __init__(self, xp: Any, where: Any, name: str) -> None:
         self.xp, self._where, self._name = xp, where, name
@@ -218,12 +146,17 @@ class Device(Place):
         return self._name
 
     @cached_property
-    def has_double(self) -> bool:  # type: ignore[override]
+    def has_double(self) -> bool:
+        """Whether the device works in double precision."""
         info = self.xp.__array_namespace_info__()
         return "float64" in info.dtypes(device=self._where, kind="real floating")
 
     def sized(self, on_host: Size, on_device: Size) -> Size:
         return on_device
+
+    @property
+    def for_double(self) -> Place:
+        return self if self.has_double else HOST
 
     def map_rows(
         self,
@@ -265,6 +198,13 @@ class Device(Place):
 
     def eye(self, size: int, dtype: Any) -> Any:
         return self.xp.eye(size, dtype=dtype, device=self._where)
+
+    def double(self, array: Any) -> Any:
+        place = self.for_double
+        return place.xp.astype(place.put(array), place.xp.float64)
+
+    def times(self, left: np.ndarray, right: Any) -> np.ndarray:
+        return to_host(self.put(left) @ right)
 
     def minus_square(self, matrix: Any, vector: np.ndarray) -> Any:
         there = self.put(vector)
@@ -315,6 +255,8 @@ class Device(Place):
         return to_host(eigenvalues), vectors
 
 
+#: Where arrays live.
+Place = Host | Device
 HOST = Host()
 #: Devices so far by their names, because the devices of some libraries have no hash.
 _devices: dict[str, Device] = {}
