@@ -118,26 +118,20 @@ def run_pilot(
 
     The pilot draws neurons of its own. So estimates stay unbiased after a choice by its variances.
     """
-    with linear_algebra(1):  # too little work for more threads
-        return _run_pilot(neurons, support, alpha, X, rng)
-
-
-def _run_pilot(
-    neurons: Neurons, support: Any, alpha: np.ndarray, X: Any, rng: np.random.Generator
-) -> Variances:
     sampler = SupportSampler(alpha)
-    weights = draw(neurons, rng, _PILOT_NEURONS, support.dtype)
-    numbers = sum(array.size for array in weights) / _PILOT_NEURONS
-    if not sampler.total:
-        return Variances(0, 0, 0, 0, 0, 0, numbers)
-    shape = -1, neurons.width, _PILOT_NEURONS
-    rows = neurons(X[:PILOT_ROWS], weights).reshape(shape)
-    sizes = _n_summed(len(alpha)), _n_summed(len(alpha)), _PILOT_POINTS
-    index = np.concatenate([sampler.draw(n, rng, "stratified") for n in sizes])
-    psi = neurons(support[index], weights).reshape(shape)
-    directions, ends = sampler.directions(index), np.cumsum((0, *sizes))
-    one, other, neighbours = (PilotDraws(psi[i:j], directions[i:j]) for i, j in pairwise(ends))
-    return measured(one, other, neighbours, rows, numbers)
+    with linear_algebra(1):  # too little work for more threads
+        weights = draw(neurons, rng, _PILOT_NEURONS, support.dtype)
+        numbers = sum(array.size for array in weights) / _PILOT_NEURONS
+        if not sampler.total:
+            return Variances(0, 0, 0, 0, 0, 0, numbers)
+        shape = -1, neurons.width, _PILOT_NEURONS
+        rows = neurons(X[:PILOT_ROWS], weights).reshape(shape)
+        sizes = _n_summed(len(alpha)), _n_summed(len(alpha)), _PILOT_POINTS
+        index = np.concatenate([sampler.draw(n, rng, "stratified") for n in sizes])
+        psi = neurons(support[index], weights).reshape(shape)
+        directions, ends = sampler.directions(index), np.cumsum((0, *sizes))
+        one, other, neighbours = (PilotDraws(psi[i:j], directions[i:j]) for i, j in pairwise(ends))
+        return measured(one, other, neighbours, rows, numbers)
 
 
 def _n_summed(t: int) -> int:

@@ -35,9 +35,9 @@ def choose(
     Rounds go on as long as they take little time compared with the fit, which needs about
     ``products`` multiplications for each row.
 
-    :class:`~trickless.selection.scores.Score` explains the scores. With an ``alpha``, families are
-    compared at that regularisation strength. Families that use the relevance of features receive
-    it first.
+    :class:`~trickless.selection.scores.Comparison` explains the scores. With an ``alpha``, families
+    are compared at that regularisation strength. Families that use the relevance of features
+    receive it first.
 
     The result is the best family, and each candidate's score in its last round. There are no
     scores (None) if there is only one candidate.
@@ -63,8 +63,7 @@ def choose(
         comparison = Comparison(
             X, targets, weight, seed, Purpose.SEARCH, number, most, neurons, n_jobs, alpha
         )
-        found = comparison.scores([candidates[i] for i in left])
-        scores[left] = [score.value for score in found]
+        scores[left] = comparison.scores([candidates[i] for i in left])
         left = left[np.argsort(scores[left], kind="stable")]
     return candidates[left[0]], scores
 

@@ -62,8 +62,8 @@ def compare_with_linear(
     linear = comparison.score_of(_moments(comparison)) / n_varying
     if linear >= _CLEARLY:
         return None
-    (neurons,) = comparison.scores([family])
-    return Linear(1 - linear, 1 - neurons.value / n_varying)
+    (score,) = comparison.scores([family])
+    return Linear(1 - linear, 1 - score / n_varying)
 
 
 def _moments(comparison: Comparison) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -19,16 +19,6 @@ from trickless.solvers.least_squares.statistics import Moments, Statistics, leas
 
 #: Activations held at a time.
 _ACTIVATIONS = 2**23
-
-
-class Score(NamedTuple):
-    """A family and its cross-validation score, relative to the score of a constant prediction.
-
-    Scores are summed over the outputs, each with its best ridge. Smaller is better.
-    """
-
-    family: Neurons
-    value: float
 
 
 class Comparison:
@@ -67,19 +57,21 @@ class Comparison:
         self._draws = seed, purpose, 2 * number + 1
         self._n_neurons, self.n_jobs, self._alpha = n_neurons, n_jobs, alpha
 
-    def scores(self, families: list[Neurons]) -> list[Score]:
+    def scores(self, families: list[Neurons]) -> list[float]:
         """Compute the score of each family."""
-        return [Score(family, self._score(family)) for family in families]
+        return [self.score_of(self.moments(each, self.draw(each))) for each in families]
 
     def best(self, families: list[Neurons]) -> Neurons:
         """Find the family with the lowest score."""
-        return min(self.scores(families), key=lambda score: score.value).family
-
-    def _score(self, family: Neurons) -> float:
-        return self.score_of(self.moments(family, self.draw(family)))
+        scores = self.scores(families)
+        return families[scores.index(min(scores))]
 
     def score_of(self, moments: Moments) -> float:
-        """Compute the score of ridge regression from the moments of some columns."""
+        """Compute the score of ridge regression from the moments of some columns.
+
+        It is relative to the score of a constant prediction, and summed over the outputs, each with
+        its best ridge. Smaller is better.
+        """
         with linear_algebra(self.n_jobs, moments.n_products):
             solution = solve_by_cross_validation(moments, self.n_jobs)
         assert solution.scores is not None and solution.grid is not None
