@@ -204,7 +204,7 @@ class Rows(Stated):
         X, y, weight = that_count(self.kind.points(self.owner, X, True), y, weight)
         names = getattr(learner, "feature_names_in_", None)
         X = self._in_precision(X, place, first=True, names=names)
-        self._see_gaps(learner, X)
+        self._see_gaps(learner, X, place)
         return X, y, weight
 
     def later(self, learner: Any, X: Any, y: Any, sample_weight: Any, may_be_empty: bool) -> Batch:
@@ -218,7 +218,7 @@ class Rows(Stated):
         X, y, weight = that_count(X, y, weight)
         if len(y):
             X = self._in_precision(X, place)
-            self._see_gaps(learner, X)
+            self._see_gaps(learner, X, place)
         return X, y, weight
 
     def to_predict(self, learner: Any, X: Any) -> Any:
@@ -229,16 +229,16 @@ class Rows(Stated):
         X = self._in_precision(self.kind.points(self.owner, X, False), place)
         if self.had_gaps is not None:
             inputs = self.inputs(learner, X.shape[1])
-            counts = np.where(self.had_gaps, 0, _missing_by_column(X, inputs))
+            counts = np.where(self.had_gaps, 0, _missing_by_column(X, inputs, place))
             for j in np.flatnonzero(counts).tolist():
                 name = inputs.names[j] if inputs.names else j
                 warn_of_missing(self.owner, name, int(counts[j]), X.shape[0])
         return X
 
-    def _see_gaps(self, learner: Any, X: Any) -> None:
+    def _see_gaps(self, learner: Any, X: Any, place: Place) -> None:
         """Keep in mind which columns of training rows have missing values."""
         if self.kind.tables and not scipy.sparse.issparse(X):
-            found = _missing_by_column(X, self.inputs(learner, X.shape[1])) > 0
+            found = _missing_by_column(X, self.inputs(learner, X.shape[1]), place) > 0
             self.had_gaps = found if self.had_gaps is None else self.had_gaps | found
 
     def inputs(self, learner: Any, n_features: int) -> Inputs:
@@ -434,9 +434,8 @@ def _are_floats(X: Any) -> bool:
     return is_plain and X.dtype.kind == "f"
 
 
-def _missing_by_column(X: Any, inputs: Inputs) -> np.ndarray:
+def _missing_by_column(X: Any, inputs: Inputs, place: Place) -> np.ndarray:
     """Count the missing values of each column of validated rows."""
-    place = place_of(X)
     code = place.put(np.where(inputs.n_categories > 0, inputs.n_categories - 2.0, np.nan))
     return to_host(place.xp.count_nonzero(place.xp.isnan(X) | (code == X), axis=0))
 
