@@ -20,6 +20,7 @@ from scipy import linalg
 from sklearn import get_config
 
 from trickless.arrays.threads import linear_algebra, map_rows, row_blocks
+from trickless.errors import InvalidTypeError
 
 Result = TypeVar("Result")
 Size = TypeVar("Size")
@@ -289,9 +290,9 @@ def dispatches() -> bool:
 def check_on_host(what: str, place: Place, remedy: str) -> None:
     """Check that rows are on the host, for functions that accept no others."""
     if place is not HOST:
-        raise TypeError(
-            f"{what}: X is an array of {place}, but only NumPy arrays are accepted. "
-            f"Remedy: {remedy}."
+        raise InvalidTypeError(
+            f"{what}: X is an array of {place}, but only NumPy arrays are accepted",
+            remedy,
         )
 
 

@@ -14,7 +14,8 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property, partial
+from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from itertools import count
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -24,7 +25,7 @@ import numpy as np
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-from trickless.arrays.interrupts import InterruptSafe
+from trickless.arrays.interrupts import uninterrupted
 
 ROWS_PER_BLOCK = 512
 #: With fewer columns than this, a block has more rows, for the same number of activations.
@@ -44,7 +45,6 @@ _MOST_HELPERS = 64
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
-Value = TypeVar("Value")
 
 
 def row_blocks(n_rows: int, size: int | None = None, threads: int = 1) -> list[slice]:
@@ -57,20 +57,8 @@ def row_blocks(n_rows: int, size: int | None = None, threads: int = 1) -> list[s
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
-class _Lent(InterruptSafe[Value]):
-    """What ``take`` returns, until it is given back at the end of a ``with`` statement."""
-
-    def __init__(self, take: Callable[[], Value], give_back: Callable[[Value], None]) -> None:
-        self._take, self._give_back = take, give_back
-
-    def begin(self) -> Value:
-        """Take it."""
-        self._value = self._take()
-        return self._value
-
-    def end(self, error: BaseException | None) -> None:
-        """Give it back."""
-        self._give_back(self._value)
+class _Held:
+    """What a caller holds. If Ctrl-C keeps it from being released, it ends with the caller."""
 
 
 class _Blas:
@@ -97,24 +85,21 @@ class _Blas:
                 return max(self._original, default=1)
             return max((library.num_threads for library in self._libraries), default=1)
 
-    def at_most(self, threads: int) -> InterruptSafe[object]:
+    @contextmanager
+    def at_most(self, threads: int) -> Iterator[None]:
         """Limit BLAS to a number of threads."""
-        return _Lent(partial(self._hold, threads), self._let_go)
-
-    def _hold(self, threads: int) -> object:
-        """Add a limit, and return what identifies it."""
-        limit = object()
-        with self._lock:
-            if not self._limits:
-                self._original = [library.num_threads for library in self._libraries]
-                self._in_force = self._original
-            self._limits[limit] = threads
-            self._apply()
-        return limit
-
-    def _let_go(self, limit: object) -> None:
-        with self._lock:
-            if self._limits.pop(limit, None) is not None:  # None in a forked child
+        limit = _Held()
+        try:
+            with self._lock:
+                if self._in_force == self._original:  # no limit is in force
+                    self._original = [library.num_threads for library in self._libraries]
+                    self._in_force = list(self._original)
+                self._limits[limit] = threads
+                self._apply()
+            yield
+        finally:
+            with self._lock:
+                self._limits.pop(limit, None)  # None in a forked child
                 self._apply()
 
     def _apply(self) -> None:
@@ -151,25 +136,24 @@ class _Cores:
     def __init__(self) -> None:
         self.after_fork()
 
-    def at_most(self, threads: int) -> InterruptSafe[int]:
+    @contextmanager
+    def at_most(self, threads: int) -> Iterator[int]:
         """Reserve ``threads`` threads, or as many as there are free cores, but at least one."""
-        return _Lent(partial(self._take, threads), self._give_back)
-
-    def _take(self, threads: int) -> int:
-        with self._lock:
-            if self._taken:
-                threads = max(1, min(threads, (os.cpu_count() or 1) - self._taken))
-            self._taken += threads
-            return threads
-
-    def _give_back(self, threads: int) -> None:
-        """Give cores back. A forked child may give back cores that it does not have."""
-        with self._lock:
-            self._taken = max(0, self._taken - threads)
+        share = _Held()
+        try:
+            with self._lock:
+                if taken := sum(self._shares.values()):
+                    threads = max(1, min(threads, (os.cpu_count() or 1) - taken))
+                self._shares[share] = threads
+            yield threads
+        finally:
+            with self._lock:
+                self._shares.pop(share, None)  # None in a forked child
 
     def after_fork(self) -> None:
         """Reset in a forked child, where no thread holds cores or will release the lock."""
-        self._lock, self._taken = threading.Lock(), 0
+        self._lock = threading.Lock()
+        self._shares: WeakKeyDictionary[_Held, int] = WeakKeyDictionary()
 
 
 class _Helpers:
@@ -270,7 +254,7 @@ def worth_products(n_jobs: int | None, n_products: float) -> int | None:
     return n_jobs if n_products >= _WORTH_PRODUCTS else 1
 
 
-def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> InterruptSafe[object]:
+def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> AbstractContextManager[None]:
     """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads.
 
     It runs on one thread if it takes few multiplications, for two reasons. BLAS threads wait for

@@ -426,7 +426,7 @@ def _some(names: list[str]) -> str:
 def _refuse(path: Any, cause: str, remedy: str) -> NoReturn:
     raise InvalidValueError(
         f"load: {name_of_file(path)}: {cause}",
-        f"{remedy}",
+        remedy,
     )
 
 

@@ -21,6 +21,7 @@ from trickless.arrays.stated import (
     check_same,
 )
 from trickless.arrays.threads import map_blocks, n_threads, row_blocks, worthwhile
+from trickless.errors import InvalidValueError
 from trickless.functions.activations import evaluate
 from trickless.functions.stream import NeuronStream, StoredNeurons
 from trickless.neurons import Neurons, Weights

@@ -9,6 +9,7 @@ import scipy.sparse
 
 from trickless.arrays.missing import is_masked, missing, unmasked
 from trickless.arrays.places import HOST, place_of
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.labels import exactly, in_microseconds
 from trickless.rules import shown
 from trickless.tables.encoder import why_no_number
@@ -33,7 +34,10 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
     are returned unchanged.
     """
     if scipy.sparse.issparse(y):
-        raise TypeError(f"{owner}: y is sparse, but targets are dense. Remedy: y.toarray().")
+        raise InvalidTypeError(
+            f"{owner}: y is sparse, but targets are dense",
+            "y.toarray()",
+        )
     if y is None or place_of(y) is not HOST:
         return y
     given = unmasked(y)
@@ -47,7 +51,7 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
             remedy = "one label for each row; for several, MultiLabelBinarizer().fit_transform(y)"
         raise InvalidValueError(
             f"{owner}: y is a {type(y).__name__} of values of several lengths",
-            f"{remedy}",
+            remedy,
         ) from error
     _check_shape(owner, y, array, numeric)
     if numeric and array.dtype.kind in "mM":
@@ -121,5 +125,5 @@ def _refuse(owner: str, what: str, time: str = "") -> NoReturn:
         remedy = "numbers; or a classifier, such as KitchenSinksClassifier, if y holds labels"
     raise InvalidValueError(
         f"{owner}: y {what}, but the targets of a regressor must be finite numbers",
-        f"{remedy}",
+        remedy,
     )

@@ -79,7 +79,7 @@ class Labels(Stated):
             raise InvalidValueError(
                 f"{self.owner}: y holds the label(s) {unknown}, which are not among the "
                 f"classes {self.classes.tolist()} fixed by the first batch",
-                f"{remedy}",
+                remedy,
             )
         index = positions(self.classes, y)
         if len(self.classes) == 2:

@@ -9,7 +9,6 @@ import scipy.sparse
 
 from trickless.arrays.places import HOST, place_of, to_host
 from trickless.arrays.sparse import dense_if_small
-from trickless.errors import InvalidValueError
 from trickless.intake.labels import exactly
 from trickless.rules import warn
 from trickless.tables.frames import NUMBERS, columns_of, is_frame

@@ -309,20 +309,21 @@ class Rows(Stated):
         """Check the dimensions of rows that have a shape, and their columns unless those vary."""
         shape, owner = tuple(getattr(X, "shape", ())), self.owner
         if len(shape) > 2:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and "
-                f"columns. Remedy: {for_images('X', shape)}."
+                "columns",
+                f"{for_images('X', shape)}",
             )
         if reset and shape[1:] == (0,):
-            raise ValueError(
-                f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required. "
-                "Remedy: pass at least one column."
+            raise InvalidValueError(
+                f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required",
+                "pass at least one column",
             )
         if n_features is not None and len(shape) == 2 and shape[1] != n_features:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{owner}: X has {shape[1]} features, but {owner} is expecting {n_features} "
-                "features as input. Remedy: pass the columns that the model was fitted to, in the "
-                "same order."
+                "features as input",
+                "pass the columns that the model was fitted to, in the same order",
             )
 
     def _as_numbers(self, X: Any) -> Any:
@@ -401,10 +402,10 @@ class Rows(Stated):
             converted = place.astype(X, self.dtype)
         values = converted.data if scipy.sparse.issparse(converted) else converted
         if converted is not X and bool(place.xp.any(place.xp.isinf(values))):
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: X contains a value too large for dtype={self.dtype.name!r}, whose "
-                f"largest is {np.finfo(self.dtype).max:.1e}. Remedy: scale X (StandardScaler), or "
-                "dtype='float64'."
+                f"largest is {np.finfo(self.dtype).max:.1e}",
+                "scale X (StandardScaler), or dtype='float64'",
             )
         if first:
             kind = self.kind

@@ -29,10 +29,10 @@ def check_weights(
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: sample_weight has the shape {weight.shape}, but {n_rows} rows need one "
-            f"weight each: shape {(n_rows,)}. Remedy: {_REMEDY}; numpy.ravel() of a "
-            "column."
+            f"weight each: shape {(n_rows,)}",
+            f"{_REMEDY}; numpy.ravel() of a column",
         )
     wrong = ~np.isfinite(weight) | (weight < 0)
     if wrong.any():
@@ -60,7 +60,7 @@ def check_range(owner: str, name: str, weight: np.ndarray, remedy: str) -> None:
         raise InvalidValueError(
             f"{owner}: {name} has values from {some.min():g} to {some.max():g}, whose squares "
             f"cannot be summed: those above 0 must be from {_LEAST:g} to {_MOST:g}",
-            f"{remedy}",
+            remedy,
         )
 
 
@@ -79,7 +79,7 @@ def _as_numbers(owner: str, given: Any) -> np.ndarray:
             why = f"cannot be read as numbers ({error})"
     raise InvalidTypeError(
         f"{owner}: sample_weight {why}, but it must hold numbers",
-        f"{_REMEDY}",
+        _REMEDY,
     )
 
 

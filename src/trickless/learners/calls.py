@@ -35,7 +35,7 @@ def checked(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
                 remedy = f"{_instead_of(self, name, unknown, names)}{remedy}"
             raise InvalidTypeError(
                 f"{owner}.{name}: {said}",
-                f"{remedy}",
+                remedy,
             ) from None
         return method(self, *arguments, **options)
 

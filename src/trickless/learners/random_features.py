@@ -19,6 +19,7 @@ from trickless.arrays.sparse import checked_csr
 from trickless.arrays.stated import check_count, check_is
 from trickless.arrays.states import in_one_state
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.functions.network import check_source, map_rows_alike
 from trickless.functions.stream import NeuronStream, StoredNeurons, as_seed
 from trickless.intake.given import as_targets

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from trickless.arrays.interrupts import InterruptSafe
 from trickless.arrays.places import to_host
-from trickless.arrays.states import TrainingLock
+from trickless.arrays.states import training_lock
+from trickless.errors import InvalidValueError, OutOfMemoryError
 from trickless.functions.stream import as_seed
 from trickless.intake.labels import check_some_weight
 from trickless.intake.rows import Batch, Rows, that_count

@@ -211,5 +211,5 @@ def make_neurons(neurons: Neurons | str) -> Neurons:
         hint = repr(close[0]) if close else f"one of {names}"
     raise InvalidValueError(
         f"neurons={neurons!r} is not the name of a family",
-        f"{hint}",
+        hint,
     )

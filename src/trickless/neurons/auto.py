@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from trickless.arrays.places import to_host
+from trickless.errors import InvalidTypeError
 from trickless.neurons.base import Neurons, Relevance, Weights
 from trickless.neurons.ferns import Ferns
 from trickless.neurons.fourier import COMPARED_FROM

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 
 from trickless.arrays.missing import unmasked
 from trickless.arrays.places import HOST, namespace, place_of, to_host
+from trickless.errors import InvalidTypeError, InvalidValueError, remedy_in
 from trickless.rules import check_value, count, positive, warn, with_remedies
 
 #: Rounding may change this share of activations by a lot, for neurons with steps.
@@ -182,7 +183,7 @@ def check_repeatable(call: str, draw: Callable[[np.random.Generator], Any], reme
         raise InvalidValueError(
             f"{call} gave different weights from the same seed, but a model needs the same neurons "
             "whenever it predicts",
-            f"{remedy}",
+            remedy,
         )
 
 
@@ -320,13 +321,14 @@ def activations_to_host(name: str, neurons: Any, X: Any, weights: Any) -> np.nda
         Z = neurons(X, weights)
         there = place_of(Z)
     except Exception as error:
-        raise TypeError(
-            f"{name}.activate does not work on arrays of {place}: {error!r}. Remedy: pass NumPy "
-            "arrays, or use the functions of array_api_compat.array_namespace(X) in activate."
+        raise InvalidTypeError(
+            f"{name}.activate does not work on arrays of {place}: {error!r}",
+            "pass NumPy "
+            "arrays, or use the functions of array_api_compat.array_namespace(X) in activate",
         ) from error
     if there is not place:
-        raise TypeError(
-            f"{name}.activate returned an array of {there} for rows of {place}. Remedy: use "
-            "the functions of array_api_compat.array_namespace(X) in activate."
+        raise InvalidTypeError(
+            f"{name}.activate returned an array of {there} for rows of {place}",
+            "use the functions of array_api_compat.array_namespace(X) in activate",
         )
     return to_host(Z)

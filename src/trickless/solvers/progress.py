@@ -31,5 +31,5 @@ def check_progress(owner: str, now: float, start: float, n_steps: int, remedy: s
         raise InvalidValueError(
             f"{owner}: training diverged within {n_steps} steps: the mean loss is {now:.3g}, "
             f"but a constant prediction has about {start:.3g}",
-            f"{remedy}",
+            remedy,
         )

@@ -73,7 +73,7 @@ def column_of(frame: Any, name: str) -> Any:
         )
         raise InvalidValueError(
             f"TableModel: X has no column {name!r}",
-            f"{remedy}",
+            remedy,
         )
     column = frame[name]
     if column.ndim > 1:

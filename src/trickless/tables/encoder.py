@@ -230,7 +230,7 @@ def _read(owner: str, column: Column) -> _Read:
             raise InvalidValueError(
                 f"{owner}: column {column.name!r} of X has the type {column.dtype}, which is not "
                 "numbers, truth values, times, text or categories",
-                f"{_REMEDY}",
+                _REMEDY,
             )
         return (NUMBERS if column.holds == TRUTH else column.holds), None, PLAIN
     with _as_categories(owner, column):
@@ -293,7 +293,7 @@ def _as_categories(owner: str, column: Column) -> Iterator[None]:
         raise InvalidValueError(
             f"{owner}: column {column.name!r} of X has the type {column.dtype}, and holds objects "
             f"that cannot be categories: {error}",
-            f"{_REMEDY}",
+            _REMEDY,
         ) from error
 
 

@@ -23,6 +23,7 @@ from trickless.arrays.interrupts import uninterrupted
 from trickless.arrays.places import HOST, Place, check_on_host, place_of
 from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
 from trickless.arrays.threads import linear_algebra, row_blocks
+from trickless.errors import InvalidValueError
 from trickless.functions.activations import activations, by_neuron, panels
 from trickless.functions.network import Network, check_alike, check_finite, map_rows_alike
 from trickless.functions.stream import BLOCK, NeuronStream, Purpose, generator, in_precision
