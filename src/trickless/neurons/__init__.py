@@ -42,8 +42,8 @@ The names listed here are public. The modules of this package are private.
    :class:`Landmarks`      kernel of a family at a random training row  mean of products
    ======================  ===========================================  ================
 
-``a + b``, ``a * b`` and ``2 * a`` are short for the sum, the product and the multiple. Subclass
-:class:`Neurons` for a family of your own.
+``a + b``, ``a * b`` and ``2 * a`` are short for the sum, the product and the multiple. To write a
+family of your own, subclass :class:`Neurons`.
 """
 
 from __future__ import annotations

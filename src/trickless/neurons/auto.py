@@ -43,9 +43,9 @@ class Auto(Neurons):
     The learner compares smooth neurons with one length scale, smooth neurons with a length scale
     for each feature, rough neurons, landmarks and small trees. For sparse rows, it compares the
     first two, and landmarks of smooth neurons. With more features than rows, it leaves out the
-    second. It takes :class:`Tabular` for data frames with categories or missing values, and
-    :class:`Gaussian` for fewer than 100 rows. A fitted model has the chosen family as ``neurons_``,
-    and the scores of all candidates as ``search_scores_``.
+    second. Data frames with categories or missing values get :class:`Tabular`, and fewer than 100
+    rows get :class:`Gaussian`. A fitted model has the chosen family as ``neurons_``, and the scores
+    of all candidates as ``search_scores_``.
 
     Attributes
     ----------
@@ -107,5 +107,5 @@ class Auto(Neurons):
 
 
 def _has_gaps(X: Any) -> bool:
-    """Whether values are missing."""
+    """Return whether values are missing."""
     return bool(np.isnan(to_host(X)).any())

@@ -32,7 +32,7 @@ class Inputs(NamedTuple):
     ----------
     n_categories : int array of shape (n_features,)
         Number of codes 0, 1, ... of a categorical column, and 0 for a column of numbers. The last
-        two codes are for a missing category and for a new one.
+        two codes stand for a missing category and a new one.
     names : tuple of str, optional
         Names of the columns, if X was a data frame.
     """
@@ -66,7 +66,7 @@ class Relevance(NamedTuple):
     sample_weight : array of shape (n_rows,), optional
         Their weights.
     importances : array of shape (n_features,), optional
-        How much each feature matters to a fitted function. They sum to 1.
+        How much each feature matters to a fitted function. The numbers sum to 1.
     """
 
     length_scale: np.ndarray
@@ -76,7 +76,7 @@ class Relevance(NamedTuple):
     importances: np.ndarray | None = None
 
     def shares(self) -> np.ndarray:
-        """Divide the spread of each feature by its length scale, and scale the result to sum 1.
+        """Divide the spread of each feature by its length scale, and scale the result to sum to 1.
 
         The shares are equal if no feature varies.
         """
@@ -88,18 +88,18 @@ class Relevance(NamedTuple):
 class Neurons(Stated, BaseEstimator, ABC):
     r"""A family of neurons: a function :math:`\psi(x; w)` and a distribution :math:`\mu` of w.
 
-    The family has the kernel :math:`k(x, x') = E_{w \sim \mu}[\psi(x; w) \cdot \psi(x'; w)]`. You
-    never need to know its formula. To add a family, subclass this class and write :meth:`draw` and
+    The family has the kernel :math:`k(x, x') = E_{w \sim \mu}[\psi(x; w) \cdot \psi(x'; w)]`, whose
+    formula you never need to know. To add a family, subclass this class and write :meth:`draw` and
     :meth:`activate`. Everything in the package then works with it.
 
-    The same seed must give the same neurons. So ``draw`` may depend only on its arguments and on
+    The same seed must give the same neurons, so ``draw`` may depend only on its arguments and on
     what :meth:`fit` has set, such as ``n_features_in_``. ``activate`` is called on blocks of rows,
-    from several threads at a time. It must treat each row independently of the others.
+    from several threads at a time, and must treat each row independently of the others.
 
     Attributes
     ----------
     width : int
-        Number of values of one neuron: 2 for a pair of cosine and sine. Class attribute.
+        Number of values of one neuron, such as 2 for a pair of cosine and sine. Class attribute.
     bound : float
         Largest possible Euclidean norm of these values. The guarantees of the learners assume 1.
     accepts_sparse : bool
@@ -110,15 +110,15 @@ class Neurons(Stated, BaseEstimator, ABC):
         independent.
     accepts_tables : bool
         Whether :meth:`activate` accepts missing values (NaN) and categories. The learner then reads
-        data frames with columns of any type. Categories become codes, and dates become numbers of
-        days.
+        data frames with columns of any type, turning categories into codes and dates into numbers
+        of days.
     by_order : bool
-        Whether the order of the values in a column matters, even of values that are close. It does
-        for ranks, and for thresholds taken from the rows. The learner then warns if its precision
-        cannot tell values apart.
+        Whether the order of the values in a column matters, even of values that are close, as it
+        does for ranks and for thresholds derived from the rows. The learner then warns if its
+        precision cannot tell values apart.
     one_hot : bool
         Whether one of the values of a neuron is 1 and the others are 0, as for the leaves of a
-        tree. The family then has a method ``leaves``, which gives the index of the 1.
+        tree. The family then has a method ``leaves``, which returns the index of the 1.
     inputs_ : Inputs or None
         Names and kinds of the columns. The learner sets it before it calls :meth:`fit`. It is None
         if you call :meth:`fit` yourself.
@@ -151,7 +151,7 @@ class Neurons(Stated, BaseEstimator, ABC):
     )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Parameters become numbers of Python, because products of NumPy's numbers may overflow.
+        # Parameters become Python numbers, because products of NumPy numbers may overflow.
         super().__setattr__(name, value if name.endswith("_") else plain(value))
 
     width: int = 1
@@ -209,10 +209,10 @@ class Neurons(Stated, BaseEstimator, ABC):
         """Raise a ValueError if stored weights name features that do not exist."""
 
     def set_depth(self, n_rows: int, deepest: int) -> None:
-        """Set the depth of the trees of a fitted family for a number of rows."""
+        """Set the depth of the trees of a fitted family from the number of rows."""
 
     def candidates(self) -> list[Neurons]:
-        """List the fitted families among which the learner chooses. By default, only this one."""
+        """List the fitted families among which the learner chooses: by default, only this one."""
         return [self]
 
     @property
@@ -221,7 +221,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         return False
 
     def by_relevance(self, relevance: Relevance) -> Neurons:
-        """Make a fitted family that uses how much each feature matters. By default, this one.
+        """Make a fitted family that uses how much each feature matters: by default, this one.
 
         Parameters
         ----------
@@ -249,9 +249,9 @@ class Neurons(Stated, BaseEstimator, ABC):
         Returns
         -------
         array or tuple of arrays
-            Each array has n entries along the first axis. ``activate`` gets the arrays as a tuple.
-            Draw floating-point arrays in double precision. The learner converts them to its own
-            precision.
+            Each array has n entries along the first axis. ``activate`` receives the arrays as a
+            tuple. Draw floating-point arrays in double precision, since the learner converts them
+            to its own precision.
         """
 
     @abstractmethod
@@ -275,7 +275,7 @@ class Neurons(Stated, BaseEstimator, ABC):
         """Evaluate n neurons on rows, and check the shape of the activations.
 
         Everything in the package evaluates neurons through this method. The activations have the
-        precision of X. Overflows are not reported here, because a response may saturate. Code that
+        precision of X. Overflows are not reported here, because a response may saturate; code that
         uses activations raises an error if they are not finite.
         """
         (n_rows, n_features), name = X.shape, type(self).__name__
@@ -294,9 +294,8 @@ class Neurons(Stated, BaseEstimator, ABC):
     def read(self, X: Any, n_jobs: int | None = None) -> Any:
         """Convert rows to the form that ``combine`` reads fastest.
 
-        By default, they are returned unchanged.
-
-        Learners that evaluate the same rows many times convert them once.
+        By default, they are returned unchanged. Learners that evaluate the same rows many times
+        convert them once.
 
         Parameters
         ----------
@@ -338,9 +337,9 @@ class Neurons(Stated, BaseEstimator, ABC):
     def activate_pairs(self, X: Any, weights: Weights) -> Any:
         """Evaluate neuron i on row i only, for n rows and n neurons.
 
-        By default, this evaluates eight neurons on eight rows at a time and keeps the diagonal.
-        That takes eight times the work of the pairs alone. A family overrides it if it can evaluate
-        pairs directly.
+        By default, this evaluates eight neurons on eight rows at a time and keeps the diagonal,
+        which takes eight times the work of the pairs alone. A family overrides it if it can
+        evaluate pairs directly.
 
         Returns
         -------
@@ -402,15 +401,15 @@ class Neurons(Stated, BaseEstimator, ABC):
         )
 
     def known_inputs(self, X: Any) -> Inputs:
-        """Names and kinds of the columns of X. Without a learner, all columns hold numbers."""
+        """Return names and kinds of the columns of X, which are all numbers without a learner."""
         return self.inputs_ or Inputs(np.zeros(X.shape[1], dtype=int))
 
     def __add__(self, other: Any) -> Neurons:
-        """A family whose kernel is the sum of the kernels."""
+        """Return a family whose kernel is the sum of the kernels."""
         return OPERATORS["sum"](self, other) if isinstance(other, Neurons) else NotImplemented
 
     def __mul__(self, other: Any) -> Neurons:
-        """A family whose kernel is the product of the kernels, or of the kernel and a number."""
+        """Return a family whose kernel is a product of the kernels, or of kernel and number."""
         if is_real(other):
             return OPERATORS["multiple"](self, other)
         return OPERATORS["product"](self, other) if isinstance(other, Neurons) else NotImplemented
@@ -428,8 +427,8 @@ def sample_rows(
 
     If X has no more rows than that, all are returned with their weights. Otherwise, rows are drawn
     in proportion to their weights. If the weights differ, rows are drawn with replacement, and the
-    new weight of a row is the number of times that it was drawn. The rows are on the host, wherever
-    X is.
+    new weight of a row is the number of times it was drawn. The rows are on the host, wherever X
+    is.
     """
     n = X.shape[0]
     if n == 1:
@@ -446,7 +445,7 @@ def sample_rows(
 def sample_numbers(
     n: int, rng: np.random.Generator, size: int, sample_weight: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the rows that ``sample_rows`` draws from n rows, in order, and their weights."""
+    """Return the indices of the rows that ``sample_rows`` draws from n rows, and their weights."""
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if n <= size:
         return np.arange(n), weight

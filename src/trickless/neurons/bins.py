@@ -20,17 +20,17 @@ class Bins(Stated):
     """Bins of the columns of a table.
 
     Bin 0 holds missing values. The values of a column of numbers are in the bins 1, 2, ..., at most
-    255. These are about equally full: a value is in bin 1 + the number of thresholds below it. Each
-    category has a bin. If there are more than 255 categories, the rarest share the last bin. New
-    categories share it as well; if there are fewer than 255, they have the next bin.
+    255, which are about equally full: a value is in bin 1 + the number of thresholds below it. Each
+    category has a bin. If there are more than 255 categories, the rarest share the last bin, along
+    with new categories. With fewer than 255 categories, new ones have the next bin.
 
     Parameters
     ----------
     rows : array of shape (n_rows, n_features)
         Training rows: numbers, codes of categories, and NaN for missing values.
     n_categories : int array of shape (n_features,)
-        Number of codes of a column, and 0 for a column of numbers. The last two codes are for a
-        missing category and for a new one.
+        Number of codes of a column, and 0 for a column of numbers. The last two codes stand for a
+        missing category and a new one.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Bins(Stated):
         return bins.T
 
     def of_new(self, j: int) -> int:
-        """The bin of new categories of a column, that of missing values if it has none."""
+        """Return the bin of a column's new categories, or of missing values if it has none."""
         codes = self.of_code[j]
         return MISSING if codes is None else int(codes[-1])
 
@@ -114,7 +114,7 @@ def _thresholds(column: np.ndarray) -> np.ndarray:
     """Find thresholds between the bins of a column of numbers.
 
     They are the midpoints of consecutive distinct values. If there are too many midpoints, only
-    those are kept that part the rows into about equal shares.
+    those that split the rows into about equal shares are kept.
     """
     values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     if len(values) < 2:
@@ -138,13 +138,13 @@ def midpoints(values: np.ndarray) -> np.ndarray:
 
 
 def _used(bins: np.ndarray, column: np.ndarray) -> int:
-    """The number of bins of categories. ``bins`` has the bin of each code."""
+    """Count the bins of categories. ``bins`` has the bin of each code."""
     known = int(bins[:-2].max(initial=1))
     return max(known, int(bins[-1])) if (column == len(bins) - 1).any() else known
 
 
 def _bins_of_codes(column: np.ndarray, n_codes: int) -> np.ndarray:
-    """The bin of each code of a category."""
+    """Return the bin of each code of a category."""
     known = n_codes - 2
     bins = np.zeros(n_codes, dtype=np.int64)
     codes = column[~np.isnan(column)].astype(int)

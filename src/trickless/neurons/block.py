@@ -24,8 +24,8 @@ class Block(Composed):
     .. math:: \psi(x; w) = \frac{1}{\sqrt{r}} \big(\psi_1(x; w_1), \dots, \psi_1(x; w_r)\big),
         \qquad k(x, x') = k_1(x, x')
 
-    The weights of a neuron are two integers, however many draws it has. So in a mixture with other
-    neurons, wide blocks take hardly any memory.
+    The weights of a neuron are two integers, however many draws it has, so wide blocks take hardly
+    any memory in a mixture with other neurons.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Block(Composed):
 
     @classmethod
     def of(cls, part: Neurons, n_draws: int) -> Block:
-        """Blocks of a fitted family."""
+        """Make blocks of a fitted family."""
         block = cls(part, n_draws)
         block.n_features_in_, block.inputs_ = part.n_features_in_, part.inputs_
         block._with_parts([part])

@@ -70,7 +70,7 @@ def warn_of_units(owner: str, X: Any, weight: np.ndarray, inputs: Any) -> None:
     """Warn if distances between rows hardly depend on some columns, as others vary far more.
 
     There is no warning for columns that hold one value in most rows, such as pixels at the edge of
-    images. They may vary little in the same units. Nor is there a warning for sparse rows.
+    images, because they may vary little in the same units. Sparse rows get no warning either.
     """
     if scipy.sparse.issparse(X) or len(X) < 2:
         return

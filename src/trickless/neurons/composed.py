@@ -43,11 +43,11 @@ class Composed(Neurons):
     parts_: list[Neurons]
 
     def _view(self, X: Any) -> tuple[Any, Inputs | None]:
-        """Give the columns that the parts see, with their names and kinds."""
+        """Return the columns that the parts see, with their names and kinds."""
         return X, self.inputs_
 
     def _wide(self) -> int:
-        """The width that follows from the parts. By default, there is one part."""
+        """Return the width that follows from the parts. By default, there is one part."""
         (part,) = self.parts_
         return part.width
 
@@ -102,7 +102,7 @@ class Composed(Neurons):
     def candidates(self) -> list[Neurons]:
         """Combine the first candidates of all parts, then the second candidates, and so on.
 
-        A part with fewer candidates starts again with its first.
+        A part with fewer candidates starts over with its first.
         """
         each = [part.candidates() for part in self.parts_]
         counts = sorted({len(some) for some in each} - {1})
@@ -131,7 +131,7 @@ class Composed(Neurons):
         return tuple(array for part in self.parts_ for array in draw_part(part, rng, n))
 
     def weights_of_parts(self, weights: Weights) -> list[Weights]:
-        """The weights of each part."""
+        """Split the weights into the weights of each part."""
         return [tuple(weights[place]) for place in self._places]
 
     @property
@@ -193,9 +193,9 @@ class Product(Composed):
     .. math:: \psi(x; w) = \psi_1(x; w_1) \otimes \dots \otimes \psi_m(x; w_m), \qquad
         k(x, x') = \prod_i k_i(x, x')
 
-    A neuron holds all products of one value of each part. So its width and its bound are products
+    A neuron holds all products of one value of each part, so its width and its bound are products
     of the widths and bounds of the parts. If the parts are :class:`On` different columns, the
-    kernel compares each group of columns in its own way. It is large only for rows that are alike
+    kernel compares each group of columns in its own way, and is large only for rows that are alike
     in all groups.
 
     Parameters

@@ -17,8 +17,9 @@ class Coordinates(Projected):
 
     .. math:: \psi(x; j) = \mathrm{clip}(x_j / c, -1, 1), \qquad j \sim U\{1, \dots, d\}
 
-    The kernel is the scaled inner product :math:`\frac{1}{d} \sum_j \psi(x; j) \psi(x'; j)`. So
-    learning is linear, and looks at a few features of each row, as in the experiment of [1]_.
+    The kernel is the scaled inner product :math:`\frac{1}{d} \sum_j \psi(x; j) \psi(x'; j)`.
+    Learning is therefore linear and looks at a few features of each row, as in the experiment of
+    [1]_.
 
     Parameters
     ----------

@@ -25,15 +25,15 @@ class Deep(Dense):
     .. math:: \psi(x; W_0, \dots, W_L) = \sigma(\langle W_L, u_L \rangle), \qquad
         u_{l+1} = \frac{\sigma(W_l u_l)}{\|\sigma(W_l u_l)\|}, \qquad u_0 = (x / s, b)
 
-    Every unit is drawn like a neuron of :class:`Dense`. Networks share no weights. The output of a
-    hidden layer is scaled to length 1, so signals neither fade nor grow with depth. In wide layers,
-    the law of large numbers would have the same effect.
+    Every unit is drawn like a neuron of :class:`Dense`, and networks share no weights. The output
+    of a hidden layer is scaled to length 1, so that signals neither fade nor grow with depth. In
+    wide layers, the law of large numbers would have the same effect.
 
     Parameters
     ----------
     hidden : tuple of int, default=(32, 32)
         Number of units of each hidden layer. ``()`` is :class:`Dense`. Larger networks take more
-        time: a neuron draws a weight for each connection, and a row takes as many multiplications.
+        time: a neuron draws a weight for each connection, and a row needs as many multiplications.
         Shrinking Gradient draws fresh neurons in every round, so use small networks there.
     activation : {"tanh", "erf", "sigmoid", "sign", "step", "relu"}, default="tanh"
         Activation function of all layers. With "relu", the weights of each unit and :math:`u_0`
@@ -47,9 +47,9 @@ class Deep(Dense):
     Notes
     -----
     With hidden layers, only "sign" has a closed-form kernel. Two inputs at angle :math:`\theta`
-    differ in :math:`B \sim \mathrm{Bin}(m, \theta/\pi)` of the m signs of a layer. So they are at
-    the angle :math:`\arccos(1 - 2B/m)` for the next layer. As layers grow wide, the kernels of all
-    activation functions approach compositions of the kernels of Dense [1]_.
+    differ in :math:`B \sim \mathrm{Bin}(m, \theta/\pi)` of the m signs of a layer, and are
+    therefore at the angle :math:`\arccos(1 - 2B/m)` for the next layer. As layers grow wide, the
+    kernels of all activation functions approach compositions of the kernels of Dense [1]_.
 
     References
     ----------
@@ -135,7 +135,7 @@ class Deep(Dense):
 
 
 def _mean_product(angle: np.ndarray, *hidden: int) -> np.ndarray:
-    """The kernel E ψ(x) ψ(x′) of networks of signs, for inputs at given angles."""
+    """Compute the kernel E ψ(x) ψ(x′) of networks of signs, for inputs at given angles."""
     if not hidden:
         return 1 - 2 * angle / np.pi
     m, *deeper = hidden

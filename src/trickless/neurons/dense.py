@@ -25,8 +25,8 @@ class Dense(Projected):
     Parameters
     ----------
     activation : {"tanh", "erf", "sigmoid", "sign", "step", "relu"}, default="tanh"
-        Activation function. "sign" is -1, 0 or 1. "step" is 1 for positive arguments and 0
-        otherwise. Only "relu" is unbounded. So with "relu", :math:`\tilde x` and w are scaled to
+        Activation function. "sign" is -1, 0 or 1, and "step" is 1 for positive arguments and 0
+        otherwise. Only "relu" is unbounded, so with "relu", :math:`\tilde x` and w are scaled to
         length 1, which makes w uniform on the sphere and keeps activations in [0, 1].
     length_scale : float, default=1.0
         Divisor s of the inputs. Larger values give smoother functions.
@@ -91,25 +91,25 @@ class Dense(Projected):
 
 
 def _arcsine(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Williams's kernel of the error function."""
+    """Compute Williams's kernel of the error function."""
     x, y = 1 + 2 * (X**2).sum(1), 1 + 2 * (Y**2).sum(1)
     return 2 / np.pi * np.arcsin(2 * (X @ Y.T) / np.sqrt(x[:, None] * y[None, :]))
 
 
 def _sign_angle(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """P(same sign) − P(different signs); signs differ with probability θ/π at an angle θ."""
+    """Compute P(same sign) − P(different signs): signs differ with probability θ/π at angle θ."""
     angle, nonzero = angles(X, Y)
     return nonzero * (1 - 2 * angle / np.pi)
 
 
 def _arc_cosine_0(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """P(both positive) = (π − θ) / 2π, half of Cho and Saul's kernel of degree 0."""
+    """Compute P(both positive) = (π − θ) / 2π, half of Cho and Saul's kernel of degree 0."""
     angle, nonzero = angles(X, Y)
     return nonzero * (np.pi - angle) / (2 * np.pi)
 
 
 def _arc_cosine_1(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Half of Cho and Saul's kernel of degree 1, divided by d since w has length 1, not √d."""
+    """Halve Cho and Saul's kernel of degree 1, divided by d since w has length 1, not √d."""
     angle, nonzero = angles(X, Y)
     kernel = np.sin(angle) + (np.pi - angle) * np.cos(angle)
     return nonzero * kernel / (2 * np.pi * X.shape[1])

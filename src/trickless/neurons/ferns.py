@@ -26,8 +26,8 @@ class Ferns(Stumps):
 
     The D cuts :math:`(j_i, \theta_i)` are independent, and drawn like the cuts of :class:`Stumps`.
     The signs are fair. The kernel is the probability that two rows share a leaf, :math:`k(x, x') =
-    \big( (1 + k_{\mathrm{stumps}}(x, x')) / 2 \big)^D`. Stumps add up functions of single features.
-    Ferns see interactions of up to D features.
+    \big( (1 + k_{\mathrm{stumps}}(x, x')) / 2 \big)^D`. Whereas stumps add up functions of single
+    features, ferns see interactions of up to D features.
 
     Parameters
     ----------

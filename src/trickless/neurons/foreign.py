@@ -62,11 +62,11 @@ class Foreign(Neurons):
 
     @abstractmethod
     def _inspect(self) -> tuple[list[int], int]:
-        """Sizes of the outputs of one neuron for one row, and of its largest inner result."""
+        """Return the sizes of one neuron's outputs for one row, and of its largest inner result."""
 
     @abstractmethod
     def _evaluate(self, X: np.ndarray, weights: Weights, pairs: bool) -> np.ndarray:
-        """Outputs (n, n_rows, ...) of all neurons on all rows. For pairs, each has its own rows."""
+        """Evaluate all neurons on all rows: (n, n_rows, ...). For pairs, each has its own rows."""
 
     @property
     def _shape(self) -> tuple[int, ...]:

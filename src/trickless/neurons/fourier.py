@@ -1,8 +1,8 @@
 """Fourier neurons: random frequencies whose distribution is the spectrum of a kernel.
 
 This module has what the families share: pairs of cosine and sine, length scales and the draw. The
-families are in ``isotropic`` (kernels of the Euclidean distance) and ``separable`` (products over
-features).
+families themselves are in ``isotropic`` (kernels of the Euclidean distance) and ``separable``
+(products over features).
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _CLOSEST = 1e-305
 class Fourier(Projected):
     r"""Pairs of cosine and sine at random frequencies, for shift-invariant kernels.
 
-    By Bochner's theorem, a kernel :math:`k(x - x')` with :math:`k(0) = 1` is :math:`E_w \cos\langle
-    w, x - x'\rangle`. This is the mean of products of the pairs :math:`(\cos\langle w, x\rangle,
-    \sin\langle w, x\rangle)`. Each pair has norm 1 exactly.
+    By Bochner's theorem, a kernel :math:`k(x - x')` with :math:`k(0) = 1` is
+    :math:`E_w \cos\langle w, x - x'\rangle`, which is the mean of products of the pairs
+    :math:`(\cos\langle w, x\rangle, \sin\langle w, x\rangle)`. Each pair has norm 1 exactly.
     """
 
     width = 2

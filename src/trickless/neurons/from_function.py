@@ -23,8 +23,8 @@ class FromFunction(Neurons):
 
     .. math:: k(x, x') = E_{w \sim \text{sample}}[\psi(x; w) \cdot \psi(x'; w)]
 
-    :class:`FromPoint` takes functions of one row and one w, and is slower. Write a subclass of
-    :class:`Neurons` instead if your family has parameters, or depends on the data.
+    :class:`FromPoint` accepts functions of one row and one w, and is slower. Write a subclass of
+    :class:`Neurons` instead if your family has parameters or depends on the data.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ class FromFunction(Neurons):
         array with n entries along the first axis, or a tuple of such arrays. All randomness must
         come from the generator ``rng``.
     psi : callable
-        Function ``psi(X, w)`` that evaluates n neurons on rows X of shape (n_rows, n_features). It
-        is ``psi(X, a, b, ...)`` if ``sample`` returns a tuple. It returns an array of shape
-        (n_rows, width * n), whose column ``k * n + j`` is value k of neuron j. It must treat each
-        row independently of the others. X and floating-point weights have the precision of the
-        learner. Several threads call it at a time.
+        Function ``psi(X, w)`` that evaluates n neurons on rows X of shape (n_rows, n_features), or
+        ``psi(X, a, b, ...)`` if ``sample`` returns a tuple. It returns an array of shape (n_rows,
+        width * n), whose column ``k * n + j`` is value k of neuron j. It must treat each row
+        independently of the others. X and floating-point weights have the precision of the learner.
+        Several threads call it at a time.
     width : int, default=1
         Number of values of one neuron.
     bound : float, default=1.0
@@ -51,7 +51,7 @@ class FromFunction(Neurons):
     Notes
     -----
     You can pickle a learner if you can pickle both functions. Named functions in a module can be
-    pickled, and lambdas cannot.
+    pickled, but lambdas cannot.
 
     Examples
     --------
@@ -118,12 +118,12 @@ class FromFunction(Neurons):
 
 
 class FromPoint(FromFunction):
-    r"""Two functions of your own: one draws a single w, the other takes a single row and w.
+    r"""Two functions of your own: one draws a single w, the other evaluates a single row and w.
 
     This is the definition of a neuron, word for word. Use it to try out an idea, and for small
     data. Every activation is a call of a Python function, and threads do not help. A call takes 0.3
-    µs for a single comparison, and 1 to 4 µs for a few calls of NumPy. So 1,000 neurons on 10,000
-    rows take 3 to 40 s. :class:`FromFunction` is about a hundred times faster. :class:`FromJax`
+    µs for a single comparison, and 1 to 4 µs for a few NumPy calls, so 1,000 neurons on 10,000 rows
+    take 3 to 40 s. :class:`FromFunction` is about a hundred times faster. :class:`FromJax`
     vectorises a psi of one row that is written in JAX.
 
     Parameters
@@ -133,8 +133,9 @@ class FromPoint(FromFunction):
         these, with the same shapes at each call. All randomness must come from the generator
         ``rng``.
     psi : callable
-        Function ``psi(x, w)`` of one row x of shape (n_features,) and one w. It is ``psi(x, a, b,
-        ...)`` if ``sample`` returns a tuple. It returns a number, or ``width`` numbers.
+        Function ``psi(x, w)`` of one row x of shape (n_features,) and one w, or
+        ``psi(x, a, b, ...)`` if ``sample`` returns a tuple. It returns a number, or ``width``
+        numbers.
     width : int, default=1
         Number of values of one neuron.
     bound : float, default=1.0

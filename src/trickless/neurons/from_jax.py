@@ -13,8 +13,8 @@ from trickless.neurons.base import Weights
 from trickless.neurons.foreign import NUMBERS_AT_ONCE, Foreign, library
 from trickless.rules import anything
 
-#: Calls are padded to one of these numbers of rows, and draws to this number. So JAX compiles a
-#: function for a few shapes, and not for every number of rows and neurons.
+#: Calls are padded to one of these numbers of rows, and draws to this number, so that JAX compiles
+#: a function for a few shapes, and not for every number of rows and neurons.
 _ROWS = (8, 64)
 _DRAWS = 16
 #: The most neurons in a call.
@@ -26,9 +26,9 @@ class FromJax(Foreign):
 
     .. math:: \psi(x; w) = \frac{b}{\sqrt{k}} \tanh(\text{apply}(w, x)) \in R^k
 
-    The functions can be networks of Flax, Equinox or Haiku, or written by hand. They are not
-    trained. The learner only finds a coefficient for each of their outputs. JAX vectorises both
-    functions over neurons and rows, and compiles them for two or three shapes in each precision.
+    The functions can be Flax, Equinox or Haiku networks, or written by hand. They are not trained:
+    the learner only finds a coefficient for each of their outputs. JAX vectorises both functions
+    over neurons and rows, and compiles them for two or three shapes in each precision.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class FromJax(Foreign):
     uses its own threads, whatever ``n_jobs`` is.
 
     Compiling a convolutional network takes about a second. JAX keeps the compiled code for each
-    pair of functions. Clones of an estimator share it if ``init`` and ``apply`` are plain
+    pair of functions, and clones of an estimator share it if ``init`` and ``apply`` are plain
     functions. Bound methods such as ``module.init`` are copied with their module, and compiled
     again. You can pickle a learner if you can pickle both functions.
 

@@ -25,17 +25,17 @@ class FromTorch(Foreign):
 
     .. math:: \psi(x; w) = \frac{b}{\sqrt{k}} \tanh(\text{module}_w(x)) \in R^k
 
-    Any network works: convolutions, attention, residual blocks. The modules are not trained. The
+    Any network works: convolutions, attention, residual blocks. The modules are not trained: the
     learner only finds a coefficient for each of their outputs. Many modules are evaluated at once
-    (``torch.func.vmap``), on the processor and without gradients. They are in eval mode: without
-    dropout, and with the initial statistics of batch normalisation.
+    (``torch.func.vmap``), on the processor and without gradients. They are in eval mode, which
+    means without dropout and with the initial statistics of batch normalisation.
 
     Parameters
     ----------
     module_factory : callable
         Function without arguments that builds a ``torch.nn.Module`` on the processor. All
         randomness must come from torch's default generator. The module's parameters and buffers are
-        w. The module takes rows of shape (n_rows, \*input_shape). It returns a tensor with n_rows
+        w. The module accepts rows of shape (n_rows, \*input_shape) and returns a tensor with n_rows
         entries along the first axis, each from its own row alone. ``torch.func.vmap`` must be able
         to evaluate it, so no branch may depend on values.
     input_shape : tuple of int, optional
@@ -60,16 +60,16 @@ class FromTorch(Foreign):
 
     Notes
     -----
-    A draw constructs modules one after the other. That takes just under a millisecond for a small
+    A draw constructs modules one after the other, which takes just under a millisecond for a small
     convolutional module. Weights are drawn in torch's default precision, and evaluated in the
-    precision of the learner. Parameters and buffers are converted. Tensors in other attributes of a
-    module are not.
+    precision of the learner. Parameters and buffers are converted, but tensors in other attributes
+    of a module are not.
 
-    Torch's generator is restored after a draw. No other thread may use it during a draw. Each
+    Torch's generator is restored after a draw, and no other thread may use it during a draw. Each
     thread that evaluates neurons limits torch to one OpenMP thread, because the learner already
     runs ``n_jobs`` threads.
 
-    A fitted learner keeps the module without its weights. So you can pickle a learner if
+    A fitted learner keeps the module without its weights, so you can pickle it if
     ``module_factory`` and the class of the module are defined in an importable Python file.
 
     Examples
@@ -178,7 +178,7 @@ def _tensor(array: np.ndarray) -> Any:
 
 
 def _sizes(out: Any) -> list[int]:
-    """Sizes of the tensors that a module returns."""
+    """Return the sizes of the tensors that a module returns."""
     tensors = out if isinstance(out, tuple | list) else [out]
     return [tensor.numel() for tensor in tensors if isinstance(tensor, _torch().Tensor)]
 

@@ -18,9 +18,10 @@ from trickless.neurons.projected import Projected
 class Histograms(Projected):
     r"""Neurons that read one bin, for additive kernels :math:`\sum_j k(x_j, x'_j) / \sum_j m_j`.
 
-    Here :math:`m_j` is the largest training value of bin j, and k is homogeneous: :math:`k(cx_j,
-    cx'_j) = c \, k(x_j, x'_j)`. So bin j can be drawn in proportion to :math:`m_j`, and divided by
-    :math:`m_j`. This bounds neurons by 1. Values above :math:`m_j` count as :math:`m_j`.
+    Here :math:`m_j` is the largest training value of bin j, and k is homogeneous:
+    :math:`k(cx_j, cx'_j) = c \, k(x_j, x'_j)`. Bin j can therefore be drawn in proportion to
+    :math:`m_j` and divided by :math:`m_j`, which bounds neurons by 1. Values above :math:`m_j`
+    count as :math:`m_j`.
     """
 
     def fit(self, X: Any, rng: np.random.Generator, sample_weight: Any = None) -> Histograms:
@@ -64,7 +65,7 @@ class Chi2(Histograms):
     :math:`m_j` is the largest value of bin j in the training rows (the first batch of a stream).
     Larger values count as :math:`m_j`. An empty bin gives 0.
 
-    Inputs must not be negative. Rows are used unchanged. If their sums mean nothing, such as the
+    Inputs must not be negative. Rows are used unchanged. If their sums carry no meaning, like the
     lengths of documents, divide each row by its sum first.
 
     Attributes
@@ -117,10 +118,10 @@ class Intersection(Histograms):
         P(j) \propto m_j, \; \theta \sim U(0, m_j)
 
     A neuron says whether one bin holds more than a random level. The kernel is :math:`k(x, x') =
-    \frac{1}{\sum_j m_j} \sum_j \min(x_j, x'_j)`. Here :math:`m_j` is the largest value of bin j in
+    \frac{1}{\sum_j m_j} \sum_j \min(x_j, x'_j)`, where :math:`m_j` is the largest value of bin j in
     the training rows (the first batch of a stream). Larger values count as :math:`m_j`.
 
-    Inputs must not be negative. Rows are used unchanged. If their sums mean nothing, such as the
+    Inputs must not be negative. Rows are used unchanged. If their sums carry no meaning, like the
     lengths of documents, divide each row by its sum first.
 
     Attributes

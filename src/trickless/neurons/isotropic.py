@@ -1,8 +1,8 @@
 """Fourier neurons of kernels of the Euclidean distance.
 
 Each kernel is a mixture of Gaussian kernels with different length scales: a frequency is a normal
-vector times one random number. A random number for each coordinate would give a product of kernels
-of one coordinate. That is a different kernel, unless it is Gaussian.
+vector times one random number. A random number for each coordinate would instead give a product of
+kernels of one coordinate, which is a different kernel unless it is Gaussian.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Isotropic(Fourier):
 
     @abstractmethod
     def profile(self, square: np.ndarray) -> np.ndarray:
-        """The kernel as a function of the squared distance, for length scale 1."""
+        """Compute the kernel as a function of the squared distance, for length scale 1."""
 
     def closed_form(self, X: Any, Y: Any) -> np.ndarray:
         inverse = 1 / np.asarray(self.length_scale_)
@@ -55,20 +55,20 @@ class Gaussian(Isotropic):
           than others.
     sampling : {"iid", "orthogonal", "sobol", "structured"}, default="iid"
         How the frequencies of a draw depend on each other. Keep "iid" if you need standard errors
-        or certificates. A certificate is a proved bound on the error of drawing neurons. Otherwise,
-        "sobol" is best with up to 16 features, and "orthogonal" with more. Each frequency has the
+        or certificates, which are proved bounds on the error of drawing neurons. Otherwise, "sobol"
+        is best with up to 16 features, and "orthogonal" with more. Each frequency has the
         distribution above, so estimates of the kernel are unbiased. With "structured", they are
         nearly unbiased.
 
         - "iid" draws independent frequencies.
         - "orthogonal" makes directions orthogonal, in groups of n_features [2]_. It helps most with
           16 to 256 features.
-        - "sobol" takes frequencies from a Sobol sequence, whose points fill space more evenly than
-          independent points. The sequence is scrambled at random. It is no better than "iid" with
-          hundreds of features.
-        - "structured" takes rows of products of random signs and Hadamard matrices, which are
-          orthogonal matrices with entries ±1, up to scale [2]_. It needs 256 features or more. It
-          is as accurate as "orthogonal", and much faster to draw.
+        - "sobol" derives frequencies from a Sobol sequence, whose points fill space more evenly
+          than independent points. The sequence is scrambled at random. It is no better than "iid"
+          with hundreds of features.
+        - "structured" uses rows of products of random signs and Hadamard matrices, which are
+          orthogonal matrices with entries ±1, up to scale [2]_. It needs 256 features or more, is
+          as accurate as "orthogonal", and is much faster to draw.
 
     Attributes
     ----------
@@ -79,11 +79,11 @@ class Gaussian(Isotropic):
     -----
     *Length scales.* "auto" compares its candidates by ridge regression with 256 neurons on at most
     4,096 rows. Then the half with the lower scores, at least two, is compared again with 512
-    neurons on 16,384 rows. This goes on up to 2,048 neurons on 32,768 rows. It ends earlier if
+    neurons on 16,384 rows. This continues up to 2,048 neurons on 32,768 rows. It ends earlier if
     there are too few rows, or if a comparison would take long compared to the fit.
 
-    "relevance" is automatic relevance determination [3]_. It takes twenty steps of gradient descent
-    on the logarithm of the generalised cross-validation score. Each step has 160 new Gaussian
+    "relevance" is automatic relevance determination [3]_. It makes twenty steps of gradient descent
+    on the logarithm of the generalised cross-validation score. Each step uses 160 new Gaussian
     neurons, whatever the family, and at most 8,192 rows. If one length scale for all features is as
     good in the end, it is used. The family then chooses among six multiples of the length scales,
     from 1/4 to 8, as with "auto".
@@ -100,8 +100,8 @@ class Gaussian(Isotropic):
     ============  ==========  ===========  ============
 
     The gain is smaller for heavy-tailed frequencies (:class:`Laplace`, :class:`Matern`), because
-    their lengths vary more. Standard errors and certificates need independent neurons. They raise
-    an error for all samplings except "iid".
+    their lengths vary more. Standard errors and certificates need independent neurons, and raise an
+    error for all samplings except "iid".
 
     With "orthogonal", lengths are drawn independently of the directions, so each frequency is
     exactly normal. With "structured", the directions are rows of :math:`H D_1 H D_2 H D_3`, which
@@ -109,8 +109,8 @@ class Gaussian(Isotropic):
     at most :math:`6 \|x - x'\| / (s \sqrt d)` ([2]_, Theorem 3). Here the lengths are drawn, and
     the benchmark shows no bias.
 
-    Frequencies are kept as dense vectors. A fast Hadamard transform gives thousands of projections
-    together. It takes no less time than a product with a block of 256.
+    Frequencies are kept as dense vectors. A fast Hadamard transform computes thousands of
+    projections together, and takes no less time than a product with a block of 256.
 
     References
     ----------
@@ -211,8 +211,8 @@ class Matern(Isotropic):
     Notes
     -----
     The factor of z is at most 10⁶, because single precision does not resolve the phase of larger
-    frequencies. So at distances of a millionth of the length scale, neurons with a nu below about
-    0.3 are smoother than the formula.
+    frequencies. At distances of a millionth of the length scale, neurons with a nu below about 0.3
+    are therefore smoother than the formula.
 
     References
     ----------
@@ -268,7 +268,7 @@ class RationalQuadratic(Isotropic):
     .. math:: k(x, x') = \left(1 + \frac{\|x - x'\|^2}{2 \alpha s^2}\right)^{-\alpha}, \qquad
         w = \sqrt{\tau} z / s, \; z \sim N(0, I), \; \tau \sim \mathrm{Gamma}(\alpha, 1/\alpha)
 
-    It is a mixture of Gaussian kernels. Their inverse squared length scales have a gamma
+    It is a mixture of Gaussian kernels whose inverse squared length scales have a gamma
     distribution of mean :math:`1 / s^2`: one :math:`\tau` multiplies the whole vector z.
 
     Parameters
@@ -318,6 +318,6 @@ class RationalQuadratic(Isotropic):
 
 
 def _root_gamma(shape: float, g: np.ndarray) -> np.ndarray:
-    """Square root of a gamma variable of mean 1, by inversion of a standard normal one."""
+    """Compute the root of a gamma variable of mean 1 by inversion of a standard normal one."""
     chance = np.minimum(ndtr(g), 1 - np.finfo(np.float64).eps)  # ndtr may round to 1
     return np.sqrt(gammaincinv(shape, chance) / shape)

@@ -32,13 +32,13 @@ class Landmarks(Composed):
 
     Here :math:`\hat{P}` is the distribution of the training rows :math:`z_i`, with probabilities
     :math:`p_i` in proportion to their weights. The constant c is the mean of :math:`k_1` between
-    them. A fit of n neurons is a sum of kernels at n landmarks, as in Nyström's method [1]_. But
-    here the regulariser is the sum of squares of the coefficients, and not the norm in the space of
-    the kernel.
+    them. A fit of n neurons is a sum of kernels at n landmarks, as in Nyström's method [1]_. Here,
+    however, the regulariser is the sum of squares of the coefficients, and not the norm in the
+    space of the kernel.
 
     Landmarks lie where the data lie, so a few hundred of them often describe more than as many
-    cosines. Each landmark is compared with a row feature by feature, so thousands of landmarks take
-    longer than cosines.
+    cosines. Each landmark is compared with a row feature by feature, however, so thousands of
+    landmarks take longer than cosines.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ class Landmarks(Composed):
         The fitted family.
     rows_ : array or CSR matrix of shape (n_rows, n_features)
         Training rows from which landmarks are drawn with replacement: at most 16,384 rows, and at
-        most 4,000,000 numbers in all. Of sparse rows, only the numbers that are stored count.
+        most 4,000,000 numbers in all. Of sparse rows, only stored numbers count.
     row_weights_ : array of shape (n_rows,)
         Probability of each of these rows.
     mean_ : float
         Constant c, the mean over 100 of these rows. A model with an intercept can express the same
-        functions without it. But with a long length scale the kernel is nearly constant. Without c,
-        single precision would lose its differences, and descent would be slow.
+        functions without it. With a long length scale, however, the kernel is nearly constant.
+        Without c, single precision would lose its differences, and descent would be slow.
     bound : float
         Square of the family's bound, which bounds its kernel, plus the absolute value of c.
 
@@ -136,7 +136,7 @@ class Landmarks(Composed):
         return (index,) if issparse(self.rows_) else (self.rows_[index],)
 
     def _at(self, shares: np.ndarray) -> np.ndarray:
-        """Indices of rows at these shares of the total weight. A row of weight 2 counts as two."""
+        """Find the rows at these shares of the total weight. A row of weight 2 counts as two."""
         cumulated = np.cumsum(self.row_weights_)
         index = np.searchsorted(cumulated, shares * cumulated[-1], side="right")
         return np.minimum(index, len(cumulated) - 1)

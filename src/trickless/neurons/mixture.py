@@ -39,8 +39,8 @@ class Mixture(Composed):
         The fitted families.
     width : int
         Least common multiple of the widths of the families. If it is r times the width of a family,
-        a neuron holds r draws of that family, each divided by :math:`\sqrt r`. This changes neither
-        the kernel nor the bound.
+        a neuron holds r draws of that family, each divided by :math:`\sqrt r`, which changes
+        neither the kernel nor the bound.
 
     Notes
     -----
@@ -48,12 +48,11 @@ class Mixture(Composed):
 
     If :class:`Trees` is among the families, Doubly Stochastic Gradients uses them in turn. Each
     neuron is then a tree, or a block of draws of another family. A block has one column for every
-    16 rows of the first batch. The number of columns is rounded down to a power of two, from 16 to
-    1,024.
+    16 rows of the first batch, rounded down to a power of two, from 16 to 1,024.
 
     A tree costs 1, and a block costs 1 for every 16 columns. Turns are in proportion to the weights
-    divided by these costs. So with equal weights, a block of 256 columns comes first, then 16
-    trees, then the next block.
+    divided by these costs. With equal weights, a block of 256 columns therefore comes first, then
+    16 trees, then the next block.
 
     Examples
     --------
@@ -183,7 +182,7 @@ class Mixture(Composed):
             yield i, chosen, tuple(_draws_first(xp, array) for array in some)
 
     def _scale(self, i: int) -> float:
-        """Factor of all values of a part."""
+        """Return the factor of all values of a part."""
         return float(np.sqrt(self._total / self._n_draws[i]))
 
     def closed_form(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -226,7 +225,7 @@ OPERATORS["sum"] = lambda a, b: Mixture([a, b], [1, 1])
 
 
 def rows_of_part(X: Any, i: int) -> Any:
-    """The rows as part i reads them, if they have been read."""
+    """Return the rows as part i reads them, if they have been read."""
     return X.parts[i] if isinstance(X, Readings) else X
 
 

@@ -24,10 +24,10 @@ class On(Composed):
     Parameters
     ----------
     columns : str, int, or a list or array of str, int or bool
-        Columns S: names of columns of a data frame, indices, or a mask with a boolean for each
+        Columns S: names of columns of a data frame, indices, or a mask with a Boolean for each
         column. Negative indices count from the end.
     neurons : Neurons
-        Family. If it takes a length scale from the data, it uses these columns only.
+        Family. If it derives a length scale from the data, it uses these columns only.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class On(Composed):
         return self._pick(X), chosen
 
     def _resolve(self, d: int, names: tuple[str, ...] | None) -> np.ndarray:
-        """Indices of the chosen columns, out of d columns that may have names."""
+        """Return the indices of the chosen columns, out of d columns that may have names."""
         columns = np.atleast_1d(np.asarray(self.columns))
         kind = columns.dtype.kind if columns.ndim == 1 and columns.size else None
         if kind == "b" and columns.any():

@@ -36,10 +36,10 @@ class Patches(Neurons):
     Here :math:`p_a(x)` is the contrast-normalised patch at position a: its mean is subtracted, and
     it is divided by its norm. The responses are pooled over a grid of cells. The pooling weights
     :math:`m_{uv}` of a cell sum to 1, and fall off linearly from its centre to the centres of its
-    neighbours. So cells overlap, and a pattern that moves to the next cell leaves the first cell
+    neighbours. Because cells overlap, a pattern that moves to the next cell leaves the first one
     gradually. The square root gives a few strong responses less weight, as in [3]_.
 
-    A neuron gives :math:`g^2` values with a norm of at most 1, because filters have length 1.
+    A neuron returns :math:`g^2` values with a norm of at most 1, because filters have length 1.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class Patches(Neurons):
     filters : {"normal", "data"}, default="normal"
         How filters f are drawn. "normal" draws them uniformly from the sphere. "data" draws
         contrast-normalised patches from at most 1,024 training images [1]_. On MNIST, "normal" has
-        fewer errors with patches of 7 × 7 pixels, and "data" with patches of 11 × 11 or more. Few
-        filters from the sphere match such large patches.
+        fewer errors with patches of 7 × 7 pixels, and "data" with patches of 11 × 11 or more, since
+        few filters from the sphere match such large patches.
     threshold : float, default=0.3
         Largest threshold. Thresholds are drawn uniformly between 0 and this number. The largest
         possible response is 1.
@@ -72,7 +72,7 @@ class Patches(Neurons):
     -----
     Brightness and contrast of an image do not matter, because its least and largest values are
     mapped to 0 and 1. The norm of each patch is increased as if its standard deviation were 0.01
-    larger. So a nearly constant patch responds little, and a constant patch not at all. Do not
+    larger, so a nearly constant patch responds little, and a constant patch not at all. Do not
     standardise the pixels one by one, because then they are no longer on one scale.
 
     The kernel has no closed form.
@@ -301,7 +301,7 @@ def _overlapping(n: int, g: int) -> np.ndarray:
 
 
 def for_images(name: str, shape: tuple[int, ...]) -> str:
-    """How to pass rows of this shape, in words: as flat rows, and with patches if they fit."""
+    """Describe how to pass rows of this shape: as flat rows, and with patches if they fit."""
     flat = f"{name}.reshape(len({name}), -1)"
     if len(shape) > 4 or min(shape[1:3]) < 2:
         return flat

@@ -1,6 +1,6 @@
 """Ways to draw standard normal vectors, which Fourier families map to frequencies.
 
-Each single vector of a draw has the standard normal distribution (with "structured", nearly). So
+Each single vector of a draw has the standard normal distribution (with "structured", nearly), so
 estimates have the same expectation as with independent vectors. If the vectors of a draw are spread
 out evenly, estimates have a smaller variance.
 """
@@ -33,7 +33,7 @@ def _iid(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
 
 
 def _orthogonal(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
-    """Orthogonal vectors in groups of d, their lengths drawn independently."""
+    """Draw orthogonal vectors in groups of d, with independent lengths."""
     k = min(n, d)
     Q, R = np.linalg.qr(rng.standard_normal((-(-n // k), d, k)))
     # With the signs that make the diagonal of R positive, Q is uniform.
@@ -43,7 +43,7 @@ def _orthogonal(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
 
 
 def _sobol(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
-    """A scrambled Sobol sequence through the inverse normal distribution function."""
+    """Map a scrambled Sobol sequence through the inverse normal distribution function."""
     engine = qmc.Sobol(more + d, seed=rng)
     points = engine.random_base2((n - 1).bit_length())[:n]
     z = ndtri(points + 0.5**engine.bits / 2)  # of multiples of 2^-bits, shifted by half a step
@@ -51,7 +51,7 @@ def _sobol(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
 
 
 def _structured(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
-    """Rows of H D1 H D2 H D3, with the Hadamard matrix H and random signs D, of length 1.
+    """Draw rows of H D1 H D2 H D3, with the Hadamard matrix H and random signs D, of length 1.
 
     The rows are orthogonal in groups of p, the next power of two, before they are cut to d numbers.
     """
@@ -67,7 +67,7 @@ def _structured(rng: np.random.Generator, n: int, d: int, more: int) -> Points:
 
 
 def _hadamard_transform(rows: np.ndarray) -> np.ndarray:
-    """Rows times the Hadamard matrix, which is a Kronecker product of two smaller ones."""
+    """Multiply rows by the Hadamard matrix, which is a Kronecker product of two smaller ones."""
     p = rows.shape[-1]
     a = 1 << (p.bit_length() // 2)
     blocks = hadamard(a, float) @ rows.reshape(-1, a, p // a) @ hadamard(p // a, float)
@@ -75,7 +75,7 @@ def _hadamard_transform(rows: np.ndarray) -> np.ndarray:
 
 
 def _lengths(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
-    """Lengths of standard normal vectors, shape (n, 1)."""
+    """Draw lengths of standard normal vectors, shape (n, 1)."""
     return np.sqrt(rng.chisquare(d, (n, 1)))
 
 

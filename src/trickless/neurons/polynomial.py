@@ -43,10 +43,9 @@ class Polynomial(Neurons):
     Notes
     -----
     The divisor makes the bound 1: a product of projections can reach 1, but its mean square is only
-    :math:`(d + 1)^{-p}`. This does not matter to Kitchen Sinks, which chooses ``alpha`` relative to
-    the mean square. Nor does it matter to Doubly Stochastic Gradients with
-    ``preconditioner="block"``. All other steps are sized for the bound. They make no progress with
-    more than a few features.
+    :math:`(d + 1)^{-p}`. This matters neither to Kitchen Sinks, which chooses ``alpha`` relative to
+    the mean square, nor to Doubly Stochastic Gradients with ``preconditioner="block"``. All other
+    steps are sized for the bound, and make no progress with more than a few features.
 
     References
     ----------

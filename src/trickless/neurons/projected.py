@@ -1,7 +1,7 @@
 """Neurons that depend on one projection of their input, t = ⟨a, x⟩.
 
 Fourier features, random hidden units, stumps and coordinates are all of this kind. They differ only
-in how a is drawn and in how they respond to t. This module has what they share. It projects dense
+in how a is drawn and in how they respond to t. This module has what they share: it projects dense
 and sparse rows along all directions, or each row along a direction of its own.
 """
 

@@ -1,6 +1,7 @@
 """Fourier neurons of kernels that are products over the features.
 
-The coordinates of a frequency are independent. Each has the spectrum of its factor of the kernel.
+The coordinates of a frequency are independent, and each has the spectrum of its factor of the
+kernel.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from trickless.rules import choice
 class Separable(Fourier):
     """A family whose kernel is a product over the features.
 
-    Orthogonal sampling is not possible here. It needs frequencies of uniform direction, and only
-    Gaussian frequencies have both a uniform direction and independent coordinates.
+    Orthogonal sampling is not possible here, because it needs frequencies of uniform direction, and
+    only Gaussian frequencies have both a uniform direction and independent coordinates.
     """
 
     _rules = Fourier._rules | {
@@ -44,7 +45,7 @@ class Cauchy(Separable):
         The length scale s, in the units of the inputs; see :class:`Gaussian`.
     sampling : {"iid", "sobol"}, default="iid"
         How the frequencies of a draw depend on each other. "iid" draws them independently, which
-        standard errors need. "sobol" spreads them more evenly. Choose it with few features. See
+        standard errors need. "sobol" spreads them more evenly; choose it with few features. See
         :class:`Gaussian`.
 
     Attributes
@@ -85,7 +86,7 @@ class Laplace1(Separable):
         p(w) = \prod_j \frac{s_j}{\pi (1 + s_j^2 w_j^2)}
 
     This is scikit-learn's ``laplacian_kernel`` with ``gamma = 1 / s``. The coordinates of a
-    frequency are independent and have a Cauchy distribution. So a neuron varies fast along a few
+    frequency are independent and have a Cauchy distribution, so a neuron varies fast along a few
     axes. For the Euclidean norm, see :class:`Laplace`.
 
     Parameters
@@ -95,7 +96,7 @@ class Laplace1(Separable):
         of distances in the 1-norm.
     sampling : {"iid", "sobol"}, default="iid"
         How the frequencies of a draw depend on each other. "iid" draws them independently, which
-        standard errors need. "sobol" spreads them more evenly. Choose it with few features. See
+        standard errors need. "sobol" spreads them more evenly; choose it with few features. See
         :class:`Gaussian`.
 
     Attributes

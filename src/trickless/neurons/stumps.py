@@ -48,8 +48,8 @@ class Stumps(Projected):
         - An array has a number for each feature. Some numbers may be 0.
         - "relevance" finds weights for data where some features matter more than others. Relevance
           is the standard deviation of a feature divided by the length scale that Gaussian neurons
-          find for it. The weights are the relevance, its square, or all equal. The learner chooses
-          the best of the three. The notes of :class:`Gaussian` say how.
+          find for it. The weights are the relevance, its square, or all equal, whichever the
+          learner finds best. The notes of :class:`Gaussian` say how.
 
     Attributes
     ----------
@@ -168,6 +168,6 @@ class Stumps(Projected):
 
 
 def _midpoints(column: np.ndarray) -> np.ndarray:
-    """Midpoints between consecutive distinct values. The value itself if there is only one."""
+    """Compute midpoints between consecutive distinct values, or return the only value."""
     values = np.unique(column)
     return values if len(values) == 1 else midpoints(values)

@@ -28,12 +28,13 @@ class Tabular(Neurons):
     r"""Rules and waves on the ranks of numbers and on categories, a default for tables.
 
     Each number is replaced by its rank :math:`u \in [0, 1)`. The midpoints between consecutive
-    distinct values of the training rows are the thresholds of a column. The rank is the share of
-    them below the number. So neither the scale nor any monotone transformation of a column matters,
-    as long as the learner's ``dtype`` tells its values apart. The learner warns if it does not.
+    distinct values of the training rows are the thresholds of a column, and the rank is the share
+    of them below the number. Neither the scale nor any monotone transformation of a column
+    therefore matters, as long as the learner's ``dtype`` tells its values apart. The learner warns
+    if it does not.
 
     A neuron sees m variables, where m is uniform on 1 to ``depth``. Each variable is a random
-    column. A neuron is of one of two kinds:
+    column. There are two kinds of neurons:
 
     - A rule is 1 if m conditions hold, and -1 otherwise. A condition on a number is :math:`u >
       \theta` or :math:`u < \theta` with :math:`\theta \sim U(0, 1)`. A condition on a category is
@@ -43,18 +44,18 @@ class Tabular(Neurons):
       number and :math:`b_i \sim U(0, 1)`. For a category, the term is a random phase of this
       category.
 
-    A missing number is like a category of its own. It is on a random side of each threshold, and
+    A missing number is like a category of its own: it is on a random side of each threshold, and
     has a random phase.
 
-    Learners with these neurons accept data frames of pandas and polars directly:
+    Learners with these neurons accept pandas and polars data frames directly:
 
-    - Columns of numbers and of booleans hold numbers.
+    - Columns of numbers and of Booleans hold numbers.
     - Dates, durations and times of day become numbers of days.
     - Text that spells a number or a date in every cell holds numbers. Types of categories do not.
     - Columns of categories, of other text and of other objects hold categories.
-    - Missing categories are one more category. So are all categories that were not in the first
-      batch, together with those that occurred once or twice, if these were ten or more. A warning
-      names a column if most of its values are new, or if they occurred so rarely.
+    - Missing categories are one more category. Another is shared by all categories that were not in
+      the first batch, together with those that occurred once or twice, if these were ten or more. A
+      warning names a column if most of its values are new, or if they occurred so rarely.
 
     An array is a table of numbers, in which NaN is a missing number.
 
@@ -69,8 +70,8 @@ class Tabular(Neurons):
     Attributes
     ----------
     cuts_ : list of (array or None)
-        Midpoints between the values of each column of numbers, from at most 16,384 training rows.
-        None for categories. For dates, they count days from the median date of the first batch.
+        Midpoints between the values of each column of numbers, from at most 16,384 training rows,
+        or None for categories. For dates, they count days from the median date of the first batch.
         They also count from the median for numbers that the learner's precision would not tell
         apart.
 
@@ -78,7 +79,7 @@ class Tabular(Neurons):
     -----
     The learner's precision limits the codes of categories. In a column of 100,000 categories or
     more, the last categories are in fewer sets than others, unless ``dtype="float64"``. Columns
-    with so many categories usually identify the rows. Leave them out.
+    with so many categories usually identify the rows, so leave them out.
 
     Examples
     --------
@@ -302,6 +303,6 @@ class _Waves(_Terms):
 
 
 def _cuts(column: np.ndarray) -> np.ndarray:
-    """Midpoints between consecutive distinct values. None if all values are equal."""
+    """Compute midpoints between consecutive distinct values, or None if all values are equal."""
     values = np.unique(column[~np.isnan(column)])
     return midpoints(values) if len(values) > 1 else values[:0]

@@ -25,7 +25,7 @@ class Tanimoto(Neurons):
     .. math:: k(x, x') = \frac{\sum_j \min(x_j, x'_j)}{\sum_j \max(x_j, x'_j)}
 
     It is the usual similarity of chemical fingerprints. For rows of 0 and 1 it is the Jaccard
-    similarity of sets, :math:`|x \cap x'| / |x \cup x'|`. A row of zeros is similar to itself only.
+    similarity of sets, :math:`|x \cap x'| / |x \cup x'|`. A row of zeros is similar only to itself.
 
     A neuron samples a feature j and a level t of each row by consistent weighted sampling [1]_, and
     is a random sign of (j, t). Two rows have the same sample with probability k(x, x'):
@@ -86,7 +86,7 @@ class Tanimoto(Neurons):
 def _signs(
     rows: Any, r: np.ndarray, log_c: np.ndarray, beta: np.ndarray, seed: np.ndarray
 ) -> np.ndarray:
-    """Random signs of the samples of CSR rows, for each neuron: (n_rows, n)."""
+    """Compute random signs of the samples of CSR rows, for each neuron: (n_rows, n)."""
     feature, level = np.full((2, rows.shape[0], len(seed)), -1, dtype=np.int64)
     some = np.flatnonzero(np.diff(rows.indptr))  # rows that are not all zero
     if len(some):

@@ -34,11 +34,11 @@ class Trees(Neurons):
     a random side.
 
     The kernel is the probability that two rows share a leaf, :math:`k(x, x') = \big( \frac{1}{d}
-    \sum_j s_j(x_j, x'_j) \big)^D`. Here :math:`s_j` is the probability that a cut of column j does
+    \sum_j s_j(x_j, x'_j) \big)^D`, where :math:`s_j` is the probability that a cut of column j does
     not separate the two values. For two numbers, it is one minus the share of the thresholds
     between them. For two different categories, or a number and a missing value, it is 1/2.
 
-    Doubly Stochastic Gradients takes Newton steps on trees, and chooses their cuts from the data
+    Doubly Stochastic Gradients makes Newton steps on trees, and fits their cuts to the data
     (``n_candidates``). That is gradient boosting on partly random trees. Learners with these
     neurons accept data frames directly, as with :class:`Tabular`. Categories that were not in the
     first batch, or rare there, count as one category.
@@ -58,7 +58,7 @@ class Trees(Neurons):
     width : int
         Number of leaves of a tree, :math:`2^D`.
     bins_ : object
-        What maps each value of the table to one byte. Its ``thresholds`` is a list with the
+        Object that maps each value of the table to one byte. Its ``thresholds`` is a list with the
         thresholds of each column of numbers, from at most 65,536 training rows.
 
     References
@@ -165,7 +165,7 @@ class Trees(Neurons):
         return xp.astype(xp.reshape(hot, (n_rows, self.width * n)), dtype)
 
     def _leaves(self, xp: Any, bins: Any, columns: Any, sets: Any) -> Any:
-        """Leaves (n_rows, n) of rows on any device."""
+        """Find the leaves (n_rows, n) of rows on any device."""
         n = columns.shape[0]
         flat = xp.reshape(sets, (-1,))
         start = xp.arange(n, device=flat.device) * (self.depth_ * 32)
@@ -232,16 +232,16 @@ class Trees(Neurons):
 
 
 def most_rows(n_features: int) -> int:
-    """The most rows from which thresholds are found."""
+    """Return the most rows from which thresholds are found."""
     return max(2, min(_BIN_ROWS, _BIN_VALUES // n_features))
 
 
 def _automatic_depth(n_rows: int) -> int:
-    """The depth that leaves some rows in a leaf on average."""
+    """Return the depth that leaves some rows in a leaf on average."""
     depth = int(np.log2(max(n_rows / _ROWS_PER_LEAF, 1)))
     return min(max(depth, _SHALLOWEST), DEEPEST)
 
 
 def _are_bins(X: Any) -> bool:
-    """Whether rows are bins already. Validated rows are never bytes."""
+    """Return whether rows are bins already. Validated rows are never bytes."""
     return str(X.dtype).endswith("uint8")

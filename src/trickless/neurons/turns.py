@@ -17,7 +17,7 @@ _COLUMNS_PER_TREE = 16
 
 
 def takes_turns(family: Any) -> bool:
-    """Whether this is a mixture with trees. Its families take turns in Newton steps."""
+    """Return whether this is a mixture with trees, whose families take turns in Newton steps."""
     return isinstance(family, Mixture) and any(
         getattr(part, "one_hot", False) for part in family.neurons
     )
@@ -26,9 +26,9 @@ def takes_turns(family: Any) -> bool:
 class Turns(Mixture):
     """A mixture with trees, for a learner: a block of other neurons, then some trees.
 
-    A neuron is a tree, or a block of draws of another family. All have the width of the widest, and
-    missing values are 0. So the coefficients of all neurons fit into one array. The learner says
-    whose turn it is. ``draw`` chooses at random, as for every mixture.
+    A neuron is a tree, or a block of draws of another family. All have the width of the widest,
+    with zeros for missing values, so that the coefficients of all neurons fit into one array. The
+    learner says whose turn it is, whereas ``draw`` chooses at random, as for every mixture.
     """
 
     _doc_link_module = ""  # it has no page
