@@ -1,8 +1,8 @@
 """Activations Z = ψ(X; W) of drawn neurons on rows, and the one loop that evaluates them.
 
 Neurons come in pieces, usually blocks of a stream. The activations of a piece of n neurons have
-``width * n`` columns: column ``k * n + j`` holds value k of neuron j. The columns of several pieces
-lie side by side.
+``width * n`` columns, of which column ``k * n + j`` holds value k of neuron j. The columns of
+several pieces lie side by side.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Pieces = Callable[[], Iterable[tuple[slice, Weights]]]
 
 
 def together(weights: Weights) -> Pieces:
-    """Give all neurons as one piece."""
+    """Yield all neurons as one piece."""
     return lambda: [(slice(0, weights[0].shape[0]), weights)]
 
 
 def in_blocks(weights: Weights) -> Pieces:
-    """Give neurons in pieces of at most a block."""
+    """Yield neurons in pieces of at most a block."""
     return lambda: [(some, pick(weights, some)) for some in row_blocks(len(weights[0]), BLOCK)]
 
 
@@ -47,7 +47,7 @@ def evaluate(
     blocks: list[slice] | None = None,
     place: Place | None = None,
 ) -> None:
-    """Evaluate neurons on rows. A thread takes a block of rows, and one piece after the other.
+    """Evaluate neurons on rows. A thread works on a block of rows, one piece after the other.
 
     ``use(rows, where, Z)`` gets the activations of a piece of neurons on a block of rows. Several
     threads call it at the same time, for different rows. The pieces have ``n_columns`` columns in
@@ -98,7 +98,7 @@ def panels(
 ) -> Iterator[tuple[slice, Any]]:
     """Yield the activations of the first neurons of a stream, a panel of rows at a time.
 
-    If the panels are not ``kept``, each overwrites the panel before it. This saves the time to
+    If the panels are not ``kept``, each overwrites the previous one, which saves the time to
     allocate memory. A panel may have ``n_together`` rows even if they take more than
     ``PANEL_BYTES``.
     """

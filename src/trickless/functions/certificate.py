@@ -30,10 +30,10 @@ def certified(
     """Estimate values and radii of at most ``tolerance``, correct with probability 1 − delta.
 
     Stage k has drawn ⌈256 · 1.5^k⌉ neurons, and may be wrong with probability δ / ((k+1)(k+2)).
-    These probabilities sum to δ. Rows within the tolerance are done. The others go on with more
-    neurons.
+    These probabilities sum to δ. Rows within the tolerance are done, and the others continue with
+    more neurons.
 
-    ``draw(n)`` makes a network of n fresh neurons. Its expectation is estimated. The value of a
+    ``draw(n)`` makes a network of n fresh neurons, whose expectation is estimated. The value of a
     single neuron for an output lies between minus and plus its ``half_range``.
     """
     shape = X.shape[0], len(half_range)

@@ -1,6 +1,6 @@
 """Kernels in closed form: their values, sums over support points, and rows kept in memory.
 
-Kernel values are computed in blocks of at most 256 rows and 16 MiB, but at least one row. Each
+Kernel values are computed in blocks of at most 256 rows and 16 MiB, but at least one row, and each
 block runs on one thread.
 """
 
@@ -25,7 +25,7 @@ _SQUARE, _ROWS_OF_MATRIX = 16, 64
 
 
 def rows_at_once(n_columns: int) -> int:
-    """Number of rows in a block, for ``n_columns`` kernel values in each row."""
+    """Return the number of rows in a block, for ``n_columns`` kernel values in each row."""
     return max(1, min(BLOCK_ROWS, BLOCK_BYTES // (8 * max(1, n_columns))))
 
 
@@ -98,7 +98,7 @@ class ExactKernel:
 
 
 def row_numbers(name: str, rows: np.ndarray) -> np.ndarray:
-    """The numbers of training rows, which are behind their precomputed kernel values."""
+    """Return the numbers of training rows, which follow their precomputed kernel values."""
     values = rows[:, -1]
     if not ((values >= 0) & (values < rows.shape[1] - 1) & (values % 1 == 0)).all():
         raise InvalidValueError(
@@ -133,7 +133,7 @@ class KernelRows:
     """Rows of a kernel matrix, of which as many are kept as a budget of memory allows.
 
     The first rows that are used are kept, because every pass uses all rows equally. The others are
-    computed again when needed. Their values are the same except for rounding.
+    recomputed when needed, with the same values except for rounding.
     """
 
     def __init__(self, kernel: ExactKernel, X: Any, cache_bytes: int) -> None:
@@ -144,7 +144,7 @@ class KernelRows:
         self._place = np.full(n, -1)
 
     def __getitem__(self, index: np.ndarray) -> np.ndarray:
-        """Rows of the matrix, shape (len(index), n_rows)."""
+        """Return rows of the matrix, shape (len(index), n_rows)."""
         place = self._place[index]
         known = place >= 0
         if known.all():

@@ -2,8 +2,8 @@
 
 Its prediction ⟨f, Φ(x)⟩ = E_w[f(w) ψ(x; w)], with f(w) = Σ_i α_i ψ(x_i; w), is an expectation over
 neurons, so it can be sampled. Every estimator draws neurons, and gives each neuron a coefficient
-that does not depend on x. So it *is* a finite network, whose value at any x is an unbiased
-estimate.
+that does not depend on x. The estimator therefore *is* a finite network, whose value at any x is an
+unbiased estimate.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Expansion(Stated):
     neuron needs one activation.
 
     *Stratified* index sampling draws one i from each of m equal strata of the cumulated
-    :math:`|\alpha_i|`. Coefficients of one sign lie next to each other there. Its variance is never
+    :math:`|\alpha_i|`, where coefficients of one sign lie next to each other. Its variance is never
     larger, for the same work.
 
     *Full sums* evaluate f(w) over the whole support. Their variance is at most :math:`E f(w)^2 / m
@@ -139,7 +139,7 @@ class Expansion(Stated):
         return total
 
     def _alpha(self, rows: slice) -> np.ndarray:
-        """Get coefficients of some support points, in the precision of the support."""
+        """Return coefficients of some support points, in the precision of the support."""
         return self.alpha[rows].astype(self.support.dtype, copy=False)
 
     def freeze(self, n_neurons: int, estimator: str = "full", random_state: Any = None) -> Network:
@@ -151,8 +151,8 @@ class Expansion(Stated):
             Number of neurons of the network. Its standard error falls like 1/√n_neurons. The time
             for a prediction does not depend on the number of support points.
         estimator : {"full", "index", "stratified"}, default="full"
-            How to compute the coefficients of the network. Full sums give the smallest standard
-            error. Index sampling is faster.
+            How to compute the coefficients of the network. Full sums have the smallest standard
+            error, whereas index sampling is faster.
         random_state : int, Generator, RandomState or None, default=None
             Seed of the neurons. Pass an int for reproducible results.
 
@@ -175,7 +175,7 @@ class Expansion(Stated):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Estimate ⟨f, Φ(x)⟩ for each row without bias, from freshly drawn neurons.
 
-        All rows share the neurons. So the errors of different rows are correlated. Each estimate by
+        All rows share the neurons, so the errors of different rows are correlated. Each estimate by
         itself is unbiased, and has the standard error that is returned.
 
         Parameters
@@ -187,9 +187,9 @@ class Expansion(Stated):
         estimator : {"auto", "full", "index", "stratified"}, default="auto"
             How to estimate; see the class. "auto" aims at the standard error of full sums over
             ``n_neurons`` neurons. If stratified index sampling reaches it with less work, "auto"
-            uses that, with more neurons. It decides by variances that a pilot measures with a few
-            neurons. The first estimate that is large enough runs the pilot once, at some of the
-            support points.
+            uses that, with more neurons. The decision is based on variances that a pilot measures
+            with a few neurons. The first estimate that is large enough runs the pilot once, at some
+            of the support points.
         random_state : int, Generator, RandomState or None, default=None
             Seed of the neurons. Pass an int for reproducible results.
         variances : Variances, optional
@@ -220,9 +220,9 @@ class Expansion(Stated):
     def full_sums(self, X: Any, n_neurons: int, rng: np.random.Generator) -> np.ndarray:
         """Compute ``freeze(n_neurons, "full", rng)(X)`` without making the network.
 
-        Each thread takes one block of neurons at a time: it draws them, sums over the support and
-        predicts. If there are fewer blocks than threads, the threads share the support points and
-        rows instead.
+        Each thread processes one block of neurons at a time: it draws them, sums over the support
+        and predicts. If there are fewer blocks than threads, the threads share the support points
+        and rows instead.
         """
         t, n_rows, outputs = self.support.shape[0], X.shape[0], self.alpha.shape[1]
         width, dtype = self.neurons.width, self.support.dtype
@@ -282,14 +282,14 @@ class Expansion(Stated):
         Raises
         ------
         ValueError
-            If the tolerance is below the rounding error of sums in the precision of the support.
-            Also if the neurons of one draw are not independent.
+            If the tolerance is below the rounding error of sums in the precision of the support, or
+            if the neurons of one draw are not independent.
 
         Notes
         -----
-        Each neuron gives a value in :math:`\pm \|\alpha\|_1 \mathrm{bound}^2`. Neurons are drawn in
-        stages of growing size. The last stage is the one in which the smaller of Hoeffding's and
-        the empirical Bernstein radius is within the tolerance at every row. The stages share the
+        The value of each neuron lies in :math:`\pm \|\alpha\|_1 \mathrm{bound}^2`. Neurons are
+        drawn in stages of growing size, up to the stage in which the smaller of Hoeffding's and the
+        empirical Bernstein radius is within the tolerance at every row. The stages share the
         probability of error, because any of them could be the last.
         """
         check_independent("Expansion", "a certificate", self.neurons)
@@ -348,9 +348,10 @@ class Expansion(Stated):
 
     @cached_property
     def _at_support(self) -> Variances:
-        """Variances at some of the support points, measured with a seed of their own.
+        """Measure variances at some of the support points, with a seed of their own.
 
-        So the choice of "auto" depends neither on the seed of an estimate nor on earlier estimates.
+        The choice of "auto" then depends neither on the seed of an estimate nor on earlier
+        estimates.
         """
         t = self.support.shape[0]
         some = np.linspace(0, t - 1, min(t, PILOT_ROWS)).astype(int)
@@ -359,7 +360,7 @@ class Expansion(Stated):
     def variances_if_worth(
         self, X: Any, n_neurons: int, random_state: Any = None, n_estimates: float = 1
     ) -> Variances | None:
-        """Measure variances at some rows if a pilot is likely to save work; else return None.
+        """Measure variances at some rows if a pilot is likely to save work, or return None.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ class Network(Stated):
 
     .. math:: f(x) = b + \sum_{j=1}^{n} c_j \cdot \psi(x; w_j)
 
-    Threads take blocks of rows, and evaluate the neurons block by block. So memory does not grow
+    Threads work on blocks of rows, and evaluate the neurons block by block, so memory does not grow
     with the product of the numbers of rows and neurons.
 
     Parameters
@@ -108,13 +108,13 @@ class Network(Stated):
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
-            Rows, as an array of NumPy or of any library with the array API.
+            Rows, as a NumPy array or an array of any library with the array API.
 
         Returns
         -------
         float64 array of shape (n_rows, n_outputs)
-            Values, in the library and on the device of X if it supports float64, and otherwise in
-            NumPy.
+            Values, in the library and on the device of X if it supports float64, and otherwise as a
+            NumPy array.
         """
         X, place = canonical(X) if issparse(X) else X, place_of(X)
         n_rows, dtype, sums = X.shape[0], X.dtype, place.for_double
@@ -148,14 +148,14 @@ class Network(Stated):
         """Compute the values of the network, and their standard errors.
 
         The network, a sum over independent draws, is seen as an estimate of its own expectation
-        over w. So the standard error is meaningful only if coefficient j depends on w_j and on no
-        other draw, as in a frozen expansion. For draws from strata, the standard error comes from
-        differences of neighbours. Its expectation is then too large rather than too small.
+        over w. The standard error is therefore meaningful only if coefficient j depends on w_j and
+        on no other draw, as in a frozen expansion. For draws from strata, the standard error comes
+        from differences of neighbours, and its expectation is too large rather than too small.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n_rows, n_features)
-            Rows, as an array of NumPy.
+            Rows, as a NumPy array.
 
         Returns
         -------

@@ -60,7 +60,7 @@ class Variances(NamedTuple):
     numbers: float
 
     def strata(self, variance: float, t: int) -> float:
-        """Number of neurons that stratified sampling of t support points needs for a variance.
+        """Return the number of neurons that stratified sampling of t points needs for a variance.
 
         With n neurons the variance is about (``index_within`` + ``index_between`` max(0, 1 − n/t))
         / n. From n = t strata on, few strata contain large parts of two support points.
@@ -69,7 +69,7 @@ class Variances(NamedTuple):
         return n if n < t else max(t, self.index_within / variance)
 
     def saves(self, n_neurons: int, t: int, full_work: float, index_work: float) -> bool:
-        """Whether stratified sampling surely needs less work for the error of full sums.
+        """Return whether stratified sampling surely needs less work for the error of full sums.
 
         Full sums use ``n_neurons`` neurons and t support points. ``full_work`` and ``index_work``
         are the work of one neuron in full sums and in index sampling.
@@ -88,7 +88,7 @@ class Variances(NamedTuple):
 
 
 def is_pilot_worthwhile(t: int, n_rows: int, n_neurons: int, n_estimates: float = 1) -> bool:
-    """Whether a pilot that ``n_estimates`` will use can save enough work to pay for itself."""
+    """Return whether a pilot that ``n_estimates`` will use can save enough work to pay off."""
     full, index = _NEURON + t + n_rows, _NEURON + 1 + n_rows
     pilot = _PILOT_NEURONS * (2 * _n_summed(t) + _PILOT_POINTS + PILOT_ROWS) + _PILOT
     at_stake = n_estimates * n_neurons * full
@@ -116,7 +116,7 @@ def run_pilot(
 ) -> Variances:
     """Measure variances of all estimators at a few rows: sums over outputs, means over rows.
 
-    The pilot draws neurons of its own. So estimates stay unbiased after a choice by its variances.
+    The pilot draws neurons of its own, so estimates stay unbiased after a choice by its variances.
     """
     sampler = SupportSampler(alpha)
     with linear_algebra(1):  # too little work for more threads
@@ -135,12 +135,12 @@ def run_pilot(
 
 
 def _n_summed(t: int) -> int:
-    """Number of points in each sample that represents t support points."""
+    """Return the number of points in each sample that represents t support points."""
     return min(max(_PILOT_LEAST, int(_PILOT_SHARE * t)), _PILOT_MOST)
 
 
 class PilotDraws(NamedTuple):
-    """Support points, one drawn from each of equal strata, and the neurons' activations there."""
+    """Draw one support point from each of equal strata, and evaluate the neurons there."""
 
     #: Shape (n_points, width, n_neurons).
     psi: np.ndarray
@@ -198,9 +198,9 @@ def _of_full_sums(one: PilotDraws, other: PilotDraws, rows: np.ndarray) -> tuple
 
 
 def _of_index_sampling(sample: PilotDraws, rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """Variance of ‖α‖₁ (α_i / |α_i|) ψ(x_i; w) ψ(x; w) within support points and between them.
+    """Compute the variance of ‖α‖₁ (α_i / |α_i|) ψ(x_i; w) ψ(x; w) within and between points.
 
-    Returns each neuron's part in the variance over w for a given point, and the variance between
+    Return each neuron's part in the variance over w for a given point, and the variance between
     points of neighbouring strata.
     """
     products = np.einsum("ikn,rkn->irn", sample.psi, rows)
@@ -220,5 +220,5 @@ def _of_index_sampling(sample: PilotDraws, rows: np.ndarray) -> tuple[np.ndarray
 
 
 def _halves(values: np.ndarray) -> np.ndarray:
-    """Half of the sum of each pair of neighbours."""
+    """Compute half of the sum of each pair of neighbours."""
     return (values[1:] + values[:-1]) / 2

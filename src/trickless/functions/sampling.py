@@ -1,8 +1,8 @@
 """Draws of support points in proportion to the size of their coefficients.
 
 ``by_size`` and ``Strata`` draw n points with replacement, for estimates that give every draw the
-weight ‖α‖₁/n. ``SupportSampler`` uses them for expansions. ``thin`` draws without replacement. The
-sum over fewer points then has the same expectation.
+weight ‖α‖₁/n. ``SupportSampler`` uses them for expansions. ``thin`` draws without replacement, so
+that the sum over fewer points has the same expectation.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Strata:
     """Stratified draws: one support point from each of n equal strata of the cumulated sizes.
 
     The mean over the draws has the same expectation as with independent draws, as in Livni et al.'s
-    Algorithm 2. Its variance is never larger. ``groups`` has the signs of the coefficients. Points
-    with the same signs lie next to each other, so that few strata hold points of two groups.
+    Algorithm 2, and its variance is never larger. ``groups`` has the signs of the coefficients.
+    Points with the same signs lie next to each other, so that few strata hold points of two groups.
     """
 
     def __init__(self, size: np.ndarray, groups: np.ndarray) -> None:
@@ -65,7 +65,7 @@ def thin(size: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray
     r"""Draw at most n points, without replacement, so that weighted sums keep their expectation.
 
     Point i is kept with probability :math:`\pi_i = \min(1, c \cdot \mathrm{size}_i)`, where c makes
-    the probabilities sum to n. A kept point counts :math:`1 / \pi_i` times. So for every v,
+    the probabilities sum to n, and then counts :math:`1 / \pi_i` times. For every v,
     :math:`E \sum_{i \in S} v_i / \pi_i = \sum_i v_i` over the points of positive size. Sampling is
     systematic, so exactly n points are kept, unless fewer have a positive size.
 
@@ -80,7 +80,7 @@ def thin(size: np.ndarray, n: int, rng: np.random.Generator) -> tuple[np.ndarray
 
 
 def inclusion(size: np.ndarray, n: int) -> np.ndarray:
-    """Probabilities min(1, c · size_i) that sum to n; 1 for positive sizes if at most n are."""
+    """Compute probabilities min(1, c · size_i) that sum to n, or 1 for at most n positive sizes."""
     if np.count_nonzero(size) <= n:
         return (size > 0).astype(float)
     largest_first = np.argsort(-size, kind="stable")
@@ -94,7 +94,7 @@ def inclusion(size: np.ndarray, n: int) -> np.ndarray:
 
 
 def _cumulated(size: np.ndarray) -> tuple[np.ndarray, int]:
-    """Sums of the sizes up to each point, and the last point of positive size."""
+    """Accumulate the sizes up to each point, and find the last point of positive size."""
     return np.cumsum(size), int(np.flatnonzero(size)[-1])
 
 

@@ -1,8 +1,8 @@
 """The neuron stream: w_1, w_2, ... as a pure function of (neurons, seed).
 
 Neurons come in blocks of a fixed size. Block b is drawn from a generator seeded by (seed, b) alone.
-So weights need not be stored: any thread on any machine can draw any block again, in any order. The
-block size is part of a model. The number of rows in a batch is not.
+Weights therefore need not be stored: any thread on any machine can draw any block again, in any
+order. The block size is part of a model, but the number of rows in a batch is not.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ class NeuronStream(Stated):
         self._verified = True
 
     def block(self, b: int, like: Any = None) -> Weights:
-        """Get the weights of block b, a pure function of (neurons, seed, b).
+        """Return the weights of block b, a pure function of (neurons, seed, b).
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class NeuronStream(Stated):
             yield where, tuple(array[inside, ...] for array in self.block(b, place))
 
     def between(self, start: int, stop: int, like: Any = None) -> Weights:
-        """Get neurons ``start`` to ``stop`` together.
+        """Return neurons ``start`` to ``stop`` together.
 
         Parameters
         ----------
