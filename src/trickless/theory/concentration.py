@@ -69,8 +69,9 @@ def empirical_bernstein_radius(n: int, variance: Any, half_range: Any, delta: fl
 
     Notes
     -----
-    This is Theorem 4 of [1]_ for a range of 2r, with Bennett's inequality on both sides. So there
-    are three events of probability :math:`\delta / 3` each, and the logarithm has 3 instead of 2.
+    This is Theorem 4 of [1]_ for a range of 2r, with Bennett's inequality on both sides. There are
+    therefore three events of probability :math:`\delta / 3` each, and the logarithm has 3 instead
+    of 2.
 
     References
     ----------

@@ -42,10 +42,10 @@ def kitchen_sinks_bound(
     r"""Bound the excess risk of Random Kitchen Sinks with bounded coefficients.
 
     Let β minimise the mean loss over n rows under the constraint :math:`|\beta_{kc}| \le C / K`,
-    for the p values of each of K neurons. There is neither ridge nor intercept. Compare its risk
-    with the risk of any function :math:`E_w \langle f(w), \psi(x; w) \rangle` with :math:`|f_c(w)|
-    \le C`. With probability at least :math:`1 - 2 \delta` over the rows and the neurons, the
-    difference is at most :math:`2 \varepsilon_{est} + \varepsilon_{app}`, where
+    for the p values of each of K neurons, with neither ridge nor intercept. Compare its risk with
+    the risk of any function :math:`E_w \langle f(w), \psi(x; w) \rangle` with
+    :math:`|f_c(w)| \le C`. With probability at least :math:`1 - 2 \delta` over the rows and the
+    neurons, the difference is at most :math:`2 \varepsilon_{est} + \varepsilon_{app}`, where
 
     .. math:: \varepsilon_{est} = \frac{L S (1 + \sqrt{2 \log(2/\delta)})}{\sqrt n}, \qquad
         \varepsilon_{app} = \frac{L S (1 + \sqrt{2 \log(1/\delta)})}{\sqrt K}, \qquad
@@ -86,14 +86,14 @@ def kitchen_sinks_bound(
 
     Notes
     -----
-    This is Theorem 1 of [1]_ with the constants of a complete proof, which is in the documentation,
+    This is Theorem 1 of [1]_ with the constants of a complete proof, which the documentation gives
     in the explanation of Kitchen Sinks. For the estimation error, the paper prints :math:`(4 L C +
     2 |c(0)| + L C \sqrt{\tfrac12 \log(1/\delta)}) / \sqrt n`. The proof changes three things:
 
-    - The paper takes :math:`L C / n` as the largest change in McDiarmid's inequality. It is
+    - The paper uses :math:`L C / n` as the largest change in McDiarmid's inequality. It is
       :math:`2 L C / n`, which doubles the last term.
-    - The paper uses on both sides a bound that holds on one side with probability :math:`1 -
-      \delta`. So here it is :math:`\log(2/\delta)`.
+    - The paper uses on both sides a bound that holds on one side with probability
+      :math:`1 - \delta`, so here it is :math:`\log(2/\delta)`.
     - Contraction by 2 L, without absolute values, turns the other two terms into L C.
 
     References

@@ -36,7 +36,7 @@ def shrinking_gradient_constants(horizon: int, norm_bound: float) -> ShrinkingGr
         \gamma = \max\Big(\frac{((16 B + 1)\, \eta T + B)^2}{\eta^2},\; e\Big)
 
     With these constants, the expected regret against the ball of norm B is :math:`O(B \sqrt T)`.
-    The number of draws is for the worst case, and the same for all rounds.
+    The number of draws is for the worst case, and the same for all rounds, whereas
     :func:`shrinking_gradient_draws` computes how many draws a single round needs.
 
     Parameters
@@ -101,7 +101,7 @@ def shrinking_gradient_draws(one_norm: float, horizon: int, norm_bound: float) -
 
     Notes
     -----
-    A draw lies between :math:`-\|\alpha_t\|_1` and :math:`\|\alpha_t\|_1`. So with this number of
+    A draw lies between :math:`-\|\alpha_t\|_1` and :math:`\|\alpha_t\|_1`, so with this number of
     draws, the variance of an estimate is at most 1. By Hoeffding's inequality, the probability of
     an error of 8 B or more is at most :math:`1 / \gamma`. The proof of Theorem 1 uses only these
     two properties of the draws.
@@ -152,7 +152,7 @@ def shrinking_gradient_guarantee(horizon: int, norm_bound: float) -> float:
     depend on the draws. The step and the number of draws come from
     :func:`shrinking_gradient_constants`. The number of draws may also come from
     :func:`shrinking_gradient_draws`. For B below 1/8 it must, since the bound is not proved for the
-    fixed number there. The last term is for wrong shrinks. The other terms are the bound of
+    fixed number there. The last term accounts for wrong shrinks. The other terms are the bound of
     :func:`shrinking_gradient_regret` for a variance of 1.
 
     Parameters
@@ -281,11 +281,11 @@ def shrinking_gradient_regret(
 
     Notes
     -----
-    If no round can shrink, the rounds are gradient descent with unbiased gradients :math:`(E_t
-    - y_t) \Phi(x_t)`. So by convexity :math:`2 \eta (\ell_t(f_t) - \ell_t(g)) \le E\|f_t - g\|^2 -
-    E\|f_{t+1} - g\|^2 + \eta^2 \kappa (2 \ell_t(f_t) + V)`. The bound is the sum over the rounds
-    from :math:`f_1 = 0`, with :math:`\sum_t \ell_t(g) \le T/2` for the best g. It gives the
-    constant of :math:`O(B \sqrt T)` in [1]_. The theorem also covers runs that shrink.
+    If no round can shrink, the rounds are gradient descent with unbiased gradients
+    :math:`(E_t - y_t) \Phi(x_t)`. By convexity, :math:`2 \eta (\ell_t(f_t) - \ell_t(g)) \le
+    E\|f_t - g\|^2 - E\|f_{t+1} - g\|^2 + \eta^2 \kappa (2 \ell_t(f_t) + V)`. The bound is the sum
+    over the rounds from :math:`f_1 = 0`, with :math:`\sum_t \ell_t(g) \le T/2` for the best g. It
+    gives the constant of :math:`O(B \sqrt T)` in [1]_. The theorem also covers runs that shrink.
 
     References
     ----------
