@@ -56,8 +56,8 @@ def hsic_test(
     r"""Test whether X and Y are independent, by covariances of random features.
 
     A small p-value says that X and Y depend on each other. With the default neurons, the test can
-    find any kind of dependence, also without correlation. You do not need to know a kernel. Each of
-    the two families may be for data frames ("tabular", "trees"), for images
+    find any kind of dependence, including dependence without correlation, and you do not need to
+    know a kernel. Each of the two families may be for data frames ("tabular", "trees"), for images
     (:class:`~trickless.neurons.Patches`), or your own.
 
     The statistic is an unbiased estimate of the Hilbert-Schmidt independence criterion [1]_
@@ -126,15 +126,15 @@ def hsic_test(
     Notes
     -----
     With many random features, permutations use a compressed version of them. The p-value stays
-    exact. The test may find less.
+    exact, but the test may find less.
 
-    In detail, the time of a permutation is in proportion to the rows times the pairs of columns. So
-    if a side has more than 128 columns of random features, permutations use fewer columns. These
-    are 16 to 64 principal directions, and as many random combinations of the other directions,
-    which keep the expectation of the statistic. The p-value compares permutations with the
-    statistic of the same columns. The ``statistic`` of the result uses all columns. The level stays
-    exact, because the choice of columns does not depend on which rows are paired. The test loses
-    power if 64 directions hold little of the variance, as with rough kernels of many features.
+    In detail, the time of a permutation is in proportion to the rows times the pairs of columns. If
+    a side has more than 128 columns of random features, permutations therefore use fewer columns:
+    16 to 64 principal directions, and as many random combinations of the other directions, which
+    keep the expectation of the statistic. The p-value compares permutations with the statistic of
+    the same columns, while the ``statistic`` of the result uses all columns. The level stays exact,
+    because the choice of columns does not depend on which rows are paired. The test loses power if
+    64 directions hold little of the variance, as with rough kernels of many features.
 
     The standard error is the root of
 
@@ -142,8 +142,8 @@ def hsic_test(
         \|\Sigma_Y\|_F^2}{n (n - 3)},
 
     Here :math:`\Sigma_X` and :math:`\Sigma_Y` are the covariance matrices of the features, and C is
-    the cross-covariance between x and y. The first term is estimated from the rows. This estimate
-    counts the second term twice, so that the second term is subtracted once. The second term is
+    the cross-covariance between x and y. The first term is estimated from the rows. Since this
+    estimate counts the second term twice, the second term is subtracted once. The second term is
     exactly the variance over all permutations.
 
     Memory holds a panel of rows at a time, or all features if they take at most 256 MiB. It also

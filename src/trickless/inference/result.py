@@ -12,7 +12,7 @@ _EQUAL = 1e-11
 
 @dataclass(frozen=True, repr=False)
 class KernelTestResult:
-    """The result of :func:`~trickless.mmd_test` or :func:`~trickless.hsic_test`.
+    """Result of :func:`~trickless.mmd_test` or :func:`~trickless.hsic_test`.
 
     Attributes
     ----------
@@ -22,8 +22,8 @@ class KernelTestResult:
         Unbiased estimate of MMD² or HSIC. It is about 0 if the hypothesis holds, and may be below
         0.
     standard_error : float
-        Standard deviation of the statistic over samples of these sizes, for the drawn neurons. It
-        is estimated from the rows. If the hypothesis holds or nearly holds, it was measured as
+        Standard deviation of the statistic over samples of these sizes, for the drawn neurons,
+        estimated from the rows. If the hypothesis holds or nearly holds, it was measured to be
         about 30 % too large. See the guide :doc:`/guides/test-hypotheses`.
     pvalue : float
         Probability of a statistic at least as large, if the hypothesis holds. Reject the hypothesis

@@ -74,9 +74,9 @@ def check_neurons(owner: str, parameter: str, neurons: Any) -> Neurons:
 
 
 class Sample:
-    """The centred random features of rows, a panel of rows at a time.
+    """Centred random features of rows, a panel of rows at a time.
 
-    They are kept in memory if they are small. Otherwise they are computed again for each pass.
+    They are kept in memory if they are small, and otherwise recomputed for each pass.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Sample:
             yield self._reader.features(take(self._rows, where)) - self.mean
 
     def varies(self, squares: np.ndarray) -> bool:
-        """Whether features with these squared norms vary by more than rounding."""
+        """Return whether features with these squared norms vary by more than rounding."""
         return bool(squares.mean() > _ROUNDING * (self.mean @ self.mean))
 
 
@@ -217,7 +217,7 @@ def table(owner: str, name: str, X: Any) -> Any:
 
 
 def _flat(name: str, shape: tuple[int, ...]) -> str:
-    """How to make a table of an array of this shape, in words."""
+    """Describe how to turn an array of this shape into a table."""
     if len(shape) > 2:
         return for_images(name, shape)
     return f"{name}.reshape(-1, 1) if it is one feature" if shape else "pass an array of rows"

@@ -17,9 +17,9 @@ _RAISED = 0.02
 def directions(covariance: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Find directions W (n_columns, n_fewer) so that Z W keeps nearly the inner products of Z.
 
-    The k principal directions of the features are kept. A random matrix maps the rest of the
-    features to k columns. So inner products keep their expectation, and no direction is lost. The
-    number k is the first of 16, 32 and 64 for which the random matrix adds little noise.
+    The k principal directions of the features are kept, and a random matrix maps the rest of the
+    features to k columns. Inner products therefore keep their expectation, and no direction is
+    lost. The number k is the first of 16, 32 and 64 for which the random matrix adds little noise.
 
     Parameters
     ----------

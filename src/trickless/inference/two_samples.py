@@ -51,8 +51,8 @@ def mmd_test(
     r"""Test whether two samples have the same distribution, by means of random features.
 
     A small p-value says that the distributions differ. With the default neurons, the test can find
-    any difference, not only of means or variances. You do not need to know a kernel. It works with
-    every family: on data frames ("tabular", "trees"), on images
+    any difference, not only of means or variances, and you do not need to know a kernel. It works
+    with every family: on data frames ("tabular", "trees"), on images
     (:class:`~trickless.neurons.Patches`), and with your own neurons.
 
     The statistic is an unbiased estimate of the squared maximum mean discrepancy [1]_
@@ -125,9 +125,9 @@ def mmd_test(
         + \frac{4 \langle \Sigma_X, \Sigma_Y \rangle}{m n}
 
     with the difference :math:`\delta` of the means and the covariance matrices :math:`\Sigma`. The
-    standard error is its root. The first two terms are estimated from the rows. This estimate
-    counts the other terms twice, so that they are subtracted once. The other terms are computed as
-    if the distributions were equal.
+    standard error is its root. The first two terms are estimated from the rows. Since this estimate
+    counts the other terms twice, they are subtracted once. The other terms are computed as if the
+    distributions were equal.
 
     Memory holds a panel of rows at a time, or all features if they take at most 256 MiB. The
     permutations take ``n_permutations`` multiplications for each value of the random features.
@@ -198,7 +198,7 @@ def mmd_test(
 def _unbiased(square: Any, own: Any, squares: np.ndarray, m: int) -> Any:
     """Estimate MMD² between m rows and the others, from features with mean 0 over all rows.
 
-    ``squares`` has the squared norm of each row. ``own`` is its sum over the m rows, and ``square``
+    ``squares`` has the squared norm of each row, and ``own`` is its sum over the m rows. ``square``
     is the squared norm of the sum of the m rows.
     """
     n = len(squares) - m
@@ -245,8 +245,8 @@ def _add_to_each(
 class _Labels:
     """Several random labellings of all rows, and sums over the rows with the first label.
 
-    The number of rows of each panel with the first label is drawn at the beginning. Which rows
-    these are is drawn when the panel comes. So no permutation has to be kept.
+    The number of rows of each panel with the first label is drawn at the beginning, and which rows
+    these are is drawn when the panel comes, so no permutation has to be kept.
     """
 
     def __init__(self, sample: Sample, rng: np.random.Generator, n: int) -> None:
@@ -268,7 +268,7 @@ class _Labels:
 
 
 def _covariance(sample: Sample, n_jobs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sum products of the columns, and get the results of ``_go_through`` for each row."""
+    """Sum products of the columns, and return the results of ``_go_through`` for each row."""
     total = np.zeros((sample.n_columns, sample.n_columns))
     squares, along = _go_through(sample, lambda _, Z, __: add_product(total, Z, Z, n_jobs))
     return total, squares, along
@@ -279,7 +279,7 @@ def _go_through(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute squared norms of the rows, and project them on the difference of the means.
 
-    ``use`` gets the index, the features and the squared norms of each panel.
+    ``use`` receives the index, the features and the squared norms of each panel.
     """
     squares, along = np.empty(sample.n_rows), np.empty(sample.n_rows)
     difference = sample.first * (1 / sample.n_first + 1 / (sample.n_rows - sample.n_first))
