@@ -30,17 +30,17 @@ def choose(
     """Choose the family with the least cross-validation score, by successive halving [1]_.
 
     All candidates of the fitted ``families`` are compared. The first round has few rows and few
-    neurons. It is inexact, and prefers larger length scales than more rows and neurons would. So
-    the half with the lower scores, at least two, goes on to a round with more rows and neurons.
-    Rounds go on as long as they take little time compared with the fit, which needs about
-    ``products`` multiplications for each row.
+    neurons, so it is inexact, and prefers larger length scales than more rows and neurons would.
+    The half with the lower scores, at least two, therefore enters another round with more rows and
+    neurons. Rounds continue as long as they take little time compared with the fit, which needs
+    about ``products`` multiplications for each row.
 
     :class:`~trickless.selection.scores.Comparison` explains the scores. With an ``alpha``, families
     are compared at that regularisation strength. Families that use the relevance of features
     receive it first.
 
-    The result is the best family, and each candidate's score in its last round. There are no
-    scores (None) if there is only one candidate.
+    The result is the best family, and each candidate's score in its last round. With only one
+    candidate, there are no scores (None).
 
     References
     ----------
@@ -69,7 +69,7 @@ def choose(
 
 
 def _by_relevance(family: Neurons, relevance: Relevance) -> Neurons:
-    """Give relevance to a family. It keeps how much each feature matters."""
+    """Give relevance to a family, which keeps how much each feature matters."""
     family = family.by_relevance(relevance)
     family.relevance_ = relevance.importances
     return family

@@ -1,7 +1,7 @@
 """A linear function of the features, compared with neurons on the same rows.
 
-Random neurons see each feature through all others. With thousands of features, a target may depend
-on many of them a little, as in text. A linear function then often predicts much better.
+Random neurons see each feature through all others. With thousands of features, as in text, a target
+may depend a little on many of them, and a linear function then often predicts much better.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CLEARLY = 0.7
 
 
 class Linear(NamedTuple):
-    """Shares of the variance of the targets that are explained at rows which were left out."""
+    """Shares of the variance of the targets that are explained at rows left out of the fit."""
 
     linear: float
     neurons: float
@@ -67,7 +67,7 @@ def compare_with_linear(
 
 
 def _moments(comparison: Comparison) -> Any:
-    """Moments of the features, in fewer columns: rows with the same inner products."""
+    """Compute moments of the features in fewer columns: rows with the same inner products."""
     X = comparison.X.astype(np.float64)
     products = (X @ X.T).toarray() if issparse(X) else X @ X.T
     eigenvalues, vectors = linalg.eigh(products)

@@ -91,7 +91,7 @@ class _Descent:
         self._mean, self._square = np.zeros_like(start), np.zeros_like(start)
 
     def step(self, gradient: np.ndarray, rate: float) -> None:
-        """Take a step of about ``rate`` at most, in logarithms."""
+        """Move by about ``rate`` at most, in logarithms."""
         self._steps += 1
         self._mean += (1 - MEMORY) * (gradient - self._mean)
         self._square += (1 - MEMORY_OF_SQUARES) * (gradient**2 - self._square)
@@ -121,8 +121,8 @@ def slopes_of_score(family: Gaussian, comparison: Comparison) -> np.ndarray | No
         \frac{\partial \log S}{\partial Z} = Ω \Big(\frac{4 ρ}{n - df} Z (Σ + ρ)^{-2} -
         \frac{2}{V} \big((R - Z U) B^T + R U^T\big)\Big), \qquad U = ρ (Σ + ρ)^{-1} B
 
-    All outputs share one ridge, which is the best for the score and is held constant. There is no
-    gradient (None) if all targets are constant.
+    All outputs share one ridge, which is the best for the score and is held constant. If all
+    targets are constant, there is no gradient (None).
     """
     X, weights = comparison.X, comparison.draw(family)
     moments = comparison.moments(family, weights)
@@ -182,7 +182,7 @@ def _standard_deviations(X: Any, weight: np.ndarray | None) -> np.ndarray:
 
 
 def learned_relevance(family: Any) -> np.ndarray | None:
-    """The relevance that a fitted family, or a part of it, has learned; None if there is none."""
+    """Return the relevance that a fitted family, or a part of it, has learned, or None."""
     found = getattr(family, "relevance_", None)
     if found is not None:
         return np.asarray(found)

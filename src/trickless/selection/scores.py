@@ -28,7 +28,7 @@ class Comparison:
     and ``weight`` are the drawn rows, on the host. Sparse rows become dense if they are small.
     Comparisons with the same seed and purpose, but different numbers, have different rows and
     neurons. With a ``dtype``, rows are converted to that precision first. With an ``alpha``,
-    families are compared at that regularisation strength. Otherwise, each is compared at its best.
+    families are compared at that regularisation strength, and otherwise each at its best.
     """
 
     def __init__(

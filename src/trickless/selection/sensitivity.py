@@ -24,9 +24,9 @@ def sensitivities(family: Gaussian, comparison: Comparison, spread: np.ndarray) 
 
     .. math:: σ_j^2 \, E\Big[\Big(\frac{\partial f}{\partial x_j}\Big)^2\Big],
 
-    which bounds the share of the variance in which the feature has a part [1]_. A length scale
-    would miss features on which f depends linearly, but these shares do not. All shares are equal
-    if there is nothing to learn.
+    which bounds the share of the variance in which the feature has a part [1]_. Unlike a length
+    scale, these shares do not miss features on which f depends linearly. All shares are equal if
+    there is nothing to learn.
 
     References
     ----------
