@@ -38,12 +38,12 @@ _BY_NUMBER = {getattr(errno, k): text for k, text in _REMEDIES.items() if hasatt
 
 
 def cause_of(error: OSError) -> str:
-    """What the system says, without a number and a path."""
+    """Return what the system says, without a number and a path."""
     return str(error.strerror or error).rstrip(". ")
 
 
 def remedy_of(error: OSError) -> str:
-    """What helps against an error of the system: a part of a sentence."""
+    """Return what helps against an error of the system, as a part of a sentence."""
     default = "check that the path is right and that you may use it"
     return _BY_NUMBER.get(error.errno or 0, default)
 
@@ -52,7 +52,7 @@ def remedy_of(error: OSError) -> str:
 def explaining(what: str, files: Collection[str | None] | None = None) -> Iterator[None]:
     """Add ``what`` failed and a remedy to an error of the system in the block, once.
 
-    ``files`` are the names of files of which an error can be. Others are left as they are.
+    ``files`` are the names of files that an error may concern. Other errors are left unchanged.
     """
     try:
         yield

@@ -1,9 +1,9 @@
-"""Checkpoints, from which a fit continues after its process ended.
+"""Checkpoints, from which a fit resumes after its process ended.
 
-A checkpoint is a file with the state of a fit. It also has checksums of everything that the fit
+A checkpoint is a file with the state of a fit, and with checksums of everything that the fit
 depends on: class, parameters, data and versions. Neurons are drawn again from the seed, so the
-state has only what learning has changed. A fit that continues takes the same steps as a fit without
-an interruption. So the model does not depend on when states are written.
+state has only what learning has changed. A fit that resumes makes the same steps as a fit without
+an interruption, so the model does not depend on when states are written.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ State = dict[str, Any]
 
 
 class Progress(Stated):
-    """How far a fit has come. ``of`` has a checksum and a text of each thing it depends on."""
+    """How far a fit has come. ``of`` has a checksum and a string for each thing it depends on."""
 
     of: dict[str, tuple[str, str]]
     seed: int
@@ -63,9 +63,9 @@ class Progress(Stated):
 class Checkpoint:
     """The file in which a call of ``fit`` keeps its state. A path of None keeps nothing.
 
-    The state before the last one is kept under the same name, with ``.previous`` added. A new state
-    is written to a hidden file beside them until it is complete. The fit is the block of a ``with``
-    statement. The files are removed if it ends without an error.
+    The previous state is kept under the same name, with ``.previous`` added. A new state is written
+    to a hidden file beside them until it is complete. The fit is the block of a ``with`` statement,
+    and the files are removed if it ends without an error.
 
     ``call`` names the method. It ``goes_on`` if the model keeps what it has learned before.
     """
@@ -113,7 +113,7 @@ class Checkpoint:
 
     @property
     def seed(self) -> int | None:
-        """The seed of the saved fit, if ``random_state`` is None; else None."""
+        """Seed of the saved fit if ``random_state`` is None, and None otherwise."""
         return self._saved.seed if self._saved is not None and self._fresh_seed else None
 
     @property
@@ -143,7 +143,7 @@ class Checkpoint:
             self._check(self._data())
 
     def resume(self) -> State | None:
-        """The saved state, once, as soon as this fit has received as many batches; else None."""
+        """Return the saved state, once, when this fit has received as many batches, or None."""
         saved = self._saved
         if saved is None or self.n_batches != saved.n_batches:
             return None
@@ -152,7 +152,7 @@ class Checkpoint:
         return state
 
     def ended(self) -> None:
-        """Refuse data with fewer batches than the saved fit had received."""
+        """Raise an error if the data have fewer batches than the saved fit had received."""
         if self.behind:
             assert self._saved is not None
             self._refuse_other(
@@ -160,7 +160,7 @@ class Checkpoint:
             )
 
     def keep(self, state: Callable[[], State], now: bool = False) -> None:
-        """Write the state, if it is time or ``now``. If that fails, warn, and the fit continues.
+        """Write the state, if it is time or ``now``. If that fails, warn, and let the fit continue.
 
         It warns again only if it fails for another reason, and once at the end of the fit.
         """
@@ -184,7 +184,7 @@ class Checkpoint:
         self._next = end + max(SECONDS, (end - began) / SHARE)
 
     def _remove(self) -> None:
-        """Remove the files of a fit that is complete, unless something else is there now."""
+        """Remove the files of a complete fit, unless something else is there now."""
         if self._path is not None:
             for file in (self._previous, self._path):
                 with suppress(OSError, ValueError):
@@ -192,7 +192,7 @@ class Checkpoint:
                     file.unlink()
 
     def _usable(self, path: Path_) -> Path:
-        """The path, resolved, if a file can be written there."""
+        """Return the resolved path if a file can be written there."""
         if not isinstance(path, str | os.PathLike):
             raise InvalidTypeError(
                 f"{self._call}, but it must be the path of a file",
@@ -204,7 +204,7 @@ class Checkpoint:
         return whole
 
     def _facts(self, model: Any, call: str, goes_on: bool) -> Iterator[tuple[str, tuple[str, str]]]:
-        """What a fit depends on, apart from its data: names, with checksums and texts."""
+        """Collect what a fit depends on, apart from its data: names, with checksums and strings."""
         cls = type(model)
         versions = {"trickless": library_version(), "NumPy": np.__version__}
         facts = {"class": f"{cls.__module__}.{cls.__qualname__}", "method": call}
@@ -231,7 +231,7 @@ class Checkpoint:
         return {name: (sha.hexdigest(), self._shown[name]) for name, sha in self._sums.items()}
 
     def _check(self, facts: dict[str, tuple[str, str]]) -> None:
-        """Refuse a saved state of another fit."""
+        """Raise an error if the saved state is of another fit."""
         assert self._saved is not None
         then = self._saved.of
         differing = [
@@ -250,7 +250,7 @@ class Checkpoint:
         )
 
     def _refuse_state(self, error: BaseException) -> NoReturn:
-        """Refuse a state from which the fit cannot continue."""
+        """Raise an error for a state from which the fit cannot resume."""
         raise InvalidValueError(
             f"{self._call}: the fit cannot continue from the state in the file, which is not "
             f"consistent ({type(error).__name__}: {str(error)[:200]})",
@@ -260,11 +260,11 @@ class Checkpoint:
         ) from error
 
     def _files(self) -> str:
-        """The files of this checkpoint that exist. A fit can continue from either."""
+        """Return the files of this checkpoint that exist. A fit can resume from either."""
         return " and ".join(repr(str(f)) for f in (self._path, self._previous) if f and f.exists())
 
     def _read(self) -> Progress | None:
-        """The last state that can be read; None if there is no file."""
+        """Read the last state that can be read, or return None if there is no file."""
         assert self._path is not None
         self._path_is_whole, trouble = False, ""
         for file in (self._path, self._previous):
@@ -307,7 +307,7 @@ NOWHERE = Checkpoint()
 
 
 def _arrays(X: Any) -> Iterator[Any]:
-    """The arrays with the numbers of X, one after the other, on the host."""
+    """Iterate over the arrays with the numbers of X on the host, one after the other."""
     if scipy.sparse.issparse(X):
         yield from (X.indptr, X.indices, X.data)
     else:

@@ -1,4 +1,4 @@
-"""Files of models. They are written whole or not at all. Reading runs no code from them."""
+"""Files of models, which are written whole or not at all, and read without running code."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ def save(
 ) -> list[Any]:
     """Save a model, fitted or not, to a file that :func:`load` can read.
 
-    Reading runs no code from the file. The file is written beside ``path`` under a temporary name,
-    and moved there once it is complete. So an interrupted save leaves the file that was there
+    Reading runs no code from the file. The file is written beside ``path`` under a temporary name
+    and moved there once it is complete, so an interrupted save leaves the file that was there
     before. If a file is replaced, the new one gets its mode. An open file is written from its
-    position on, so an interruption leaves a part there, which :func:`load` refuses.
+    position on. An interruption then leaves a part there, for which :func:`load` raises an error.
 
     Parameters
     ----------
     model : estimator, Neurons, Network or Expansion
-        An object of this package, or an object that holds such objects, plain data and arrays,
-        such as a scikit-learn pipeline. For your own families and functions, and for classes of
-        other libraries, the file holds only the names from which they can be imported.
+        An object of this package, or an object that holds such objects, plain data and arrays, such
+        as a scikit-learn pipeline. For your own families and functions, and for classes of other
+        libraries, the file holds only the names from which they can be imported.
     path : str, path or binary file
-        Where to write the file. ``.trickless`` is a good ending. An open file is any object with a
-        method ``write`` that takes bytes, such as a BytesIO or a member of an archive.
+        Where to write the file. ``.trickless`` is a good suffix. An open file is any object whose
+        method ``write`` accepts bytes, such as a BytesIO or a member of an archive.
     for_prediction : bool, default=False
         Whether to save ``model.compact()``. The file is smaller, but its model can only predict,
-        not learn more.
+        not learn any further.
 
     Returns
     -------
@@ -75,9 +75,9 @@ def save(
     Raises
     ------
     TypeError
-        If ``for_prediction`` is set but the model has no ``compact``. Also if the model holds
-        something other than plain data, arrays, functions, and objects of Python classes with such
-        attributes. Also if ``path`` is a file that is open for text.
+        If ``for_prediction`` is set but the model has no ``compact``, if the model holds something
+        other than plain data, arrays, functions, and objects of Python classes with such
+        attributes, or if ``path`` is a file that is open for text.
     ValueError
         If ``path`` is a folder, a device or a read-only file.
     OSError
@@ -117,7 +117,7 @@ def save(
 
 @cache
 def library_version() -> str:
-    """The installed version of this package."""
+    """Return the installed version of this package."""
     return version("trickless")
 
 
@@ -132,7 +132,7 @@ def write(model: Any, file: BinaryIO | OpenFile) -> list[Any]:
 
 
 def digest(model: Any) -> str:
-    """The checksum of the file that a model would have."""
+    """Compute the checksum of the file that a model would have."""
     sha = hashlib.sha256()
     for part in _parts(model, Recorder()):
         sha.update(part)
@@ -140,7 +140,7 @@ def digest(model: Any) -> str:
 
 
 def _parts(model: Any, recorder: Recorder) -> Iterator[bytes]:
-    """The parts of a file in order, without its checksum.
+    """Yield the parts of a file in order, without its checksum.
 
     They are copies, so another thread cannot change a part between its checksum and its writing.
     """
@@ -169,12 +169,12 @@ def _parts(model: Any, recorder: Recorder) -> Iterator[bytes]:
 
 
 def _little(dtype: np.dtype) -> np.dtype:
-    """The same type, little-endian."""
+    """Return the same type in little-endian order."""
     return dtype.newbyteorder("<")
 
 
 def _raw(array: np.ndarray) -> memoryview:
-    """The bytes of an array, in its order."""
+    """Return the bytes of an array, in its order."""
     order = _order(array)
     array = array.astype(_little(array.dtype), order, copy=False)
     return array.reshape(-1, order=order).view(np.uint8).data
@@ -183,16 +183,16 @@ def _raw(array: np.ndarray) -> memoryview:
 def load(path: str | os.PathLike[str] | BinaryIO, trusted: Sequence[Any] = ()) -> Any:
     """Read a model that :func:`save` wrote.
 
-    Nothing in the file is run. If its checksum is wrong, an error is raised. The file can only name
-    classes of this package, and the classes and functions that you pass as ``trusted``. Arrays take
-    as many bytes in memory as in the file. The rest takes at most about 30 times the bytes of the
-    header. The checksum detects damage. It does not prove who wrote the file.
+    Nothing in the file is run, and a wrong checksum raises an error. The file can only name classes
+    of this package, and the classes and functions that you pass as ``trusted``. Arrays take as many
+    bytes in memory as in the file, and the rest at most about 30 times the bytes of the header. The
+    checksum detects damage, but does not prove who wrote the file.
 
     Parameters
     ----------
     path : str, path or binary file
-        The file to read. An open file is any object with a method ``read`` that returns bytes,
-        such as a BytesIO or a member of an archive. It is read from its position to the end of the
+        The file to read. An open file is any object with a method ``read`` that returns bytes, such
+        as a BytesIO or a member of an archive. It is read from its position to the end of the
         model, so several models can follow one another.
     trusted : list of classes and functions, default=()
         The classes and functions that :func:`save` returned: your own, and those from other
@@ -203,14 +203,14 @@ def load(path: str | os.PathLike[str] | BinaryIO, trusted: Sequence[Any] = ()) -
     -------
     object
         The model that was saved. Its predictions are the same, bit for bit on the same machine, and
-        it can go on learning. Neurons that are drawn again from a seed are compared with their
+        it can continue learning. Neurons that are drawn again from a seed are compared with their
         fingerprint at their first use.
 
     Raises
     ------
     ValueError
-        If the file is not from :func:`save`, has a later version, or is damaged. Also if it needs
-        a class or function that is not in ``trusted``.
+        If the file is not from :func:`save`, has a later version, or is damaged, or if it needs a
+        class or function that is not in ``trusted``.
     TypeError
         If ``path`` is a file that is open for text.
     OSError
@@ -245,7 +245,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, trusted: Sequence[Any] = ()) -
 
 @contextmanager
 def _opened(path: Any) -> Iterator[_Checked]:
-    """A file to read, at a path or open already."""
+    """Open a file for reading, unless it is open already."""
     if is_open("load", path, "read"):
         yield _Checked(OpenFile("load", path))
         return
@@ -255,7 +255,7 @@ def _opened(path: Any) -> Iterator[_Checked]:
 
 
 def _read(path: Any, file: _Checked, known: dict[str, Any]) -> Any:
-    """The model in a file."""
+    """Read the model in a file."""
     maker, defect = None, None
     needed, arrays = [], []
     header = file.read(_size_of_header(path, file))
@@ -286,8 +286,8 @@ def _read(path: Any, file: _Checked, known: dict[str, Any]) -> Any:
 class _Checked:
     """A file that is read once, from beginning to end, and its checksum so far.
 
-    ``left`` is the number of bytes that are left, or None as long as it is not known. An open file
-    has no size that can be trusted: that of a compressed one is another.
+    ``left`` is the number of bytes left, or None as long as it is not known. The size of an open
+    file cannot be trusted, since it differs if the file is compressed.
     """
 
     def __init__(self, file: BinaryIO | OpenFile, size: int | None = None) -> None:
@@ -295,7 +295,7 @@ class _Checked:
         self._has_size, self.left = size is not None, size
 
     def read(self, n: int) -> bytes:
-        """The next n bytes, or as many as there are."""
+        """Return the next n bytes, or as many as there are."""
         some = self._file.read(n)
         self._sha.update(some)
         if self.left is not None:
@@ -303,13 +303,13 @@ class _Checked:
         return some
 
     def expect(self, n: int) -> None:
-        """Refuse a file that has not n more bytes before its checksum, if that is known."""
+        """Raise an error if a file is known to have fewer than n bytes before its checksum."""
         if self.left not in (None, n + _DIGEST):
             raise ValueError("the sizes of the arrays do not match the size of the file")
         self.left = n + _DIGEST
 
     def array(self, shape: tuple[int, ...], dtype: np.dtype, order: Any) -> np.ndarray:
-        """The next array. It takes memory only for bytes that are there."""
+        """Return the next array. It takes memory only for bytes that are there."""
         n = dtype.itemsize * prod(shape)
         array = np.empty(shape if self._has_size or n <= _CHUNK else 0, dtype, order)
         if array.nbytes == n:
@@ -333,9 +333,9 @@ class _Checked:
         self.left -= n
 
     def is_whole(self) -> bool:
-        """Whether the checksum of everything before follows, and then the end of a file.
+        """Return whether the checksum of everything before follows, and then the end of a file.
 
-        An open file may go on.
+        An open file may have more after that.
         """
         while self.left is not None and self.left > _DIGEST:
             if not self.read(min(self.left - _DIGEST, _CHUNK)):
@@ -344,7 +344,7 @@ class _Checked:
 
 
 def _size_of_header(path: Any, file: _Checked) -> int:
-    """The number of bytes of the header of a file that ``save`` wrote."""
+    """Return the number of bytes of the header of a file that ``save`` wrote."""
     prefix = file.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size or not prefix.startswith(_MAGIC):
         _refuse(
@@ -366,7 +366,7 @@ def _size_of_header(path: Any, file: _Checked) -> int:
 
 
 def _arrays(file: _Checked, table: Any) -> list[np.ndarray]:
-    """The arrays after the header. Their sizes are checked before memory is allocated."""
+    """Read the arrays after the header. Their sizes are checked before memory is allocated."""
     kinds = [(dtype_of(dtype), order, tuple(shape)) for dtype, order, shape in table]
     numbers = [n for _, _, shape in kinds for n in shape]
     if any(type(n) is not int or n < 0 for n in numbers) or any(len(k[2]) > 64 for k in kinds):
@@ -377,7 +377,7 @@ def _arrays(file: _Checked, table: Any) -> list[np.ndarray]:
 
 
 def _usable(array: np.ndarray) -> np.ndarray:
-    """An array of a file in the byte order of this machine, if NumPy can trust its values."""
+    """Return an array in the byte order of this machine, if NumPy can trust its values."""
     raw = array.reshape(-1, order=_order(array)).view(np.uint8)
     if array.dtype.kind == "b" and raw.max(initial=0) > 1:
         raise ValueError("a truth value is neither 0 nor 1")
@@ -387,12 +387,12 @@ def _usable(array: np.ndarray) -> np.ndarray:
 
 
 def _order(array: np.ndarray) -> Literal["C", "F"]:
-    """The order of an array in memory. The last digits of products with it depend on that."""
+    """Return the order of an array in memory, on which the last digits of products depend."""
     return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
 
 
 def _by_name(trusted: Any) -> dict[str, Any]:
-    """The classes and functions that the caller trusts, by their names in files."""
+    """Map names in files to the classes and functions that the caller trusts."""
     things = list(trusted) if isinstance(trusted, list | tuple) else [trusted]
     if isinstance(trusted, str) or not all(hasattr(thing, "__qualname__") for thing in things):
         raise InvalidTypeError(
@@ -409,7 +409,7 @@ def _by_name(trusted: Any) -> dict[str, Any]:
 
 
 def _resolved(name: str, known: dict[str, Any]) -> Any:
-    """The trusted class or function of a name, or None. A name of a script matches any module."""
+    """Find the trusted class or function of a name, or None. Names of scripts match any module."""
     module, _, qualified = name.partition(":")
     if name in known or module != "__main__":
         return known.get(name)
@@ -418,7 +418,7 @@ def _resolved(name: str, known: dict[str, Any]) -> Any:
 
 
 def _some(names: list[str]) -> str:
-    """The first few of some names, each cut short, and how many more there are."""
+    """List the first few of some names, each cut short, and say how many more there are."""
     shown = ", ".join(ascii(name)[:100] for name in names[:5])
     return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
 
@@ -439,7 +439,7 @@ def _refuse_damaged(path: Any) -> NoReturn:
 
 
 def _refuse_content(path: Any, error: BaseException, maker: Any) -> NoReturn:
-    """Refuse an undamaged file that holds no model. ``maker`` is the library that it names."""
+    """Raise an error for an undamaged file without a model. ``maker`` is the library it names."""
     here = f"trickless {library_version()}"
     of_another = maker is not None and maker != here
     by = f", made by {ascii(maker)[:60]} but read by {here!r}," if of_another else ""

@@ -1,4 +1,4 @@
-"""Open files of the caller: of any kind that takes or gives bytes."""
+"""Open files of the caller, of any kind that reads or writes bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MODES = {"read": ("rb", "reading"), "write": ("wb", "writing")}
 
 
 def is_open(call: str, file: Any, method: str) -> bool:
-    """Whether this is an open file instead of a path. Raises a TypeError if it is neither."""
+    """Return whether this is an open file and not a path. Raise a TypeError if it is neither."""
     if isinstance(file, str | os.PathLike):
         return False
     if not callable(getattr(file, method, None)):
@@ -28,7 +28,7 @@ def is_open(call: str, file: Any, method: str) -> bool:
 
 
 def name_of_file(file: Any) -> str:
-    """The path of a file, or the name or the type of an open one."""
+    """Return the path of a file, or the name or the type of an open one."""
     name = file if isinstance(file, str | os.PathLike) else getattr(file, "name", None)
     if isinstance(name, str | os.PathLike):
         return repr(os.fspath(name))
@@ -36,7 +36,7 @@ def name_of_file(file: Any) -> str:
 
 
 class OpenFile:
-    """An open file, which may read or write fewer bytes at a time than it is asked to.
+    """An open file, which may read or write fewer bytes at a time than requested.
 
     ``call`` begins error messages.
     """

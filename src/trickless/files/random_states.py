@@ -23,14 +23,14 @@ _LAST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "has_gauss": 1, "uinteger
 
 
 def state_of(random: np.random.Generator | np.random.RandomState) -> dict[str, Any]:
-    """The state of a generator: integers, floats, arrays and dictionaries of them."""
+    """Return the state of a generator: integers, floats, arrays and dictionaries of them."""
     if isinstance(random, np.random.Generator):
         return dict(random.bit_generator.state)
     return dict(random.get_state(legacy=False))
 
 
 def from_state(kind: Any, state: Any) -> np.random.Generator | np.random.RandomState:
-    """A generator with a state from :func:`state_of`. Raises a ValueError for an invalid state."""
+    """Make a generator from a state of :func:`state_of`. Raise a ValueError if it is invalid."""
     name = state.get("bit_generator") if type(state) is dict else None
     if type(name) is not str or name not in _BIT_GENERATORS:
         raise ValueError("a random generator is not of a known kind")
@@ -50,7 +50,7 @@ def from_state(kind: Any, state: Any) -> np.random.Generator | np.random.RandomS
 
 
 def _check_turns(name: str, parts: dict[str, Any]) -> None:
-    """Refuse a state that never changes. A rejection sampler would loop forever."""
+    """Raise an error for a state that never changes: a rejection sampler would loop forever."""
     if name in ("PCG64", "PCG64DXSM") and parts["inc"] % 2 == 0:
         raise ValueError("the increment of a random generator is even")
     if name == "MT19937" and not (parts["key"][0] & 0x80000000 or parts["key"][1:].any()):
@@ -58,7 +58,7 @@ def _check_turns(name: str, parts: dict[str, Any]) -> None:
 
 
 def _check(given: Any, known: Any, name: str = "state") -> None:
-    """Refuse a state whose parts, types or shapes differ from those of a valid one."""
+    """Raise an error for a state whose parts, types or shapes differ from a valid one's."""
     if type(given) is not type(known):
         raise ValueError(f"the {name} of a random generator is a {type(given).__name__}")
     if isinstance(known, dict):

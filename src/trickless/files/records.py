@@ -1,10 +1,10 @@
 """Objects as records, and records as objects.
 
 A record is a line of JSON with the name of a class and the attributes of one object. Plain data are
-written directly. Any other value is a JSON object with one key that begins with ``$``. ``_KINDS``
-has these keys, and how the values of each are written and read. Reading makes instances of classes
-in the registry, and of classes that the caller trusts, without calling their ``__init__``. It looks
-up no other name. ``docs/reference/file-format.md`` has the details.
+written directly, and any other value is a JSON object with one key that begins with ``$``.
+``_KINDS`` has these keys, and how the values of each are written and read. Reading makes instances
+of classes in the registry, and of classes that the caller trusts, without calling their
+``__init__``, and looks up no other name. ``docs/reference/file-format.md`` has the details.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ _TYPES: dict[str, type] = {
     for cls in (bool, int, float, str, np.float16, np.float32, np.float64, np.int32, np.int64)
 }
 _SPARSE = {cls.__name__: cls for cls in (scipy.sparse.csr_matrix, scipy.sparse.csr_array)}
-#: Types of arrays: truth values, numbers, and text of a fixed length, little-endian.
+#: Types of arrays: Booleans, numbers, and text of a fixed length, little-endian.
 _PLAIN = re.compile(r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<c(8|16)|(\|S|<U)[1-9][0-9]{0,8}")
 
 
 def name_of(thing: Any) -> str:
-    """The name from which a class or function can be imported: ``module:qualified.name``."""
+    """Return the name to import a class or function from: ``module:qualified.name``."""
     return f"{thing.__module__}:{thing.__qualname__}"
 
 
 class Recorder:
-    """Turns objects into records, ``[class name, attributes]``. Parts come before their object.
+    """Writer of objects as records, ``[class name, attributes]``. Parts come before their object.
 
     Records refer to ``arrays``, each only once, and to ``foreign`` classes and functions.
     """
@@ -92,7 +92,7 @@ class Recorder:
         return len(self.records) - 1
 
     def write(self, value: Any) -> Any:
-        """The JSON for a value."""
+        """Return the JSON for a value."""
         if self._depth == _DEEPEST:
             raise self.refused(f"more than {_DEEPEST} nested values")
         self._depth += 1
@@ -129,13 +129,13 @@ class Recorder:
         return name
 
     def type_name(self, dtype: np.dtype) -> str:
-        """The name of the type of an array."""
+        """Return the name of the type of an array."""
         if not _PLAIN.fullmatch(name := dtype.newbyteorder("<").str):
             raise self.refused(f"numbers or an array of the type {dtype}")
         return name
 
     def _state(self, value: Any) -> dict[str, Any]:
-        """The attributes of an object. It must have nothing else."""
+        """Return the attributes of an object, which must have nothing else."""
         cls = type(value)
         if isinstance(value, tuple) and hasattr(cls, "_fields"):
             return dict(zip(cls._fields, value, strict=True))
@@ -150,7 +150,7 @@ class Recorder:
         raise self.refused(f"{cls.__module__}.{cls.__qualname__}")
 
     def refused(self, what: str) -> InvalidTypeError:
-        """An error with the place in the model of something that a file cannot hold."""
+        """Make an error with the place in the model of something that a file cannot hold."""
         place = f"{self._path[-1][0]} is or holds" if self._path else "the model is"
         return InvalidTypeError(
             f"save: {place} {what}, which a file cannot hold",
@@ -160,7 +160,7 @@ class Recorder:
 
 
 class Reader:
-    """Turns records into objects of classes in the registry, or ``trusted`` by name."""
+    """Reader of records as objects of classes in the registry, or ``trusted`` by name."""
 
     def __init__(self, arrays: Iterable[np.ndarray], trusted: dict[str, Any]) -> None:
         self.trusted = trusted
@@ -180,14 +180,14 @@ class Reader:
         return self._objects[-1]
 
     def take_array(self, i: Any) -> np.ndarray:
-        """The array with a number. Only one value may have it."""
+        """Return the array with a number, which only one value may have."""
         array, self._arrays[i] = self._arrays[_index(i)], None
         if array is None:
             raise ValueError("an array belongs to two objects")
         return array
 
     def take_object(self, i: Any) -> Any:
-        """The object of a record. Only one value may have a buffer, which grows in place."""
+        """Return the object of a record. Only one value may have a buffer, which grows in place."""
         value = self._objects[_index(i)]
         if isinstance(value, Growing | GrowingSparse):
             self._objects[i] = None
@@ -196,7 +196,7 @@ class Reader:
         return value
 
     def _pairs(self, pairs: list[tuple[str, Any]]) -> Any:
-        """The value of a JSON object."""
+        """Return the value of a JSON object."""
         if len(pairs) == 1 and pairs[0][0].startswith("$"):
             return _known(pairs[0][0], _KINDS).read(self, pairs[0][1])
         if any(key.startswith("$") for key, _ in pairs):
@@ -204,7 +204,7 @@ class Reader:
         return unique(pairs)
 
     def _build(self, name: Any, attributes: Any) -> Any:
-        """An object with these attributes, made without its ``__init__``."""
+        """Build an object with these attributes, without calling its ``__init__``."""
         cls = _known(name, self.trusted if ":" in name else classes())
         if not isinstance(cls, type) or type(attributes) is not dict:
             raise ValueError(f"{_shown(name)} is not a class, or has no attributes")
@@ -252,10 +252,10 @@ def _key(value: Any) -> Any:
 
 
 def _may_be_key(value: Any) -> bool:
-    """Whether this may be a key: text, or a number whose hash few others share.
+    """Return whether this may be a key: text, or a number whose hash few others share.
 
-    Many keys with one hash would take quadratic time. An attacker can find such integers beyond
-    64 bits, complex numbers and tuples of numbers. The hash of a text depends on a secret of the
+    Many keys with one hash would take quadratic time, and an attacker can find such integers beyond
+    64 bits, complex numbers and tuples of numbers. The hash of a string depends on a secret of the
     process.
     """
     if isinstance(value, np.generic):
@@ -335,7 +335,7 @@ _KINDS: dict[str, _Kind] = {
 
 
 def parse(line: bytes, hook: Callable[[list[tuple[str, Any]]], Any]) -> Any:
-    """A line of strict JSON: no NaN, no infinities, no number out of range, no deep nesting."""
+    """Parse strict JSON: no NaN, no infinities, no number out of range, no deep nesting."""
     if _nesting(line) > _DEEPEST_JSON:
         raise ValueError(f"there are more than {_DEEPEST_JSON} nested lists")
     return json.loads(
@@ -344,7 +344,7 @@ def parse(line: bytes, hook: Callable[[list[tuple[str, Any]]], Any]) -> Any:
 
 
 def _nesting(line: bytes) -> int:
-    """The most open brackets in a line of JSON. Brackets in text do not count."""
+    """Count the most open brackets in a line of JSON. Brackets in text do not count."""
     signs = np.frombuffer(_TEXT.sub(b"", line), dtype=np.uint8)
     deepest = depth = 0
     for start in range(0, len(signs), _BLOCK):
@@ -355,7 +355,7 @@ def _nesting(line: bytes) -> int:
 
 
 def unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
-    """A dictionary of pairs. All keys must differ."""
+    """Make a dictionary of pairs, whose keys must all differ."""
     result = dict(pairs)
     if len(result) != len(pairs):
         raise ValueError("a key occurs twice")
@@ -363,14 +363,14 @@ def unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
 
 
 def dtype_of(name: Any) -> np.dtype:
-    """The array type with this name."""
+    """Return the array type with this name."""
     if type(name) is not str or not _PLAIN.fullmatch(name):
         raise ValueError(f"{_shown(name)} is not a plain type of an array")
     return np.dtype(name)
 
 
 def _with_parameters(cls: Any, attributes: dict[str, Any]) -> dict[str, Any]:
-    """The attributes, with defaults for parameters that are newer than the file."""
+    """Return the attributes, with defaults for parameters that are newer than the file."""
     for name, default in _defaults(cls).items():
         if name not in attributes and default is inspect.Parameter.empty:
             raise ValueError(f"a {cls.__name__} has no {name}")
@@ -380,7 +380,7 @@ def _with_parameters(cls: Any, attributes: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _defaults(cls: Any) -> dict[str, Any]:
-    """The defaults of the parameters of an estimator."""
+    """Return the defaults of the parameters of an estimator."""
     parameters = inspect.signature(cls.__init__).parameters
     return {name: parameters[name].default for name in cls._get_param_names()}
 
@@ -393,7 +393,7 @@ def _named_tuple(cls: Any, fields: dict[str, Any]) -> Any:
 
 
 def _check_attribute(cls: type, name: str) -> None:
-    """Refuse an attribute that would replace a method, or has a special name."""
+    """Raise an error for an attribute that would replace a method or has a special name."""
     known = inspect.getattr_static(cls, name, None)
     method = hasattr(type(known), "__get__") and not isinstance(known, cached_property)
     if not name.isidentifier() or (name.startswith("__") and name.endswith("__")) or method:
@@ -401,14 +401,14 @@ def _check_attribute(cls: type, name: str) -> None:
 
 
 def _known(name: Any, table: dict[str, Any]) -> Any:
-    """The entry of a table with a name. Raises a ValueError if there is none."""
+    """Look up a name in a table. Raise a ValueError if it is not there."""
     if type(name) is not str or name not in table:
         raise ValueError(f"{_shown(name)} is not an allowed name here")
     return table[name]
 
 
 def _shown(value: Any) -> str:
-    """A value in an error message. For an object from the file, only its type is shown."""
+    """Show a value in an error message. For an object from the file, only its type is shown."""
     return ascii(value)[:100] if type(value) in (str, int) else f"a {type(value).__name__}"
 
 

@@ -1,6 +1,6 @@
 """The classes of this package that a saved file may hold.
 
-Files refer to a class by its name here. So a name is part of the format. It stays, even if the
+Files refer to a class by its name here, so a name is part of the format, and stays even if the
 class moves to another module. Classes are imported when the first file is written or read, since
 learners are among them, and learners import this folder.
 """
@@ -61,7 +61,7 @@ _NAMES = {
 
 @cache
 def classes() -> dict[str, type]:
-    """The classes, by their names in files."""
+    """Return the classes, by their names in files."""
     return {
         name: getattr(import_module(f"trickless.{module}"), name)
         for module, names in _NAMES.items()

@@ -15,13 +15,13 @@ ATTRIBUTE = "_metadata_request"
 
 
 def requests_of(request: MetadataRequest) -> dict[str, dict[str, Any]]:
-    """The requests of each method, by the names of methods and of metadata."""
+    """Return the requests of each method, by the names of methods and of metadata."""
     methods = {name: getattr(part, "requests", None) for name, part in vars(request).items()}
     return {name: dict(asked) for name, asked in methods.items() if asked}
 
 
 def set_requests(estimator: Any, requests: Any) -> None:
-    """Set the requests of an estimator. Raises an error for requests that it cannot have."""
+    """Set the requests of an estimator. Raise an error for requests that it cannot have."""
     methods = vars(MetadataRequest(owner=None))
     with sklearn.config_context(enable_metadata_routing=True):
         for method, asked in requests.items():

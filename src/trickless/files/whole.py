@@ -1,7 +1,7 @@
 """Files that are written whole or not at all.
 
-A file is written beside its place under a temporary name. It is moved there once it is complete and
-flushed to the disk. So any interruption leaves the file that was there before. If a process was
+A file is written beside its place under a temporary name, and moved there once it is complete and
+flushed to the disk, so any interruption leaves the file that was there before. If a process was
 killed, its temporary file is removed when the same place is next written to. Processes may share a
 place: each writes a temporary file of its own, and the last one that moves it wins.
 """
@@ -35,12 +35,12 @@ _FORBIDDEN = errno.EACCES, errno.EPERM, errno.EROFS
 def written_whole(
     owner: str, path: str | os.PathLike[str], previous: Path | None = None
 ) -> Iterator[BinaryIO]:
-    """A file to write to. It moves to its place at the end of the block. An error leaves nothing.
+    """Open a file that moves to its place at the end of the block. An error leaves nothing.
 
-    If the new file replaces another, it gets the owner and mode of that file. Else it has the usual
-    mode of new files. If ``previous`` is given, the replaced file is kept there. ``owner`` begins
-    error messages. An OSError of the block names a cause and a remedy, unless it is of another
-    file.
+    If the new file replaces another, it gets the owner and mode of that file. Otherwise it has the
+    usual mode of new files. If ``previous`` is given, the replaced file is kept there. ``owner``
+    begins error messages. An OSError of the block names a cause and a remedy, unless it concerns
+    another file.
     """
     place = Path(os.path.realpath(path))
     new = _Temporary(place, previous)
@@ -57,7 +57,7 @@ def written_whole(
 
 
 def check_writable(owner: str, path: str | os.PathLike[str]) -> None:
-    """Refuse a place where no file can be written, before any work. A file there stays."""
+    """Raise an error for a place that cannot be written, before any work. A file there stays."""
     place = Path(os.path.realpath(path))
     try:
         check_replaceable(owner, place)
@@ -72,10 +72,10 @@ def check_writable(owner: str, path: str | os.PathLike[str]) -> None:
 
 
 def check_replaceable(owner: str, path: Path) -> None:
-    """Refuse the path of something that is not a file, or of a file that must not be written.
+    """Raise an error for the path of something that is not a file, or must not be written.
 
     Whether it can be written is tried, since its mode does not tell. Another process may move or
-    remove it at any moment, so only what opens it says that it is there.
+    remove it at any moment, so only opening it shows that it is there.
     """
     check_is_file(owner, path)
     try:
@@ -95,7 +95,7 @@ def check_replaceable(owner: str, path: Path) -> None:
 
 
 def check_is_file(owner: str, path: Path) -> None:
-    """Refuse the path of something that is not a file, such as a folder or a device."""
+    """Raise an error for the path of something that is not a file, such as a folder or a device."""
     status = _status(path)
     if status is not None and not stat.S_ISREG(status.st_mode):
         is_folder = stat.S_ISDIR(status.st_mode)
@@ -107,7 +107,7 @@ def check_is_file(owner: str, path: Path) -> None:
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """The status of what is at a path; None if nothing is there, or if nobody may look."""
+    """Return the status of what is at a path, or None if nothing is there or nobody may look."""
     try:
         return path.stat()
     except (OSError, ValueError):  # a name may hold a null character
@@ -182,7 +182,7 @@ def _close(file: BinaryIO) -> None:
 
 
 def _locked(file: BinaryIO) -> bool:
-    """Lock a file. Returns False if another process has locked it."""
+    """Lock a file. Return False if another process has locked it."""
     try:
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
