@@ -1,18 +1,19 @@
 """Kernel-quality learning from random neurons, in scikit-learn's interface.
 
 A *neuron* is a function that is drawn at random, such as a cosine, a tree or a convolution. A
-network of infinitely many neurons is a kernel machine. The learners of this package approach it
+network of infinitely many neurons is a kernel machine, which the learners of this package approach
 with the neurons that they draw, without a kernel matrix.
 
-- ``KitchenSinksRegressor``, ``KitchenSinksClassifier``: draw once and solve. Begin here.
-- ``DoublyStochasticRegressor``, ``DoublyStochasticClassifier``: take steps, with fresh neurons in
-  each. With ``"trees"`` they read data frames.
+- ``KitchenSinksRegressor``, ``KitchenSinksClassifier``: draw once and solve. Start here.
+- ``DoublyStochasticRegressor``, ``DoublyStochasticClassifier``: proceed in steps, with fresh
+  neurons in each. With ``"trees"`` they read data frames.
 - ``ShrinkingGradientRegressor``, ``ShrinkingGradientClassifier``: learn row by row.
 - ``RandomFeatures``: a transformer for pipelines.
 
-The families of neurons are in ``trickless.neurons``. The bounds of the papers are in
-``trickless.theory``, and learning on clusters is in ``trickless.dask``. All other modules are
-private. The public names are imported when you first ask for one of them.
+The families of neurons are in ``trickless.neurons``, the bounds of the papers in
+``trickless.theory``, baselines in ``trickless.baselines``, and learning on clusters in
+``trickless.dask``. All other modules are private. The public names are imported when you first use
+one of them.
 """
 
 from __future__ import annotations
@@ -41,5 +42,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The names that are there, and those that can be asked for."""
+    """Return the names that are there, and those that can be asked for."""
     return sorted({*globals(), *import_module("trickless.public").__all__})

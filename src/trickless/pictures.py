@@ -1,4 +1,4 @@
-"""The style that pictures share, and the axes that displays draw on."""
+"""Style that pictures share, and axes that displays draw on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def styled() -> AbstractContextManager[None]:
 
 @contextmanager
 def axes_for(ax: Any = None) -> Iterator[Any]:
-    """Axes to draw on. Given axes keep their style. A new figure has the style of the package."""
+    """Return axes to draw on. Given axes keep their style; new ones have the package's style."""
     if ax is not None:
         yield ax
         return
@@ -31,5 +31,5 @@ def axes_for(ax: Any = None) -> Iterator[Any]:
 
 
 def ink(ax: Any) -> Any:
-    """The colour of text on axes, for the lines of bounds and references."""
+    """Return the colour of text on axes, for the lines of bounds and references."""
     return ax.xaxis.label.get_color()

@@ -1,4 +1,4 @@
-"""The public names of the package."""
+"""Public names of the package."""
 
 from trickless.files.format import load, save
 from trickless.functions.expansion import Expansion

@@ -64,7 +64,7 @@ class Rule(NamedTuple):
 
 
 def is_real(value: Any) -> bool:
-    """Whether a value is a number that fits into a float, and not a boolean."""
+    """Return whether a value is a number that fits into a float, and not a Boolean."""
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         return False
     try:
@@ -75,29 +75,29 @@ def is_real(value: Any) -> bool:
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is an integer and not a boolean."""
+    """Return whether a value is an integer and not a Boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
 
 
 def is_none(value: Any) -> bool:
-    """Whether a value is None."""
+    """Return whether a value is None."""
     return value is None
 
 
 def is_count(value: Any) -> bool:
-    """Whether a value is an integer of at least 1, and not too large for a number of things."""
+    """Return whether a value is an integer of at least 1, and not too large for a count."""
     return is_integer(value) and 1 <= value <= MOST_THINGS
 
 
 def plain(value: Any) -> Any:
-    """Convert a number of NumPy to Python, where products do not overflow. Keep other values."""
+    """Convert a NumPy number to Python, where products do not overflow. Keep other values."""
     if isinstance(value, np.integer):
         return int(value)
     return float(value) if isinstance(value, np.floating) else value
 
 
 def integer(low: int, remedy: str, most: float = MOST) -> Rule:
-    """An integer of at least ``low``, and at most ``most``."""
+    """Require an integer of at least ``low``, and at most ``most``."""
     wanted = f"an integer of at least {low}"
     if most < np.inf:
         wanted += f" and at most {most:,}"
@@ -105,12 +105,12 @@ def integer(low: int, remedy: str, most: float = MOST) -> Rule:
 
 
 def count(remedy: str) -> Rule:
-    """A number of things to make: an integer of at least 1."""
+    """Require a number of things to make: an integer of at least 1."""
     return integer(1, remedy, MOST_THINGS)
 
 
 def positive(remedy: str) -> Rule:
-    """A finite number above 0."""
+    """Require a finite number above 0."""
     return Rule(
         f"a finite number above 0, at least {LEAST:g}",
         remedy,
@@ -120,7 +120,7 @@ def positive(remedy: str) -> Rule:
 
 
 def scale(remedy: str) -> Rule:
-    """A factor of a kernel. Its square root stays above 0 in single precision."""
+    """Require a factor of a kernel, whose square root stays above 0 in single precision."""
     return Rule(
         f"a number from {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}",
         remedy,
@@ -130,19 +130,19 @@ def scale(remedy: str) -> Rule:
 
 
 def positives(remedy: str) -> Rule:
-    """An array of finite numbers above 0."""
+    """Require an array of finite numbers above 0."""
     wanted = f"an array of finite numbers above 0, at least {LEAST:g}, one for each feature"
     return _vector(wanted, remedy, lambda v: ((v >= LEAST) & (v < np.inf)).all())
 
 
 def shares(remedy: str) -> Rule:
-    """An array of finite numbers of at least 0, with a finite sum above 0."""
+    """Require an array of finite numbers of at least 0, with a finite sum above 0."""
     wanted = "an array of finite numbers of at least 0, one for each feature and not all 0"
     return _vector(wanted, remedy, lambda v: (v >= 0).all() and 0 < v.sum() < np.inf)
 
 
 def _vector(wanted: str, remedy: str, holds: Callable[[np.ndarray], Any]) -> Rule:
-    """A vector of numbers for which a condition holds."""
+    """Require a vector of numbers for which a condition holds."""
 
     def accepts(values: Any) -> bool:
         try:
@@ -156,7 +156,7 @@ def _vector(wanted: str, remedy: str, holds: Callable[[np.ndarray], Any]) -> Rul
 
 
 def non_negative(remedy: str) -> Rule:
-    """A finite number of at least 0."""
+    """Require a finite number of at least 0."""
     return Rule(
         f"0 or a finite number of at least {LEAST:g}",
         remedy,
@@ -166,30 +166,30 @@ def non_negative(remedy: str) -> Rule:
 
 
 def fraction(remedy: str) -> Rule:
-    """A number strictly between 0 and 1."""
+    """Require a number strictly between 0 and 1."""
     return Rule("a number between 0 and 1", remedy, is_real, lambda v: 0 < v < 1)
 
 
 def choice(*options: str, remedy: str) -> Rule:
-    """One of the named options."""
+    """Require one of the named options."""
     names = " or ".join(repr(option) for option in options)
     return Rule(names, remedy, lambda v: isinstance(v, str), lambda v: v in options)
 
 
 def anything(wanted: str, remedy: str, accepts: Callable[[Any], bool]) -> Rule:
-    """Any value that ``accepts`` accepts, of any type."""
+    """Require a value that ``accepts`` accepts, of any type."""
     return Rule(wanted, remedy, lambda value: True, accepts)
 
 
 def boolean(remedy: str, or_integer: bool = False) -> Rule:
-    """True or False, from Python or NumPy. With ``or_integer``, also an integer."""
+    """Require True or False, from Python or NumPy. With ``or_integer``, allow an integer too."""
     types = (bool, np.bool_, int) if or_integer else (bool, np.bool_)
     wanted = "a boolean or an integer" if or_integer else "a boolean"
     return anything(wanted, remedy, lambda v: isinstance(v, types))
 
 
 def either(*rules: Rule) -> Rule:
-    """Any of several rules. Errors show the remedy of the first."""
+    """Require one of several rules. Errors show the remedy of the first."""
     return Rule(
         " or ".join(rule.wanted for rule in rules),
         rules[0].remedy,
@@ -212,7 +212,7 @@ CLASS_WEIGHT = anything(
 
 
 def is_grid(value: Any) -> bool:
-    """Whether a value is a dictionary of non-empty lists."""
+    """Return whether a value is a dictionary of non-empty lists."""
     return (
         isinstance(value, dict)
         and len(value) > 0
@@ -221,7 +221,7 @@ def is_grid(value: Any) -> bool:
 
 
 def is_range(value: Any) -> bool:
-    """Whether a value is a pair of finite numbers, the lower first."""
+    """Return whether a value is a pair of finite numbers, the lower first."""
     pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(is_real, value))
     return pair and -np.inf < value[0] < value[1] < np.inf
 
@@ -263,7 +263,7 @@ def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
 
 
 def shown(value: Any) -> str:
-    """Write a value in an error message, without the middle of long text."""
+    """Show a value in an error message, without the middle of long text."""
     try:
         text = repr(value)
     except ValueError:  # Python does not print integers of too many digits
@@ -273,7 +273,7 @@ def shown(value: Any) -> str:
 
 @contextmanager
 def with_remedies(owner: str) -> Iterator[None]:
-    """Name the learner and a remedy in errors of scikit-learn and NumPy that lack them."""
+    """Name the learner and a remedy in scikit-learn and NumPy errors that lack them."""
     try:
         yield
     except (TypeError, ValueError) as error:
