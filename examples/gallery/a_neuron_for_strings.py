@@ -3,9 +3,9 @@ A neuron for strings
 ====================
 
 A family of neurons is two functions: how to draw weights, and how to evaluate a neuron. Fifteen
-lines make one for words. The picture shows its kernel: words that share pairs of letters resemble
-each other. A classifier then guesses the language of single words. There are four languages, and
-about two in three guesses are right.
+lines make one for words. The picture shows its kernel, under which words that share pairs of
+letters resemble each other. A classifier then guesses the language of single words. There are four
+languages, and about two in three guesses are right.
 """
 
 # %%
@@ -63,8 +63,8 @@ X = np.array([as_row(word) for word in words], float)
 # The family
 # ----------
 #
-# A neuron draws a normal number for each pair of neighbouring letters. It adds the numbers of the
-# pairs that occur, and takes the cosine and the sine of the sum. The pair of a letter and the end
+# A neuron draws a normal number for each pair of neighbouring letters, adds the numbers of the
+# pairs that occur, and returns the cosine and the sine of the sum. The pair of a letter and the end
 # counts as well. Each neuron has two numbers, so ``width`` is 2.
 
 
@@ -91,7 +91,7 @@ class Pairs(Neurons):
 # ----------
 #
 # ``estimate_kernel`` returns the kernel of all pairs of words, and its standard error. Words that
-# rhyme are alike. So are words with the same ending, and some relatives across languages.
+# rhyme are alike, as are words with the same ending, and some relatives across languages.
 
 shown = """light night right would could should mother father brother mutter bruder wetter
     parlare lavorare guardare katsoa tehdä koskaan"""

@@ -4,7 +4,7 @@ Beside a Gaussian process
 
 A Gaussian process predicts a mean and error bars, in time that grows with the cube of the rows.
 Kitchen Sinks predicts both from drawn neurons, in time that grows with the rows. Here both have the
-same kernel. The more neurons, the closer they come.
+same kernel, and the more neurons, the closer they come.
 """
 
 # %%
@@ -85,5 +85,5 @@ for n_neurons in (100, 300, 1000):
 # ----------------
 #
 # - :doc:`/guides/from-gaussian-processes` translates the parameters of one into the other.
-# - Take ten times the rows, and compare the seconds of both fits.
+# - Use ten times the rows, and compare the seconds of both fits.
 # - :ref:`sphx_glr_gallery_kernels_and_estimates.py` shows how neurons estimate a kernel.

@@ -65,7 +65,7 @@ print(
 
 # %%
 # The filters that count most look as random as the others. Even the weakest counts nearly half as
-# much as the strongest. So a digit is read from all responses together. Many wrongly read digits
+# much as the strongest, so a digit is read from all responses together. Many wrongly read digits
 # are hard for people as well.
 #
 # What to try next

@@ -4,7 +4,7 @@ Probabilities that mean what they say
 
 Of all people with a predicted probability of 30 %, about 30 % should have the class. The built-in
 probabilities of a Kitchen Sinks model are calibrated in this sense, from one fit. With
-``CalibratedClassifierCV`` of scikit-learn the log loss is no lower here, and it takes three more
+scikit-learn's ``CalibratedClassifierCV`` the log loss is no lower here, and it takes three more
 fits.
 """
 

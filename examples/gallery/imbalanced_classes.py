@@ -68,7 +68,7 @@ for (name, model), color in zip(models.items(), ("C0", "C1"), strict=True):
 # Choose the threshold
 # --------------------
 #
-# scikit-learn's ``TunedThresholdClassifierCV`` keeps the model and moves the threshold. It takes
+# scikit-learn's ``TunedThresholdClassifierCV`` keeps the model and moves the threshold. It chooses
 # the one with the best F1 score on a quarter of the rows, which it holds out.
 
 tuned = TunedThresholdClassifierCV(

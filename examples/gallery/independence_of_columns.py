@@ -11,8 +11,8 @@ sees only straight lines between numbers.
 # A census table with numbers and categories
 # ------------------------------------------
 #
-# Adult has 5 columns of numbers, 8 of categories, and the class to predict. We take 1,000 rows. As
-# a control we add a column that depends on nothing: the ages in random order.
+# Adult has 5 columns of numbers, 8 of categories, and the class to predict. We use 1,000 rows. As a
+# control we add a column that depends on nothing: the ages in random order.
 #
 # The module ``data`` is a file of the project's ``benchmarks`` folder. Run the example from a
 # checkout with ``PYTHONPATH=benchmarks``. It downloads the data once.
@@ -54,8 +54,8 @@ for i, j in itertools.combinations_with_replacement(range(len(names)), 2):
 # Draw the map
 # ------------
 #
-# A large statistic can also come from columns that vary much. So we divide by the statistics of
-# each column with itself, as a correlation divides by standard deviations. The root makes small
+# A large statistic can also come from columns that vary much. We therefore divide by the statistics
+# of each column with itself, as a correlation divides by standard deviations. The root makes small
 # values visible. A cross marks pairs for which independence is not rejected.
 
 scale = np.sqrt(np.diag(hsic))

@@ -47,7 +47,7 @@ fig.supylabel("kernel k(x, x')", fontsize=10)
 plt.show()
 
 # %%
-# All points of a curve share the same 200 neurons. So a curve that leaves its band leaves it over a
+# All points of a curve share the same 200 neurons, so a curve that leaves its band leaves it over a
 # whole stretch, as the sign of a dense unit does here.
 #
 # The shapes tell what a family can learn easily. The Gaussian kernel is smooth, so its functions

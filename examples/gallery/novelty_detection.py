@@ -3,7 +3,7 @@ Novelty detection on a stream
 =============================
 
 A one-class SVM learns where usual rows lie, and flags all others. Stochastic gradients on random
-features learn the boundary of the kernel machine, and go on learning as rows arrive.
+features learn the boundary of the kernel machine, and continue learning as rows arrive.
 """
 
 # %%
@@ -92,5 +92,5 @@ plt.show()
 # ----------------
 #
 # - Learn from a stream that changes: :doc:`/guides/streams`.
-# - Save and go on later: :ref:`sphx_glr_gallery_stream.py`.
+# - Save and resume later: :ref:`sphx_glr_gallery_stream.py`.
 # - Put other linear models behind features: :ref:`sphx_glr_gallery_linear_models_on_features.py`.

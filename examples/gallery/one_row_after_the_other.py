@@ -3,8 +3,8 @@ One row after the other
 =======================
 
 Rows arrive one by one, and each is predicted before it is learned. Half way, the target becomes
-another function. Shrinking Gradient adapts without being told, from 256 drawn neurons a row. A
-learner with the exact kernel adapts sooner, and a linear model never comes close.
+another function. Shrinking Gradient adapts by itself, from 256 drawn neurons a row. A learner with
+the exact kernel adapts sooner, and a linear model never comes close.
 """
 
 # %%
@@ -89,4 +89,4 @@ plt.show()
 # - :doc:`/guides/streams` shows batches, saved models and changes of the data.
 # - ``max_support`` keeps time and memory constant in a long stream. See
 #   :class:`trickless.ShrinkingGradientRegressor`.
-# - :ref:`sphx_glr_gallery_stream.py` learns a stream with error bars, and goes on from a file.
+# - :ref:`sphx_glr_gallery_stream.py` learns a stream with error bars, and resumes from a file.

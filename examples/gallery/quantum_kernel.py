@@ -45,12 +45,12 @@ def states(X):
 
 
 def overlaps(X, Y):
-    """The exact kernel, which only a simulation knows."""
+    """Compute the exact kernel, which only a simulation knows."""
     return np.clip(np.abs(states(X).conj() @ states(Y).T) ** 2, 0, 1)
 
 
 def measured(shots):
-    """A function that measures the kernel with so many shots for each pair of rows."""
+    """Make a function that measures the kernel with so many shots for each pair of rows."""
     return lambda X, Y, rng: rng.binomial(shots, overlaps(X, Y)) / shots
 
 
@@ -65,7 +65,7 @@ def measured(shots):
 
 
 def density(X):
-    """The matrices |φ(x)⟩⟨φ(x)| as real rows. Their inner products are the exact kernel."""
+    """Return |φ(x)⟩⟨φ(x)| as real rows, whose inner products are the exact kernel."""
     amplitudes = states(X)
     matrices = amplitudes[:, :, None] * amplitudes[:, None, :].conj()
     return matrices.reshape(len(X), -1).view(float)

@@ -12,9 +12,9 @@ bound.
 # Learn three streams
 # -------------------
 #
-# The targets are a wave with noise, and all lie in [-1, 1]. The theorem needs three facts, and you
-# declare them. They are the number of rows (``horizon``), the range of the targets, and the largest
-# norm of the functions to compare with (``norm_bound``).
+# The targets are a wave with noise, and all lie in [-1, 1]. The theorem needs three facts, which
+# you declare: the number of rows (``horizon``), the range of the targets, and the largest norm of
+# the functions to compare with (``norm_bound``).
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -87,6 +87,6 @@ plt.show()
 # What to try next
 # ----------------
 #
-# - Names of River and their counterparts here: :doc:`/guides/from-river`.
+# - River names and their counterparts here: :doc:`/guides/from-river`.
 # - Streams that change, and learners for them: :doc:`/guides/streams`.
 # - A loop in plain Python with error bars: :ref:`sphx_glr_gallery_stream.py`.

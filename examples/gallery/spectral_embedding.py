@@ -11,9 +11,9 @@ same.
 # The idea
 # --------
 #
-# A spectral embedding takes eigenvectors of :math:`D^{-1/2} K D^{-1/2}`. Here K is the kernel
+# A spectral embedding uses eigenvectors of :math:`D^{-1/2} K D^{-1/2}`. Here K is the kernel
 # matrix, and D holds its row sums, the degrees. With random features Z, the kernel matrix is about
-# :math:`Z Z^\top`. So the eigenvectors are the left singular vectors of :math:`D^{-1/2} Z`. That
+# :math:`Z Z^\top`, so the eigenvectors are the left singular vectors of :math:`D^{-1/2} Z`. That
 # matrix has one row per image and one column per feature.
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@ A stream that goes on from a file
 =================================
 
 Batches arrive, and the model predicts each one with error bars before it learns it. Then the
-process ends. A new process loads the model from its file and goes on, as if nothing had happened.
+process ends. A new process loads the model from its file and continues as if nothing had happened.
 """
 
 # %%
@@ -109,5 +109,5 @@ print("equal:", np.array_equal(whole.predict(X), model.predict(X)))
 # ----------------
 #
 # - Streams that change: :doc:`/guides/streams`.
-# - Learn a stream row by row, in a pipeline of River: :ref:`sphx_glr_gallery_river_stream.py`.
+# - Learn a stream row by row, in a River pipeline: :ref:`sphx_glr_gallery_river_stream.py`.
 # - Add models of several streams: :ref:`sphx_glr_gallery_parts_that_merge.py`.

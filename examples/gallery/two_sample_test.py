@@ -3,8 +3,8 @@ Do two samples of images differ?
 ================================
 
 ``mmd_test`` compares two samples through the mean activations of random neurons. Here the samples
-are handwritten digits. Threes against threes give a statistic near zero. Threes against eights give
-a far larger one, even with 20 images of each.
+are handwritten digits. Threes against threes give a statistic near zero, whereas threes against
+eights give a far larger one, even with 20 images of each.
 """
 
 # %%

@@ -2,8 +2,9 @@
 1. A first model
 ================
 
-You install the library, fit a model to images of digits, and compare it with three classifiers of
-scikit-learn. Nothing is tuned. At the end you know what a *neuron* is, the most important new word.
+Install the library, fit a model to images of digits, and compare it with three scikit-learn
+classifiers, without tuning anything. At the end you know what a *neuron* is, the most important new
+word.
 """
 
 # %%
@@ -23,8 +24,8 @@ scikit-learn. Nothing is tuned. At the end you know what a *neuron* is, the most
 # Fit, predict, score
 # -------------------
 #
-# The data are the digits of scikit-learn: 1,797 images of 8 × 8 pixels. We learn from half of
-# them. :class:`trickless.KitchenSinksClassifier` has the interface that you know.
+# The data are the digits that come with scikit-learn: 1,797 images of 8 × 8 pixels, of which we
+# learn from half. :class:`trickless.KitchenSinksClassifier` has the interface that you know.
 # ``random_state`` makes the result the same each time.
 
 from sklearn.datasets import load_digits
@@ -45,19 +46,19 @@ print(f"accuracy:  {model.score(X_test, y_test):.3f}")
 # What happened
 # -------------
 #
-# A *neuron* is a function with random numbers in it. A *family* is a kind of neuron. Here each
+# A *neuron* is a function with random numbers in it, and a *family* is a kind of neuron. Here each
 # neuron is a wave across the space of images, with a random direction and a random frequency. The
 # model drew 1,000 neurons, and learned how much each of them counts for each class.
 #
 # The weighted sum of the neurons gives one number for each class, and the largest number wins. The
 # neurons themselves are not trained. Only their coefficients are, and these solve a least-squares
-# problem. So a fit is fast, and it has no bad starting point.
+# problem, which makes a fit fast and leaves no bad starting point.
 #
 # Two choices were made for you. The first is the length scale, the distance between images over
-# which the waves change. The second is ``alpha``, the strength of the regularisation. It is similar
-# to ``alpha`` of :class:`~sklearn.linear_model.Ridge`, which is ``n_rows`` times larger. There is
-# one ``alpha`` for each class. The length scale and each ``alpha`` were chosen inside ``fit``, by
-# cross-validation.
+# which the waves change. The second is ``alpha``, the strength of the regularisation, which is
+# similar to ``alpha`` of :class:`~sklearn.linear_model.Ridge` but ``n_rows`` times smaller. There
+# is one ``alpha`` for each class. The length scale and each ``alpha`` were chosen inside ``fit``,
+# by cross-validation.
 
 print(f"{model.n_neurons} neurons of the family {model.neurons_}")
 print(f"length scale {model.neurons_.length_scale_:.2f}")
@@ -88,13 +89,12 @@ for name, share in error.items():
     print(f"{name:<14} {share:.1%} of the test images are wrong")
 
 # %%
-# The bars show the test error with one standard error. Kitchen Sinks is as accurate as the SVC,
-# and clearly more accurate than the linear model and the forest. That is no accident. The SVC
-# works with a kernel, and a sum of many random waves approaches a model with the same kind of
-# kernel.
+# The bars show the test error with one standard error. Kitchen Sinks is as accurate as the SVC, and
+# clearly more accurate than the linear model and the forest. That is no accident: the SVC works
+# with a kernel, and a sum of many random waves approaches a model with the same kind of kernel.
 #
-# The difference is in the work. The SVC compares images with each other, and Kitchen Sinks does
-# not. So the time of Kitchen Sinks grows in proportion to the rows.
+# The difference is in the work. The SVC compares images with each other, whereas the time of
+# Kitchen Sinks grows in proportion to the rows.
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.4), width_ratios=(1, 1.5))
 picture = np.block([[np.pad(X[6 * i + j].reshape(8, 8), 1) for j in range(6)] for i in range(6)])

@@ -11,11 +11,11 @@ the model has not seen.
 # Predict along one feature
 # -------------------------
 #
-# The data are 442 patients with diabetes. The target says how far the disease has progressed
+# The data are 442 patients with diabetes, and the target says how far the disease has progressed
 # after a year. At first we use a single feature, the body mass index, so that a picture can show
 # everything.
 #
-# ``return_std=True`` is all that you add. It returns two arrays: the predictions, and the standard
+# All you add is ``return_std=True``. It returns two arrays: the predictions, and the standard
 # deviation of a new target around each prediction.
 
 import matplotlib.pyplot as plt
@@ -46,10 +46,10 @@ plt.show()
 # Read the band
 # -------------
 #
-# The standard deviation has two parts. The first part is noise: patients with the same index
-# differ from each other. The model estimates it from the residuals. The second part is what the
-# model does not know. It is small where there are many patients, and it grows where there are
-# none. So the band is widest at both ends of the picture.
+# The standard deviation has two parts. The first part is noise: patients with the same index differ
+# from each other. The model estimates it from the residuals. The second part is what the model does
+# not know. It is small where there are many patients and grows where there are none, so the band is
+# widest at both ends of the picture.
 
 print(f"standard deviation of the noise: {np.sqrt(model.noise_variance_):.0f}")
 for index in (25, 50):
@@ -60,11 +60,11 @@ for index in (25, 50):
 # Check it on new patients
 # ------------------------
 #
-# Now use all ten features. The default neurons compare rows by their distance, so the features
-# need one scale. A ``StandardScaler`` in a pipeline does this. ``predict`` of the pipeline
-# passes ``return_std`` on to the model.
+# Now use all ten features. The default neurons compare rows by their distance, so the features need
+# one scale, which a ``StandardScaler`` in a pipeline provides. ``predict`` of the pipeline passes
+# ``return_std`` on to the model.
 #
-# If errors are normal, 95 % of new targets are within 1.96 standard deviations. We count them, for
+# If errors are normal, 95 % of new targets are within 1.96 standard deviations. We count them for
 # patients that the model has not seen.
 
 from sklearn.model_selection import train_test_split
@@ -83,6 +83,6 @@ print(f"{inside.mean():.0%} of {len(y_test)} new patients are inside their 95 % 
 # ----------------
 #
 # - The next part learns from a data frame: :ref:`sphx_glr_tutorial_3_a_table_with_categories.py`.
-# - Classifiers have ``predict_proba``. Intervals can have a guarantee. Both are in
+# - Classifiers have ``predict_proba``, and intervals can have a guarantee:
 #   :doc:`/guides/error-bars`.
 # - A gap in the data makes the band wide: :ref:`sphx_glr_gallery_error_bars_of_a_chirp.py`.

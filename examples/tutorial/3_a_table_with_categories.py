@@ -11,8 +11,8 @@ directly. You fit one without any preparation, and see which columns matter.
 # ------------
 #
 # The table is made up, so that we know the truth. It lists flats and their rents. The rent depends
-# on the area, the city, the distance to the centre, and the heating. It does not depend on the
-# letter of the door. In one city, the distance matters more than in the others.
+# on the area, the city, the distance to the centre, and the heating, but not on the letter of the
+# door. In one city, the distance matters more than in the others.
 
 import numpy as np
 import pandas as pd
@@ -45,10 +45,10 @@ print(flats.head())
 # Fit trees
 # ---------
 #
-# ``"trees"`` names a *family* of neurons. A neuron of this family is a small decision tree.
-# :class:`trickless.DoublyStochasticRegressor` draws one tree after the other, chooses its cuts
-# from the data, and lets each tree correct the trees before it. That is boosting. It needs no
-# encoder, no imputer and no scaler.
+# ``"trees"`` names a *family* of neurons, whose neurons are small decision trees.
+# :class:`trickless.DoublyStochasticRegressor` draws one tree after the other, fits its cuts to the
+# data, and lets each tree correct the trees before it. That is boosting, and it needs no encoder,
+# no imputer and no scaler.
 
 from sklearn.model_selection import train_test_split
 
@@ -62,8 +62,8 @@ print(f"R² of {len(model.neuron_coef_)} trees on new flats: {model.score(X_test
 # The number of trees was chosen for you. ``fit`` kept a tenth of the rows apart, and stopped when
 # their error no longer fell.
 #
-# For comparison, here are a ridge regression and scikit-learn's boosted trees. The ridge
-# regression needs a preparation for each kind of column. Boosted trees need columns of the type
+# For comparison, here are a ridge regression and scikit-learn's boosted trees. The ridge regression
+# needs a preparation for each kind of column, whereas boosted trees need columns of the type
 # "category", and dates as numbers.
 
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -93,16 +93,16 @@ for other in (make_pipeline(columns, RidgeCV()), HistGradientBoostingRegressor(r
     print(f"{name:<30} R² {score:.3f}")
 
 # %%
-# The ridge regression adds up effects of columns. It cannot see that the price of a square metre
+# The ridge regression adds up effects of columns, so it cannot see that the price of a square metre
 # depends on the city. Both kinds of trees see that, and are about equally accurate.
 
 # %%
 # See which columns matter
 # ------------------------
 #
-# ``feature_importances_`` has the share of cuts in each column. The area, the distance and the
-# city lead, as they should. Columns without any effect get some cuts as well. So look at the
-# order of the columns, and not at the numbers alone.
+# ``feature_importances_`` has the share of cuts in each column. The area, the distance and the city
+# lead, as they should. Since columns without any effect get some cuts as well, look at the order of
+# the columns, and not at the numbers alone.
 #
 # On the right are the predictions for new flats. They lie along the dashed line, where a
 # prediction equals the rent.

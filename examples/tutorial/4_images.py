@@ -11,12 +11,11 @@ neuron looks for a small random pattern, and two thirds of the errors are gone.
 # ----------------------------
 #
 # A neuron of :class:`trickless.neurons.Patches` draws a random filter of 3 × 3 pixels. It slides
-# the filter over the image, and keeps only answers above a threshold. Then it averages the
-# answers over nine cells of the image. That is a small convolutional network whose filters are
-# drawn, not trained.
+# the filter over the image, keeps only responses above a threshold, and averages them over nine
+# cells of the image. That is a small convolutional network whose filters are drawn, not trained.
 #
-# The picture shows five digits in the first row. Each row below has the answers of one neuron, in
-# its nine cells. ``scale="unit"`` multiplies all columns by one number, because the answers of
+# The picture shows five digits in the first row. Each row below has the responses of one neuron, in
+# its nine cells. ``scale="unit"`` multiplies all columns by one number, because the responses of
 # ``Patches`` are small.
 
 import matplotlib.pyplot as plt
@@ -55,7 +54,7 @@ plt.show()
 # Change one argument
 # -------------------
 #
-# Give the family to the learner. All else is as in part 1.
+# Pass the family to the learner. Everything else is as in part 1.
 
 models = {
     "whole images": KitchenSinksClassifier(random_state=0),
@@ -69,7 +68,7 @@ for name, model in models.items():
 # Two thirds of the errors are gone, with a fifth of the neurons. Each neuron has nine columns here,
 # one for each cell, so the models are of similar size.
 #
-# A kernel machine would need a formula for the kernel of these neurons. Nobody knows one. A
+# A kernel machine would need a formula for the kernel of these neurons, and nobody knows one. A
 # model of random neurons does not need it.
 
 # %%

@@ -41,11 +41,11 @@ def batches(n_batches, n_rows=500):
 # ----------------------
 #
 # ``partial_fit`` adds a batch to what the model knows. The first batch is small, and the default
-# length scale would come from it alone. So we set the length scale ourselves: 0.05 is a
+# length scale would come from it alone. We therefore set the length scale ourselves: 0.05 is a
 # twentieth of the height of the photograph.
 #
-# We score some of the batches *before* we learn them. Then a score is a test on new rows, and we
-# need no test set.
+# We score some of the batches *before* we learn them, which makes each score a test on new rows and
+# saves us a test set.
 
 model = KitchenSinksRegressor(Gaussian(length_scale=0.05), n_neurons=500, random_state=0)
 snapshots = {}
@@ -78,11 +78,11 @@ plt.show()
 # Why no rows are needed again
 # ----------------------------
 #
-# Kitchen Sinks needs only sums over the rows, and adds each batch to the sums. A small random
-# sample of rows is kept. So memory does not grow with the stream. The order of the rows does not
-# matter either. One ``fit`` to all rows would give the same model, up to rounding.
+# Kitchen Sinks needs only sums over the rows, and adds each batch to the sums. It also keeps a
+# small random sample of rows, so memory does not grow with the stream. The order of the rows does
+# not matter either: one ``fit`` to all rows would give the same model, up to rounding.
 #
-# For rows one by one, :class:`trickless.ShrinkingGradientRegressor` takes a step after each row.
+# For rows one by one, :class:`trickless.ShrinkingGradientRegressor` makes a step after each row.
 
 # %%
 # What to try next
@@ -90,5 +90,5 @@ plt.show()
 #
 # - The next part puts neurons into a pipeline:
 #   :ref:`sphx_glr_tutorial_6_features_in_a_pipeline.py`.
-# - Choose a learner for your stream, save it, and go on after a crash: :doc:`/guides/streams`.
+# - Choose a learner for your stream, save it, and resume after a crash: :doc:`/guides/streams`.
 # - A live loop with error bars: :ref:`sphx_glr_gallery_stream.py`.

@@ -10,8 +10,8 @@ model of these columns draws curves. You see how the family of neurons shapes th
 # Two moons
 # ---------
 #
-# No straight line separates these two classes. :class:`trickless.RandomFeatures` is a
-# transformer. ``transform`` returns the value of each neuron for each row.
+# No straight line separates these two classes. :class:`trickless.RandomFeatures` is a transformer
+# whose ``transform`` returns the value of each neuron for each row.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons
@@ -38,9 +38,9 @@ print(f"{X.shape} becomes {features.fit_transform(X).shape}")
 # Put a linear model behind them
 # ------------------------------
 #
-# The left picture has a logistic regression of the two columns. In the middle, waves are in
-# front of it. On the right, each neuron is a *fern*, a small random tree. Waves give a smooth
-# boundary, and ferns give steps. A shade says how likely the model finds each class.
+# The left picture has a logistic regression of the two columns. In the middle, waves are in front
+# of it. On the right, each neuron is a *fern*, a small random tree. Waves give a smooth boundary,
+# whereas ferns give steps. A shade says how likely the model finds each class.
 
 models = {
     "no neurons": make_pipeline(LogisticRegression()),
@@ -69,7 +69,7 @@ plt.show()
 # Search the parameters
 # ---------------------
 #
-# A pipeline has one set of parameters. So a grid search compares families and ``C`` together.
+# A pipeline has one set of parameters, so a grid search compares families and ``C`` together.
 # Search ``C`` over a wide range, because its best value depends on the scale of the columns.
 
 search = GridSearchCV(

@@ -33,11 +33,11 @@ seen = hour < 3 * 7 * 24
 # Write the family
 # ----------------
 #
-# A family needs two methods. ``draw`` draws the random numbers of n neurons. ``activate`` returns
-# the value of each neuron for each row.
+# A family needs two methods: ``draw`` draws the random numbers of n neurons, and ``activate``
+# returns the value of each neuron for each row.
 #
-# A neuron of this family is a wave that fits a whole number of times into the period. Slow waves
-# are drawn more often than fast ones. A neuron has two columns, a cosine and a sine, so
+# A neuron of this family is a wave that completes an integer number of cycles in the period. Slow
+# waves are drawn more often than fast ones. A neuron has two columns, a cosine and a sine, so
 # ``width`` is 2.
 
 
@@ -62,8 +62,8 @@ class Periodic(Neurons):
 # -----------------
 #
 # The family goes where a name such as ``"gaussian"`` went. Error bars, streams, pipelines and
-# saving work with it as well. For comparison, we take Gaussian neurons with a length scale of
-# 0.1 days. The picture begins on day 11, and the dashed line is the end of what the models see.
+# saving work with it as well. For comparison, we use Gaussian neurons with a length scale of 0.1
+# days. The picture begins on day 11, and the dashed line is the end of what the models see.
 
 models = {
     "gaussian": KitchenSinksRegressor(Gaussian(length_scale=0.1), random_state=0),
@@ -86,16 +86,16 @@ axes[1].set_xlabel("days")
 plt.show()
 
 # %%
-# Gaussian neurons follow the three weeks. In the fourth week they know nothing. They stay near the
-# mean of all hours, and their band is wide. Periodic neurons repeat the week, as we told them to.
-# The model does not know that counts cannot be negative, so its band reaches below zero.
+# Gaussian neurons follow the three weeks. In the fourth week they know nothing, so they stay near
+# the mean of all hours, with a wide band. Periodic neurons repeat the week, as they were designed
+# to. The model does not know that counts cannot be negative, so its band reaches below zero.
 
 # %%
 # Combine it
 # ----------
 #
 # Families can be added and multiplied. ``Periodic(7) + Gaussian(30)`` is a week on top of a slow
-# change. The parameters are parameters of scikit-learn, so a grid search reaches them.
+# change. The parameters follow scikit-learn's conventions, so a grid search reaches them.
 
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 

@@ -2,16 +2,16 @@
 8. Saving and sharing
 =====================
 
-You save a model to a file, load it, and make the file small. Then you see what
-``random_state`` keeps the same.
+Save a model to a file, load it, and make the file small. Then see what ``random_state`` keeps the
+same.
 """
 
 # %%
 # Save and load
 # -------------
 #
-# :func:`trickless.save` writes a whole file or none. :func:`trickless.load` reads it. Loading runs
-# no code from the file, unlike pickle. The model may still be wrong.
+# :func:`trickless.save` writes a whole file or none, and :func:`trickless.load` reads it. Unlike
+# pickle, loading runs no code from the file. The model may still be wrong.
 
 import tempfile
 from pathlib import Path
@@ -36,8 +36,8 @@ loaded = trickless.load(folder / "digits.trickless")
 print("same predictions:", (loaded.predict(X_test) == model.predict(X_test)).all())
 
 # %%
-# The loaded model can learn on. The file holds what is needed for that, and it even holds rows
-# of the training data.
+# The loaded model can continue learning. The file holds what is needed for that, including some
+# rows of the training data.
 
 loaded.partial_fit(X_test[:200], y_test[:200])
 print(f"accuracy on the rest: {loaded.score(X_test[200:], y_test[200:]):.3f}")
@@ -47,9 +47,9 @@ print(f"accuracy on the rest: {loaded.score(X_test[200:], y_test[200:]):.3f}")
 # -------------------
 #
 # If you only need predictions, save it with ``for_prediction=True``. It is then a
-# ``model.compact()``, a model with the same predictions that cannot learn on. The file of this one
-# holds no training rows. The neurons take no room, because they are drawn again from a seed. The
-# picture compares it with two pickled models of scikit-learn.
+# ``model.compact()``, a model with the same predictions that cannot learn any further. The file of
+# this one holds no training rows. The neurons take no room, because they are drawn again from a
+# seed. The picture compares it with two pickled scikit-learn models.
 
 import pickle
 
@@ -75,9 +75,9 @@ plt.show()
 # Share a pipeline
 # ----------------
 #
-# A pipeline holds classes of scikit-learn. ``save`` returns these classes. ``load`` takes a list of
-# classes that you trust, and raises an error if the file needs others. Name the classes yourself:
-# you know what you import, and the file cannot add to your list.
+# A pipeline holds scikit-learn classes, and ``save`` returns these classes. ``load`` expects a list
+# of classes that you trust, and raises an error if the file needs others. Name the classes
+# yourself: you know what you import, and the file cannot add to your list.
 
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -93,7 +93,7 @@ print(f"accuracy of the loaded pipeline: {pipeline.score(X_test, y_test):.3f}")
 # ------------------------
 #
 # The same ``random_state`` gives the same neurons. Another one gives other neurons, and slightly
-# other predictions. So fit with a few values, to see how much depends on the draw. With more
+# other predictions, so fit with a few values to see how much depends on the draw. With more
 # neurons, less depends on it.
 
 for n_neurons in (30, 300):
@@ -104,7 +104,7 @@ for n_neurons in (30, 300):
     print()
 
 # %%
-# Write down the versions of NumPy, SciPy, scikit-learn and trickless with the model. Then others
+# Write down the versions of NumPy, SciPy, scikit-learn and trickless with the model, so that others
 # can run what you ran.
 
 # %%
