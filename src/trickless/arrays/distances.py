@@ -23,9 +23,9 @@ _NUMBERS = 2**20
 def squared_distances(X: Any, Y: Any) -> np.ndarray:
     """Compute |x − y|² for every row x of X and y of Y: (len(X), len(Y)), in double precision.
 
-    With few columns, they are sums of squared differences. With many columns, they are
-    |x|² + |y|² − 2⟨x, y⟩, where the mean of Y is subtracted from dense rows. If that loses digits,
-    as between nearly equal rows, they are sums of squared differences as well.
+    With few columns, they are sums of squared differences. With many columns, they are |x|² + |y|²
+    − 2⟨x, y⟩, where the mean of Y is subtracted from dense rows. If that loses digits, as between
+    nearly equal rows, they are sums of squared differences as well.
     """
     if scipy.sparse.issparse(X) or scipy.sparse.issparse(Y):
         X, Y = (scipy.sparse.csr_array(rows, dtype=np.float64) for rows in (X, Y))

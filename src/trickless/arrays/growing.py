@@ -15,7 +15,7 @@ from trickless.arrays.stated import Stated, check_count, check_is, check_same
 class Growing(Stated):
     """A dense array that grows along its first axis.
 
-    Several buffers may share the memory of their rows. Only one of them may use the spare room
+    Several buffers may share the memory of their rows, but only one of them may use the spare room
     behind the rows.
     """
 
@@ -88,7 +88,7 @@ class Growing(Stated):
         return {"_buffer": buffer, "_length": self._length}
 
     def check_state(self) -> None:
-        """A state has all rows and no spare room."""
+        """Return a state that has all rows and no spare room."""
         self._room = None
         check_count("_length", self._length, 0)
         if self._buffer is None:
@@ -102,8 +102,8 @@ class Growing(Stated):
 class GrowingSparse(Stated):
     """A CSR matrix in canonical form that grows by rows.
 
-    Rows in another form are copied, because SciPy would sort ``data`` in place, but indices of 32
-    bits in a copy.
+    Rows in another form are copied, because SciPy would sort ``data`` in place, but 32-bit indices
+    in a copy.
     """
 
     def __init__(self) -> None:

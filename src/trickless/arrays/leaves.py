@@ -5,9 +5,9 @@ An oblivious tree makes the same cut in all branches of a level. A cut is a colu
 a row is the sum of 2^i over the levels i at which the row goes to the right.
 
 Rows are bins, bytes of shape (n_features, n_rows), so that a feature is contiguous. These loops use
-NumPy and are always available. ``compiled`` has the same functions, and ``loops`` chooses. Sums of
-integers stay below 2^53, so they are exact and the same in any order. Other numbers are summed in a
-fixed order.
+NumPy and are always available. ``compiled`` has the same functions, and ``loops`` chooses between
+them. Sums of integers stay below 2^53, so they are exact and the same in any order, whereas other
+numbers are summed in a fixed order.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def cut_gains(
 def halved(leaf: np.ndarray, right: np.ndarray, n_leaves: int) -> tuple[np.ndarray, int]:
     """Find the leaves of rows after a cut. ``right`` is 1 for rows that go to the right.
 
-    Leaves with rows are numbered in order. Their number is returned as well.
+    Leaves with rows are numbered in order, and their number is returned as well.
     """
     half = 2 * leaf + right
     occupied = np.bincount(half, minlength=2 * n_leaves) > 0

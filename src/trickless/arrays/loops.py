@@ -1,7 +1,7 @@
-"""Loops over the rows of trees: compiled loops if available, and otherwise those of NumPy.
+"""Loops over the rows of trees: compiled loops if available, and otherwise NumPy loops.
 
-Compiled loops use numbers as positions in memory, without checks. So the only way to them leads
-through ``Loops``, which checks the type, shape and range of each argument.
+Compiled loops use numbers as positions in memory, without checks. The only way to them therefore
+leads through ``Loops``, which checks the type, shape and range of each argument.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def loops(n_leaves: float = 0) -> Loops:
     """Choose loops by the number of leaves to find, which is rows times trees.
 
     Compiled loops need the optional package numba. They are used if there is enough work, or if
-    they are already loaded. The environment variable ``TRICKLESS_NUMBA=0`` switches them off. The
-    results are the same to the last bit.
+    they are already loaded, and the results are the same to the last bit. The environment variable
+    ``TRICKLESS_NUMBA=0`` switches them off.
     """
     if os.environ.get("TRICKLESS_NUMBA") == "0" or not _is_installed():
         return Loops(leaves)
@@ -52,9 +52,9 @@ def _compiled() -> ModuleType:
 
 
 class Loops(NamedTuple):
-    """The loops of a module, ``leaves`` or ``compiled``, behind checks of their arguments.
+    """Loops of a module, ``leaves`` or ``compiled``, behind checks of their arguments.
 
-    Raises a ValueError that names an argument with another type, shape or range.
+    They raise a ValueError that names an argument with another type, shape or range.
     """
 
     module: ModuleType

@@ -1,4 +1,4 @@
-"""The memory of the machine."""
+"""Memory of the machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import inf
 
 
 def physical_memory() -> float:
-    """Get the machine's memory in bytes, or infinity if the system does not say."""
+    """Return the machine's memory in bytes, or infinity if the system does not say."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

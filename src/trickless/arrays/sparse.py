@@ -70,7 +70,7 @@ def check_rows(name: str, X: Any, n_rows: int | None, n_columns: int | None) -> 
 
 
 def parts_of(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Get data, columns and ends of a CSR matrix, without spare room at their end."""
+    """Return data, columns and ends of a CSR matrix, without spare room at their end."""
     n = int(matrix.indptr[-1]) if len(matrix.indptr) else 0
     return matrix.data[:n], matrix.indices[:n], matrix.indptr
 
@@ -82,11 +82,11 @@ def checked_csr(cls: Any, data: Any, columns: Any, ends: Any, shape: Any) -> Any
 
 
 def canonical(X: Any) -> Any:
-    """Convert sparse rows to canonical form; others are returned unchanged.
+    """Convert sparse rows to canonical form, and return others unchanged.
 
-    The columns of each row are sorted and distinct, and no number is 0. SciPy and scikit-learn sort
-    and sum the numbers of other rows in place. ``X`` never changes. Rows that are canonical share
-    its memory.
+    The columns of each row are sorted and distinct, and no number is 0. SciPy and scikit-learn
+    would otherwise sort and sum the numbers of rows in place. ``X`` never changes, and rows that
+    are canonical share its memory.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def canonical(X: Any) -> Any:
 
 
 def dense_if_small(X: Any) -> Any:
-    """Make sparse rows dense if they are small; others are returned unchanged.
+    """Make sparse rows dense if they are small, and return others unchanged.
 
     Products of sparse rows are rounded in another way than products of dense rows. Code whose
     choices depend on rounding uses this, so that it makes the same choices for both.

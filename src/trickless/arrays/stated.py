@@ -1,4 +1,4 @@
-"""What the parts of an object must be, checked wherever a state comes from elsewhere.
+"""Requirements on the parts of an object, checked wherever a state comes from elsewhere.
 
 States come from files, checkpoints and pickles. A class says in ``check_state`` what its parts must
 be, and how they must agree with each other. Compiled code, and code that looks up values by their
@@ -17,10 +17,10 @@ import numpy as np
 
 
 class Stated:
-    """An object whose state is checked when it is restored."""
+    """Object whose state is checked when it is restored."""
 
     def __copy__(self) -> Any:
-        """Copy an object, whose state is known. So the copy is not checked."""
+        """Copy an object without a check, since its state is known."""
         other = object.__new__(type(self))
         state: Any = self.__getstate__()
         if type(self).__setstate__ is Stated.__setstate__:
@@ -51,7 +51,7 @@ class Stated:
 
 @cache
 def _attributes(cls: type) -> list[str]:
-    """The attributes that every object of a class of this package has: its ``__init__`` sets them.
+    """Return the attributes that ``__init__`` sets on every object of a class of this package.
 
     An attribute with a value of the class is not among them.
     """
@@ -83,7 +83,7 @@ def check_array(
     name : str
         The name of the array in error messages.
     value : object
-        What must be an array of NumPy.
+        What must be a NumPy array.
     types : str
         Types such as "f4 f8": kinds of numbers, with their bytes.
     shape : tuple of (int or None)
@@ -119,7 +119,7 @@ def _dtypes(types: str) -> frozenset[np.dtype]:
 
 
 def check_count(name: str, value: Any, least: int, most: int | None = None) -> None:
-    """Check that this is a whole number in a range, which includes both ends."""
+    """Check that this is an integer in a range, which includes both ends."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise ValueError(f"{name}: a {type(value).__name__} is where a whole number should be")
     if value < least or (most is not None and value > most):

@@ -1,8 +1,9 @@
 """Objects that learn in one thread while other threads use them.
 
 The state of an object is its ``__dict__``. Learning makes a new one, which replaces the old one in
-one assignment, and changes nothing that the old one holds. So code that uses one ``__dict__`` uses
-a state between two complete calls, and does not have to wait. Threads that learn take turns.
+one assignment, and changes nothing that the old one holds. Code that uses one ``__dict__``
+therefore uses a state between two complete calls, and does not have to wait. Threads that learn
+take turns.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ R = TypeVar("R")
 
 
 def snapshot(model: M) -> M:
-    """Get a model that keeps the present state, while the original may go on learning.
+    """Return a model that keeps the present state, while the original may continue learning.
 
     It takes no memory, and must not learn itself. An object without attributes is returned
     unchanged.
