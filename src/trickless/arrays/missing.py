@@ -14,7 +14,7 @@ _THERE = frozenset((str, bytes, int, bool))
 
 
 def is_missing(value: Any) -> bool:
-    """Whether an object is a missing value."""
+    """Return whether an object is a missing value."""
     if isinstance(value, Decimal):
         return value.is_nan()
     if isinstance(value, float | complex | np.number | np.datetime64):
@@ -23,7 +23,7 @@ def is_missing(value: Any) -> bool:
 
 
 def missing(array: np.ndarray) -> np.ndarray:
-    """Where values of an array without a mask are missing, as an array of its shape."""
+    """Find missing values of an array without a mask: an array of Booleans of its shape."""
     if array.dtype.kind in "fcmM":
         return np.isnan(array)
     if array.dtype.kind == "T":
@@ -34,12 +34,12 @@ def missing(array: np.ndarray) -> np.ndarray:
 
 
 def is_masked(values: Any) -> bool:
-    """Whether some values of an array of ``numpy.ma`` are masked."""
+    """Return whether some values of an array of ``numpy.ma`` are masked."""
     return isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)
 
 
 def unmasked(values: Any) -> Any:
-    """Values without a mask. Masked numbers are NaN, times are NaT, and other objects are None.
+    """Return values without a mask. Masked numbers are NaN, times NaT, and other objects None.
 
     A list of masked arrays becomes one array. Other values are unchanged.
     """

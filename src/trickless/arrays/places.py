@@ -34,7 +34,7 @@ _ROWS_ON_DEVICE = 2**16
 
 
 class Host:
-    """The host, with arrays of NumPy, sparse matrices of SciPy, and rows in other forms.
+    """The host, with NumPy arrays, SciPy sparse matrices, and rows in other forms.
 
     ``str(place)`` names the library and the device. ``xp`` is the array API namespace of the
     library. ``for_double`` is the place of sums in double precision: this place, or the host if it
@@ -84,7 +84,7 @@ class Host:
         return np.zeros(shape)
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
-        """Make an uninitialised array of a type of NumPy or of this library."""
+        """Make an uninitialised array, whose type NumPy or this library defines."""
         return np.empty(shape, dtype)
 
     def eye(self, size: int, dtype: Any) -> Any:
@@ -96,7 +96,7 @@ class Host:
         return to_host(array).astype(np.float64)
 
     def times(self, left: np.ndarray, right: Any) -> np.ndarray:
-        """Multiply a NumPy matrix by a matrix of this place. The result is NumPy's."""
+        """Multiply a NumPy matrix by a matrix of this place, and return a NumPy matrix."""
         return left @ right
 
     def minus_square(self, matrix: Any, vector: np.ndarray) -> Any:
@@ -264,9 +264,9 @@ _devices: dict[str, Device] = {}
 
 
 def place_of(X: Any) -> Place:
-    """Find the place of an array; a place is returned unchanged.
+    """Find the place of an array, or return a place unchanged.
 
-    All that is no array of another library is on the host.
+    Anything that is not an array of another library is on the host.
     """
     if isinstance(X, np.ndarray | np.generic):
         return HOST
@@ -278,12 +278,12 @@ def place_of(X: Any) -> Place:
 
 
 def namespace(X: Any) -> Any:
-    """Get the array API namespace of an array, which is NumPy for sparse matrices."""
+    """Return the array API namespace of an array, which is NumPy for sparse matrices."""
     return place_of(X).xp
 
 
 def dispatches() -> bool:
-    """Whether scikit-learn leaves arrays of other libraries where they are."""
+    """Return whether scikit-learn leaves arrays of other libraries where they are."""
     return bool(get_config()["array_api_dispatch"])
 
 
@@ -297,7 +297,7 @@ def check_on_host(what: str, place: Place, remedy: str) -> None:
 
 
 def to_host(array: Any) -> Any:
-    """Copy an array to the host, as a NumPy array. What is there already is returned unchanged."""
+    """Copy an array to the host, as a NumPy array. Return what is there already unchanged."""
     if place_of(array) is HOST:
         return array
     try:

@@ -1,10 +1,10 @@
 """Blocks of rows, and the threads that work on them.
 
-Work on many rows is cut into blocks of rows. A block is small enough for its activations to stay in
+Work on many rows is cut into blocks of rows, small enough for the activations of a block to stay in
 the processor's cache, and large enough for the overhead of Python not to matter. Each block runs on
-one thread, with BLAS limited to one thread inside it. Results are collected in row order. So the
-number of threads, and which of them finishes first, change an answer at most by rounding. Helper
-threads are kept for the next caller. Starting a thread takes as long as a small task, and its
+one thread, with BLAS limited to one thread inside it. Results are collected in row order, so the
+number of threads, and which of them finishes first, change a result at most by rounding. Helper
+threads are kept for the next caller, since starting a thread takes as long as a small task, and its
 memory has to be allocated again.
 """
 
@@ -64,8 +64,8 @@ class _Held:
 class _Blas:
     """The thread count of BLAS, which nested and concurrent callers lower without a race.
 
-    OpenBLAS and MKL have one count for the whole process. The lowest of all present limits applies.
-    The original count is restored at the end of the last limit.
+    OpenBLAS and MKL have one count for the whole process. The lowest of all present limits applies,
+    and the original count is restored at the end of the last limit.
     """
 
     def __init__(self) -> None:
@@ -122,7 +122,8 @@ def _set_threads(library: Any, threads: int) -> None:
     """Set a library's thread count from any thread.
 
     In newer threadpoolctl, only the thread that was first to set the count of OpenBLAS may set it
-    again. All others are silently ignored. So control is released before and after each call.
+    again, and all others are silently ignored. Control is therefore released before and after each
+    call.
     """
     release = getattr(library, "clear_controlling_thread", lambda force: None)
     release(force=True)
@@ -230,12 +231,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Get the number of threads for ``n_jobs``.
+    """Return the number of threads for ``n_jobs``.
 
-    ``None`` means as many as BLAS would use at this moment. That is usually all cores, and one
-    inside a joblib worker that is limited to one. So nested parallelism never oversubscribes the
-    machine. -1 means all cores, -2 all except one, and so on. Inside a joblib worker, it is at most
-    the number for ``None``.
+    ``None`` means as many as BLAS would use at this moment, which is usually all cores, and one
+    inside a joblib worker that is limited to one, so that nested parallelism never oversubscribes
+    the machine. -1 means all cores, -2 all except one, and so on. Inside a joblib worker, it is at
+    most the number for ``None``.
     """
     if n_jobs is None:
         return _blas.threads()
@@ -258,8 +259,8 @@ def linear_algebra(n_jobs: int | None, n_products: float = np.inf) -> AbstractCo
     """Run dense linear algebra (factorisations, large products) on at most ``n_jobs`` threads.
 
     It runs on one thread if it takes few multiplications, for two reasons. BLAS threads wait for
-    each other at every step of a small factorisation. On a busy machine, that can take a hundred
-    times as long. They also wait in a busy loop for about 100 ms after their work, on cores that
+    each other at every step of a small factorisation, which can take a hundred times as long on a
+    busy machine. They also wait in a busy loop for about 100 ms after their work, on cores that
     blocks of rows need.
     """
     return _blas.at_most(n_threads(worth_products(n_jobs, n_products)))
@@ -283,7 +284,7 @@ def map_blocks(
     """Apply ``function`` to each block on some thread, and return results in order of blocks.
 
     The caller's own thread works as well, and does not wait for another to start. Callers at the
-    same time share the cores. An answer does not depend on the number of cores that a caller gets.
+    same time share the cores. A result does not depend on the number of cores that a caller gets.
     """
     wanted = min(n_threads(n_jobs), len(blocks))
     if wanted <= 1:
