@@ -21,8 +21,9 @@ from trickless.learners.shrinking_gradient import (
     ShrinkingGradientClassifier,
     ShrinkingGradientRegressor,
 )
-from trickless.learners.table_model import TableColumn, TableModel
+from trickless.learners.table_model import TableModel
 from trickless.solvers.rounds.regret import RegretDisplay
+from trickless.tables.table_column import TableColumn
 
 __all__ = [
     "CandidatesDisplay",

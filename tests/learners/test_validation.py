@@ -31,7 +31,7 @@ from trickless import (
 )
 from trickless.neurons import Dense, Gaussian, Neurons, Scaled, Stumps
 from trickless.solvers.least_squares.sums import Sums
-from trickless.tables.encoder import why_no_numbers
+from trickless.tables.refusals import why_no_numbers
 
 every_classifier = pytest.mark.parametrize("learner", CLASSIFIERS, ids=name_of)
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=name_of)

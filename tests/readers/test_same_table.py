@@ -18,8 +18,8 @@ import pytest
 import trickless
 from trickless import cli
 from trickless.readers.kinds import in_kind
+from trickless.tables.kinds import as_numbers
 from trickless.tables.parse_text import MISSING
-from trickless.tables.times import as_numbers
 
 ROWS = 120
 #: Columns of two or more values, in all types that a table may have them in.

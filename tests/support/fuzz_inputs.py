@@ -50,8 +50,8 @@ from trickless import (
     theory,
 )
 from trickless.neurons import Dense, Gaussian, Landmarks, Stumps
-from trickless.tables.categories import as_text
-from trickless.tables.frames import columns_of
+from trickless.tables.columns import columns_of
+from trickless.tables.format_text import as_text
 
 #: Warnings of scikit-learn about rows and targets of any estimator.
 STANDARD_WARNINGS = "A column-vector y was passed", "feature names", "The number of unique classes"

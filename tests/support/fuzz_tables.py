@@ -31,7 +31,7 @@ from trickless.readers import dataset
 from trickless.readers.cells import MISSING
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError
-from trickless.tables.categories import as_text
+from trickless.tables.format_text import as_text
 
 EPOCH = datetime(1970, 1, 1)
 MICROSECOND = timedelta(microseconds=1)

@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from trickless import KitchenSinksRegressor, TableColumn, TableModel
-from trickless.tables.categories import _meanings, as_text, known_as
+from trickless.tables.categories import _meanings, known_as
 from trickless.tables.encoder import TableEncoder
+from trickless.tables.format_text import as_text
 
 DAY = date(2026, 1, 31)
 DAYS = [DAY, date(2026, 2, 1)]

@@ -13,7 +13,7 @@ import pytest
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, load, save
 from trickless.neurons import Gaussian, On
 from trickless.tables.encoder import TableEncoder
-from trickless.tables.times import as_numbers
+from trickless.tables.kinds import as_numbers
 
 NOON = datetime(2024, 2, 29, 12, 0, 0, 250_000)
 TOKYO = timezone(timedelta(hours=9))

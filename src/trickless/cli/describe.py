@@ -10,7 +10,8 @@ import typer
 
 from trickless.cli.models import any_model, used
 from trickless.cli.screen import Json, line, result, table
-from trickless.learners.table_model import TableColumn, TableModel
+from trickless.learners.table_model import TableModel
+from trickless.tables.table_column import TableColumn
 
 _SHOWN = 8
 #: Seconds of a day.

@@ -14,7 +14,7 @@ from trickless.readers.dataset import Dataset
 from trickless.readers.moments import Moments
 from trickless.readers.profile import check_weights
 from trickless.readers.split import Part
-from trickless.tables.columns import frame_of
+from trickless.tables.frames import frame_of
 
 
 def scores_of(

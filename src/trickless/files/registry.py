@@ -54,8 +54,9 @@ _NAMES = {
     "solvers.descent.step_sizes": "Steps",
     "solvers.least_squares.sums": "Sums",
     "tables.encoder": "TableEncoder",
-    "learners.table_model": "TableColumn TableModel",
+    "learners.table_model": "TableModel",
     "tables.spellings": "Spelling",
+    "tables.table_column": "TableColumn",
 }
 
 

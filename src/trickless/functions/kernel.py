@@ -16,7 +16,7 @@ from trickless.neurons import Neurons, Weights, make_neurons
 from trickless.neurons.checks import check_family
 from trickless.pictures import axes_for, ink
 from trickless.rules import Rule, check_value, count, integer, is_integer, with_remedies
-from trickless.tables.encoder import why_no_numbers
+from trickless.tables.refusals import why_no_numbers
 
 #: Products of activations held at a time (at least one neuron's).
 _PRODUCTS = 2**22

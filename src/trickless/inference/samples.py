@@ -28,15 +28,11 @@ from trickless.rules import (
     reworded,
     with_remedies,
 )
-from trickless.tables.encoder import CATEGORIES, TableEncoder, why_no_frame
-from trickless.tables.frames import (
-    OBJECTS,
-    columns_of,
-    is_frame,
-    picked,
-    stacked,
-    with_names_as_text,
-)
+from trickless.tables.columns import columns_of
+from trickless.tables.encoder import TableEncoder
+from trickless.tables.frames import is_frame, picked, stacked, with_names_as_text
+from trickless.tables.kinds import CATEGORIES, OBJECTS
+from trickless.tables.refusals import why_no_frame
 
 #: Values of the features of a panel of rows, and the most bytes of features that are kept.
 _PANEL_VALUES, _KEPT_BYTES = 2**22, 2**28

@@ -12,8 +12,9 @@ from trickless.arrays.places import HOST, place_of
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.labels import exactly, in_microseconds
 from trickless.rules import shown
-from trickless.tables.encoder import why_no_number
-from trickless.tables.times import DATES, DURATIONS, holds_times, kind_of_time
+from trickless.tables.frames import is_frame
+from trickless.tables.kinds import DATES, DURATIONS, holds_times, kind_of_time
+from trickless.tables.refusals import why_no_number
 
 _SINCE = (
     ", such as (numpy.asarray(y, 'datetime64[us]') - numpy.datetime64('1970-01-01')) / "

@@ -19,7 +19,7 @@ from trickless.functions.network import Network
 from trickless.intake.weights import check_range
 from trickless.neurons.forms import composed
 from trickless.rules import with_remedies
-from trickless.tables.encoder import why_no_number
+from trickless.tables.refusals import why_no_number
 
 _BALANCE = "weights of classes of about 1, such as class_weight={'rare': 5.0}"
 

@@ -11,7 +11,9 @@ from trickless.arrays.places import HOST, place_of, to_host
 from trickless.arrays.sparse import dense_if_small
 from trickless.intake.labels import exactly
 from trickless.rules import warn
-from trickless.tables.frames import NUMBERS, columns_of, is_frame
+from trickless.tables.columns import columns_of
+from trickless.tables.frames import is_frame
+from trickless.tables.kinds import NUMBERS
 
 #: Rows that are checked.
 _ROWS = 1000

@@ -25,8 +25,7 @@ from trickless.neurons import Inputs, Neurons
 from trickless.neurons.forms import why_ambiguous
 from trickless.neurons.patches import for_images
 from trickless.rules import with_remedies
-from trickless.tables.categories import warn_of_missing
-from trickless.tables.encoder import TableEncoder, why_no_numbers, why_no_table
+from trickless.tables.encoder import TableEncoder
 from trickless.tables.frames import (
     is_frame,
     is_numbered,
@@ -34,7 +33,8 @@ from trickless.tables.frames import (
     with_names_as_text,
     with_times_as_days,
 )
-from trickless.tables.times import as_numbers, holds_times
+from trickless.tables.kinds import as_numbers, holds_times
+from trickless.tables.refusals import why_no_numbers, why_no_table
 
 _FINITE = (
     "rows must be finite numbers. Remedy: encode it, or fill it in (sklearn.impute), in a pipeline."

@@ -7,8 +7,10 @@ a model can predict a table directly from a file or a data frame.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from copy import copy
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -18,94 +20,21 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.stated import (
-    Stated,
-    check_count,
-    check_is,
-    check_list,
-    check_number,
-    check_same,
-)
-from trickless.arrays.states import snapshot, training_lock
-from trickless.errors import InvalidValueError
-from trickless.neurons import make_neurons
+from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
+from trickless.arrays.states import TrainingLock, snapshot
+from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import warn_of_names, warn_of_new, without_rare
-from trickless.tables.columns import codes_of, column_of, frame_of, new_texts, values_of
-from trickless.tables.frames import OBJECTS, PandasColumn
-from trickless.tables.parse_text import MISSING, has_zone, why_no_date_format
-from trickless.tables.spellings import PLAIN, Spelling, check_spelling, read_number
+from trickless.tables.frames import frame_of
+from trickless.tables.spellings import Spelling, check_spelling
+from trickless.tables.table_column import TableColumn, new_categories, read_codes, read_numbers
 
-#: What a column may hold.
-KINDS = "number", "date", "zoned date", "category"
 #: Rows are sparse if at most this share of their numbers is not 0, as in scikit-learn.
 _SPARSE = 0.3
 #: Rows are predicted in parts with about this many numbers.
 _CELLS = 2**22
 #: The largest number of single precision.
 _LARGEST_SINGLE = float(np.finfo(np.float32).max)
-
-
-class TableColumn(NamedTuple):
-    """A column that a model learned from.
-
-    Usually ``trickless fit`` fills these in.
-
-    Attributes
-    ----------
-    name : str
-        Name of the column.
-    kind : {"number", "date", "zoned date", "category"}
-        What the column holds. Truth values are numbers. Dates and times are days since 1970, and
-        have another kind if they have a time zone.
-    mean : float, default=0.0
-        Mean of the known values, which is subtracted to standardise the column.
-    scale : float, default=1.0
-        Standard deviation of the known values, by which the column is then divided.
-    categories : list of str, default=[]
-        The categories in training, as sorted text. A number is written in digits. A value matches
-        the category with the same spelling. Otherwise it matches a category with the same meaning,
-        such as 501 for 00501, and true for TRUE.
-    has_missing : bool, default=False
-        Whether values were missing in training.
-    median : float, default=0.0
-        Approximate median of the known values. Families that take tables get differences from it.
-    date_format : str, default=""
-        Format of dates in text, in the codes of ``datetime.strptime``; "" for 2026-01-31.
-    spelling : Spelling or None, default=None
-        How text spells numbers: the decimal sign, what separates thousands, and the unit that all
-        numbers have. None for numbers such as 1234.5.
-    """
-
-    name: str
-    kind: str
-    mean: float = 0.0
-    scale: float = 1.0
-    categories: list[str] = []
-    has_missing: bool = False
-    median: float = 0.0
-    date_format: str = ""
-    spelling: Spelling | None = None
-
-    def check(self) -> None:
-        """Raise a ValueError if this does not describe a column."""
-        check_is("name", self.name, str)
-        if self.kind not in KINDS:
-            raise ValueError(f"kind: {self.kind!r} is not one of {', '.join(KINDS)}")
-        for name in ("mean", "scale", "median"):
-            check_number(name, getattr(self, name))
-        if self.scale <= 0:
-            raise ValueError(f"scale: {self.scale} is not above 0")
-        check_list("categories", self.categories, str)
-        check_same("different categories", len(set(self.categories)), len(self.categories))
-        check_is("has_missing", self.has_missing, bool)
-        check_is("date_format", self.date_format, str)
-        if self.date_format:
-            check_same("kind", self.kind, "zoned date" if has_zone(self.date_format) else "date")
-            if (why := why_no_date_format(self.date_format)) is not None:
-                raise ValueError(f"date_format: {why}")
-        if self.spelling is not None:
-            check_spelling("spelling", self.spelling)
 
 
 def _has_probabilities(model: TableModel) -> bool:
@@ -139,7 +68,7 @@ class TableModel(Stated, BaseEstimator):
     target : str
         The column to predict.
     classes : array or None, default=None
-        The class labels, for classification: texts, whole numbers or truth values.
+        The class labels, for classification: strings, integers or Booleans.
     weight : str or None, default=None
         Name of a column with the weights of the rows. It is not an input of the model.
     spelling : Spelling or None, default=None
@@ -256,10 +185,10 @@ class TableModel(Stated, BaseEstimator):
         ValueError
             If a weight is missing, infinite or negative, or if the learner takes no weights.
         """
-        rows, there = self._with_target(X, y)
-        frame = _with_rows(rows)
-        weights = self._weights(self.learner.fit, X, there, sample_weight)
-        self.learner.fit(self._prepared(frame, declare=True), self.targets(frame), **weights)
+        frame, targets, there = self._with_target(X, y)
+        rows = _with_rows(frame[there])
+        weights = self._weights(self.learner.fit, frame, there, sample_weight)
+        self.learner.fit(self._prepared(rows, declare=True), targets, **weights)
         return self
 
     def compact(self, *, error_bars: bool = True) -> TableModel:
@@ -274,10 +203,9 @@ class TableModel(Stated, BaseEstimator):
         -------
         TableModel
         """
-        learner = self.learner.compact(error_bars=error_bars)
-        return TableModel(
-            learner, self.columns, self.target, self.classes, self.weight, self.spelling
-        )
+        new = copy(self)
+        new.learner = self.learner.compact(error_bars=error_bars)
+        return new
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableModel:
         """Learn from a batch of rows.
@@ -300,15 +228,15 @@ class TableModel(Stated, BaseEstimator):
         ValueError
             If a weight is missing, infinite or negative, or if the learner takes no weights.
         """
-        frame, there = self._with_target(X, y)
-        options = self._weights(self.learner.partial_fit, X, there, sample_weight)
-        if not len(frame):
-            return self
-        with training_lock(self.learner):  # no other thread starts the learner in the meantime
-            rows = self._prepared(frame, declare=not self.learner.__sklearn_is_fitted__())
-            if self.classes is not None:
-                options["classes"] = self.classes
-            self.learner.partial_fit(rows, self.targets(frame), **options)
+        frame, targets, there = self._with_target(X, y)
+        options = self._weights(self.learner.partial_fit, frame, there, sample_weight)
+        if self.classes is not None:
+            options["classes"] = self.classes
+        if there.any():
+            with TrainingLock(self.learner):  # no other thread starts the learner in the meantime
+                is_first = not self.learner.__sklearn_is_fitted__()
+                rows = self._prepared(frame[there], declare=is_first)
+                self.learner.partial_fit(rows, targets, **options)
         return self
 
     def predict(self, X: Any, return_std: bool = False, return_standard_error: bool = False) -> Any:
@@ -377,10 +305,9 @@ class TableModel(Stated, BaseEstimator):
         -------
         float
         """
-        rows, there = self._with_target(X, y)
-        frame = _with_rows(rows)
+        frame, targets, there = self._with_target(X, y)
         weight = None if sample_weight is None else _one_each(sample_weight, there)
-        targets, predicted = self.targets(frame), self.predict(frame)
+        predicted = self.predict(frame[there])
         if is_classifier(self.learner):
             return float(np.average(targets == predicted, weights=weight))
         return float(sklearn.metrics.r2_score(targets, predicted, sample_weight=weight))
@@ -397,17 +324,7 @@ class TableModel(Stated, BaseEstimator):
         -------
         array of shape (n_rows,)
         """
-        column = column_of(self._frame(X), self.target)
-        column = column[self._there(column)]
-        values = partial(values_of, column, "number", spelling=self.spelling or PLAIN)
-        if self.classes is None:
-            return values()
-        if self.classes.dtype.kind == "U":
-            codes, counts = codes_of(column, known := self.classes.tolist())
-            return np.array([*known, *new_texts(counts, known)], dtype=str)[codes]
-        numbers = values()
-        labels = numbers.astype(self.classes.dtype)
-        return labels if (labels == numbers).all() else numbers  # some values are not labels
+        return self._targets(self._frame(X))[0]
 
     def unknown_categories(self, X: Any) -> dict[str, dict[str, int]]:
         """Count the values that are new categories, unseen in training.
@@ -425,14 +342,31 @@ class TableModel(Stated, BaseEstimator):
         frame, unknown = self._frame(X), {}
         for about in self.columns:
             if about.kind == "category":
-                _, counts = codes_of(column_of(frame, about.name), about.categories)
-                if new := new_texts(counts, about.categories):
+                _, counts = read_codes(about, frame)
+                if new := new_categories(about, counts):
                     unknown[about.name] = {text: counts[text] for text in new}
         return unknown
 
     def _frame(self, X: Any) -> Any:
-        """Rows as a data frame of pandas, whose names are spelled like those of the model."""
-        return frame_of(X, [*(about.name for about in self.columns), self.target])
+        """Return rows as a pandas data frame, whose names are spelled like those of the model."""
+        others = (self.target,) if self.weight is None else (self.target, self.weight)
+        return frame_of(X, [*(about.name for about in self.columns), *others])
+
+    def _targets(self, frame: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the targets of the rows that have one, and a mask of these rows."""
+        about = TableColumn(self.target, "number", spelling=self.spelling)
+        if self.classes is not None and self.classes.dtype.kind == "U":
+            about = about._replace(kind="category", categories=self.classes.tolist())
+            codes, counts = read_codes(about, frame)
+            names = np.array([*about.categories, *new_categories(about, counts)], dtype=str)
+            return names[codes[codes >= 0]], codes >= 0
+        numbers = read_numbers(about, frame)
+        there = ~np.isnan(numbers)
+        numbers = numbers[there]
+        if self.classes is None:
+            return numbers, there
+        labels = numbers.astype(self.classes.dtype)
+        return (labels if (labels == numbers).all() else numbers), there  # some are not labels
 
     def _by_parts(self, answer: Any, frame: Any) -> Any:
         """Answers for the rows of a data frame, computed some rows at a time."""
@@ -443,8 +377,8 @@ class TableModel(Stated, BaseEstimator):
             return tuple(map(np.concatenate, zip(*parts, strict=True)))
         return np.concatenate(parts)
 
-    def _with_target(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        """The rows with a target, which is one of their columns; and a mask of these rows in X."""
+    def _with_target(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Return the rows with y among their columns, the known targets, and where they are."""
         frame = self._frame(X)
         if y is not None:
             y = y.to_pandas() if hasattr(y, "to_pandas") else y
@@ -454,11 +388,12 @@ class TableModel(Stated, BaseEstimator):
                     "pass one target for each row of X",
                 )
             frame = frame.assign(**{self.target: getattr(y, "array", y)})
-        there = self._there(column_of(frame, self.target))
-        return frame[there], there
+        return frame, *self._targets(frame)
 
-    def _weights(self, learn: Any, X: Any, there: np.ndarray, given: Any) -> dict[str, Any]:
-        """The weights of the rows that are there, as an option of the learner."""
+    def _weights(
+        self, learn: Callable[..., Any], frame: Any, there: np.ndarray, given: Any
+    ) -> dict[str, Any]:
+        """Return the weights of the rows that are there, as an option of the learner."""
         if given is None and self.weight is None:
             return {}
         if "sample_weight" not in inspect.signature(learn).parameters:
@@ -468,7 +403,7 @@ class TableModel(Stated, BaseEstimator):
                 "Doubly Stochastic",
             )
         if given is None:
-            given = values_of(column_of(frame_of(X), str(self.weight)), "number")
+            given = read_numbers(TableColumn(str(self.weight), "number"), frame)
             wrong = ~(np.isfinite(given) & (given >= 0)) & there
             if wrong.any():
                 row = int(wrong.argmax())
@@ -480,42 +415,28 @@ class TableModel(Stated, BaseEstimator):
                 )
         return {"sample_weight": _one_each(given, there)}
 
-    def _there(self, target: Any) -> np.ndarray:
-        """Where the target is known. A text such as NA is missing, unless it is a class."""
-        about = PandasColumn(target.name, target)
-        if about.holds != OBJECTS:
-            return ~about.missing()
-        try:
-            places, values = about.places()
-        except (TypeError, NotImplementedError):  # objects that cannot be labels
-            return ~about.missing()
-        return np.array([*map(self._is_there, values), False])[places]
-
-    def _is_there(self, value: Any) -> bool:
-        if not isinstance(value, str):
-            return True
-        if self.classes is not None and self.classes.dtype.kind == "U":
-            return value not in MISSING or value in self.classes
-        number = read_number(value, self.spelling or PLAIN)
-        return number == number  # not NaN
-
     def _prepared(self, frame: Any, declare: bool = False) -> Any:
-        """Rows as the learner takes them. The first batch must declare all categories."""
+        """Return rows as the learner takes them. The first batch must declare all categories."""
         neurons = make_neurons(self.learner.neurons)
-        if neurons.accepts_tables:
-            return self._table(frame, declare)
+        return (
+            self._table(frame, declare)
+            if neurons.accepts_tables
+            else self._matrix(frame, declare, neurons)
+        )
+
+    def _matrix(self, frame: Any, declare: bool, neurons: Neurons) -> Any:
+        """Return standardised numbers, and a column of zeros and ones for each category."""
         parts: list[Any] = []
         for about in self.columns:
-            column = column_of(frame, about.name)
             if about.kind == "category":
-                codes, counts = codes_of(column, about.categories)
+                codes, counts = read_codes(about, frame)
                 warn_of_new("TableModel", about.name, counts, about.categories)
                 if declare:
                     warn_of_names("TableModel", about.name, without_rare(counts)[1], len(frame))
                 missing = codes < 0
                 parts.append(_zeros_and_ones(codes, len(about.categories)))
             else:
-                values = values_of(column, about.kind, about.date_format, about.spelling or PLAIN)
+                values = read_numbers(about, frame)
                 missing = np.isnan(values)
                 values = np.where(missing, about.mean, values)
                 if not isinstance(neurons, Histograms):
@@ -529,23 +450,22 @@ class TableModel(Stated, BaseEstimator):
         return np.concatenate(dense, axis=1, dtype=np.float64)
 
     def _table(self, frame: Any, declare: bool) -> Any:
-        """A data frame of categories, and of numbers minus their median, for single precision."""
+        """Return categories, and numbers minus their median, within single precision."""
         import pandas
 
         columns = {}
         for about in self.columns:
-            column = column_of(frame, about.name)
             if about.kind == "category":
-                codes, counts = codes_of(column, known := about.categories)
+                codes, counts = read_codes(about, frame)
+                known = about.categories
                 if declare:
                     codes[codes >= len(known)] = -1
                 else:
-                    known = [*known, *new_texts(counts, known)]
+                    known = [*known, *new_categories(about, counts)]
                 texts = pandas.Index(known, dtype=object)
                 values: Any = pandas.Categorical.from_codes(codes, texts)
             else:
-                values = values_of(column, about.kind, about.date_format, about.spelling or PLAIN)
-                values = values - about.median
+                values = read_numbers(about, frame) - about.median
                 values = np.clip(values, -_LARGEST_SINGLE, _LARGEST_SINGLE)
             columns[about.name] = values
         return pandas.DataFrame(columns, index=frame.index)

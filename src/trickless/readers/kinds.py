@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trickless.readers.cells import CellError, dates_of, has_zone, is_text, numbers_of, truths_of
-from trickless.tables.categories import as_text
-from trickless.tables.columns import LARGEST
+from trickless.tables.format_text import as_text
 from trickless.tables.spellings import PLAIN, Spelling
+from trickless.tables.table_column import LARGEST
 
 #: The Arrow type of columns of each kind. Only a target has the kind "truth".
 TYPES = {

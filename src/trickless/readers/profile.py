@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trickless.learners.table_model import TableColumn
 from trickless.neurons.forms import first_forms
 from trickless.readers.dataset import Batch, Dataset
 from trickless.readers.errors import CommandError, place
 from trickless.readers.messages import say
 from trickless.readers.moments import Moments
 from trickless.readers.split import Part
+from trickless.tables.kinds import as_numbers
 from trickless.tables.spellings import told
-from trickless.tables.times import as_numbers
+from trickless.tables.table_column import TableColumn
 
 #: Rows of the sample, from which a model learns first. Neurons take ranks and scales from it.
 SAMPLE_ROWS = 2**14

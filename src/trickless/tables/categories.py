@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable
-from contextlib import suppress
-from datetime import UTC, datetime, time, timedelta
+from collections.abc import Collection, Hashable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import time
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -21,7 +21,8 @@ import numpy as np
 from trickless.errors import InvalidValueError
 from trickless.neurons.forms import composed, first_forms
 from trickless.rules import shown, warn
-from trickless.tables.frames import Column
+from trickless.tables.columns import Column
+from trickless.tables.format_text import as_text
 from trickless.tables.parse_text import MISSING, is_finer, time_of
 
 #: Numbers as programs write them. An exponent has a sign, so the code 1e5 is not a number.
@@ -39,79 +40,6 @@ _MANY = 10
 _RARE, _RARE_SHARE = 2, 0.005
 #: Rare categories are pooled if there are at least so many.
 _POOL = 10
-
-
-def as_text(value: Any) -> str:
-    """The text of a category: 7 for 7.0, true for True, 2026-01-31 for that day's midnight.
-
-    Raises a ValueError for bytes that are not text, and for a float that may be several numbers.
-    """
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, bool | np.bool_):
-        return str(value).lower()
-    if isinstance(value, bytes):
-        return _of_bytes(value)
-    if isinstance(value, Decimal):
-        return _of_decimal(value)
-    if isinstance(value, float | np.floating):
-        return _of_float(value)
-    if isinstance(value, np.datetime64):
-        short = value.astype("M8[us]")
-        return as_text(short.item()) if short == value else str(value)
-    if isinstance(value, datetime):
-        return _of_datetime(value)
-    if isinstance(value, timedelta):
-        rest = getattr(value, "nanoseconds", 0)
-        plain = timedelta(value.days, value.seconds, value.microseconds)
-        return f"{plain} and {rest} ns" if rest else str(plain)
-    if type(value).__name__ == "Interval":  # of pandas
-        begin, end = "[" if value.closed_left else "(", "]" if value.closed_right else ")"
-        return f"{begin}{as_text(value.left)}, {as_text(value.right)}{end}"
-    return str(value)
-
-
-def _of_bytes(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError as error:
-        raise InvalidValueError(
-            f"the category {value[:40]!r} is bytes that are not valid UTF-8",
-            "decode them",
-        ) from error
-
-
-def _of_decimal(value: Decimal) -> str:
-    """The text of the float with this value; if there is none, all digits without final zeros."""
-    if not value.is_finite():
-        return str(value)
-    if value == value.to_integral_value():
-        return str(int(value))
-    if Decimal(repr(float(value))) == value:
-        return repr(float(value))
-    return f"{value:f}".rstrip("0")
-
-
-def _of_float(value: Any) -> str:
-    number = float(value)
-    if not number.is_integer():
-        return str(value)
-    exact = 2 ** (np.finfo(type(value)).nmant + 1)
-    if abs(number) >= exact:
-        raise InvalidValueError(
-            f"the category {value!r} is a float of {exact:,} or more, which may be one of several "
-            "whole numbers",
-            "store such categories as integers or text",
-        )
-    return str(int(number))
-
-
-def _of_datetime(value: datetime) -> str:
-    if value.tzinfo is not None:
-        return str(value.astimezone(UTC))
-    if value.time() == time() and not getattr(value, "nanosecond", 0):
-        return str(value.date())
-    return str(value)
 
 
 def known_as(values: Iterable[Any], known: Collection[str]) -> list[str]:
@@ -196,6 +124,21 @@ def coded(column: Column, known: dict[str, int]) -> tuple[np.ndarray, dict[str, 
         if code >= 0:
             n[text] = n.get(text, 0) + count
     return np.array([*codes, -1])[places], n
+
+
+@contextmanager
+def naming(where: str, column: Column) -> Iterator[None]:
+    """Name a column in errors about objects that cannot be categories."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}.") from error
+    except (TypeError, NotImplementedError) as error:  # the latter of Arrow
+        raise ValueError(
+            f"{where} has the type {column.dtype}, and holds objects that cannot be categories: "
+            f"{error}. Remedy: put one number, truth value, time or text in each cell; or leave "
+            "the column out."
+        ) from error
 
 
 def all_or_most(n_such: int, n: int) -> str | None:

@@ -1,189 +1,298 @@
-"""Columns of a data frame, as a model with a description of its table reads them.
+"""Columns of pandas and polars data frames, and of arrays: their kinds, and their values.
 
-Files and data frames give the same values. Text in a column of numbers or dates is read like the
-cells of a CSV file.
+This is the one place that says of a column whether it holds numbers, Booleans, times or categories,
+and reads it as such. Text is read like the cells of a file. A data frame is recognised by its
+methods, so neither library is imported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.rules import shown
-from trickless.tables.categories import as_text, coded
-from trickless.tables.frames import NUMBERS, OBJECTS, PandasColumn, kind_of, with_names_as_text
+from trickless.tables.format_text import as_text
+from trickless.tables.kinds import (
+    DATES,
+    DURATIONS,
+    NUMBERS,
+    OBJECTS,
+    TIMES_OF_DAY,
+    TRUTH,
+    ZONED,
+    as_number,
+    as_numbers,
+    kind_of,
+)
 from trickless.tables.parse_text import MISSING, time_of
-from trickless.tables.spellings import PLAIN, Spelling, read_number
-from trickless.tables.times import DATES, ZONED, as_number
+from trickless.tables.spellings import PLAIN, Spelling, are_times, read_number, spelling_of
 
-#: The largest number that is accepted. Its square does not overflow.
-LARGEST = 1e150
-#: What columns of each kind hold.
-_HOLDS = {"number": NUMBERS, "date": DATES, "zoned date": ZONED}
+#: Nanoseconds in a microsecond, and microseconds in a day.
+_NANOSECONDS, _MICROSECONDS = 1000, 86_400e6
 
 
-def frame_of(X: Any, known: Iterable[str] = ()) -> Any:
-    """A pandas data frame whose column names are text. Integers keep all their digits.
+class OtherKindError(ValueError):
+    """A column is not of the kind as which it is read.
 
-    Names are spelled like ``known`` ones that have another Unicode form.
+    ``value`` is a value that is not, of the kind ``found``. If there is none, the message says why.
     """
-    if hasattr(X, "get_columns") and "Object" not in map(str, X.dtypes):
-        X = X.to_arrow()
-    if type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "schema"):
+
+    def __init__(self, message: str, value: Any = None, found: str = "") -> None:
+        super().__init__(message)
+        self.value, self.found = value, found
+
+
+def columns_of(frame: Any) -> list[Column]:
+    """Return the columns of a data frame."""
+    if hasattr(frame, "iloc"):
+        return [PandasColumn(name, column) for name, column in frame.items()]
+    return [PolarsColumn(*pair) for pair in zip(frame.columns, frame.get_columns(), strict=True)]
+
+
+def columns_of_array(X: Any) -> list[Column] | None:
+    """Return the columns of a NumPy matrix, named by their positions; objects get types.
+
+    None for other rows, and without pandas.
+    """
+    if not isinstance(X, np.ndarray) or X.ndim != 2:
+        return None
+    try:
         import pandas
-        import pyarrow
-
-        def exact(type_: Any) -> Any:
-            return pandas.ArrowDtype(type_) if pyarrow.types.is_integer(type_) else None
-
-        for i, field in enumerate(X.schema):
-            kind = field.type
-            if pyarrow.types.is_dictionary(kind) and str(kind.index_type).startswith("u"):
-                texts = X.column(i).cast(kind.value_type)  # pandas takes signed indices only
-                X = X.set_column(i, field.name, texts)
-        try:
-            X = X.to_pandas(types_mapper=exact, ignore_metadata=True)
-        except pyarrow.ArrowInvalid as error:
-            raise InvalidValueError(
-                f"TableModel: pandas cannot convert X: {error}",
-                "store times of day in microseconds, or as text",
-            ) from error
-    elif hasattr(X, "to_pandas"):
-        X = X.to_pandas()
-    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
-        raise InvalidTypeError(
-            f"TableModel: X is a {type(X).__name__}, but the model finds columns by name",
-            "pass a pandas data frame, or an object with a method to_pandas",
-        )
-    return with_names_as_text(X, known)
+    except ImportError:
+        return None
+    return [ColumnOfArray(j, pandas.Series(x).infer_objects()) for j, x in enumerate(X.T)]
 
 
-def column_of(frame: Any, name: str) -> Any:
-    """The one column with a name."""
-    if name not in frame.columns:
-        remedy = (
-            "call X.reset_index(), which makes columns of its index"
-            if name in frame.index.names
-            else "pass the columns of the table that the model was fitted to. X has "
-            f"{list(frame.columns)[:10]}"
-        )
-        raise InvalidValueError(
-            f"TableModel: X has no column {name!r}",
-            remedy,
-        )
-    column = frame[name]
-    if column.ndim > 1:
-        raise InvalidValueError(
-            f"TableModel: X has {column.shape[1]} columns {name!r}",
-            "keep one of them",
-        )
-    return column
+class Column(ABC):
+    """A column of a data frame.
 
-
-def codes_of(column: Any, known: list[str]) -> tuple[np.ndarray, dict[str, int]]:
-    """Codes of categories, and how often each occurs; errors name the column."""
-    try:
-        about = PandasColumn(column.name, column)
-        return coded(about, {text: code for code, text in enumerate(known)})
-    except ValueError as error:
-        raise ValueError(f"TableModel: column {column.name!r}: {error}.") from error
-    except (TypeError, NotImplementedError) as error:  # the latter of Arrow
-        raise InvalidValueError(
-            f"TableModel: column {column.name!r} holds objects that cannot be categories: {error}",
-            "put one text, number, truth value or time in each cell",
-        ) from error
-
-
-def new_texts(counts: dict[str, int], known: list[str]) -> list[str]:
-    """The new categories, in the order of their codes."""
-    there = set(known)
-    return [text for text in counts if text not in there]
-
-
-def values_of(
-    column: Any, kind: str, date_format: str = "", spelling: Spelling = PLAIN
-) -> np.ndarray:
-    """Numbers, with NaN where they are missing; dates as days since 1970."""
-    about, wanted = PandasColumn(column.name, column), _HOLDS[kind]
-    if about.missing().all():
-        return np.full(len(column), np.nan)
-    try:
-        if about.holds == OBJECTS or (date_format and about.holds == NUMBERS):
-            numbers = _of_objects(about, kind, date_format, spelling)
-        elif about.kinds() != {wanted}:
-            raise _refused(about, kind, column.dropna().iloc[0], about.holds)
-        else:
-            numbers = about.numbers()
-    except (TypeError, OverflowError, NotImplementedError) as error:
-        raise _refused(about, kind, error, "") from error
-    if len(wrong := np.flatnonzero(np.abs(numbers) > LARGEST)):
-        row = int(wrong[0])
-        raise InvalidValueError(
-            f"TableModel: column {column.name!r} holds {numbers[row]} in row {row} of its "
-            f"batch, from 0, but numbers must be finite, with a size up to {LARGEST:g}",
-            "correct the number, or pass NaN if it is missing",
-        )
-    return numbers
-
-
-def _of_objects(
-    column: PandasColumn, kind: str, date_format: str, spelling: Spelling
-) -> np.ndarray:
-    """Objects as numbers. Text among them is read like the cells of a CSV file.
-
-    If dates have a format, numbers are read as the digits of dates.
+    ``holds`` says what the column holds: numbers, truth values, a kind of time, or objects such as
+    text and categories. It is "" for anything else. The column is ``categorical`` if its type says
+    that it holds categories, and ``declared`` if the type lists them.
     """
-    places, values, _ = column.occurring()
-    numbers, has_truth = [], False
-    for value in values:
-        if date_format and kind_of(value) == NUMBERS:
-            with suppress(ValueError):  # a float that may be several numbers
-                value = as_text(value)
-        found = value
-        if isinstance(value, str):
-            if value.strip() in MISSING:
-                numbers.append(np.nan)
-                continue
-            is_number = kind == "number"
-            found = read_number(value, spelling) if is_number else time_of(value, date_format)
-            has_truth |= type(found) is bool
-        if found is None or kind_of(found) != _HOLDS[kind]:
-            what = OBJECTS if found is None else kind_of(found)
-            raise _refused(column, kind, value, what, date_format)
-        numbers.append(as_number(found))
-    if has_truth and (others := [n for n in numbers if n not in (0, 1) and n == n]):
-        raise _refused(column, kind, f"it holds truth values and {others[0]}", "")
-    return np.array([*numbers, np.nan])[places]
+
+    categorical: bool
+    declared: bool
+    holds: str
+    #: Whether numbers may be times in days.
+    may_be_days = False
+
+    def __init__(self, name: Any, column: Any) -> None:
+        self.name, self.column, self.dtype = name, column, column.dtype
+
+    @abstractmethod
+    def missing(self) -> np.ndarray:
+        """Return where values are missing."""
+
+    @abstractmethod
+    def places(self) -> tuple[np.ndarray, list[Any]]:
+        """Return each value's place in a list of distinct ones, -1 if missing; and the list."""
+
+    @abstractmethod
+    def of_type(self) -> np.ndarray:
+        """Return the values of a column of numbers, truth values or times, as numbers or times."""
+
+    def distinct(self) -> list[Any]:
+        """Return the values that occur, each once, or those that the type declares."""
+        return self.places()[1]
+
+    def occurring(self) -> tuple[np.ndarray, list[Any], np.ndarray]:
+        """Return :meth:`places` with only the values that occur, and how often each one does."""
+        places, values = self.places()
+        counts = np.bincount(places.astype(np.intp) + 1, minlength=len(values) + 1)[1:]
+        if counts.all():
+            return places, values, counts
+        used = np.flatnonzero(counts)
+        place_of = np.full(len(values) + 1, -1)
+        place_of[used] = np.arange(len(used))
+        return place_of[places], [values[place] for place in used], counts[used]
+
+    def kinds(self) -> set[str]:
+        """Return what the column holds; for objects, their kinds."""
+        if self.holds != OBJECTS:
+            return {NUMBERS if self.holds == TRUTH else self.holds}
+        return set(map(kind_of, self.distinct()))
+
+    def kinds_of_text(self) -> tuple[set[str], Spelling]:
+        """Return :meth:`kinds` where text may spell numbers or dates, and how it spells numbers.
+
+        Categories are what their type says they are.
+        """
+        values = [] if self.categorical or self.holds != OBJECTS else self.distinct()
+        texts = [value for value in values if isinstance(value, str)]
+        if not texts:
+            return self.kinds(), PLAIN
+        others = {kind_of(value) for value in values if not isinstance(value, str)}
+        spelling = spelling_of(texts) if others <= {NUMBERS} else None
+        if spelling is not None and not (others and spelling.unit):
+            return {NUMBERS}, spelling
+        if others <= {DATES, ZONED} and are_times(texts):
+            times = [time_of(text) for text in texts if text.strip() not in MISSING]
+            kinds = others | set(map(kind_of, times))
+            return (kinds if others or len(kinds) == 1 else {OBJECTS}), PLAIN
+        return others | {OBJECTS}, PLAIN
+
+    def read(
+        self, kind: str, spelling: Spelling = PLAIN, date_format: str = "", origin: int = 0
+    ) -> np.ndarray:
+        """Return the values as float64, times in days; NaN where they are missing.
+
+        With a ``date_format``, numbers are the digits of dates. An ``origin`` is subtracted before
+        integers are rounded. Raises an OtherKindError unless all values are of this kind.
+        """
+        if self.missing().all():
+            return np.full(len(self.column), np.nan)
+        if self.holds != OBJECTS and not (date_format and self.holds == NUMBERS):
+            if self.kinds() != {kind} and not (self.may_be_days and self.holds == NUMBERS):
+                raise OtherKindError("", self.places()[1][0] if self.holds else None, self.holds)
+            if not origin:
+                return as_numbers(self.of_type())
+        try:
+            places, values, _ = self.occurring()
+            read = [_read(value, kind, spelling, date_format) for value in values]
+            numbers = [as_number(_minus(value, origin)) for value, _ in read]
+        except OtherKindError:
+            raise
+        except Exception as error:  # polars raises a class of its own
+            raise OtherKindError(str(error)) from error
+        if any(is_truth for _, is_truth in read):
+            others = [number for number in numbers if number not in (0, 1) and number == number]
+            if others:
+                raise OtherKindError(f"it holds truth values and {others[0]}")
+        return np.array([*numbers, np.nan])[places]
 
 
-def _refused(
-    column: PandasColumn, kind: str, such: Any, found: str, date_format: str = ""
-) -> ValueError:
-    """An error for a column that holds something else, with code that converts it to dates."""
-    x = f"X[{column.name!r}]"
-    if kind == "number":
-        remedy = "pass numbers"
-    elif found == OBJECTS:
-        remedy = (
-            f"write them as {date_format or '2026-01-31'}, or {x} = pandas.to_datetime({x}, "
-            "format='%d/%m/%Y'), with the codes of your format"
-        )
-    elif kind == "date" and found == ZONED:
-        remedy = (
-            f"{x} = pandas.to_datetime({x}, utc=True).dt.tz_localize(None), if the model was "
-            "fitted to times in UTC"
-        )
-    elif kind == "zoned date" and found == DATES:
-        remedy = (
-            f"{x} = pandas.to_datetime({x}).dt.tz_localize('UTC'), or with the zone of the times"
-        )
-    else:
-        remedy = "pass dates, which pandas.to_datetime makes"
-    return ValueError(
-        f"TableModel: column {column.name!r} has the type {column.dtype}, but the model was fitted "
-        f"to {_HOLDS[kind]}: {f'found {shown(such)}' if found else such}. Remedy: {remedy}."
-    )
+def _read(value: Any, kind: str, spelling: Spelling, date_format: str) -> tuple[Any, bool]:
+    """Return the number or time that an object is or spells, and whether it spells a Boolean."""
+    if date_format and kind_of(value) == NUMBERS:
+        with suppress(ValueError):  # a float that may be several numbers
+            value = as_text(value)
+    found = value
+    if isinstance(value, str):
+        if value.strip() in MISSING:
+            return np.nan, False
+        found = read_number(value, spelling) if kind == NUMBERS else time_of(value, date_format)
+    if found is None or kind_of(found) != kind:
+        raise OtherKindError("", value, OBJECTS if found is None else kind_of(found))
+    return found, type(found) is bool and isinstance(value, str)
+
+
+def _minus(value: Any, origin: int) -> Any:
+    if not origin:
+        return value
+    return (float(value) if isinstance(value, np.floating) else value) - origin
+
+
+class PandasColumn(Column):
+    """A column of a pandas data frame, whose values may be stored by Arrow."""
+
+    def __init__(self, name: Any, column: Any) -> None:
+        super().__init__(name, column)
+        kind = getattr(column.dtype, "kind", "O")
+        self._arrow = getattr(column.dtype, "pyarrow_dtype", None)
+        self._period = hasattr(column.dtype, "freq")
+        self.declared = hasattr(column, "cat")
+        self.categorical = self.declared or str(self._arrow).startswith("dictionary")
+        zone = getattr(column.dtype if self._arrow is None else self._arrow, "tz", None)
+        if self._period:
+            self.holds = DATES
+        elif str(self._arrow).startswith("decimal"):
+            self.holds = NUMBERS
+        elif kind == "M":
+            self.holds = DATES if zone is None else ZONED
+        else:
+            kinds = {"b": TRUTH, "m": DURATIONS} | dict.fromkeys("iuf", NUMBERS)
+            self.holds = kinds.get(kind, OBJECTS if kind in "OUST" else "")
+
+    def missing(self) -> np.ndarray:
+        return self.column.isna().to_numpy()
+
+    def places(self) -> tuple[np.ndarray, list[Any]]:
+        if self.declared:
+            return self.column.cat.codes.to_numpy(), _objects(self.column.cat.categories)
+        if str(self._arrow) == "null":
+            return np.full(len(self.column), -1), []
+        places, values = self.column.array.factorize()
+        return places, _objects(values.to_numpy() if self.holds in (NUMBERS, TRUTH) else values)
+
+    def of_type(self) -> np.ndarray:
+        if self.holds in (NUMBERS, TRUTH):
+            return self.column.to_numpy(dtype=float, na_value=np.nan)
+        if self._arrow is not None:
+            return self.column.array.__arrow_array__().to_numpy(zero_copy_only=False)
+        if self._period:
+            return self.column.dt.to_timestamp().to_numpy()
+        return (self.column.dt.tz_convert(None) if self.holds == ZONED else self.column).to_numpy()
+
+
+class ColumnOfArray(PandasColumn):
+    """A column of an array, in which times may be numbers of days."""
+
+    may_be_days = True
+
+
+def _objects(values: Any) -> list[Any]:
+    """Return values as Python or pandas objects. Short floats keep their type."""
+    kind = getattr(values.dtype, "kind", "O")
+    if kind == "f" and values.dtype.itemsize < np.dtype(float).itemsize:
+        return list(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    return list(values) if kind in "mM" else values.tolist()
+
+
+class PolarsColumn(Column):
+    """A column of a polars data frame."""
+
+    _HOLDS = {"Boolean": TRUTH, "Date": DATES, "Duration": DURATIONS, "Time": TIMES_OF_DAY}
+    _TEXT = "String", "Categorical", "Enum"
+    _SHORT = {"Float16": np.float16, "Float32": np.float32}
+
+    def __init__(self, name: Any, column: Any) -> None:
+        super().__init__(name, column.fill_nan(None) if column.dtype.is_float() else column)
+        self._kind = str(column.dtype).split("(")[0]
+        self.declared = self._kind == "Enum"
+        self.categorical = self._kind in ("Categorical", "Enum")
+        if column.dtype.is_numeric():
+            self.holds = NUMBERS
+        elif self._kind == "Datetime":
+            self.holds = DATES if column.dtype.time_zone is None else ZONED
+        else:
+            objects = self._kind in (*self._TEXT, "Binary", "Object", "Null")
+            self.holds = self._HOLDS.get(self._kind, OBJECTS if objects else "")
+
+    def missing(self) -> np.ndarray:
+        return self.column.is_null().to_numpy()
+
+    def distinct(self) -> list[Any]:
+        return self.column.dtype.categories.to_list() if self.declared else super().distinct()
+
+    def places(self) -> tuple[np.ndarray, list[Any]]:
+        self._check_nanoseconds()
+        if self._kind in self._TEXT:
+            texts = self.column.cast(str)
+            values = texts.drop_nulls().unique(maintain_order=True)
+            if len(values):
+                places = texts.replace_strict(values, list(range(len(values))), default=-1)
+                return places.to_numpy(), values.to_list()
+        known: dict[Any, int] = {None: -1}
+        short = self._SHORT.get(self._kind)
+        places = [known.setdefault(value, len(known) - 1) for value in self.column.to_list()]
+        values = list(known)[1:]
+        return np.array(places, dtype=int), values if short is None else list(map(short, values))
+
+    def _check_nanoseconds(self) -> None:
+        """Refuse times that would lose their nanoseconds as Python objects."""
+        has_some = self._kind == "Time" or getattr(self.dtype, "time_unit", "") == "ns"
+        if has_some and (self.column.cast(int) % _NANOSECONDS != 0).any():
+            raise ValueError(
+                "times with nanoseconds cannot be categories, since Python's times have none. "
+                "Remedy: store them as text or in microseconds"
+            )
+
+    def of_type(self) -> np.ndarray:
+        if self.holds in (NUMBERS, TRUTH):
+            return self.column.cast(float).to_numpy()
+        if self.holds == TIMES_OF_DAY:
+            return self.column.cast(int).cast(float).to_numpy() // _NANOSECONDS / _MICROSECONDS
+        return self.column.to_numpy()

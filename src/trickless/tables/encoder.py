@@ -5,19 +5,14 @@ A data frame is from pandas or polars, or is any object with the same methods.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
-from contextlib import contextmanager
 from decimal import Decimal
-from functools import partial
-from itertools import pairwise
-from numbers import Integral, Number
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+from array_api_compat import device
 
-from trickless.arrays.missing import is_masked, is_missing
-from trickless.arrays.places import to_device_of
+from trickless.arrays.namespaces import namespace, on_host
 from trickless.arrays.stated import (
     Stated,
     check_array,
@@ -29,39 +24,15 @@ from trickless.arrays.stated import (
 from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons.forms import composed, first_forms
 from trickless.rules import shown, warn
-from trickless.tables.categories import (
-    as_text,
-    coded,
-    warn_of_names,
-    warn_of_new,
-    without_rare,
-)
-from trickless.tables.frames import (
-    NUMBER_TYPES,
-    NUMBERS,
-    OBJECTS,
-    TRUTH,
-    Column,
-    ColumnOfArray,
-    columns_of,
-    columns_of_array,
-    frame_like,
-    is_frame,
-    kind_of,
-    numbers_of,
-)
-from trickless.tables.parse_text import MISSING, time_of
-from trickless.tables.spellings import PLAIN, Spelling, check_spelling, read_number, told
-from trickless.tables.times import DATES, ZONED, kind_of_time
+from trickless.tables.categories import coded, naming, warn_of_names, warn_of_new, without_rare
+from trickless.tables.columns import Column, OtherKindError, columns_of, columns_of_array
+from trickless.tables.format_text import as_text
+from trickless.tables.frames import frame_like, is_frame, numbers_of
+from trickless.tables.kinds import CATEGORIES, DATES, NUMBERS, OBJECTS, TRUTH, ZONED
+from trickless.tables.spellings import PLAIN, Spelling, check_spelling, told
 
-CATEGORIES = "categories"
-_INFINITY, _NAN = "contains infinity", "contains NaN"
-_OTHER = "contains a value of the type"
-#: What has nothing to do with types.
-_WITHOUT_TYPE = _INFINITY, _NAN, "contains None", "contains <NA>", "contains NaT"
-#: From this number on, double precision cannot represent all whole numbers.
+#: From this number on, double precision cannot represent all integers.
 _EXACT = 2**53
-_REMEDY = "put one number, truth value, time or text in each cell; or leave the column out"
 
 
 class TableEncoder(Stated):
@@ -181,12 +152,11 @@ class TableEncoder(Stated):
         matrix = np.empty((n_rows, len(columns)))
         read = zip(self.kinds, self.codes, self.spellings, columns, strict=True)
         for j, (kind, codes, spelling, column) in enumerate(read):
-            if codes is not None:
-                matrix[:, j] = _coded(owner, column, codes, j in self.pooled)
-                continue
-            if not (isinstance(column, ColumnOfArray) and column.holds == NUMBERS):
-                _check(owner, column, kind)
-            matrix[:, j] = _numbers(owner, column, kind, spelling, self.whole.get(j, 0))
+            matrix[:, j] = (
+                _numbers(owner, column, kind, spelling, self.whole.get(j, 0))
+                if codes is None
+                else _coded(owner, column, codes, j in self.pooled)
+            )
         return matrix
 
     def settle(self, X: Any, merged: np.ndarray) -> None:
@@ -229,11 +199,11 @@ def _read(owner: str, column: Column) -> _Read:
         if not column.holds:
             raise InvalidValueError(
                 f"{owner}: column {column.name!r} of X has the type {column.dtype}, which is not "
-                "numbers, truth values, times, text or categories",
-                _REMEDY,
+                "numbers, truth values, times, text or categories. Remedy: put one number, truth "
+                "value, time or text in each cell; or leave the column out."
             )
         return (NUMBERS if column.holds == TRUTH else column.holds), None, PLAIN
-    with _as_categories(owner, column):
+    with naming(f"{owner}: column {column.name!r} of X", column):
         kinds, spelling = (set(), PLAIN) if column.categorical else column.kinds_of_text()
     if len(kinds) > 1 and kinds != {NUMBERS, OBJECTS}:
         raise InvalidValueError(
@@ -242,7 +212,7 @@ def _read(owner: str, column: Column) -> _Read:
         )
     if kinds and OBJECTS not in kinds:
         return kinds.pop(), None, spelling
-    with _as_categories(owner, column):
+    with naming(f"{owner}: column {column.name!r} of X", column):
         forms = first_forms(map(as_text, column.distinct()))
         counts = dict.fromkeys(sorted(forms.values()), 0)
         _, values, often = column.occurring()
@@ -282,74 +252,31 @@ def _check_names(owner: str, frame: Any) -> None:
         )
 
 
-@contextmanager
-def _as_categories(owner: str, column: Column) -> Iterator[None]:
-    """Name the column in errors about objects that cannot be categories."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{owner}: column {column.name!r} of X: {error}.") from error
-    except (TypeError, NotImplementedError) as error:  # the latter of Arrow
-        raise InvalidValueError(
-            f"{owner}: column {column.name!r} of X has the type {column.dtype}, and holds objects "
-            f"that cannot be categories: {error}",
-            _REMEDY,
-        ) from error
-
-
-def _check(owner: str, column: Column, kind: str) -> None:
-    """Refuse a column that held numbers or times in the first batch, but no longer does."""
-    with _as_categories(owner, column):
-        found = column.kinds()
-    if kind in (NUMBERS, DATES, ZONED) and column.holds == OBJECTS:  # text may spell them
-        found = {kind} | found - {OBJECTS}
-    if found != {kind} and not column.missing().all():
-        raise InvalidValueError(
-            f"{owner}: column {column.name!r} of X held {kind} in the first batch, but now has the "
-            f"type {column.dtype}{_that_holds(found, column)}",
-            "pass the same types in every batch",
-        )
-
-
-def _converted(column: Column, kind: str) -> str:
-    """A line of code that converts text to times, or numbers to categories."""
-    if column.holds != OBJECTS:
-        return ""
-    if kind == NUMBERS:
-        x = f"X[{column.name!r}]"
-        return f"; if it holds names, {x} = {x}.astype('category') from the first batch on"
-    zone = ", utc=True" if kind == ZONED else ""
-    return f", here with X[{column.name!r}] = pandas.to_datetime(X[{column.name!r}]{zone})"
-
-
-def _that_holds(found: set[str], column: Column) -> str:
-    """What a column holds, if its type does not say so."""
-    told = sorted(found - {OBJECTS})
-    return f" and holds {' and '.join(told)}" if told and column.holds == OBJECTS else ""
-
-
 def _numbers(
     owner: str, column: Column, kind: str, spelling: Spelling, origin: int = 0
 ) -> np.ndarray:
-    """The numbers of a column that held numbers or times in the first batch, minus an origin."""
+    """Return the numbers of a column that held numbers or times in the first batch."""
     try:
-        return column.numbers(origin, partial(_of_text, kind=kind, spelling=spelling))
-    except Exception as error:  # polars raises a class of its own
-        raise InvalidValueError(
+        return column.read(kind, spelling, origin=origin)
+    except OtherKindError as error:
+        why = f": {error}" if str(error) else ""
+        if error.value is not None and column.holds == OBJECTS:
+            why = f", and {shown(error.value)} is not one of the {kind}"
+        raise ValueError(
             f"{owner}: column {column.name!r} of X held {kind} in the first batch, but now has "
-            f"the type {column.dtype}: {error}",
-            f"pass the same types in every batch{_converted(column, kind)}",
+            f"the type {column.dtype}{why}. Remedy: pass the same types in every batch"
+            f"{_converted(column, kind)}."
         ) from error
 
 
-def _of_text(text: str, kind: str, spelling: Spelling) -> Any:
-    """The number or the time that a text spells in a column of a kind."""
-    if text.strip() in MISSING:
-        return np.nan
-    found = read_number(text, spelling) if kind == NUMBERS else time_of(text)
-    if found is None or kind_of(found) != kind:
-        raise ValueError(f"{shown(text)} is not one of the {kind}")
-    return found
+def _converted(column: Column, kind: str) -> str:
+    """Return a line of code that converts text to times, or numbers to categories."""
+    if column.holds != OBJECTS:
+        return ""
+    x = f"X[{column.name!r}]"
+    if kind == NUMBERS:
+        return f"; if it holds names, {x} = {x}.astype('category') from the first batch on"
+    return f", here with {x} = pandas.to_datetime({x}{', utc=True' if kind == ZONED else ''})"
 
 
 def _coded(owner: str, column: Column, codes: dict[str, int], pooled: bool) -> np.ndarray:
@@ -358,128 +285,8 @@ def _coded(owner: str, column: Column, codes: dict[str, int], pooled: bool) -> n
     If the first batch had ``pooled`` values, which count as new, learners know new ones.
     """
     missing, new = len(codes), len(codes) + 1
-    with _as_categories(owner, column):
+    with naming(f"{owner}: column {column.name!r} of X", column):
         found, counts = coded(column, codes)
     if not pooled:
         warn_of_new(owner, column.name, counts, codes)
     return np.where(found < 0, missing, np.where(found < missing, found, new))
-
-
-def why_no_table(X: Any) -> str | None:
-    """Why X is not a table of numbers, with a remedy; None if it is one."""
-    if (why := why_no_frame(X)) is not None:
-        return why
-    if is_frame(X):
-        for column, why in _refused_of_frame(X, missing=False):
-            return (
-                f"column {column!r} of X {why}, but the model was fitted to an array, which is a "
-                "table of numbers. Remedy: fit it to a data frame with these columns."
-            )
-        return None
-    for j, held in _refused_of_array(X):
-        if held not in _WITHOUT_TYPE:
-            return (
-                f"column {j} of X {held}, but an array must hold numbers. Remedy: pass a data "
-                "frame, whose columns can have different types, or encode it in a pipeline."
-            )
-    return None
-
-
-def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
-    """Which column of X does not hold finite numbers, with a remedy; None if all do."""
-    if (found := why_no_frame(X, name)) is not None:
-        return found
-    for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
-        if why.startswith(f"{_OTHER} dict"):  # which scikit-learn refuses with a TypeError
-            return None
-        if why.startswith(_OTHER):
-            remedy = "a cell must hold one number. Remedy: a column for each number."
-        if why == _INFINITY:  # which no family takes
-            remedy = "rows must be finite. Remedy: replace it by a finite number, or leave it out."
-        return f"column {column!r} of {name} {why}, but {remedy}"
-    return None
-
-
-def why_no_frame(X: Any, name: str = "X") -> str | None:
-    """How to convert a table of another library, or of records; None if X is not one."""
-    if is_frame(X):
-        return None
-    is_sparse = scipy.sparse.issparse(X)  # of which one kind is a dictionary
-    if not is_sparse and isinstance(X, Mapping | Set | Iterator | str | bytes | None):
-        what = shown(X) if isinstance(X, str | bytes | None) else f"a {type(X).__name__}"
-        remedy = f"pandas.DataFrame({name})" if isinstance(X, Mapping) else "an array or data frame"
-        return f"{name} is {what}, but it must be a table of rows and columns. Remedy: {remedy}."
-    for method in ("collect", "to_frame", "to_pandas"):  # lazy frames; series; Arrow and others
-        if callable(getattr(X, method, None)):
-            return (
-                f"{name} is a {type(X).__name__}, which cannot be read directly. Remedy: "
-                f"{name}.{method}()."
-            )
-    if (fields := getattr(getattr(X, "dtype", None), "names", None)) is not None:
-        return (
-            f"{name} is an array of records with the fields {', '.join(map(repr, fields))}, but "
-            f"columns are needed. Remedy: pandas.DataFrame({name})."
-        )
-    return None
-
-
-def _refused_of_frame(frame: Any, missing: bool = True) -> Iterator[tuple[Any, str]]:
-    """Columns of a data frame that do not hold finite numbers, and what they hold."""
-    plain = NUMBERS, TRUTH, OBJECTS
-    for column in columns_of(frame):
-        objects = list(column.column) if column.holds == OBJECTS else []
-        if any(isinstance(value, str) for value in objects):
-            yield column.name, "holds text"
-        elif missing and column.missing().any():
-            yield column.name, "holds missing values"
-        elif column.holds not in plain or not all(isinstance(v, NUMBER_TYPES) for v in objects):
-            yield column.name, f"has the type {column.dtype}"
-
-
-def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
-    """The same for an array, a list of rows or a sparse matrix. Other objects give nothing."""
-    columns: Iterable[Any]
-    if getattr(X, "ndim", 2) != 2:
-        return
-    if scipy.sparse.issparse(X):
-        X = X.tocsc()
-        columns = (X.data[start:stop] for start, stop in pairwise(X.indptr))
-    else:
-        masked = np.ma.getmaskarray(X).any(axis=0) if is_masked(X) else ()
-        yield from ((j, "holds masked values") for j in np.flatnonzero(masked).tolist())
-        try:
-            rows = np.asarray(X) if isinstance(X, list | tuple | np.ndarray) else np.empty(0)
-        except ValueError:  # rows of several lengths
-            return
-        columns = rows.T if rows.ndim == 2 else ()
-    for j, column in enumerate(columns):
-        for value in _suspects(np.asarray(column)):
-            if (held := why_no_number(value)) is not None:
-                yield j, held
-
-
-def _suspects(column: np.ndarray) -> Iterable[Any]:
-    """Values of a column that may not be finite numbers."""
-    if column.dtype.kind in "fc":
-        return column[~np.isfinite(column)][:1].tolist()
-    return column.tolist() if column.dtype.kind in "OSUT" else ()
-
-
-def why_no_number(value: Any) -> str | None:
-    """What a message says of this value; None if it is a finite number, or too large for one."""
-    if is_missing(value):
-        is_nan = isinstance(value, Number) and not isinstance(value, np.timedelta64)
-        return _NAN if is_nan else f"contains {value}"
-    if kind := kind_of_time(value):
-        return f"contains {kind}, {shown(value)}"
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    except (TypeError, ValueError):
-        if isinstance(value, str | bytes):
-            return f"contains text, {value[:40]!r}"
-        return f"{_OTHER} {type(value).__name__}, {shown(value)}"
-    if np.isfinite(number):
-        return None
-    return _NAN if np.isnan(number) else _INFINITY

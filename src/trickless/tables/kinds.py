@@ -1,36 +1,33 @@
-"""Dates, durations and times of day as numbers of days, to the microsecond."""
+"""What values are: numbers, kinds of time, or other objects; and times as numbers of days."""
 
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from trickless.arrays.missing import is_missing
 
+NUMBERS, TRUTH, OBJECTS, CATEGORIES = "numbers", "truth values", "other objects", "categories"
 #: Kinds of time. Only a date with a time zone is a point in time.
 DATES, ZONED, DURATIONS = "dates", "dates with a time zone", "durations"
 TIMES_OF_DAY = "times of day"
+TIMES = DATES, ZONED, DURATIONS, TIMES_OF_DAY
+#: Types of objects that are numbers.
+NUMBER_TYPES = Real, Decimal, np.bool_
 _PER_DAY = {"D": 1, "h": 24, "m": 1440, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000}
 
 
-def as_numbers(values: np.ndarray) -> np.ndarray:
-    """Values as numbers: dates as days since 1970, durations as days, and missing times as NaN.
-
-    Numbers stay unchanged. The same time in another unit is the same number.
-    """
-    kind = values.dtype.kind
-    if kind not in "mM":
-        return values
-    unit, step = np.datetime_data(values.dtype)
-    if unit not in _PER_DAY or step != 1:
-        values, unit = values.astype(f"{kind}8[us]"), "us"
-    return np.where(np.isnat(values), np.nan, values.astype(np.int64) / _PER_DAY[unit])
+def kind_of(value: Any) -> str:
+    """Return what an object is: a number, a kind of time, or another object."""
+    return kind_of_time(value) or (NUMBERS if isinstance(value, NUMBER_TYPES) else OBJECTS)
 
 
 def kind_of_time(value: Any) -> str:
-    """The kind of time that an object is, from the constants above; "" if it is not a time."""
+    """Return the kind of time that an object is; "" if it is not a time."""
     if isinstance(value, float | int | str):  # most are
         return ""
     if isinstance(value, datetime):
@@ -42,15 +39,29 @@ def kind_of_time(value: Any) -> str:
     return TIMES_OF_DAY if isinstance(value, time) else ""
 
 
+def as_numbers(values: np.ndarray) -> np.ndarray:
+    """Return times as float64 to the microsecond: days since 1970, or days; NaN if missing.
+
+    Numbers are returned unchanged.
+    """
+    kind = values.dtype.kind
+    if kind not in "mM":
+        return values
+    unit, step = np.datetime_data(values.dtype)
+    if unit not in _PER_DAY or step != 1:
+        values, unit = values.astype(f"{kind}8[us]"), "us"
+    return np.where(np.isnat(values), np.nan, values.astype(np.int64) / _PER_DAY[unit])
+
+
 def holds_times(array: np.ndarray) -> bool:
-    """Whether an array of objects holds times, whose unit is lost when they become floats."""
+    """Return whether an array of objects holds times, which lose their unit as floats."""
     kinds = {type(value): value for value in array.flat}
     times = {kind for kind, value in kinds.items() if kind_of_time(value)}
     return any(type(value) in times and not is_missing(value) for value in array.flat if times)
 
 
 def as_number(value: Any) -> float:
-    """One object as a number: a time in days, a period as the day on which it begins."""
+    """Return an object as a number: a time in days, a period as the day on which it begins."""
     if isinstance(value, float | int | str):
         return float(value)
     if isinstance(value, time):
@@ -70,5 +81,5 @@ def as_number(value: Any) -> float:
 
 
 def _is_period(value: Any) -> bool:
-    """Whether an object is a Period of pandas."""
+    """Return whether an object is a pandas Period."""
     return type(value).__name__ == "Period"
