@@ -1,20 +1,30 @@
-"""Cells of text: missing values, types of columns, numbers and dates."""
+"""Cells of text in Arrow columns: missing values, types of columns, numbers and dates."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Set
-from functools import partial
+from collections.abc import Set
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from trickless.tables.parse_text import MISSING, time_of
-from trickless.tables.spellings import PLAIN, Spelling, read_number
+from trickless.tables.columns import OtherKindError, read_value
+from trickless.tables.kinds import DATES, NUMBERS, ZONED
+from trickless.tables.parse_text import MISSING
+from trickless.tables.spellings import PLAIN, Spelling
 
-_TIMES = pa.timestamp("us"), pa.timestamp("us", "UTC")
+#: The types of numbers, dates, and dates with a time zone.
+_KINDS = {pa.float64(): NUMBERS, pa.timestamp("us"): DATES, pa.timestamp("us", "UTC"): ZONED}
+#: What a cell of each type is called.
+_WANTED = {
+    pa.bool_(): "truth value",
+    pa.float64(): "number",
+    pa.timestamp("us"): "date without a time zone, such as 2026-01-31 or 2026-01-31 10:30",
+    pa.timestamp("us", "UTC"): "date with a time zone, such as 2026-01-31 10:30Z",
+}
 #: Cells that are tried first.
 _FEW = 64
 _ZONE = r"\d[T ]\d\d.*(Z|UTC|[+-]\d\d(:?\d\d)?)\s*$"
@@ -37,27 +47,23 @@ class CellError(ValueError):
 
 
 def is_text(type_: Any) -> bool:
-    """Whether an Arrow type is text."""
+    """Return whether an Arrow type is text."""
     types = pa.types
     return types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)
 
 
 def is_spelled_missing(text: Any, names: Set[str] = frozenset()) -> Any:
-    """Where cells have a spelling of a missing value, such as NA, that is not among the names.
-
-    Returns an array of truth values without missing ones.
-    """
+    """Return where cells spell a missing value, such as NA, that is not among the names."""
     return pc.is_in(text, value_set=pa.array(sorted(MISSING - names), text.type))
 
 
 def without_missing(text: Any, names: Set[str] = frozenset()) -> Any:
-    """Text in which spellings of a missing value are missing, except the names."""
-    missing = is_spelled_missing(text, names)
-    return pc.replace_with_mask(text, missing, pa.scalar(None, text.type))
+    """Return text in which spellings of a missing value are missing, except the names."""
+    return pc.replace_with_mask(text, is_spelled_missing(text, names), pa.scalar(None, text.type))
 
 
 def type_of(text: Any, decimal_point: str = ".") -> Any:
-    """The type that Arrow infers for a CSV column with these cells."""
+    """Return the type that Arrow infers for a CSV column with these cells."""
     file, text = io.BytesIO(), pc.cast(text, pa.string()).drop_null()
     pyarrow.csv.write_csv(pa.table({"x": text}), file)
     file.seek(0)
@@ -72,125 +78,76 @@ def type_of(text: Any, decimal_point: str = ".") -> Any:
 
 
 def refined(type_: Any, text: Any) -> Any:
-    """The type of a column of text: a type of times, if all texts are times.
+    """Return the type of a column of text: a type of times, if all texts are times.
 
     Arrow does not recognise times far from 1970 with fractions of seconds.
     """
     text = without_missing(text).drop_null()
     if not is_text(type_) or not len(text):
         return type_
-    time = _TIMES[are_zoned(text)]
+    time = pa.timestamp("us", "UTC" if are_zoned(text) else None)
     try:
         for part in (text[:_FEW], text):  # most texts are not dates
-            dates_of(part, time)
+            read_cells(part, time)
     except CellError:
         return type_
     return time
 
 
 def has_padding(text: Any) -> bool:
-    """Whether a cell is a leading zero and more digits, as in postcodes."""
+    """Return whether a cell is a leading zero and more digits, as in postcodes."""
     return bool(pc.any(pc.match_substring_regex(text, _PADDED)).as_py())
 
 
 def all_digits(text: Any) -> bool:
-    """Whether all cells that are not missing have only digits."""
+    """Return whether all cells that are not missing have only digits."""
     return pc.all(pc.match_substring_regex(text, _DIGITS)).as_py() is not False
 
 
-def numbers_of(text: Any, spelling: Spelling = PLAIN) -> Any:
-    """Text as numbers in double precision. Truth values are 0 and 1."""
-    text = _trimmed(text)
-    for type_ in (pa.float64(), pa.bool_()) if not spelling.thousands else ():
-        try:
-            return pc.cast(pc.cast(text, type_), pa.float64())
-        except pa.ArrowInvalid:
-            continue
-    encoded = text.dictionary_encode()
-    numbers = []
-    for cell in encoded.dictionary.to_pylist():
-        number = read_number(cell, spelling)
-        if number is None or isinstance(number, bool):
-            raise CellError(pc.index(text, cell).as_py(), f"{cell!r} is not a number")
-        numbers.append(float(number))
-    return pa.array(numbers, pa.float64()).take(encoded.indices)
-
-
-def truths_of(text: Any) -> Any:
-    """Text as truth values."""
-    text, read = _trimmed(text), partial(pc.cast, target_type=pa.bool_())
-    try:
-        return read(text)
-    except pa.ArrowInvalid:
-        index = _first_bad(text, read)
-    raise CellError(index, f"{text[index].as_py()!r} is not a truth value")
-
-
-def dates_of(text: Any, type_: Any, date_format: str = "") -> Any:
-    """Text as times of a type. The type decides whether they must have a time zone.
-
-    They are written as 2026-01-31, with or without a time of day, or in the ``date_format``, which
-    has the codes of ``datetime.strptime``.
-    """
-    text = _trimmed(text)
-    if date_format:
-        return _formatted(text, type_, date_format)
-    try:
-        return _times(text, type_)
-    except pa.ArrowInvalid:  # of patterns that it does not know
-        plain = text
-        for pattern, known in _UNKNOWN.items():
-            plain = pc.replace_substring_regex(plain, pattern, known)
-    try:
-        return _times(plain, type_)
-    except pa.ArrowInvalid:
-        index = _first_bad(plain, partial(_times, type_=type_))
-    wanted = "without a time zone, such as 2026-01-31 or 2026-01-31 10:30"
-    if has_zone(type_):
-        wanted = "with a time zone, such as 2026-01-31 10:30Z"
-    raise CellError(index, f"{text[index].as_py()!r} is not a date {wanted}")
-
-
-def has_zone(type_: Any) -> bool:
-    """Whether an Arrow type is for times with a time zone."""
-    return getattr(type_, "tz", None) is not None
-
-
 def are_zoned(text: Any) -> bool:
-    """Whether the first of some times in text has a time zone. None of them is missing."""
+    """Return whether the first of some times in text has a time zone. None is missing."""
     return bool(pc.match_substring_regex(text[:1], _ZONE)[0].as_py())
 
 
-def _trimmed(text: Any) -> Any:
-    return without_missing(pc.utf8_trim_whitespace(pc.cast(text, pa.string())))
+def read_cells(text: Any, type_: Any, spelling: Spelling = PLAIN, date_format: str = "") -> Any:
+    """Return text as numbers, Booleans, or times with or without a time zone, as the type says.
+
+    Arrow reads most cells. Where it cannot, all are read like values of a data frame. Raises a
+    CellError for a cell that has no value of the type.
+    """
+    text = without_missing(pc.utf8_trim_whitespace(pc.cast(text, pa.string())))
+    if not (date_format or spelling.thousands):
+        with suppress(pa.ArrowInvalid):
+            return _read_by_arrow(text, type_)
+    encoded, values = text.dictionary_encode(), []
+    for cell in encoded.dictionary.to_pylist():
+        try:
+            values.append(_value_of(cell, type_, spelling, date_format))
+        except ValueError as error:
+            wanted = _WANTED[type_]
+            if date_format:
+                wanted = f"date in the format {date_format!r}"
+            raise CellError(pc.index(text, cell).as_py(), f"{cell!r} is not a {wanted}") from error
+    return pa.array(values, type_).take(encoded.indices)
 
 
-def _times(text: Any, type_: Any) -> Any:
-    if pc.any(pc.starts_with(text, "0000-")).as_py():
+def _read_by_arrow(text: Any, type_: Any) -> Any:
+    """Return cells as a type if Arrow knows how they are written; otherwise, raise an error."""
+    if pa.types.is_timestamp(type_) and pc.any(pc.starts_with(text, "0000-")).as_py():
         raise pa.ArrowInvalid("there is no year 0")
+    with suppress(pa.ArrowInvalid):
+        return pc.cast(text, type_)
+    if type_ == pa.float64():
+        return pc.cast(pc.cast(text, pa.bool_()), type_)
+    for pattern, known in _UNKNOWN.items():
+        text = pc.replace_substring_regex(text, pattern, known)
     return pc.cast(text, type_)
 
 
-def _first_bad(text: Any, read: Callable[[Any], Any]) -> int:
-    """The place of the first cell that cannot be read. There must be one."""
-    low, high = 0, len(text)
-    while high - low > 1:
-        middle = (low + high) // 2
-        try:
-            read(text.slice(low, middle - low))
-            low = middle
-        except pa.ArrowInvalid:
-            high = middle
-    return low
-
-
-def _formatted(text: Any, type_: Any, date_format: str) -> Any:
-    encoded, times = text.dictionary_encode(), []
-    for value in encoded.dictionary.to_pylist():
-        times.append(time := time_of(value, date_format))
-        if time is None:
-            raise CellError(
-                pc.index(text, value).as_py(),
-                f"{value!r} is not a date in the format {date_format!r}",
-            )
-    return pa.array(times, type_).take(encoded.indices)
+def _value_of(cell: str, type_: Any, spelling: Spelling, date_format: str) -> Any:
+    if pa.types.is_boolean(type_):
+        return pc.cast(pa.scalar(cell), type_).as_py()
+    value, is_truth = read_value(cell, _KINDS[type_], spelling, date_format)
+    if is_truth:
+        raise OtherKindError("", cell)
+    return float(value) if _KINDS[type_] == NUMBERS else value

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trickless.readers.cells import CellError, dates_of, has_zone, is_text, numbers_of, truths_of
+from trickless.readers.cells import CellError, is_text, read_cells
 from trickless.tables.format_text import as_text
 from trickless.tables.spellings import PLAIN, Spelling
 from trickless.tables.table_column import LARGEST
@@ -52,7 +52,7 @@ def kind_of(type_: Any) -> str | None:
     if types.is_dictionary(type_):
         return "category" if kind_of(type_.value_type) else None
     if types.is_date(type_) or types.is_timestamp(type_):
-        return "zoned date" if has_zone(type_) else "date"
+        return "date" if getattr(type_, "tz", None) is None else "zoned date"
     if is_text(type_):
         return "category"
     numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
@@ -105,12 +105,10 @@ def in_kind(column: Any, kind: str, date_format: str = "", spelling: Spelling = 
         if kind_of(column.type) == "number":
             column = _texts(column)
         if is_text(column.type):
-            return dates_of(column, TYPES[kind], date_format)
+            return read_cells(column, TYPES[kind], date_format=date_format)
         return pc.cast(column, options=pc.CastOptions(TYPES[kind], allow_time_truncate=True))
-    if kind == "number" and is_text(column.type):
-        column = numbers_of(column, spelling)
-    if kind == "truth" and is_text(column.type):
-        column = truths_of(column)
+    if is_text(column.type):
+        column = read_cells(column, TYPES[kind], spelling)
     column = pc.cast(column, TYPES[kind], safe=False)
     if kind == "number" and pc.any(large := pc.greater(pc.abs(column), LARGEST)).as_py():
         index = pc.index(large, True).as_py()

@@ -26,7 +26,7 @@ from trickless.tables.kinds import (
     as_numbers,
     kind_of,
 )
-from trickless.tables.parse_text import MISSING, time_of
+from trickless.tables.parse_text import MISSING, number_of, time_of
 from trickless.tables.spellings import PLAIN, Spelling, are_times, read_number, spelling_of
 
 #: Nanoseconds in a microsecond, and microseconds in a day.
@@ -127,7 +127,10 @@ class Column(ABC):
         others = {kind_of(value) for value in values if not isinstance(value, str)}
         spelling = spelling_of(texts) if others <= {NUMBERS} else None
         if spelling is not None and not (others and spelling.unit):
-            return {NUMBERS}, spelling
+            is_truth = isinstance(number_of(texts[0]), bool)
+            numbers = [value for value in values if not isinstance(value, str)]
+            alike = not is_truth or all(value in (0, 1) for value in numbers)
+            return ({NUMBERS} if alike else {NUMBERS, OBJECTS}), spelling
         if others <= {DATES, ZONED} and are_times(texts):
             times = [time_of(text) for text in texts if text.strip() not in MISSING]
             kinds = others | set(map(kind_of, times))
@@ -151,7 +154,7 @@ class Column(ABC):
                 return as_numbers(self.of_type())
         try:
             places, values, _ = self.occurring()
-            read = [_read(value, kind, spelling, date_format) for value in values]
+            read = [read_value(value, kind, spelling, date_format) for value in values]
             numbers = [as_number(_minus(value, origin)) for value, _ in read]
         except OtherKindError:
             raise
@@ -164,8 +167,13 @@ class Column(ABC):
         return np.array([*numbers, np.nan])[places]
 
 
-def _read(value: Any, kind: str, spelling: Spelling, date_format: str) -> tuple[Any, bool]:
-    """Return the number or time that an object is or spells, and whether it spells a Boolean."""
+def read_value(
+    value: Any, kind: str, spelling: Spelling = PLAIN, date_format: str = ""
+) -> tuple[Any, bool]:
+    """Return the number or time that an object is or spells, and whether it spells a Boolean.
+
+    Raises an OtherKindError if it is not of this kind.
+    """
     if date_format and kind_of(value) == NUMBERS:
         with suppress(ValueError):  # a float that may be several numbers
             value = as_text(value)
