@@ -464,7 +464,8 @@ def test_it_runs_as_a_command(table, tmp_path):
 @pytest.mark.parametrize("n_others", [1, 1000, 123_457])
 def test_steps_of_one_pass_fit_into_memory_and_draw_no_more_than_asked_for(n_others, n_neurons):
     learner = trickless.DoublyStochasticRegressor(n_neurons=n_neurons)
-    rows = learn._one_pass(learner, 100, n_others, width=2**12)
+    n_parts = -(-(100 + n_others) * 2**12 // shuffle.PART_CELLS)
+    rows = learner._plan_one_pass(100, n_others, n_parts)
     n_steps = -(-100 // rows) - (-n_others // rows)
     drawn = n_steps * learner.neurons_per_step
     assert drawn <= max(2, n_neurons)

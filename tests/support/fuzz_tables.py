@@ -28,10 +28,10 @@ from fuzz_inputs import search_settings
 from trickless.cli.columns import Request, kinds_to_read
 from trickless.readers import csv_text as csv
 from trickless.readers import dataset
-from trickless.tables.parse_text import MISSING
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError
 from trickless.tables.format_text import as_text
+from trickless.tables.parse_text import MISSING
 
 EPOCH = datetime(1970, 1, 1)
 MICROSECOND = timedelta(microseconds=1)

@@ -29,7 +29,6 @@ from trickless.readers.messages import say
 from trickless.readers.profile import Profile, profile, task_of, tell_missing
 from trickless.readers.shuffle import PART_CELLS, others, shuffled
 from trickless.readers.split import Part
-from trickless.solvers.descent.step_sizes import PLAIN_NEURONS, ROWS_OF_TREES
 from trickless.tables.spellings import PLAIN, Spelling, doubt
 
 LEARNERS: dict[tuple[str, str], type] = {
@@ -42,8 +41,6 @@ LEARNERS: dict[tuple[str, str], type] = {
 }
 #: The most support points that Shrinking Gradient keeps. They limit the time of a round.
 _MAX_SUPPORT = 10_000
-#: Rows that Shrinking Gradient gets at a time.
-_SHUFFLED_ROWS = 2**14
 #: A doubtful column of fewer texts may hold names. It is named, and a longer one is refused.
 _TEXTS = 10
 #: The most values of a table that trees learn in memory: half a gigabyte. Trees need many passes.
@@ -177,17 +174,14 @@ def _descend(
     model: TableModel, rows: Dataset | Part, kinds: dict[str, str], seen: Profile, seed: int
 ) -> None:
     """Take steps on rows in a random order, in one pass."""
-    n_rows, known = seen.n_rows - seen.sample.num_rows, seen.n_rows - seen.n_without_target
-    batch_rows = _SHUFFLED_ROWS
-    if _has_trees(model):
-        batch_rows = ROWS_OF_TREES
-    elif hasattr(model.learner, "neurons_per_step"):
-        n_sampled = seen.sample.num_rows
-        batch_rows = _one_pass(model.learner, n_sampled, known - n_sampled, model.width)
+    n_rows, n_sampled = seen.n_rows - seen.sample.num_rows, seen.sample.num_rows
+    known = seen.n_rows - seen.n_without_target
+    n_parts = -(-known * model.width // PART_CELLS)
+    batch_rows = model.learner._plan_one_pass(n_sampled, known - n_sampled, n_parts)
     rng = np.random.default_rng(seed)
     model.partial_fit(seen.sample)
     with progress("Shuffling", n_rows) as shuffling, progress("Learning", n_rows) as learning:
-        left = _told(others(rows.batches(kinds), seen.sampled), shuffling)
+        left = _counted(others(rows.batches(kinds), seen.sampled), shuffling)
         for some in shuffled(left, n_rows, batch_rows, rng):
             model.partial_fit(some)
             learning(some.num_rows)
@@ -197,27 +191,7 @@ def _has_trees(model: TableModel) -> bool:
     return make_neurons(model.learner.neurons).one_hot
 
 
-def _one_pass(learner: Any, n_sampled: int, n_others: int, width: int) -> int:
-    """Set the steps so that one pass draws about the requested neurons; return rows of a step.
-
-    No more neurons are drawn than requested. The rows of a step fit into memory, if that leaves at
-    least one neuron for each step.
-    """
-    n_rows, n_neurons = n_sampled + n_others, learner._planned_neurons
-    parts = -(-n_rows * width // PART_CELLS)
-    asked = learner.neurons_per_step
-    per_step = PLAIN_NEURONS if isinstance(asked, str) else asked
-    neurons = -(-n_neurons // max(parts + 1, -(-n_neurons // per_step)))
-    n_steps = max(2, n_neurons // neurons)
-    batch_rows = -(-n_rows // n_steps)
-    # The sample and the other rows both end with a step of fewer rows.
-    while -(-n_sampled // batch_rows) - (-n_others // batch_rows) > n_steps:
-        batch_rows += 1 + batch_rows // 1000
-    learner.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
-    return batch_rows
-
-
-def _told(batches: Any, advance: Any) -> Any:
+def _counted(batches: Any, advance: Any) -> Any:
     for batch in batches:
         yield batch
         advance(batch.num_rows)

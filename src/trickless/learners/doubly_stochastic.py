@@ -28,7 +28,7 @@ from trickless.learners.neuron_learner import (
     receive_rows,
 )
 from trickless.learners.training import begin, training_copy
-from trickless.neurons import Neurons
+from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.checks import check_independent
 from trickless.rules import (
     CLASS_WEIGHT,
@@ -46,7 +46,13 @@ from trickless.rules import (
 )
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.newton import effective_rows
-from trickless.solvers.descent.step_sizes import DescentOptions, Plan, may_be_newton, plan
+from trickless.solvers.descent.step_sizes import (
+    PLAIN_NEURONS,
+    DescentOptions,
+    Plan,
+    may_be_newton,
+    plan,
+)
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
@@ -237,6 +243,25 @@ class _DoublyStochastic(NeuronLearner):
     @property
     def _planned_neurons(self) -> int:
         return 20_000 if isinstance(self.n_neurons, str) else self.n_neurons
+
+    def _plan_one_pass(self, n_first: int, n_others: int, n_parts: int) -> int:
+        """Set steps so that one pass draws about ``n_neurons`` neurons; return the rows of each.
+
+        No more neurons are drawn. The rows of a step fit into memory, if that leaves a neuron for
+        each step. The first rows and the others both end with a smaller step.
+        """
+        if make_neurons(self.neurons).one_hot:
+            return super()._plan_one_pass(n_first, n_others, n_parts)
+        n_rows, n_neurons = n_first + n_others, self._planned_neurons
+        asked = self.neurons_per_step
+        per_step = PLAIN_NEURONS if isinstance(asked, str) else asked
+        least_steps = max(n_parts + 1, -(-n_neurons // per_step))
+        n_steps = max(2, n_neurons // -(-n_neurons // least_steps))
+        batch_rows = -(-n_rows // n_steps)
+        while -(-n_first // batch_rows) - (-n_others // batch_rows) > n_steps:
+            batch_rows += 1 + batch_rows // 1000
+        self.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
+        return batch_rows
 
     def _importances(self) -> np.ndarray | None:
         wins = self.descent_.wins
