@@ -7,7 +7,7 @@ import pytest
 
 from trickless import DoublyStochasticRegressor, KitchenSinksRegressor, load, save
 from trickless.tables.encoder import TableEncoder
-from trickless.tables.spellings import Spelling, doubt, read_number, spelling_of
+from trickless.tables.spellings import Spelling, doubtful_text, read_number, spelling_of
 
 READ = {
     "no-break spaces": (["1\u00a0234", "950", "-2\u00a0345\u00a0678.5"], [1234, 950, -2345678.5]),
@@ -101,7 +101,7 @@ def test_text_is_read_if_it_has_one_sensible_reading(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_names_with_numbers_are_names_without_a_word(name):
     assert spelling_of(NAMES[name]) is None
-    assert doubt(NAMES[name]) is None
+    assert doubtful_text(NAMES[name]) is None
     encoder = TableEncoder("me", pd.DataFrame({"a": NAMES[name]}))  # warnings are errors
     assert encoder.codes[0] is not None
 
@@ -111,7 +111,7 @@ def test_a_column_that_is_almost_numbers_is_told_by_name_and_cell(name):
     texts, cell = DOUBTFUL[name]
     assert spelling_of(texts) is None
     cell = cell or texts[-1]
-    assert doubt(texts)[0] == cell
+    assert doubtful_text(texts)[0] == cell
     with pytest.warns(UserWarning, match=r"me: column 'a' of X is read as categories.*Remedy") as w:
         TableEncoder("me", pd.DataFrame({"a": texts}))
     assert repr(cell) in str(w[0].message)

@@ -29,7 +29,7 @@ from trickless.readers.messages import say
 from trickless.readers.profile import Profile, profile, task_of, tell_missing
 from trickless.readers.shuffle import PART_CELLS, others, shuffled
 from trickless.readers.split import Part
-from trickless.tables.spellings import PLAIN, Spelling, doubt
+from trickless.tables.spellings import PLAIN, Spelling, doubtful_text
 
 LEARNERS: dict[tuple[str, str], type] = {
     ("kitchen-sinks", "classification"): KitchenSinksClassifier,
@@ -113,7 +113,7 @@ def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
     named = request.named
     for name, texts in columns.items():
         is_guess = is_text(dataset.types[name]) and name not in named
-        if not is_guess or (found := doubt(texts)) is None:
+        if not is_guess or (found := doubtful_text(texts)) is None:
             continue
         cell, is_exception = found
         why = f"{_first(dataset, name, cell)}: {cell!r} "

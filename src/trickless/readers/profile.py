@@ -17,7 +17,7 @@ from trickless.readers.messages import say
 from trickless.readers.moments import Moments
 from trickless.readers.split import Part
 from trickless.tables.kinds import as_numbers
-from trickless.tables.spellings import told
+from trickless.tables.spellings import why_doubtful
 from trickless.tables.table_column import TableColumn
 
 #: Rows of the sample, from which a model learns first. Neurons take ranks and scales from it.
@@ -184,7 +184,7 @@ class _Categories:
 
 def _check_doubt(where: str, texts: Collection[str]) -> None:
     """Refuse too many texts that are almost entirely numbers or dates."""
-    if (why := told(texts)) is not None:
+    if (why := why_doubtful(texts)) is not None:
         raise CommandError(
             f"{where}: {why}. Remedy: correct or empty such cells, with numbers as 1234.5 and "
             "dates as 2026-01-31."

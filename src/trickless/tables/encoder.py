@@ -29,7 +29,7 @@ from trickless.tables.columns import Column, OtherKindError, columns_of, columns
 from trickless.tables.format_text import as_text
 from trickless.tables.frames import frame_like, is_frame, numbers_of
 from trickless.tables.kinds import CATEGORIES, DATES, NUMBERS, OBJECTS, TRUTH, ZONED
-from trickless.tables.spellings import PLAIN, Spelling, check_spelling, told
+from trickless.tables.spellings import PLAIN, Spelling, check_spelling, why_doubtful
 
 #: From this number on, double precision cannot represent all integers.
 _EXACT = 2**53
@@ -218,7 +218,7 @@ def _read(owner: str, column: Column) -> _Read:
         _, values, often = column.occurring()
         for value, n in zip(values, often.tolist(), strict=True):
             counts[forms[composed(as_text(value))]] += n
-    if not column.categorical and (why := told(list(counts))) is not None:
+    if not column.categorical and (why := why_doubtful(list(counts))) is not None:
         warn(
             f"{owner}: column {column.name!r} of X is read as categories: {why}. Remedy: correct "
             f"such cells, or make them missing; if they are names, X[{column.name!r}] = "

@@ -186,7 +186,9 @@ def spelling_of(texts: Iterable[str]) -> Spelling | None:
     truth = [isinstance(value, bool) for value in plain]
     if any(truth):
         return PLAIN if all(truth) else None
-    if all(map(str.isdigit, known)) and any(map(_is_padded, known)):
+    if all(map(str.isdigit, known)) and any(
+        text.startswith("0") and len(text) > 1 for text in known
+    ):
         return None
     if None not in plain:
         long = (text for text in known if len(text) > len(str(_EXACT)))
@@ -196,10 +198,6 @@ def spelling_of(texts: Iterable[str]) -> Spelling | None:
     if spelling is None or any(_is_code(_value(part.body, spelling)) for part in parts if part):
         return None
     return spelling
-
-
-def _is_padded(text: str) -> bool:
-    return len(text) > 1 and text.startswith("0")
 
 
 def _is_code(value: float | bool | None) -> bool:
@@ -228,11 +226,9 @@ def _signs_of(bodies: Collection[str]) -> tuple[str, str] | None:
     proved = [point for point in fits if fits[point] and _is_proof(bodies, point)]
     if len(proved) != 1:
         return None
-    return (".", ",") if proved == ["."] else (",", "." if _have(bodies, ".") else "")
-
-
-def _have(bodies: Collection[str], sign: str) -> bool:
-    return any(sign in body for body in bodies)
+    return (
+        (".", ",") if proved == ["."] else (",", "." if any("." in body for body in bodies) else "")
+    )
 
 
 def _all_read(bodies: Collection[str], spelling: Spelling) -> bool:
@@ -255,7 +251,7 @@ def _is_proof(bodies: Collection[str], point: str) -> bool:
     return small and other == ","
 
 
-def doubt(texts: Collection[str]) -> tuple[str, bool] | None:
+def doubtful_text(texts: Collection[str]) -> tuple[str, bool] | None:
     """A text of a column that is almost entirely numbers or dates, but cannot be read as such.
 
     Also says whether it is the exception: other texts look like numbers or dates, and it does not.
@@ -322,9 +318,9 @@ def _example(others: list[str], alike: Collection[str], units: Counter[str]) -> 
     return (odd or sorted(alike))[0], len(odd) < len(alike)
 
 
-def told(texts: Collection[str]) -> str | None:
-    """What a message says of a doubtful column; None if the column is not doubtful."""
-    found = doubt(texts)
+def why_doubtful(texts: Collection[str]) -> str | None:
+    """Return what a message says of a doubtful column; None if the column is not doubtful."""
+    found = doubtful_text(texts)
     if found is None:
         return None
     text, is_exception = found
