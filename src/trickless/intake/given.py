@@ -1,16 +1,15 @@
-"""Targets and labels as the user passes them: arrays without masks, missing values and times."""
+"""Rows, targets and labels as the user passes them: arrays without masks and missing values."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse
 
 from trickless.arrays.missing import is_masked, missing, unmasked
-from trickless.arrays.places import HOST, place_of
-from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.intake.labels import exactly, in_microseconds
+from trickless.neurons.patches import for_images
 from trickless.rules import shown
 from trickless.tables.frames import is_frame
 from trickless.tables.kinds import DATES, DURATIONS, holds_times, kind_of_time
@@ -62,6 +61,80 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
     if numeric:
         _check_numbers(owner, array)
     return array if numeric else in_microseconds(owner, "y", array)
+
+
+def exactly(y: Any) -> Any:
+    """Labels or targets in a form from which integers are not read as float64.
+
+    This converts nullable integers without missing values, and lists of integers that no type of
+    NumPy holds together. It also converts objects that are all integers or all truth values. Other
+    y are returned unchanged.
+    """
+    if isinstance(y, list | tuple):
+        return integers(y) if all(type(label) is int for label in y) else y
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
+    if kind == "O" and getattr(y, "ndim", 0) == 1 and isinstance(y.dtype, np.dtype):
+        values = y.tolist()
+        if all(isinstance(label, bool | np.bool_) for label in values):
+            return np.array(values, dtype=bool)
+        return integers(values) if all(type(label) is int for label in values) else y
+    if kind not in ("i", "u", "b") or isinstance(y.dtype, np.dtype) or not hasattr(y, "isna"):
+        return y
+    of_numpy = {"i": np.int64, "u": np.uint64, "b": np.bool_}[kind]
+    return y if y.isna().any() else y.to_numpy(dtype=of_numpy)
+
+
+def in_microseconds(owner: str, source: str, labels: Any) -> Any:
+    """Labels that are times in one unit, which Python has as well; other labels are unchanged."""
+    kind = getattr(getattr(labels, "dtype", None), "kind", "")
+    if kind not in ("m", "M") or not isinstance(labels, np.ndarray):
+        return labels
+    micro = labels.astype(f"{kind}8[us]")
+    if (micro != labels).any():
+        raise ValueError(
+            f"{owner}: {source} holds times with nanoseconds, which cannot be labels. Remedy: "
+            "labels that are text, such as numpy.asarray(y).astype(str)."
+        )
+    return micro
+
+
+def integers(values: Sequence[int]) -> np.ndarray:
+    """Integers as an array, of Python's integers if no type of NumPy holds all of them."""
+    array = np.array(values)
+    return array if array.dtype.kind in "iuO" else np.array(values, dtype=object)
+
+
+def of_arrays(X: Any) -> Any:
+    """Rows in a list as one array, if they are masked or objects; other rows are unchanged."""
+    if not isinstance(X, list | tuple):
+        return X
+    if any(isinstance(row, np.ma.MaskedArray) for row in X):
+        return np.ma.array(X)
+    try:
+        array = np.asarray(X)
+    except ValueError:  # of several lengths
+        return X
+    return array if array.dtype.kind in "OmM" else X
+
+
+def check_shape(owner: str, X: Any, n_features: int | None) -> None:
+    """Check the dimensions of rows that have a shape, and their columns unless they are named."""
+    shape = tuple(getattr(X, "shape", ()))
+    if len(shape) > 2:
+        raise ValueError(
+            f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and columns. "
+            f"Remedy: {for_images('X', shape)}."
+        )
+    if n_features is None and shape[1:] == (0,):
+        raise ValueError(
+            f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required. "
+            "Remedy: pass at least one column."
+        )
+    if n_features is not None and len(shape) == 2 and shape[1] != n_features and not is_frame(X):
+        raise ValueError(
+            f"{owner}: X has {shape[1]} features, but {owner} is expecting {n_features} features "
+            "as input. Remedy: pass the columns that the model was fitted to, in the same order."
+        )
 
 
 def check_there(owner: str, name: str, array: np.ndarray, what: str = "") -> None:

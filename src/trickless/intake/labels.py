@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from trickless.arrays.missing import missing, unmasked
-from trickless.arrays.stated import Stated, check_array, check_count, check_is, check_same
-from trickless.errors import InvalidTypeError, InvalidValueError
-from trickless.functions.network import Network
+from trickless.arrays.stated import check_array, check_count, check_is, check_same
+from trickless.intake.given import exactly, in_microseconds, integers
+from trickless.intake.targets import Targets
 from trickless.intake.weights import check_range
 from trickless.neurons.forms import composed
 from trickless.rules import with_remedies
@@ -24,7 +24,7 @@ from trickless.tables.refusals import why_no_number
 _BALANCE = "weights of classes of about 1, such as class_weight={'rare': 5.0}"
 
 
-class Labels(Stated):
+class Labels(Targets):
     """Targets of a classifier: ±1, in one column for two classes, else in one for each class.
 
     The classes are all labels that may occur; None takes those of the first batch.
@@ -95,10 +95,6 @@ class Labels(Stated):
                 "y of shape (n_rows,) in every batch; a new model for several labels a row",
             )
 
-    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-        """The constant that a function of these targets begins with: 0, (n_outputs,)."""
-        return np.zeros(self.n_outputs)
-
     def weights(
         self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
     ) -> np.ndarray | None:
@@ -139,14 +135,6 @@ class Labels(Stated):
                 "use the labels that y holds as keys",
             )
 
-    def network(self, network: Network) -> Network:
-        """A network of decision values, which have no units: the same."""
-        return network
-
-    def differences(self, decisions: Any) -> Any:
-        """Differences of decision values, which have no other unit."""
-        return decisions
-
     def labels(self, decisions: np.ndarray) -> np.ndarray:
         """The predicted label of each row."""
         binary = decisions.shape[1] == 1
@@ -159,7 +147,7 @@ class Labels(Stated):
         return np.where(decisions.argmax(axis=1) == targets.argmax(axis=1), 0.0, 1.0)
 
 
-class LabelSets(Stated):
+class LabelSets(Targets):
     """Targets of a classifier of several labels a row: 1 where a row has the label, else 0.
 
     Each label is learned by itself, as ±1. The classes are the numbers of the columns of y.
@@ -210,10 +198,6 @@ class LabelSets(Stated):
                 "the same columns in every batch",
             )
 
-    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-        """The constant that a function of these targets begins with: 0, (n_labels,)."""
-        return np.zeros(self.n_outputs)
-
     def weights(
         self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
     ) -> np.ndarray | None:
@@ -225,10 +209,6 @@ class LabelSets(Stated):
                 "sample_weight",
             )
         return weight
-
-    def network(self, network: Network) -> Network:
-        """A network of decision values, which have no units: the same."""
-        return network
 
     def labels(self, decisions: np.ndarray) -> np.ndarray:
         """1 for each predicted label, else 0: shape (n_rows, n_labels)."""
@@ -272,52 +252,11 @@ def spelled_as_classes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.array([others.get(text, text) for text in y.tolist()]) if others else y
 
 
-def exactly(y: Any) -> Any:
-    """Labels or targets in a form from which integers are not read as float64.
-
-    This converts nullable integers without missing values, and lists of integers that no type of
-    NumPy holds together. It also converts objects that are all integers or all truth values. Other
-    y are returned unchanged.
-    """
-    if isinstance(y, list | tuple):
-        return _integers(y) if all(type(label) is int for label in y) else y
-    kind = getattr(getattr(y, "dtype", None), "kind", "")
-    if kind == "O" and getattr(y, "ndim", 0) == 1 and isinstance(y.dtype, np.dtype):
-        values = y.tolist()
-        if all(isinstance(label, bool | np.bool_) for label in values):
-            return np.array(values, dtype=bool)
-        return _integers(values) if all(type(label) is int for label in values) else y
-    if kind not in ("i", "u", "b") or isinstance(y.dtype, np.dtype) or not hasattr(y, "isna"):
-        return y
-    of_numpy = {"i": np.int64, "u": np.uint64, "b": np.bool_}[kind]
-    return y if y.isna().any() else y.to_numpy(dtype=of_numpy)
-
-
-def in_microseconds(owner: str, source: str, labels: Any) -> Any:
-    """Labels that are times in one unit, which Python has as well; other labels are unchanged."""
-    kind = getattr(getattr(labels, "dtype", None), "kind", "")
-    if kind not in ("m", "M") or not isinstance(labels, np.ndarray):
-        return labels
-    micro = labels.astype(f"{kind}8[us]")
-    if (micro != labels).any():
-        raise InvalidValueError(
-            f"{owner}: {source} holds times with nanoseconds, which cannot be labels",
-            "labels that are text, such as numpy.asarray(y).astype(str)",
-        )
-    return micro
-
-
 def together(parts: Sequence[np.ndarray]) -> np.ndarray:
     """The labels of several arrays in one."""
     if all(part.dtype.kind in "iu" for part in parts):
-        return _integers([label for part in parts for label in part.tolist()])
+        return integers([label for part in parts for label in part.tolist()])
     return np.concatenate(parts)
-
-
-def _integers(values: Sequence[int]) -> np.ndarray:
-    """Integers as an array, of Python's integers if no type of NumPy holds all of them."""
-    array = np.array(values)
-    return array if array.dtype.kind in "iuO" else np.array(values, dtype=object)
 
 
 def distinct(owner: str, source: str, labels: Any) -> np.ndarray:

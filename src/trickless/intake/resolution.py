@@ -9,7 +9,7 @@ import scipy.sparse
 
 from trickless.arrays.places import HOST, place_of, to_host
 from trickless.arrays.sparse import dense_if_small
-from trickless.intake.labels import exactly
+from trickless.intake.given import exactly
 from trickless.rules import warn
 from trickless.tables.columns import columns_of
 from trickless.tables.frames import is_frame

@@ -22,7 +22,30 @@ from trickless.rules import with_remedies
 _LARGEST, _LEAST = 1e100, 1e-100
 
 
-class Numbers(Stated):
+class Targets(Stated):
+    """Targets of a learner: y as a matrix with a column for each output.
+
+    By default, decision values have no units, and functions of the targets start at 0.
+    """
+
+    def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        """Return the constant that a function of these targets starts with, (n_outputs,)."""
+        return np.zeros(targets.shape[1])
+
+    def values(self, decisions: Any) -> Any:
+        """Return decision values in the units of y."""
+        return decisions
+
+    def differences(self, decisions: Any) -> Any:
+        """Return differences of decision values in the units of y."""
+        return decisions
+
+    def network(self, network: Network) -> Network:
+        """Return a network of decision values in the units of y."""
+        return network
+
+
+class Numbers(Targets):
     """Targets of a regressor: numbers, one column or several, as in the first batch.
 
     They must be neither too large nor too small for ``dtype``, the precision of the coefficients.
@@ -93,16 +116,7 @@ class Numbers(Stated):
         return self if other.first is None else self.after(other.first[None], other.varies)
 
     def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-        """The constant that a function of these targets begins with: their mean, (n_outputs,)."""
         return np.average(targets, axis=0, weights=weight)
-
-    def values(self, decisions: Any) -> Any:
-        """Decision values in the units of y, which are the same."""
-        return decisions
-
-    def network(self, network: Network) -> Network:
-        """A network of decision values in the units of y: the same."""
-        return network
 
     def shaped(self, values: Any) -> Any:
         """Values of all outputs, in the shape that y had."""
@@ -164,11 +178,9 @@ class Range(Numbers):
         return (targets - self.middle) / self.half_width
 
     def values(self, decisions: Any) -> Any:
-        """Decision values in the units of y."""
         return decisions * self.half_width + self.middle
 
     def differences(self, decisions: Any) -> Any:
-        """Differences of decision values in the units of y."""
         return decisions * self.half_width
 
     def tolerance(self, differences: Any) -> Any:
@@ -176,7 +188,6 @@ class Range(Numbers):
         return differences / self.half_width
 
     def network(self, network: Network) -> Network:
-        """A network of decision values in the units of y."""
         coef = (network.coef * self.half_width).astype(network.coef.dtype)
         return Network(network.neurons, network.source, coef, self.middle, network.n_jobs)
 

@@ -153,8 +153,8 @@ def warn_of_missing(owner: str, name: Any, n_missing: int, n_rows: int) -> None:
     if words := all_or_most(n_missing, n_rows):
         warn(
             f"{owner}: {words} values in column {name!r} of X are missing, but in training none "
-            "were. So the model has not learned what that means, and treats these rows like "
-            "average ones. Remedy: pass the values, or fit to rows that lack some of them."
+            "were, so the model has not learned what that means and treats these rows like average "
+            "ones. Remedy: pass the values, or fit to rows that lack some of them."
         )
 
 
