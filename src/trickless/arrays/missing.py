@@ -23,7 +23,7 @@ def is_missing(value: Any) -> bool:
 
 
 def missing(array: np.ndarray) -> np.ndarray:
-    """Find missing values of an array without a mask: an array of Booleans of its shape."""
+    """Return where values of an array without a mask are missing, as an array of its shape."""
     if array.dtype.kind in "fcmM":
         return np.isnan(array)
     if array.dtype.kind == "T":
@@ -39,7 +39,7 @@ def is_masked(values: Any) -> bool:
 
 
 def unmasked(values: Any) -> Any:
-    """Return values without a mask. Masked numbers are NaN, times NaT, and other objects None.
+    """Return values without a mask. Masked numbers become NaN, times NaT, and objects None.
 
     A list of masked arrays becomes one array. Other values are unchanged.
     """

@@ -52,7 +52,7 @@ _MOST_TEXT = 2**24
 def learned(
     dataset: Dataset, request: Request, kinds: dict[str, str], rows: Dataset | Part
 ) -> tuple[TableModel, Profile]:
-    """A model fitted to some rows of a table, and the profile of these rows."""
+    """Return a model fitted to some rows of a table, and the profile of these rows."""
     date_formats = request.reading.date_formats
     with progress("Reading", rows.expected_rows()) as advance:
         seen = profile(rows, kinds, request.target, request.seed, advance, request.weight)
@@ -84,7 +84,7 @@ def learned(
 
 
 def _begun(request: Request, seen: Profile, task: str) -> TableModel:
-    """A model that is not fitted yet."""
+    """Return a model that is not fitted yet."""
     options: dict[str, Any] = {"random_state": request.seed}
     if request.n_neurons is not None:
         options["n_neurons"] = request.n_neurons
@@ -98,7 +98,7 @@ def _begun(request: Request, seen: Profile, task: str) -> TableModel:
 
 
 def _spelling(dataset: Dataset, name: str, kind: str) -> Spelling | None:
-    """How text spells the numbers of a column; None if it is the usual way."""
+    """Return how text spells the numbers of a column; None if it is the usual way."""
     found = dataset.spelling(name)
     return found if kind == "number" and found != PLAIN else None
 
@@ -136,7 +136,7 @@ def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
 
 
 def _first(dataset: Dataset, name: str, text: str) -> str:
-    """The place of the first cell with a text."""
+    """Return the place of the first cell with a text."""
     for batch in dataset.batches({name: "category"}):
         if (row := pc.index(batch.data.column(name), text).as_py()) >= 0:
             return place(batch.path, name, batch.row + row)

@@ -27,7 +27,7 @@ _DAYS = {
 
 
 def as_targets(owner: str, y: Any, numeric: bool) -> Any:
-    """Targets, or labels unless ``numeric``, as an array of one or two dimensions.
+    """Return targets, or labels unless ``numeric``, as an array of one or two dimensions.
 
     Missing values raise an error, and so do times as targets, since their unit would be a matter of
     the container. Labels may be times to the microsecond. None and arrays of other libraries
@@ -64,7 +64,7 @@ def as_targets(owner: str, y: Any, numeric: bool) -> Any:
 
 
 def exactly(y: Any) -> Any:
-    """Labels or targets in a form from which integers are not read as float64.
+    """Return labels or targets in a form from which integers are not read as float64.
 
     This converts nullable integers without missing values, and lists of integers that no type of
     NumPy holds together. It also converts objects that are all integers or all truth values. Other
@@ -85,7 +85,7 @@ def exactly(y: Any) -> Any:
 
 
 def in_microseconds(owner: str, source: str, labels: Any) -> Any:
-    """Labels that are times in one unit, which Python has as well; other labels are unchanged."""
+    """Return labels that are times in microseconds, as in Python; others are unchanged."""
     kind = getattr(getattr(labels, "dtype", None), "kind", "")
     if kind not in ("m", "M") or not isinstance(labels, np.ndarray):
         return labels
@@ -99,13 +99,13 @@ def in_microseconds(owner: str, source: str, labels: Any) -> Any:
 
 
 def integers(values: Sequence[int]) -> np.ndarray:
-    """Integers as an array, of Python's integers if no type of NumPy holds all of them."""
+    """Return integers as an array, of Python's integers if no type of NumPy holds all of them."""
     array = np.array(values)
     return array if array.dtype.kind in "iuO" else np.array(values, dtype=object)
 
 
 def of_arrays(X: Any) -> Any:
-    """Rows in a list as one array, if they are masked or objects; other rows are unchanged."""
+    """Return a list of masked rows or of objects as one array; other rows are unchanged."""
     if not isinstance(X, list | tuple):
         return X
     if any(isinstance(row, np.ma.MaskedArray) for row in X):

@@ -68,7 +68,7 @@ class Labels(Targets):
             )
 
     def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
-        """Labels as ±1 targets, shape (n_rows, n_outputs), of batches in a stream or of a fit."""
+        """Return labels as ±1 targets, shape (n_rows, n_outputs), of a stream or of a fit."""
         self.check_shape(y)
         found = distinct(self.owner, "y", y)
         unknown = found[positions(self.classes, found) < 0].tolist()
@@ -98,7 +98,7 @@ class Labels(Targets):
     def weights(
         self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
     ) -> np.ndarray | None:
-        """Weights of the rows times those of their classes.
+        """Return weights of the rows times those of their classes.
 
         The rows of a stream do not show the shares of the classes, so "balanced" raises an error.
         """
@@ -136,12 +136,12 @@ class Labels(Targets):
             )
 
     def labels(self, decisions: np.ndarray) -> np.ndarray:
-        """The predicted label of each row."""
+        """Return the predicted label of each row."""
         binary = decisions.shape[1] == 1
         return self.classes[(decisions[:, 0] > 0).astype(int) if binary else decisions.argmax(1)]
 
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """1 for each misclassified row, else 0."""
+        """Return 1 for each misclassified row, else 0."""
         if targets.shape[1] == 1:
             return np.where((decisions > 0) == (targets > 0), 0.0, 1.0)[:, 0]
         return np.where(decisions.argmax(axis=1) == targets.argmax(axis=1), 0.0, 1.0)
@@ -177,7 +177,7 @@ class LabelSets(Targets):
             )
 
     def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
-        """Labels as ±1 targets, shape (n_rows, n_labels)."""
+        """Return labels as ±1 targets, shape (n_rows, n_labels)."""
         self.check_shape(y)
         if not np.isin(y, (0, 1)).all():
             wrong = y[~np.isin(y, (0, 1))].tolist()[0]
@@ -201,7 +201,7 @@ class LabelSets(Targets):
     def weights(
         self, y: np.ndarray, weight: np.ndarray | None, class_weight: Any, stream: bool = False
     ) -> np.ndarray | None:
-        """Weights of the rows; classes have none, since a row may have several labels."""
+        """Return weights of the rows; classes have none, since a row may have several labels."""
         if class_weight is not None:
             raise InvalidValueError(
                 f"{self.owner}: class_weight={class_weight!r} does not go with several labels a "
@@ -211,7 +211,7 @@ class LabelSets(Targets):
         return weight
 
     def labels(self, decisions: np.ndarray) -> np.ndarray:
-        """1 for each predicted label, else 0: shape (n_rows, n_labels)."""
+        """Return 1 for each predicted label, else 0: shape (n_rows, n_labels)."""
         return (decisions > 0).astype(int)
 
 
@@ -226,7 +226,7 @@ def check_some_weight(owner: str, class_weight: Any, n_rows: int, n_left: int) -
 
 
 def positions(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The place of each label among the classes; −1 if it is none of them."""
+    """Return the place of each label among the classes; −1 if it is none of them."""
     found, where = np.unique(labels, return_inverse=True)
     place = {form(label): i for i, label in enumerate(classes.tolist())}
     index = [place.get(form(label), -1) for label in found.tolist()]
@@ -234,18 +234,18 @@ def positions(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def form(label: Any) -> Any:
-    """A label in the form that is compared: text is composed, as names are."""
+    """Return a label in the form that is compared: text is composed, as names are."""
     return composed(label) if isinstance(label, str) else label
 
 
 def one_form(labels: np.ndarray) -> np.ndarray:
-    """Distinct labels in sorted order without other Unicode forms of an earlier one."""
+    """Return distinct labels in sorted order without other Unicode forms of an earlier one."""
     forms = {form(label): i for i, label in reversed(list(enumerate(labels.tolist())))}
     return labels if len(forms) == len(labels) else labels[sorted(forms.values())]
 
 
 def spelled_as_classes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Labels in the spelling of the classes, where they differ in their Unicode form."""
+    """Return labels in the spelling of the classes, where they differ in their Unicode form."""
     known = {form(label): label for label in classes.tolist()}
     texts = (label for label in set(y.ravel().tolist()) if isinstance(label, str))
     others = {text: name for text in texts if (name := known.get(form(text), text)) != text}
@@ -253,14 +253,14 @@ def spelled_as_classes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def together(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """The labels of several arrays in one."""
+    """Return the labels of several arrays in one."""
     if all(part.dtype.kind in "iu" for part in parts):
         return integers([label for part in parts for label in part.tolist()])
     return np.concatenate(parts)
 
 
 def distinct(owner: str, source: str, labels: Any) -> np.ndarray:
-    """Distinct labels in sorted order; an error if they cannot be sorted."""
+    """Return distinct labels in sorted order; an error if they cannot be sorted."""
     if source == "classes":
         labels = _as_list(owner, labels)
     types = sorted({type(label).__name__ for label in _objects_among(labels)})
@@ -284,7 +284,7 @@ def distinct(owner: str, source: str, labels: Any) -> np.ndarray:
 
 
 def _objects_among(labels: Any) -> list[Any]:
-    """Labels of an array of bytes or objects, unless all are text, or all are integers."""
+    """Return labels of an array of bytes or objects, unless all are text, or all are integers."""
     array = np.asarray(labels)
     if array.dtype.kind not in "SO" or array.ndim > 1:
         return []
@@ -294,7 +294,7 @@ def _objects_among(labels: Any) -> list[Any]:
 
 
 def _as_list(owner: str, classes: Any) -> Any:
-    """Labels given as a sequence, a set, or the keys of a dictionary."""
+    """Return labels given as a sequence, a set, or the keys of a dictionary."""
     if isinstance(classes, Set):
         classes = list(classes)
     if isinstance(classes, str | bytes) or not hasattr(classes, "__len__"):
@@ -315,7 +315,7 @@ def _as_list(owner: str, classes: Any) -> Any:
 
 
 def balanced(total: np.ndarray) -> np.ndarray:
-    """Weights that give all classes the same total weight, from the total weights of their rows.
+    """Return weights that give all classes the same total, from the totals of their rows.
 
     The mean weight of the rows does not change. Classes without rows get the weight 1. Weights are
     rounded to twelve digits, so that they do not depend on the order in which totals were summed.

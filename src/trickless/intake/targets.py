@@ -78,7 +78,7 @@ class Numbers(Targets):
             check_array("varies", self.varies, "b1", (self.n_outputs,))
 
     def matrix(self, y: np.ndarray) -> np.ndarray:
-        """Targets as a matrix, shape (n_rows, n_outputs)."""
+        """Return targets as a matrix, shape (n_rows, n_outputs)."""
         self.check_shape(y)
         with with_remedies(self.owner):
             targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
@@ -97,7 +97,7 @@ class Numbers(Targets):
             )
 
     def after(self, targets: np.ndarray, others_vary: Any = False) -> Numbers:
-        """The same after a batch of targets; raises an error if all differ by too little.
+        """Return the same after a batch of targets; raises an error if all differ by too little.
 
         ``others_vary`` tells which outputs had targets in other batches that differ enough.
         """
@@ -112,18 +112,18 @@ class Numbers(Targets):
         return new
 
     def merged(self, other: Numbers) -> Numbers:
-        """The same, after the targets of another model have been seen as well."""
+        """Return the same, after the targets of another model have been seen as well."""
         return self if other.first is None else self.after(other.first[None], other.varies)
 
     def intercept(self, targets: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
         return np.average(targets, axis=0, weights=weight)
 
     def shaped(self, values: Any) -> Any:
-        """Values of all outputs, in the shape that y had."""
+        """Return values of all outputs, in the shape that y had."""
         return values[:, 0] if self.is_vector else values
 
     def error(self, decisions: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Squared error of each row, summed over the outputs."""
+        """Return the squared error of each row, summed over the outputs."""
         return ((decisions - targets) ** 2).sum(axis=1)
 
 
@@ -159,11 +159,11 @@ class Range(Numbers):
         return np.where(self.high > self.low, (self.high - self.low) / 2, 1.0)
 
     def after(self, targets: np.ndarray, others_vary: Any = False) -> Range:
-        """The same: only the width of the range matters, which is checked at the start."""
+        """Return the same: only the width of the range matters, which is checked at the start."""
         return self
 
     def matrix(self, y: np.ndarray) -> np.ndarray:
-        """Targets as a matrix, mapped to [-1, 1]."""
+        """Return targets as a matrix, mapped to [-1, 1]."""
         targets = super().matrix(y)
         outside = (targets < self.low) | (targets > self.high)
         if outside.any():
@@ -184,7 +184,7 @@ class Range(Numbers):
         return decisions * self.half_width
 
     def tolerance(self, differences: Any) -> Any:
-        """Differences in the units of y as those of decision values."""
+        """Return differences in the units of y as those of decision values."""
         return differences / self.half_width
 
     def network(self, network: Network) -> Network:
@@ -211,7 +211,7 @@ def _check_size(owner: str, targets: np.ndarray, dtype: np.dtype, name: str = "y
 
 
 def _least_difference(dtype: np.dtype) -> float:
-    """The least by which targets may differ, so that coefficients keep their digits."""
+    """Return the least by which targets may differ, so that coefficients keep their digits."""
     return max(1e8 * float(np.finfo(dtype).tiny), _LEAST)
 
 

@@ -369,7 +369,7 @@ class TableModel(Stated, BaseEstimator):
         return (labels if (labels == numbers).all() else numbers), there  # some are not labels
 
     def _by_parts(self, answer: Any, frame: Any) -> Any:
-        """Answers for the rows of a data frame, computed some rows at a time."""
+        """Return answers for the rows of a data frame, computed some rows at a time."""
         most = max(1, _CELLS // self.width)
         starts = range(0, len(frame), most)
         parts = [answer(self._prepared(frame.iloc[i : i + most])) for i in starts]
@@ -472,7 +472,7 @@ class TableModel(Stated, BaseEstimator):
 
 
 def _one_each(sample_weight: Any, there: np.ndarray) -> Any:
-    """The weights of the rows that are there."""
+    """Return the weights of the rows that are there."""
     weight = np.asanyarray(sample_weight)  # a mask stays, for the learner to refuse
     if weight.shape != there.shape:
         raise InvalidValueError(
@@ -492,7 +492,7 @@ def _with_rows(frame: Any) -> Any:
 
 
 def _zeros_and_ones(codes: np.ndarray, n_categories: int) -> Any:
-    """A sparse column for each category, with 1 in its rows."""
+    """Return a sparse column for each category, with 1 in its rows."""
     rows = np.flatnonzero((codes >= 0) & (codes < n_categories))
     shape = len(codes), n_categories
     return scipy.sparse.coo_matrix((np.ones(len(rows)), (rows, codes[rows])), shape)

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 
 def composed(text: str) -> str:
-    """Return a string in the form that all its Unicode forms share."""
+    """Return a text in the form that all its Unicode forms share."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def first_forms(texts: Iterable[str]) -> dict[str, str]:
-    """Map the form that all Unicode forms of a string share to the first that occurs."""
+    """Return the first of the forms of each text, by the form that they share."""
     found = dict[str, str]()
     for text in texts:
         found.setdefault(composed(text), text)
@@ -23,7 +23,7 @@ def first_forms(texts: Iterable[str]) -> dict[str, str]:
 
 
 def spelled_as(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return names, each in the form of a known name if there is one."""
+    """Return names, each in the form of a known one if there is one."""
     names, known = list(names), list(known)
     if all(map(str.isascii, names)) and all(map(str.isascii, known)):
         return names
@@ -32,7 +32,7 @@ def spelled_as(names: Iterable[str], known: Iterable[str]) -> list[str]:
 
 
 def why_ambiguous(names: Iterable[str]) -> str | None:
-    """Name two names that differ only in their Unicode form, or return None if no two do."""
+    """Return which two names differ in their Unicode form only; None if no two do."""
     forms = dict[str, str]()
     for name in names:
         other = forms.setdefault(composed(name), name)

@@ -47,7 +47,7 @@ _BITS = 1 - 2**63, 2**63 - 1
 
 
 def kind_of(type_: Any) -> str | None:
-    """The kind of an Arrow type; None for times of day, lists and the like."""
+    """Return the kind of an Arrow type; None for times of day, lists and the like."""
     types = pa.types
     if types.is_dictionary(type_):
         return "category" if kind_of(type_.value_type) else None
@@ -60,7 +60,7 @@ def kind_of(type_: Any) -> str | None:
 
 
 def may_be_category(type_: Any) -> bool:
-    """Whether values of a type may be names. Only lists and the like may not."""
+    """Return whether values of a type may be names. Only lists and the like may not."""
     types, plain = pa.types, plain_type(type_)
     others = (
         types.is_time,
@@ -74,7 +74,7 @@ def may_be_category(type_: Any) -> bool:
 
 
 def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
-    """Whether a column of a type may be read as a kind. Cells of text may still raise an error.
+    """Return whether a type may be read as a kind, although cells of text may still fail.
 
     Numbers may be the digits of dates, if the dates have a format.
     """
@@ -90,7 +90,7 @@ def fits(type_: Any, wanted: str, has_format: bool = False) -> bool:
 
 
 def in_kind(column: Any, kind: str, date_format: str = "", spelling: Spelling = PLAIN) -> Any:
-    """A column with the type of its kind. Times may lose digits below a microsecond.
+    """Return a column with the type of its kind. Times may lose digits below a microsecond.
 
     Raises a CellError for a value that the kind cannot hold.
     """
@@ -119,12 +119,12 @@ def in_kind(column: Any, kind: str, date_format: str = "", spelling: Spelling = 
 
 
 def plain_type(type_: Any) -> Any:
-    """The type of the values of a column."""
+    """Return the type of the values of a column."""
     return type_.value_type if pa.types.is_dictionary(type_) else type_
 
 
 def _categories(column: Any, kind: str) -> Any:
-    """Categories as text. For a model that knows them, values that are not text stay unchanged."""
+    """Return categories as text; a model that knows them gets other values unchanged."""
     _check_times(column, *_YEARS)
     if column.type == pa.time64("ns"):  # Python has microseconds
         column = pc.cast(column, pa.time64("us"))
@@ -160,7 +160,7 @@ def _check_times(column: Any, low: int, high: int) -> None:
 
 
 def _texts(column: Any) -> Any:
-    """Categories as text, spelled like categories of data frames."""
+    """Return categories as text, spelled like categories of data frames."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = encoded.dictionary.to_pylist()
     if pa.types.is_floating(encoded.dictionary.type):  # short floats keep their type

@@ -43,7 +43,7 @@ _POOL = 10
 
 
 def known_as(values: Iterable[Any], known: Collection[str]) -> list[str]:
-    """The category of each value: a known one, or the value's own text if it is new.
+    """Return the category of each value: a known one, or the value's own text if it is new.
 
     ``known`` is a set, or a dictionary whose keys are texts. Unicode forms of a text are one. If
     two known texts have the same meaning, texts are names: each one means only itself. Raises a
@@ -75,7 +75,7 @@ def known_as(values: Iterable[Any], known: Collection[str]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _meanings(known: tuple[str, ...]) -> tuple[dict[Hashable, list[str]], bool]:
-    """The texts that mean a number or a time, by their meaning; whether all meanings differ."""
+    """Return texts that mean numbers or times, by meaning, and whether all meanings differ."""
     meant = defaultdict(list)
     for text in known:
         if not isinstance(meaning := _meaning(text), str):
@@ -84,7 +84,7 @@ def _meanings(known: tuple[str, ...]) -> tuple[dict[Hashable, list[str]], bool]:
 
 
 def _meaning(text: str) -> Hashable:
-    """The number or the time that a text means. A name means itself.
+    """Return the number or the time that a text means. A name means itself.
 
     Truth values are the numbers 1 and 0, and a day is its midnight.
     """
@@ -107,7 +107,7 @@ def _meaning(text: str) -> Hashable:
 
 
 def coded(column: Column, known: dict[str, int]) -> tuple[np.ndarray, dict[str, int]]:
-    """The code of each value, -1 if it is missing; and how often each category occurs.
+    """Return the code of each value, -1 if it is missing; and how often each category occurs.
 
     Known categories have the codes 0, 1, ..., and new ones get the next codes. A text such as NA is
     a missing value, unless it is a known category.
@@ -142,7 +142,7 @@ def naming(where: str, column: Column) -> Iterator[None]:
 
 
 def all_or_most(n_such: int, n: int) -> str | None:
-    """How many of n values are such, if that deserves a warning: all of a few, most of many."""
+    """Return how many of n values are such, if all of a few are, or most of many; else None."""
     if n_such == n >= _FEW:
         return "all"
     return f"{n_such:,} of {n:,}" if n >= _MANY and 2 * n_such > n else None
@@ -180,7 +180,7 @@ def warn_of_new(owner: str, name: Any, counts: dict[str, int], known: Collection
 
 
 def without_rare(counts: dict[str, int]) -> tuple[list[str], int]:
-    """The categories that are told apart, and how many values the others have.
+    """Return the categories that are told apart, and how many values the others have.
 
     ``counts`` says how often each category occurs in the first batch; never, if its type declares
     it only. A few rare categories are told apart as well: they hardly matter.
@@ -205,6 +205,6 @@ def warn_of_names(owner: str, name: Any, n_rare: int, n_rows: int) -> None:
 
 
 def _is_of_another_kind(new: list[str], known: Collection[str]) -> bool:
-    """Whether new categories are numbers or times, and no known category is of their kind."""
+    """Return whether new categories are numbers or times of a kind that no known one has."""
     kinds = {type(meaning) for meaning in _meanings(tuple(known))[0]}
     return {type(_meaning(text)) for text in new}.isdisjoint({*kinds, str})

@@ -126,7 +126,7 @@ class TableEncoder(Stated):
         return np.array([0 if codes is None else len(codes) + 2 for codes in self.codes], dtype=int)
 
     def __call__(self, owner: str, X: Any) -> Any:
-        """X as a data frame of float64; an array unchanged, if all columns are numbers.
+        """Return X as a data frame of float64; an array unchanged, if all columns are numbers.
 
         Another array has the columns of the first batch by their places. Numbers are days where
         there were times, and values of any type are categories where there were categories.
@@ -148,7 +148,7 @@ class TableEncoder(Stated):
         return self._matrix(owner, columns, len(X)) if len(columns) == len(self.kinds) else X
 
     def _matrix(self, owner: str, columns: list[Column], n_rows: int) -> np.ndarray:
-        """Columns as float64, with codes for categories."""
+        """Return columns as float64, with codes for categories."""
         matrix = np.empty((n_rows, len(columns)))
         read = zip(self.kinds, self.codes, self.spellings, columns, strict=True)
         for j, (kind, codes, spelling, column) in enumerate(read):
@@ -173,13 +173,13 @@ class TableEncoder(Stated):
                     self.origins[j] = np.quantile(known, 0.5, method="lower")
 
     def relative(self, X: Any) -> Any:
-        """Rows, with the origins subtracted."""
+        """Return rows with the origins subtracted."""
         if not self.origins.any():
             return X
         return X - to_device_of(X, self.origins)
 
     def same_as(self, other: TableEncoder) -> bool:
-        """Whether another encoder makes the same numbers of the same table."""
+        """Return whether another encoder makes the same numbers of the same table."""
         return (
             self.kinds == other.kinds
             and self.codes == other.codes
@@ -228,7 +228,7 @@ def _read(owner: str, column: Column) -> _Read:
 
 
 def _origin(owner: str, column: Column, numbers: np.ndarray | None, spelling: Spelling) -> int:
-    """The median of whole numbers, if double precision would round some of them; else 0."""
+    """Return the median of whole numbers, if double precision would round some of them; else 0."""
     numbers = _numbers(owner, column, NUMBERS, spelling) if numbers is None else numbers
     if not (np.abs(numbers) >= _EXACT).any():
         return 0
@@ -280,7 +280,7 @@ def _converted(column: Column, kind: str) -> str:
 
 
 def _coded(owner: str, column: Column, codes: dict[str, int], pooled: bool) -> np.ndarray:
-    """The codes of a column of categories. Warns if all or most of its values are new.
+    """Return the codes of a column of categories. Warns if all or most of its values are new.
 
     If the first batch had ``pooled`` values, which count as new, learners know new ones.
     """

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def as_text(value: Any) -> str:
-    """The text of a category: 7 for 7.0, true for True, 2026-01-31 for that day's midnight.
+    """Return the text of a category: 7 for 7.0, true for True, 2026-01-31 for that day's midnight.
 
     Raises a ValueError for bytes that are not text, and for a float that may be several numbers.
     """
@@ -49,7 +49,7 @@ def _of_bytes(value: bytes) -> str:
 
 
 def _of_decimal(value: Decimal) -> str:
-    """The text of the float with this value; if there is none, all digits without final zeros."""
+    """Return the text of the float with this value, or all digits without final zeros."""
     if not value.is_finite():
         return str(value)
     if value == value.to_integral_value():

@@ -17,12 +17,12 @@ from trickless.tables.kinds import OBJECTS, TIMES, kind_of_time
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a data frame."""
+    """Return whether X is a data frame."""
     return hasattr(X, "get_column") or (hasattr(X, "iloc") and hasattr(X, "columns"))
 
 
 def numbers_of(frame: Any) -> np.ndarray | None:
-    """A data frame as float64, if its types say that it holds only numbers and truth values.
+    """Return a data frame as float64, if its types say that it holds only numbers and Booleans.
 
     None for other data frames, and for libraries whose frames are read column by column.
     """
@@ -35,7 +35,7 @@ def numbers_of(frame: Any) -> np.ndarray | None:
 
 
 def with_names_as_text(frame: Any, known: Iterable[str] = ()) -> Any:
-    """A data frame whose column names are text, as in files, and spelled like known ones."""
+    """Return a data frame whose column names are text, as in files, and spelled like known ones."""
     before = list(frame.columns)
     names = spelled_as(map(str, before), known)
     if names == before and all(type(name) is str for name in before):
@@ -48,12 +48,12 @@ def with_names_as_text(frame: Any, known: Iterable[str] = ()) -> Any:
 
 
 def is_numbered(frame: Any) -> bool:
-    """Whether the columns are named 0, 1, ..., as in a data frame made of an array."""
+    """Return whether the columns are named 0, 1, ..., as in a data frame made of an array."""
     return list(map(str, frame.columns)) == [str(j) for j in range(frame.shape[1])]
 
 
 def unnamed(frame: Any) -> Any:
-    """A data frame with columns named 0, 1, ...; an array, where names must be text."""
+    """Return a data frame with columns named 0, 1, ...; an array, where names must be text."""
     if not hasattr(frame, "iloc"):
         return frame.to_numpy()
     frame = frame.copy(deep=False)
@@ -62,7 +62,7 @@ def unnamed(frame: Any) -> Any:
 
 
 def with_times_as_days(frame: Any) -> Any:
-    """A data frame whose columns of times are numbers of days, whatever their type and unit."""
+    """Return a data frame whose times are numbers of days, whatever their type and unit."""
     if all(getattr(dtype, "kind", "O") in "biuf" for dtype in frame.dtypes):
         return frame
     columns = columns_of(frame)
@@ -90,19 +90,19 @@ def _kind_of_times(column: Column) -> str:
 
 
 def frame_like(frame: Any, matrix: np.ndarray) -> Any:
-    """A data frame of these numbers, with the column names of another data frame."""
+    """Return a data frame of these numbers, with the column names of another data frame."""
     if hasattr(frame, "iloc"):
         return type(frame)(matrix, columns=frame.columns, index=frame.index)
     return type(frame)(matrix, schema=list(frame.columns))
 
 
 def picked(frame: Any, rows: np.ndarray) -> Any:
-    """The rows of a data frame with these numbers, in this order."""
+    """Return the rows of a data frame with these numbers, in this order."""
     return frame.iloc[rows] if hasattr(frame, "iloc") else frame[rows]
 
 
 def stacked(frames: list[Any]) -> Any:
-    """Data frames of one library with the same columns, one below the other.
+    """Return data frames of one library with the same columns, one below the other.
 
     A column of categories gets the categories of all frames, whatever each type declares.
     """
@@ -125,7 +125,7 @@ def stacked(frames: list[Any]) -> Any:
 
 
 def frame_of(X: Any, known: Iterable[str] = ()) -> Any:
-    """A pandas data frame whose column names are text. Integers keep all their digits.
+    """Return a pandas data frame whose column names are text. Integers keep all their digits.
 
     Names are spelled like ``known`` ones that have another Unicode form.
     """
@@ -161,7 +161,7 @@ def frame_of(X: Any, known: Iterable[str] = ()) -> Any:
 
 
 def column_of(frame: Any, name: str) -> Any:
-    """The one column with a name."""
+    """Return the one column with a name."""
     if name not in frame.columns:
         remedy = (
             "call X.reset_index(), which makes columns of its index"

@@ -25,12 +25,12 @@ _TIME = re.compile(
 
 
 def is_finer(text: str) -> bool:
-    """Whether a time in text has digits below a microsecond."""
+    """Return whether a time in text has digits below a microsecond."""
     return re.search(r"\.\d{6}\d*[1-9]", text) is not None
 
 
 def number_of(text: str) -> float | bool | None:
-    """The number or the truth value that a text spells; None if it spells neither."""
+    """Return the number or the truth value that a text spells; None if it spells neither."""
     bare = text.strip()
     if (truth := _TRUTH.get(bare.lower())) is not None:
         return truth
@@ -38,7 +38,7 @@ def number_of(text: str) -> float | bool | None:
 
 
 def time_of(text: str, date_format: str = "") -> datetime | None:
-    """The time that a text spells, to the microsecond; None if it spells none.
+    """Return the time that a text spells, to the microsecond; None if it spells none.
 
     It is written as 2026-01-31, with or without a time of day. A month such as 2026-01 is its first
     day. A ``date_format`` has the codes of ``datetime.strptime``, and replaces both.
@@ -63,12 +63,12 @@ def time_of(text: str, date_format: str = "") -> datetime | None:
 
 
 def has_zone(date_format: str) -> bool:
-    """Whether dates in a format have a time zone."""
+    """Return whether dates in a format have a time zone."""
     return "%z" in date_format.replace("%%", "")
 
 
 def why_no_date_format(date_format: str) -> str | None:
-    """Why no dates can be read by a format; None if they can."""
+    """Return why no dates can be read by a format; None if they can."""
     if "%" not in date_format:
         return "it has no code such as %d, %m or %Y"
     if "%Z" in date_format.replace("%%", ""):

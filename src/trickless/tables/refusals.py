@@ -23,7 +23,7 @@ _WITHOUT_TYPE = _INFINITY, _NAN, "contains None", "contains <NA>", "contains NaT
 
 
 def why_no_table(X: Any) -> str | None:
-    """Why X is not a table of numbers, with a remedy; None if it is one."""
+    """Return why X is not a table of numbers, with a remedy; None if it is one."""
     if (why := why_no_frame(X)) is not None:
         return why
     if is_frame(X):
@@ -43,7 +43,7 @@ def why_no_table(X: Any) -> str | None:
 
 
 def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
-    """Which column of X does not hold finite numbers, with a remedy; None if all do."""
+    """Return which column of X does not hold finite numbers, with a remedy; None if all do."""
     if (found := why_no_frame(X, name)) is not None:
         return found
     for column, why in (_refused_of_frame if is_frame(X) else _refused_of_array)(X):
@@ -58,7 +58,7 @@ def why_no_numbers(X: Any, remedy: str, name: str = "X") -> str | None:
 
 
 def why_no_frame(X: Any, name: str = "X") -> str | None:
-    """How to convert a table of another library, or of records; None if X is not one."""
+    """Return how to convert a table of another library, or of records; None if X is not one."""
     if is_frame(X):
         return None
     is_sparse = scipy.sparse.issparse(X)  # of which one kind is a dictionary
@@ -81,7 +81,7 @@ def why_no_frame(X: Any, name: str = "X") -> str | None:
 
 
 def _refused_of_frame(frame: Any, missing: bool = True) -> Iterator[tuple[Any, str]]:
-    """Columns of a data frame that do not hold finite numbers, and what they hold."""
+    """Return columns of a data frame that do not hold finite numbers, and what they hold."""
     plain = NUMBERS, TRUTH, OBJECTS
     for column in columns_of(frame):
         objects = list(column.column) if column.holds == OBJECTS else []
@@ -94,7 +94,7 @@ def _refused_of_frame(frame: Any, missing: bool = True) -> Iterator[tuple[Any, s
 
 
 def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
-    """The same for an array, a list of rows or a sparse matrix. Other objects give nothing."""
+    """Return the same for an array, a list of rows or a sparse matrix; nothing for others."""
     columns: Iterable[Any]
     if getattr(X, "ndim", 2) != 2:
         return
@@ -116,14 +116,14 @@ def _refused_of_array(X: Any) -> Iterator[tuple[int, str]]:
 
 
 def _suspects(column: np.ndarray) -> Iterable[Any]:
-    """Values of a column that may not be finite numbers."""
+    """Return values of a column that may not be finite numbers."""
     if column.dtype.kind in "fc":
         return column[~np.isfinite(column)][:1].tolist()
     return column.tolist() if column.dtype.kind in "OSUT" else ()
 
 
 def why_no_number(value: Any) -> str | None:
-    """What a message says of this value; None if it is a finite number, or too large for one."""
+    """Return what a message says of a value; None for a finite number, or one too large."""
     if is_missing(value):
         is_nan = isinstance(value, Number) and not isinstance(value, np.timedelta64)
         return _NAN if is_nan else f"contains {value}"

@@ -125,7 +125,7 @@ class _Parts(NamedTuple):
 
 
 def _parts(text: str) -> _Parts | None:
-    """The sign, the unit and the digits of a text; None if it is no number."""
+    """Return the sign, the unit and the digits of a text; None if it is no number."""
     found = _FORM.fullmatch(_MARKS.sub("", text).strip().translate(_PLAIN))
     if found is None:
         return None
@@ -138,7 +138,7 @@ def _parts(text: str) -> _Parts | None:
 
 
 def _value(body: str, spelling: Spelling) -> float | int | None:
-    """The number that digits and separators spell; None if they spell none."""
+    """Return the number that digits and separators spell; None if they spell none."""
     decimal, thousands = map(re.escape, (spelling.decimal, spelling.thousands))
     whole = _WHOLE if not thousands else rf"(?:{_GROUPS}|\d{{1,3}}(?:{thousands}\d{{3}})+|\d+)"
     if not re.fullmatch(rf"(?:{whole}(?:{decimal}\d*)?|{decimal}\d+){_EXPONENT}", body):
@@ -151,7 +151,7 @@ def _value(body: str, spelling: Spelling) -> float | int | None:
 
 
 def read_number(text: str, spelling: Spelling = PLAIN) -> float | int | bool | None:
-    """The number or truth value that a text spells in a column; None if it spells neither.
+    """Return the number or Boolean that a text spells in a column; None if it spells neither.
 
     Texts such as NA spell NaN.
     """
@@ -170,7 +170,7 @@ def read_number(text: str, spelling: Spelling = PLAIN) -> float | int | bool | N
 
 
 def _exactly(text: str, value: float | bool) -> float | int | bool:
-    """A whole number in digits, as an integer."""
+    """Return an integer that is written in digits as an integer."""
     try:
         return value if isinstance(value, bool) else int(text)
     except ValueError:
@@ -178,7 +178,7 @@ def _exactly(text: str, value: float | bool) -> float | int | bool:
 
 
 def spelling_of(texts: Iterable[str]) -> Spelling | None:
-    """How all these texts spell numbers, or truth values; None if they are names, or doubtful."""
+    """Return how all texts spell numbers or Booleans; None if they are names, or doubtful."""
     known = [bare for text in texts if (bare := text.strip()) not in MISSING]
     if not known or not all(number_of(text) is not None or _parts(text) for text in known[:_FEW]):
         return None
@@ -201,7 +201,7 @@ def spelling_of(texts: Iterable[str]) -> Spelling | None:
 
 
 def _is_code(value: float | bool | None) -> bool:
-    """Whether this is no number, or a whole one that double precision may not hold."""
+    """Return whether this is no number, or a whole one that double precision may not hold."""
     return value is None or (type(value) is int and abs(value) >= _EXACT)
 
 
@@ -219,7 +219,7 @@ def _of_parts(parts: list[Any]) -> Spelling | None:
 
 
 def _signs_of(bodies: Collection[str]) -> tuple[str, str] | None:
-    """The decimal sign, and what separates thousands; None if these are not certain."""
+    """Return the decimal sign, and what separates thousands; None if these are not certain."""
     if not any("," in body for body in bodies) and _all_read(bodies, PLAIN):
         return ".", ""
     fits = {point: _all_read(bodies, Spelling(point, comma)) for point, comma in (".,", ",.")}
@@ -236,7 +236,7 @@ def _all_read(bodies: Collection[str], spelling: Spelling) -> bool:
 
 
 def _is_proof(bodies: Collection[str], point: str) -> bool:
-    """Whether some number shows which sign is the decimal one.
+    """Return whether some number shows which sign is the decimal one.
 
     It has both signs, or a sign twice, or a sign that cannot separate thousands. Or the signs begin
     at four digits, and all smaller numbers have none.
@@ -252,10 +252,10 @@ def _is_proof(bodies: Collection[str], point: str) -> bool:
 
 
 def doubtful_text(texts: Collection[str]) -> tuple[str, bool] | None:
-    """A text of a column that is almost entirely numbers or dates, but cannot be read as such.
+    """Return a text that keeps a column from being read as numbers or dates; None for names.
 
-    Also says whether it is the exception: other texts look like numbers or dates, and it does not.
-    None if the texts are names.
+    Also return whether the text is an exception: the others look like numbers or dates, and it does
+    not.
     """
     known = [bare for text in texts if (bare := text.strip()) not in MISSING]
     if not known or sum(map(_looks, known[:_FEW])) * 2 < len(known[:_FEW]):
@@ -282,7 +282,7 @@ def doubtful_text(texts: Collection[str]) -> tuple[str, bool] | None:
 
 
 def _looks(text: str) -> bool:
-    """Whether a text looks like a number or a date."""
+    """Return whether a text looks like a number or a date."""
     if _DATE.fullmatch(text) or _is_marked(text):
         return True
     parts = _parts(text)
@@ -294,12 +294,12 @@ def _looks(text: str) -> bool:
 
 
 def _is_marked(text: str) -> bool:
-    """Whether a text is a date in words, a time of day, or a number in marks."""
+    """Return whether a text is a date in words, a time of day, or a number in marks."""
     return bool(_CALENDAR.fullmatch(text) or _MARKED.fullmatch(text))
 
 
 def _are_codes(texts: Collection[str]) -> bool:
-    """Whether texts are whole numbers of one length, in groups, or with one of few letters."""
+    """Return whether texts are integers of one length, in groups, or with one of few letters."""
     found = [_parts(text) for text in texts]
     if not all(found) or any(part.in_brackets for part in found if part):
         return False
@@ -308,7 +308,7 @@ def _are_codes(texts: Collection[str]) -> bool:
 
 
 def _example(others: list[str], alike: Collection[str], units: Counter[str]) -> tuple[str, bool]:
-    """The exception; if there is none, the first text that is not a plain number."""
+    """Return the exception; if there is none, the first text that is not a plain number."""
     if others:
         return others[0], True
     odd = sorted(text for text in alike if number_of(text) is None)
@@ -330,6 +330,6 @@ def why_doubtful(texts: Collection[str]) -> str | None:
 
 
 def are_times(texts: Iterable[str]) -> bool:
-    """Whether all texts, and at least one, are times such as 2026-01-31 10:30 or 2026-01."""
+    """Return whether all texts, and at least one, are times such as 2026-01-31 10:30 or 2026-01."""
     known = [text for text in texts if text.strip() not in MISSING]
     return bool(known) and all(time_of(text) is not None for text in known)
