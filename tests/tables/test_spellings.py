@@ -199,3 +199,12 @@ def test_a_stream_whose_batches_are_text_and_numbers_in_turn():
         expected.partial_fit(batch, y[part])
         model.partial_fit(batch.astype(str) if i % 2 else batch, y[part])
     np.testing.assert_array_equal(model.predict(numbers), expected.predict(numbers))
+
+
+def test_text_that_spells_truth_beside_other_numbers_is_not_a_number():
+    for values, kind in (([1, 0, "true"], "numbers"), ([1, 2, "true"], "categories")):
+        frame = pd.DataFrame({"a": pd.Series(values, dtype=object)})
+        assert TableEncoder("me", frame).kinds == [kind]
+    encoder = TableEncoder("me", pd.DataFrame({"a": [1.0, 2.0]}))
+    with pytest.raises(ValueError, match=r"'a' of X held numbers.* truth values and 3.*Remedy"):
+        encoder("me", pd.DataFrame({"a": ["true", "3"]}))

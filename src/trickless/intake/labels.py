@@ -70,8 +70,9 @@ class Labels(Targets):
     def matrix(self, y: np.ndarray, stream: bool = True) -> np.ndarray:
         """Return labels as ±1 targets, shape (n_rows, n_outputs), of a stream or of a fit."""
         self.check_shape(y)
-        found = distinct(self.owner, "y", y)
-        unknown = found[positions(self.classes, found) < 0].tolist()
+        distinct(self.owner, "y", y)  # checks that they can be labels
+        index = positions(self.classes, y)
+        unknown = one_form(np.unique(y.ravel()[index < 0])).tolist() if (index < 0).any() else []
         if unknown:
             remedy = "pass classes= with all labels to the first call of partial_fit"
             if not stream:
@@ -81,7 +82,6 @@ class Labels(Targets):
                 f"classes {self.classes.tolist()} fixed by the first batch",
                 remedy,
             )
-        index = positions(self.classes, y)
         if len(self.classes) == 2:
             return np.where(index == 1, 1.0, -1.0)[:, None]
         return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)

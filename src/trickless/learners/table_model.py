@@ -37,10 +37,6 @@ _CELLS = 2**22
 _LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
-def _has_probabilities(model: TableModel) -> bool:
-    return hasattr(model.learner, "predict_proba")
-
-
 class TableModel(Stated, BaseEstimator):
     """A learner with a description of its table. It takes data frames, and finds columns by name.
 
@@ -145,8 +141,7 @@ class TableModel(Stated, BaseEstimator):
     @property
     def classes_(self) -> np.ndarray:
         """The class labels, in the order of the columns of :meth:`predict_proba`."""
-        labels: np.ndarray = self.learner.classes_
-        return labels
+        return self.learner.classes_
 
     @property
     def feature_names_in_(self) -> np.ndarray:
@@ -186,9 +181,9 @@ class TableModel(Stated, BaseEstimator):
             If a weight is missing, infinite or negative, or if the learner takes no weights.
         """
         frame, targets, there = self._with_target(X, y)
-        rows = _with_rows(frame[there])
-        weights = self._weights(self.learner.fit, frame, there, sample_weight)
-        self.learner.fit(self._prepared(rows, declare=True), targets, **weights)
+        options = self._weights(self.learner.fit, frame, there, sample_weight)
+        rows = self._prepared(_with_rows(frame[there]), declare=True)
+        self.learner.fit(rows, targets, **options)
         return self
 
     def compact(self, *, error_bars: bool = True) -> TableModel:
@@ -268,9 +263,9 @@ class TableModel(Stated, BaseEstimator):
                     "ShrinkingGradientRegressor has return_standard_error",
                 )
         predict = partial(snapshot(self.learner).predict, **options)
-        return self._by_parts(predict, _with_rows(self._frame(X)))
+        return self._by_parts(predict, X)
 
-    @available_if(_has_probabilities)
+    @available_if(lambda model: hasattr(model.learner, "predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probabilities of the classes, where the learner has them.
 
@@ -284,10 +279,7 @@ class TableModel(Stated, BaseEstimator):
         array of shape (n_rows, n_classes)
             Columns are in the order of ``classes_``.
         """
-        answers: np.ndarray = self._by_parts(
-            snapshot(self.learner).predict_proba, _with_rows(self._frame(X))
-        )
-        return answers
+        return self._by_parts(snapshot(self.learner).predict_proba, X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy, or R² for regression, on the rows with a target.
@@ -368,8 +360,9 @@ class TableModel(Stated, BaseEstimator):
         labels = numbers.astype(self.classes.dtype)
         return (labels if (labels == numbers).all() else numbers), there  # some are not labels
 
-    def _by_parts(self, answer: Any, frame: Any) -> Any:
-        """Return answers for the rows of a data frame, computed some rows at a time."""
+    def _by_parts(self, answer: Callable[[Any], Any], X: Any) -> Any:
+        """Return answers for all rows, computed some rows at a time."""
+        frame = _with_rows(self._frame(X))
         most = max(1, _CELLS // self.width)
         starts = range(0, len(frame), most)
         parts = [answer(self._prepared(frame.iloc[i : i + most])) for i in starts]

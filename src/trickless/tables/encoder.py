@@ -81,16 +81,16 @@ class TableEncoder(Stated):
             for (_, counts, _), (kept, _) in zip(read, pools, strict=True)
         ]
         self.pooled = {j: n for j, (_, n) in enumerate(pools) if n}
-        self.whole = {
-            j: origin
-            for j, column in enumerate(columns)
-            if self.kinds[j] == NUMBERS
-            and (
-                origin := _origin(
-                    owner, column, None if numbers is None else numbers[:, j], self.spellings[j]
+        self.whole = {}
+        for j, (kind, _, spelling) in enumerate(read):
+            if kind == NUMBERS:
+                found = (
+                    _numbers(owner, columns[j], kind, spelling)
+                    if numbers is None
+                    else numbers[:, j]
                 )
-            )
-        }
+                if origin := _origin(columns[j], found):
+                    self.whole[j] = origin
         self.origins = np.zeros(len(read))
 
     def warn_of_names(self, owner: str, frame: Any) -> None:
@@ -227,9 +227,8 @@ def _read(owner: str, column: Column) -> _Read:
     return CATEGORIES, counts, PLAIN
 
 
-def _origin(owner: str, column: Column, numbers: np.ndarray | None, spelling: Spelling) -> int:
-    """Return the median of whole numbers, if double precision would round some of them; else 0."""
-    numbers = _numbers(owner, column, NUMBERS, spelling) if numbers is None else numbers
+def _origin(column: Column, numbers: np.ndarray) -> int:
+    """Return the median of integers if double precision would round some of them, else 0."""
     if not (np.abs(numbers) >= _EXACT).any():
         return 0
     values = [v for v in column.places()[1] if isinstance(v, Integral | Decimal) and v != float(v)]
