@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse
 
 from trickless.arrays.missing import is_masked, missing, unmasked
+from trickless.arrays.places import HOST, place_of
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons.patches import for_images
 from trickless.rules import shown
 from trickless.tables.frames import is_frame
@@ -91,9 +93,9 @@ def in_microseconds(owner: str, source: str, labels: Any) -> Any:
         return labels
     micro = labels.astype(f"{kind}8[us]")
     if (micro != labels).any():
-        raise ValueError(
-            f"{owner}: {source} holds times with nanoseconds, which cannot be labels. Remedy: "
-            "labels that are text, such as numpy.asarray(y).astype(str)."
+        raise InvalidValueError(
+            f"{owner}: {source} holds times with nanoseconds, which cannot be labels",
+            "labels that are text, such as numpy.asarray(y).astype(str)",
         )
     return micro
 
@@ -121,19 +123,20 @@ def check_shape(owner: str, X: Any, n_features: int | None) -> None:
     """Check the dimensions of rows that have a shape, and their columns unless they are named."""
     shape = tuple(getattr(X, "shape", ()))
     if len(shape) > 2:
-        raise ValueError(
-            f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and columns. "
-            f"Remedy: {for_images('X', shape)}."
+        raise InvalidValueError(
+            f"{owner}: X has the shape {shape}, but it must have two dimensions, rows and columns",
+            f"{for_images('X', shape)}",
         )
     if n_features is None and shape[1:] == (0,):
-        raise ValueError(
-            f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required. "
-            "Remedy: pass at least one column."
+        raise InvalidValueError(
+            f"{owner}: X has 0 feature(s) (shape={shape}) while a minimum of 1 is required",
+            "pass at least one column",
         )
     if n_features is not None and len(shape) == 2 and shape[1] != n_features and not is_frame(X):
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: X has {shape[1]} features, but {owner} is expecting {n_features} features "
-            "as input. Remedy: pass the columns that the model was fitted to, in the same order."
+            "as input",
+            "pass the columns that the model was fitted to, in the same order",
         )
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from trickless.arrays.missing import missing, unmasked
 from trickless.arrays.stated import check_array, check_count, check_is, check_same
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.intake.given import exactly, in_microseconds, integers
 from trickless.intake.targets import Targets
 from trickless.intake.weights import check_range

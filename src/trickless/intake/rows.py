@@ -25,6 +25,7 @@ from trickless.neurons import Inputs, Neurons
 from trickless.neurons.forms import why_ambiguous
 from trickless.neurons.patches import for_images
 from trickless.rules import with_remedies
+from trickless.tables.categories import warn_of_missing
 from trickless.tables.encoder import TableEncoder
 from trickless.tables.frames import (
     is_frame,

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from trickless.arrays.missing import missing, unmasked
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.tables.kinds import holds_times
 
 #: The range of weights above 0; sums of their squares, times squares of targets, stay in range.

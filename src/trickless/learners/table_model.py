@@ -21,7 +21,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from trickless.arrays.stated import Stated, check_count, check_is, check_list, check_same
-from trickless.arrays.states import TrainingLock, snapshot
+from trickless.arrays.states import snapshot, training_lock
+from trickless.errors import InvalidValueError
 from trickless.neurons import Neurons, make_neurons
 from trickless.neurons.histograms import Histograms
 from trickless.tables.categories import warn_of_names, warn_of_new, without_rare
@@ -228,7 +229,7 @@ class TableModel(Stated, BaseEstimator):
         if self.classes is not None:
             options["classes"] = self.classes
         if there.any():
-            with TrainingLock(self.learner):  # no other thread starts the learner in the meantime
+            with training_lock(self.learner):  # no other thread starts the learner in the meantime
                 is_first = not self.learner.__sklearn_is_fitted__()
                 rows = self._prepared(frame[there], declare=is_first)
                 self.learner.partial_fit(rows, targets, **options)

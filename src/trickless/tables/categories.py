@@ -134,10 +134,10 @@ def naming(where: str, column: Column) -> Iterator[None]:
     except ValueError as error:
         raise ValueError(f"{where}: {error}.") from error
     except (TypeError, NotImplementedError) as error:  # the latter of Arrow
-        raise ValueError(
+        raise InvalidValueError(
             f"{where} has the type {column.dtype}, and holds objects that cannot be categories: "
-            f"{error}. Remedy: put one number, truth value, time or text in each cell; or leave "
-            "the column out."
+            f"{error}",
+            "put one number, truth value, time or text in each cell; or leave the column out",
         ) from error
 
 

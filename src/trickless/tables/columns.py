@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from trickless.errors import InvalidValueError
 from trickless.tables.format_text import as_text
 from trickless.tables.kinds import (
     DATES,
@@ -293,9 +294,9 @@ class PolarsColumn(Column):
         """Refuse times that would lose their nanoseconds as Python objects."""
         has_some = self._kind == "Time" or getattr(self.dtype, "time_unit", "") == "ns"
         if has_some and (self.column.cast(int) % _NANOSECONDS != 0).any():
-            raise ValueError(
-                "times with nanoseconds cannot be categories, since Python's times have none. "
-                "Remedy: store them as text or in microseconds"
+            raise InvalidValueError(
+                "times with nanoseconds cannot be categories, since Python's times have none",
+                "store them as text or in microseconds",
             )
 
     def of_type(self) -> np.ndarray:

@@ -10,9 +10,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from array_api_compat import device
 
-from trickless.arrays.namespaces import namespace, on_host
+from trickless.arrays.places import to_device_of
 from trickless.arrays.stated import (
     Stated,
     check_array,
@@ -199,8 +198,8 @@ def _read(owner: str, column: Column) -> _Read:
         if not column.holds:
             raise InvalidValueError(
                 f"{owner}: column {column.name!r} of X has the type {column.dtype}, which is not "
-                "numbers, truth values, times, text or categories. Remedy: put one number, truth "
-                "value, time or text in each cell; or leave the column out."
+                "numbers, truth values, times, text or categories",
+                "put one number, truth value, time or text in each cell; or leave the column out",
             )
         return (NUMBERS if column.holds == TRUTH else column.holds), None, PLAIN
     with naming(f"{owner}: column {column.name!r} of X", column):
@@ -261,10 +260,10 @@ def _numbers(
         why = f": {error}" if str(error) else ""
         if error.value is not None and column.holds == OBJECTS:
             why = f", and {shown(error.value)} is not one of the {kind}"
-        raise ValueError(
+        raise InvalidValueError(
             f"{owner}: column {column.name!r} of X held {kind} in the first batch, but now has "
-            f"the type {column.dtype}{why}. Remedy: pass the same types in every batch"
-            f"{_converted(column, kind)}."
+            f"the type {column.dtype}{why}",
+            f"pass the same types in every batch{_converted(column, kind)}",
         ) from error
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from trickless.errors import InvalidValueError
+
 
 def as_text(value: Any) -> str:
     """Return the text of a category: 7 for 7.0, true for True, 2026-01-31 for that day's midnight.
@@ -43,8 +45,9 @@ def _of_bytes(value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"the category {value[:40]!r} is bytes that are not valid UTF-8. Remedy: decode them"
+        raise InvalidValueError(
+            f"the category {value[:40]!r} is bytes that are not valid UTF-8",
+            "decode them",
         ) from error
 
 
@@ -65,9 +68,10 @@ def _of_float(value: Any) -> str:
         return str(value)
     exact = 2 ** (np.finfo(type(value)).nmant + 1)
     if abs(number) >= exact:
-        raise ValueError(
+        raise InvalidValueError(
             f"the category {value!r} is a float of {exact:,} or more, which may be one of several "
-            "whole numbers. Remedy: store such categories as integers or text"
+            "whole numbers",
+            "store such categories as integers or text",
         )
     return str(int(number))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.errors import InvalidValueError
+from trickless.errors import InvalidTypeError, InvalidValueError
 from trickless.neurons.forms import spelled_as
 from trickless.tables.columns import Column, columns_of
 from trickless.tables.kinds import OBJECTS, TIMES, kind_of_time
@@ -146,16 +146,16 @@ def frame_of(X: Any, known: Iterable[str] = ()) -> Any:
         try:
             X = X.to_pandas(types_mapper=exact, ignore_metadata=True)
         except pyarrow.ArrowInvalid as error:
-            raise ValueError(
-                f"TableModel: pandas cannot convert X: {error}. Remedy: store times of day in "
-                "microseconds, or as text."
+            raise InvalidValueError(
+                f"TableModel: pandas cannot convert X: {error}",
+                "store times of day in microseconds, or as text",
             ) from error
     elif hasattr(X, "to_pandas"):
         X = X.to_pandas()
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
-        raise TypeError(
-            f"TableModel: X is a {type(X).__name__}, but the model finds columns by name. Remedy: "
-            "pass a pandas data frame, or an object with a method to_pandas."
+        raise InvalidTypeError(
+            f"TableModel: X is a {type(X).__name__}, but the model finds columns by name",
+            "pass a pandas data frame, or an object with a method to_pandas",
         )
     return with_names_as_text(X, known)
 
@@ -169,10 +169,14 @@ def column_of(frame: Any, name: str) -> Any:
             else "pass the columns of the table that the model was fitted to. X has "
             f"{list(frame.columns)[:10]}"
         )
-        raise ValueError(f"TableModel: X has no column {name!r}. Remedy: {remedy}.")
+        raise InvalidValueError(
+            f"TableModel: X has no column {name!r}",
+            remedy,
+        )
     column = frame[name]
     if column.ndim > 1:
-        raise ValueError(
-            f"TableModel: X has {column.shape[1]} columns {name!r}. Remedy: keep one of them."
+        raise InvalidValueError(
+            f"TableModel: X has {column.shape[1]} columns {name!r}",
+            "keep one of them",
         )
     return column

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trickless.arrays.stated import check_is, check_list, check_number, check_same
+from trickless.errors import InvalidValueError
 from trickless.rules import shown
 from trickless.tables.categories import coded, naming
 from trickless.tables.columns import OtherKindError, PandasColumn
@@ -106,16 +107,17 @@ def read_numbers(about: TableColumn, frame: Any) -> np.ndarray:
         numbers = column.read(_HOLDS[about.kind], about.spelling or PLAIN, about.date_format)
     except OtherKindError as error:
         why = str(error) if error.value is None else f"found {shown(error.value)}"
-        raise ValueError(
+        raise InvalidValueError(
             f"TableModel: column {about.name!r} has the type {column.dtype}, but the model was "
-            f"fitted to {_HOLDS[about.kind]}: {why}. Remedy: {_remedy(about, error.found)}."
+            f"fitted to {_HOLDS[about.kind]}: {why}",
+            _remedy(about, error.found),
         ) from error
     if len(wrong := np.flatnonzero(np.abs(numbers) > LARGEST)):
         row = int(wrong[0])
-        raise ValueError(
+        raise InvalidValueError(
             f"TableModel: column {about.name!r} holds {numbers[row]} in row {row} of its batch, "
-            f"from 0, but numbers must be finite, with a size up to {LARGEST:g}. Remedy: correct "
-            "the number, or pass NaN if it is missing."
+            f"from 0, but numbers must be finite, with a size up to {LARGEST:g}",
+            "correct the number, or pass NaN if it is missing",
         )
     return numbers
 
