@@ -14,7 +14,7 @@ import fuzz_tables
 import trickless
 from tables import frame, write
 from trickless import cli
-from trickless.readers import csv_text as csv
+from trickless.readers import csv_file as csv
 from trickless.readers import dataset
 from trickless.readers.dataset import Dataset
 

@@ -22,7 +22,7 @@ from tables import frame, write
 from trickless import KitchenSinksRegressor, NeuronStream, cli
 from trickless.cli import learn, output
 from trickless.cli.app import app
-from trickless.readers import csv_text as csv
+from trickless.readers import csv_file as csv
 from trickless.readers import dataset, profile
 
 

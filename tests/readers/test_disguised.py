@@ -11,7 +11,7 @@ import pytest
 import trickless
 from tables import write
 from trickless import cli
-from trickless.readers import csv_text as csv
+from trickless.readers import csv_file as csv
 
 VALUES = np.random.default_rng(0).integers(-99_999, 99_999, 200)
 DISGUISES = {

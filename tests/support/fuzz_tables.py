@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from fuzz_inputs import search_settings
 from trickless.cli.columns import Request, kinds_to_read
-from trickless.readers import csv_text as csv
+from trickless.readers import csv_file as csv
 from trickless.readers import dataset
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError

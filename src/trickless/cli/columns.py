@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from trickless.readers.dataset import Dataset, Reading
-from trickless.readers.errors import CommandError, place
+from trickless.readers.errors import CommandError, location
 from trickless.readers.kinds import may_be_category
 from trickless.readers.messages import say
 from trickless.tables.parse_text import MISSING, why_no_date_format
@@ -107,24 +107,29 @@ def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
             if may_be_category(dataset.types[name]):
                 other = f"fit with --category {name!r} if they are names"
             raise CommandError(
-                f"{place(dataset.files[0], name)}: its values have the type "
+                f"{location(dataset.files[0], name)}: its values have the type "
                 f"{dataset.types[name]}, but trickless learns from numbers, truth values, dates "
                 f"and text. Remedy: leave the column out with --drop {name!r}, or {other}."
             )
         found[name] = kind_
     if not found:
         _refuse(dataset, empty=bool(kinds))
-    for name in padded:
-        say(
-            f"column {name!r}: its numbers have leading zeros, like postcodes, so they are read as "
-            f"categories. If they are numbers, fit with --number {name!r}."
-        )
+    say_padded(padded)
     for name in found:
         _tell_spelling(dataset, name, found[name])
     _tell_spelling(dataset, target, kind)
     for name in kinds.keys() - found.keys():
         say(f"column {name!r}: left out, since it is empty in all rows.")
     return found | weight | {target: kind}
+
+
+def say_padded(names: list[str]) -> None:
+    """Say that columns are read as categories because of their leading zeros."""
+    for name in names:
+        say(
+            f"column {name!r}: its numbers have leading zeros, like postcodes, so they are read as "
+            f"categories. If they are numbers, fit with --number {name!r}."
+        )
 
 
 def _weight(dataset: Dataset, request: Request) -> dict[str, str]:
@@ -135,7 +140,7 @@ def _weight(dataset: Dataset, request: Request) -> dict[str, str]:
     type_ = dataset.types[name]
     if dataset.kind(name) != "number" or pa.types.is_boolean(type_):
         raise CommandError(
-            f"{place(dataset.files[0], name)}: --weight names a column of the type {type_}, but "
+            f"{location(dataset.files[0], name)}: --weight names a column of the type {type_}, but "
             "weights are numbers. Remedy: name a column of numbers, or leave --weight out."
         )
     return {name: "number"}
@@ -168,9 +173,9 @@ def _check_names(dataset: Dataset, request: Request) -> None:
         for name in names:
             if name not in dataset.types:
                 raise CommandError(
-                    f"{place(dataset.files[0], name)}: {option} names a column that is not there. "
-                    f"The columns are {', '.join(map(repr, list(dataset.types)[:20]))}. Remedy: "
-                    "check the name."
+                    f"{location(dataset.files[0], name)}: {option} names a column that is not "
+                    f"there. The columns are {', '.join(map(repr, list(dataset.types)[:20]))}. "
+                    "Remedy: check the name."
                 )
 
 
@@ -187,7 +192,7 @@ def _kind_of_target(dataset: Dataset, name: str, kind: str | None) -> str:
         return "truth"
     if kind not in ("number", "category"):
         raise CommandError(
-            f"{place(dataset.files[0], name)}: the target has the type "
+            f"{location(dataset.files[0], name)}: the target has the type "
             f"{dataset.types[name]}. Remedy: choose a target of numbers, text or truth values."
         )
     return kind

@@ -12,7 +12,7 @@ from trickless.cli.scores import scores_of, show_scores
 from trickless.cli.screen import Json, result
 from trickless.learners.table_model import TableModel
 from trickless.readers.dataset import Dataset
-from trickless.readers.errors import CommandError, place
+from trickless.readers.errors import CommandError, location
 from trickless.readers.profile import tell_missing
 
 
@@ -47,7 +47,7 @@ def _check(model: TableModel, data: Path, dataset: Dataset, weight: str | None) 
     """Refuse a table without the target or the weights, which predictions do not need."""
     if model.target not in dataset.types:
         raise CommandError(
-            f"{place(data, model.target)}: the table has no column of this name, which is the "
+            f"{location(data, model.target)}: the table has no column of this name, which is the "
             "target of the model. Remedy: pass a table whose target is known, or predict this one "
             "with trickless predict."
         )
@@ -55,11 +55,11 @@ def _check(model: TableModel, data: Path, dataset: Dataset, weight: str | None) 
         return
     if weight not in dataset.types:
         raise CommandError(
-            f"{place(data, weight)}: --weight names a column that is not there. Remedy: check the "
-            "name, or leave --weight out."
+            f"{location(data, weight)}: --weight names a column that is not there. Remedy: check "
+            "the name, or leave --weight out."
         )
     if weight == model.target or kinds_of(model).get(weight, "number") != "number":
         raise CommandError(
-            f"{place(data, weight)}: --weight names a column that the model reads as its target, "
-            "or as something other than numbers. Remedy: name a column of weights."
+            f"{location(data, weight)}: --weight names a column that the model reads as its "
+            "target, or as something other than numbers. Remedy: name a column of weights."
         )

@@ -19,7 +19,7 @@ from trickless.neurons import make_neurons
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError
 from trickless.readers.messages import say
-from trickless.readers.split import Part
+from trickless.readers.shuffle import Part
 
 Task = Literal["classification", "regression"]
 Learner = Literal["kitchen-sinks", "doubly-stochastic", "shrinking-gradient"]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trickless.cli.columns import Request
+from trickless.cli.columns import Request, say_padded
 from trickless.cli.screen import is_shown, progress
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
@@ -24,12 +24,12 @@ from trickless.learners.table_model import TableModel
 from trickless.neurons import make_neurons
 from trickless.readers.cells import is_text
 from trickless.readers.dataset import Dataset
-from trickless.readers.errors import CommandError, place
+from trickless.readers.errors import CommandError, location
 from trickless.readers.messages import say
 from trickless.readers.profile import Profile, profile, task_of, tell_missing
-from trickless.readers.shuffle import PART_CELLS, others, shuffled
-from trickless.readers.split import Part
-from trickless.tables.spellings import PLAIN, Spelling, doubtful_text
+from trickless.readers.shuffle import PART_CELLS, Part, others, shuffled
+from trickless.solvers.descent.step_sizes import PLAIN_NEURONS, ROWS_OF_TREES
+from trickless.tables.spellings import PLAIN, Spelling, doubt
 
 LEARNERS: dict[tuple[str, str], type] = {
     ("kitchen-sinks", "classification"): KitchenSinksClassifier,
@@ -54,8 +54,7 @@ def learned(
 ) -> tuple[TableModel, Profile]:
     """Return a model fitted to some rows of a table, and the profile of these rows."""
     date_formats = request.reading.date_formats
-    with progress("Reading", rows.expected_rows()) as advance:
-        seen = profile(rows, kinds, request.target, request.seed, advance, request.weight)
+    seen = _profile(dataset, request, kinds, rows)
     tell_missing(dataset.missing)
     columns = [
         c._replace(
@@ -81,6 +80,19 @@ def learned(
     else:
         _descend(model, rows, kinds, seen, request.seed)
     return model, seen
+
+
+def _profile(
+    dataset: Dataset, request: Request, kinds: dict[str, str], rows: Dataset | Part
+) -> Profile:
+    """Profile the rows, again if leading zeros far down show that numbers are categories."""
+    with progress("Reading", rows.expected_rows()) as advance:
+        seen = profile(rows, kinds, request.target, request.seed, advance, request.weight)
+    if not (padded := dataset.padded_later()):
+        return seen
+    say_padded(padded)
+    kinds |= dict.fromkeys(padded, "category")
+    return _profile(dataset, request, kinds, rows)
 
 
 def _begun(request: Request, seen: Profile, task: str) -> TableModel:
@@ -139,8 +151,8 @@ def _first(dataset: Dataset, name: str, text: str) -> str:
     """Return the place of the first cell with a text."""
     for batch in dataset.batches({name: "category"}):
         if (row := pc.index(batch.data.column(name), text).as_py()) >= 0:
-            return place(batch.path, name, batch.row + row)
-    return place(dataset.path, name)
+            return location(batch.path, name, batch.row + row)
+    return location(dataset.path, name)
 
 
 def _check_categories(model: TableModel, path: Any) -> None:
@@ -149,7 +161,7 @@ def _check_categories(model: TableModel, path: Any) -> None:
     longest = max(sizes, key=lambda name: sizes[name])
     if sum(sizes.values()) > _MOST_TEXT:
         raise CommandError(
-            f"{place(path, longest)}: the category names of all columns are "
+            f"{location(path, longest)}: the category names of all columns are "
             f"{sum(sizes.values()) / 2**20:.0f} MiB of text, but a model can hold only "
             f"{_MOST_TEXT / 2**20:.0f}. Remedy: leave this column out with --drop {longest!r}."
         )

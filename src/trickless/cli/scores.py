@@ -13,8 +13,8 @@ from trickless.learners.table_model import TableModel
 from trickless.readers.dataset import Dataset
 from trickless.readers.moments import Moments
 from trickless.readers.profile import check_weights
-from trickless.readers.split import Part
-from trickless.tables.frames import frame_of
+from trickless.readers.shuffle import Part
+from trickless.tables.columns import frame_of
 
 
 def scores_of(

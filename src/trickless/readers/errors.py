@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+import pyarrow as pa
+
+_NO_TEXT = (
+    "the text is not valid {}. Remedy: save the file as UTF-8 (from a spreadsheet as 'CSV UTF-8'), "
+    "convert it, for example with iconv, or write the table again."
+)
 
 
 class CommandError(Exception):
     """Bad input. The message has place, cause and remedy. The command ends with exit code 2."""
 
 
-def place(path: str | Path, column: str | None = None, row: int | None = None) -> str:
-    """A place in the data: the file, the column, and the row, counted from 1 below the names."""
+def location(path: str | Path, column: str | None = None, row: int | None = None) -> str:
+    """Name a file, a column, and a row, which is counted from 0 and printed from 1."""
     parts = [str(path)]
     if column is not None:
         parts.append(f"column {column!r}")
@@ -27,3 +38,61 @@ def check_name(path: str | Path) -> None:
         raise CommandError(
             f"{path}: the name has bytes that are not valid UTF-8. Remedy: rename it."
         ) from error
+
+
+@contextmanager
+def reading(path: str, names: Sequence[str] = ()) -> Iterator[None]:
+    """Turn errors of reading a file into a ``CommandError``. A CSV file has ``names``."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError, UnicodeError, OverflowError, zlib.error) as error:
+        raise _explained(path, names, error) from error
+
+
+def _explained(path: str, names: Sequence[str], error: BaseException) -> CommandError:
+    """The error with the place, the cause and a remedy."""
+    text = str(error)
+    cell = re.search(
+        r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to \S+: (.*)", text, re.S
+    )
+    if cell:
+        column, line, cause = cell.groups()
+        where = location(path, dict(enumerate(names)).get(int(column)), _row(line))
+        if "invalid UTF8" in cause:
+            return CommandError(f"{where}: {_NO_TEXT.format('UTF-8')}")
+        return CommandError(
+            f"{where}: {cause.strip()} for the type of this column. Remedy: correct or empty "
+            "the cell; or, if the column holds names, fit with --category."
+        )
+    if isinstance(error, UnicodeError):
+        encoding = getattr(error, "encoding", "utf-8").upper()
+        return CommandError(
+            f"{path}: {_NO_TEXT.format('UTF-16' if encoding.startswith('UTF-16') else 'UTF-8')}"
+        )
+    if isinstance(error, PermissionError):
+        return CommandError(f"{path}: you may not read it. Remedy: chmod u+r, or a copy.")
+    if "Empty CSV file" in text:
+        return CommandError(
+            f"{path}: there are no names, or no rows. Remedy: pass a table with both."
+        )
+    if "straddl" in text:
+        return CommandError(
+            f"{path}: a line is too long to be read. Remedy: close all quotes, shorten the cells, "
+            "or write the table as Parquet."
+        )
+    line = re.search(r"CSV parse error: (?:Row #(\d+): )?(.*)", text, re.S)
+    if line:
+        return CommandError(
+            f"{location(path, row=_row(line[1]))}: {line[2].strip()[:200]}. Remedy: begin the "
+            "table with a line of names, and put as many values as names in every line."
+        )
+    cause = text.split(": ", 1)[-1] if text.startswith("Error creating dataset") else text
+    return CommandError(
+        f"{path}: it cannot be read: {cause.strip()[:300]}. Remedy: check that the file is "
+        "complete, and that its ending names its format."
+    )
+
+
+def _row(line: str | None) -> int | None:
+    """The row of a line, whose numbers begin with 1 at the line of names."""
+    return None if line is None else int(line) - 2

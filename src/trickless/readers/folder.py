@@ -1,4 +1,7 @@
-"""Which files of a folder are tables. Files that may hold rows are never skipped silently."""
+"""Which files of a folder are tables, and which columns the names of its folders are.
+
+Files that may hold rows are never skipped silently.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,11 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
 
-from trickless.readers.errors import CommandError, check_name
+from trickless.readers.csv_file import OPENERS
+from trickless.readers.errors import CommandError, check_name, location
 from trickless.readers.messages import say
-from trickless.readers.opening import OPENED
 
 #: Formats of tables by file ending.
 ENDINGS = {
@@ -28,6 +32,8 @@ ENDINGS = {
 }
 #: Endings of compressed files and archives, most of which cannot be read.
 _PACKED = ".7z", ".br", ".bz2", ".gz", ".lz4", ".xz", ".zip", ".zst"
+#: The name that Hive and Spark give to a folder of rows with a missing value.
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
 #: How many files a message names.
 _SHOWN = 3
 _KNOWN = f"Remedy: pass a table that ends in {', '.join(ENDINGS)}"
@@ -62,7 +68,7 @@ def files_at(path: Path) -> list[str]:
 def ending_of(file: str | Path) -> str:
     """The ending of a file that names its format, such as .csv.gz."""
     path = Path(file)
-    compressed = path.suffix.lower() in OPENED
+    compressed = path.suffix.lower() in OPENERS
     return "".join(path.suffixes[-2:] if compressed else path.suffixes[-1:]).lower()
 
 
@@ -153,3 +159,28 @@ def _is_packed(path: Path) -> bool:
     """Whether a file seems to be a table in an unknown kind of archive."""
     packed = path.suffix.lower() in _PACKED and ending_of(path) not in ENDINGS
     return packed and ending_of(path.with_suffix("")) in ENDINGS
+
+
+def columns_of_folders(base: Path, file: str) -> dict[str, str | None]:
+    """The text of each column that the folders of a file name; None if it is missing.
+
+    Names and texts are decoded, since Hive and Spark write ``%2F`` for a slash.
+    """
+    found: dict[str, str | None] = {}
+    for part in Path(file).relative_to(base).parts[:-1]:
+        if not part.partition("=")[0] or "=" not in part:
+            continue
+        try:
+            name, _, text = (unquote(piece, errors="strict") for piece in part.partition("="))
+        except UnicodeDecodeError as error:
+            raise CommandError(
+                f"{file}: the name of the folder {part!r} has bytes that are not valid "
+                "UTF-8. Remedy: rename it."
+            ) from error
+        if name in found:
+            raise CommandError(
+                f"{location(file, name)}: two of its folders name this column. Remedy: give each "
+                "its own name."
+            )
+        found[name] = None if text in ("", _MISSING) else text
+    return found

@@ -11,14 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trickless.neurons.forms import first_forms
-from trickless.readers.dataset import Batch, Dataset
-from trickless.readers.errors import CommandError, place
+from trickless.readers.dataset import Dataset, FileRows
+from trickless.readers.errors import CommandError, location
 from trickless.readers.messages import say
 from trickless.readers.moments import Moments
-from trickless.readers.split import Part
-from trickless.tables.kinds import as_numbers
-from trickless.tables.spellings import why_doubtful
-from trickless.tables.table_column import TableColumn
+from trickless.readers.shuffle import Part
+from trickless.tables.spellings import told
+from trickless.tables.times import as_numbers
 
 #: Rows of the sample, from which a model learns first. Neurons take ranks and scales from it.
 SAMPLE_ROWS = 2**14
@@ -97,7 +96,7 @@ def profile(
     )
 
 
-def check_weights(batch: Batch, name: str, known: np.ndarray) -> None:
+def check_weights(batch: FileRows, name: str, known: np.ndarray) -> None:
     """Refuse weights of the known rows that are missing, infinite or negative."""
     weight = _values(batch.data, name)[known]
     wrong = known[~(np.isfinite(weight) & (weight >= 0))]
@@ -105,7 +104,7 @@ def check_weights(batch: Batch, name: str, known: np.ndarray) -> None:
         row = int(wrong[0])
         held = batch.data.column(name)[row].as_py()
         raise CommandError(
-            f"{place(batch.path, name, batch.row + row)}: the weight of a row is "
+            f"{location(batch.path, name, batch.row + row)}: the weight of a row is "
             f"{'missing' if held is None else held}, but it must be a finite number of at least "
             "0. Remedy: correct it; 0 leaves the row out."
         )
@@ -168,9 +167,9 @@ class _Categories:
         for form, text in first_forms(pc.unique(column).drop_null().to_pylist()).items():
             self._seen.setdefault(form, text)
         if len(self._seen) > _MOST_CATEGORIES:
-            _check_doubt(place(self._path, self.name), self._seen.values())
+            _check_doubt(location(self._path, self.name), self._seen.values())
             raise CommandError(
-                f"{place(self._path, self.name)}: there are more than {_MOST_CATEGORIES:,} "
+                f"{location(self._path, self.name)}: there are more than {_MOST_CATEGORIES:,} "
                 "different texts. Such a column usually names the rows, and teaches the model "
                 f"nothing. Remedy: leave the column out with --drop {self.name!r}."
             )
@@ -199,7 +198,7 @@ class _Labels:
         self._low, self._high = np.inf, -np.inf
         self._name = name
 
-    def see(self, batch: Batch, column: Any) -> None:
+    def see(self, batch: FileRows, column: Any) -> None:
         if not len(column):
             return
         if pa.types.is_floating(column.type):
@@ -213,7 +212,7 @@ class _Labels:
                 self._seen.update(values)
             if pa.types.is_string(column.type) and any("\0" in text for text in self._seen):
                 raise CommandError(
-                    f"{place(batch.path, self._name)}: the labels have NUL characters, which "
+                    f"{location(batch.path, self._name)}: the labels have NUL characters, which "
                     "they cannot have. Remedy: remove them."
                 )
             numbers = pa.types.is_floating(column.type)
@@ -222,9 +221,9 @@ class _Labels:
             if not whole or len(seen) > _MOST_LABELS:
                 self._seen = None
             if self._seen is None and not numbers:
-                _check_doubt(place(batch.path, self._name), seen)
+                _check_doubt(location(batch.path, self._name), seen)
                 raise CommandError(
-                    f"{place(batch.path, self._name)}: there are more than {_MOST_LABELS:,} "
+                    f"{location(batch.path, self._name)}: there are more than {_MOST_LABELS:,} "
                     "different texts, which is too many for classes. Remedy: another --target."
                 )
 

@@ -1,8 +1,9 @@
-"""The order in which a model gets the rows of a table, however they are sorted."""
+"""Random parts of a table, and its rows in a random order, however they are sorted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from trickless.readers.dataset import Batch
+from trickless.readers.dataset import Dataset, FileRows
 
 #: The most numbers in a part of a shuffled table. A part is held in memory.
 PART_CELLS = 2**22
@@ -20,7 +21,34 @@ PART_CELLS = 2**22
 _MOST_PARTS = 200
 
 
-def others(batches: Iterable[Batch], sampled: np.ndarray) -> Iterator[Any]:
+class Part:
+    """About a ``share`` of the rows of a table, or all other rows; the same every time."""
+
+    def __init__(self, dataset: Dataset, share: float, seed: int, others: bool) -> None:
+        self.path = dataset.path
+        self._dataset, self._share, self._seed, self._others = dataset, share, seed, others
+
+    @property
+    def missing(self) -> dict[str, Counter[str]]:
+        """The spellings of missing values in all rows of the table."""
+        return self._dataset.missing
+
+    def expected_rows(self) -> int | None:
+        """The approximate number of rows; None if counting would read all of them."""
+        n_rows = self._dataset.expected_rows()
+        share = 1 - self._share if self._others else self._share
+        return None if n_rows is None else round(share * n_rows)
+
+    def batches(self, kinds: Mapping[str, str]) -> Iterator[FileRows]:
+        """The rows in order, like :meth:`Dataset.batches`."""
+        rng = np.random.default_rng([self._seed, 1])
+        for batch in self._dataset.batches(kinds):
+            chosen = (rng.random(batch.data.num_rows) < self._share) != self._others
+            if chosen.any():
+                yield batch._replace(data=batch.data.filter(pa.array(chosen)))
+
+
+def others(batches: Iterable[FileRows], sampled: np.ndarray) -> Iterator[Any]:
     """The rows outside the sample. ``sampled`` has the sorted places of the rows in it."""
     start = 0
     for batch in batches:
