@@ -1,31 +1,4 @@
-"""The command line: ``trickless fit``, ``predict``, ``evaluate``, ``describe`` and ``demo``.
-
-================  ===========================================================
-one file each     fit, predict, evaluate, describe, demo/command
-app               all commands as one application.
-ending            how a command ends: exit codes and error messages.
-dataset           tables in files, batch by batch.
-columns           which columns fit reads, and their kinds.
-split             rows to learn from, and rows held out.
-folder            which files of a folder are tables.
-partitions        columns from the names of folders.
-opening           CSV files as bytes of UTF-8, however they are compressed or encoded.
-csv               how text is parsed.
-quotes            quotes that are not closed, and files that are not text.
-cells             text as numbers and dates.
-kinds             types of columns as numbers, dates and categories.
-reading           errors of reading a file, with their place.
-profile           the first pass: types, scales, categories, a sample.
-moments           means and standard deviations over batches.
-order             the order in which a model gets the rows.
-learn             from a table to a model.
-models            models that commands read.
-scores            how good predictions are.
-output            files that are written whole or not at all.
-screen            messages, tables and progress bars.
-errors            errors that the user can correct.
-================  ===========================================================
-"""
+"""The command line: ``trickless fit``, ``predict``, ``evaluate``, ``describe`` and ``demo``."""
 
 from __future__ import annotations
 
@@ -46,24 +19,9 @@ _INTERRUPTED = 130
 
 def run() -> NoReturn:
     """Run the command line as its own process, from start to end."""
-    _leave_ascii()
     code = main()
     _end_at_interrupts()  # the rest of the process has nothing to report
     sys.exit(code)
-
-
-def _leave_ascii() -> None:
-    """Start again in Python's UTF-8 mode, if the locale allows only ASCII in names of files.
-
-    The locale C does so. The encoding of the output stays unchanged.
-    """
-    import codecs
-
-    is_ascii = codecs.lookup(sys.getfilesystemencoding()).name == "ascii"
-    if is_ascii and os.environ.get("PYTHONUTF8") != "1":
-        encoding = getattr(sys.stdout, "encoding", None) or "ascii"
-        env = {"PYTHONIOENCODING": encoding} | dict(os.environ) | {"PYTHONUTF8": "1"}
-        os.execve(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]], env)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
