@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import combinations
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -48,22 +48,27 @@ class Request(NamedTuple):
         names = dict.fromkeys([*self.category, *self.keep_na], "category")
         return names | dict.fromkeys(self.number, "number") | dict.fromkeys(self.date, "date")
 
-    def check(self) -> None:
-        """Refuse options that contradict each other, before any work."""
-        options = {
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        """The columns that each option names, except the target."""
+        return {
             "--category": self.category,
             "--keep-na": self.keep_na,
             "--number": self.number,
             "--date": self.date,
             "--drop": self.drop,
-            "--weight": [self.weight] if self.weight is not None else [],
+            "--weight": [] if self.weight is None else [self.weight],
         }
+
+    def check(self) -> None:
+        """Refuse options that contradict each other, before any work."""
+        options = self.columns
         if self.weight == self.target:
             raise CommandError(
                 f"--weight {self.weight!r}: this column is the --target. Remedy: name another "
                 "column, or leave --weight out."
             )
-        for first, second in _pairs(list(options)):
+        for first, second in combinations(options, 2):
             both = set(options[first]) & set(options[second])
             if both and (first, second) != ("--category", "--keep-na"):
                 name = min(both)
@@ -80,10 +85,6 @@ class Request(NamedTuple):
                 f"--date-format {self.date_format!r}: it cannot read dates: {why}. Remedy: use "
                 "codes of Python's strptime, such as %d.%m.%Y or '%Y-%m-%d %H:%M:%S'."
             )
-
-
-def _pairs(names: list[str]) -> Iterator[tuple[str, str]]:
-    return ((one, other) for i, one in enumerate(names) for other in names[i + 1 :])
 
 
 def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
@@ -108,7 +109,7 @@ def kinds_to_read(dataset: Dataset, request: Request) -> dict[str, str]:
                 other = f"fit with --category {name!r} if they are names"
             raise CommandError(
                 f"{location(dataset.files[0], name)}: its values have the type "
-                f"{dataset.types[name]}, but trickless learns from numbers, truth values, dates "
+                f"{dataset.types[name]}, but trickless learns from numbers, Booleans, dates "
                 f"and text. Remedy: leave the column out with --drop {name!r}, or {other}."
             )
         found[name] = kind_
@@ -161,15 +162,7 @@ def _tell_spelling(dataset: Dataset, name: str, kind: str) -> None:
 
 def _check_names(dataset: Dataset, request: Request) -> None:
     """Refuse options that name missing columns."""
-    for option, names in (
-        ("--target", [request.target]),
-        ("--category", request.category),
-        ("--keep-na", request.keep_na),
-        ("--number", request.number),
-        ("--date", request.date),
-        ("--drop", request.drop),
-        ("--weight", [] if request.weight is None else [request.weight]),
-    ):
+    for option, names in {"--target": [request.target], **request.columns}.items():
         for name in names:
             if name not in dataset.types:
                 raise CommandError(
@@ -193,7 +186,7 @@ def _kind_of_target(dataset: Dataset, name: str, kind: str | None) -> str:
     if kind not in ("number", "category"):
         raise CommandError(
             f"{location(dataset.files[0], name)}: the target has the type "
-            f"{dataset.types[name]}. Remedy: choose a target of numbers, text or truth values."
+            f"{dataset.types[name]}. Remedy: choose a target of numbers, text or Booleans."
         )
     return kind
 
