@@ -16,18 +16,18 @@ from trickless.cli.evaluate import evaluate
 from trickless.cli.exit_codes import code_of
 from trickless.cli.fit import fit
 from trickless.cli.predict import predict
-from trickless.cli.screen import line, warnings_told
+from trickless.cli.screen import line, warnings_as_lines
 
 
 class _Commands(TyperGroup):
-    """Ends every command with an exit code and at most one line of error, as in ``ending``."""
+    """Ends every command with an exit code and at most one line of error, as in ``exit_codes``."""
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
         """Run a command and end the process."""
         path, given = ["trickless"], list(sys.argv[1:] if args is None else args)
 
         def command() -> None:
-            with warnings_told(), self.make_context("trickless", given) as context:
+            with warnings_as_lines(), self.make_context("trickless", given) as context:
                 try:
                     self.invoke(context)
                 finally:

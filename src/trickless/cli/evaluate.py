@@ -5,15 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-from trickless.cli.models import kinds_of, reading_of, table_model
-from trickless.cli.scores import scores_of, show_scores
-from trickless.cli.screen import Json, result
+from trickless.cli.models import (
+    Unknown,
+    kind_of_target,
+    kinds_of,
+    reading_of,
+    table_model,
+    used,
+)
+from trickless.cli.screen import Json, line, progress, result, table
 from trickless.learners.table_model import TableModel
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError, location
-from trickless.readers.profile import tell_missing
+from trickless.readers.moments import Moments
+from trickless.readers.profile import check_weights, say_missing
+from trickless.readers.shuffle import Part
+from trickless.tables.columns import frame_of
 
 
 def evaluate(
@@ -32,7 +42,7 @@ def evaluate(
     dataset = Dataset(data, reading_of(fitted))
     _check(fitted, data, dataset, weight)
     scores = scores_of(fitted, model, dataset, weight)
-    tell_missing(dataset.missing)
+    say_missing(dataset.missing)
     if scores is None:
         weighted = "" if weight is None else f" and a weight above 0 in {weight!r}"
         raise CommandError(
@@ -63,3 +73,123 @@ def _check(model: TableModel, data: Path, dataset: Dataset, weight: str | None) 
             f"{location(data, weight)}: --weight names a column that the model reads as its "
             "target, or as something other than numbers. Remedy: name a column of weights."
         )
+
+
+def scores_of(
+    model: TableModel, path: Path, rows: Dataset | Part, weight: str | None = None
+) -> dict[str, Any] | None:
+    """Scores of a model on the rows with a target; None if there are none.
+
+    Reports how many values are categories that the model was not fitted to. ``weight`` is the
+    column with the weights of the rows. Counts of rows have no weights.
+    """
+    weights = {} if weight is None else {weight: "number"}
+    kinds = kinds_of(model) | weights | {model.target: kind_of_target(model)}
+    scores: _Classes | _Numbers = _Numbers() if model.classes is None else _Classes(model.classes)
+    n_rows, unknown = 0, Unknown(model)
+    with progress("Predicting", rows.expected_rows()) as advance:
+        for batch in rows.batches(kinds):
+            frame = frame_of(batch.data)
+            advance(len(frame))
+            n_rows += len(frame)
+            there = frame[model.target].notna().to_numpy()
+            if weight is not None:
+                check_weights(batch, weight, np.flatnonzero(there))
+            frame = frame[there]
+            if len(frame):
+                with used(path):
+                    unknown.count(frame)
+                    each = np.ones(len(frame)) if weight is None else frame[weight].to_numpy(float)
+                    scores.add(model.targets(frame), model.predict(frame), each)
+    if not scores.weight:
+        return None
+    unknown.tell()
+    return {
+        "rows": n_rows,
+        "rows_without_target": n_rows - scores.n,
+        **scores.summary(),
+        "unknown_categories": dict(unknown.counts),
+    }
+
+
+class _Numbers:
+    """Errors of predicted numbers."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.weight = self._squares = self._sizes = 0.0
+        self._truth = Moments(1)
+
+    def add(self, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> None:
+        error = predicted - truth
+        self._squares += float(weight @ error**2)
+        self._sizes += float(weight @ np.abs(error))
+        self.weight += float(weight.sum())
+        self._truth.add(truth[:, None], weight)
+        self.n += len(truth)
+
+    def summary(self) -> dict[str, Any]:
+        deviation, spread = float(self._truth.deviation()[0]), float(self._truth.spread[0])
+        return {
+            "r2": 1 - self._squares / spread if spread else None,
+            "root_mean_squared_error": (self._squares / self.weight) ** 0.5,
+            "mean_absolute_error": self._sizes / self.weight,
+            "standard_deviation_of_target": deviation,
+        }
+
+
+class _Classes:
+    """Weights of rows by true and predicted class. The last row is for new labels."""
+
+    def __init__(self, classes: np.ndarray) -> None:
+        self.n, self.weight = 0, 0.0
+        self._classes = classes
+        self._rows = np.zeros(len(classes) + 1, dtype=np.int64)
+        self._weights = np.zeros((len(classes) + 1, len(classes)))
+
+    def add(self, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> None:
+        rows = np.searchsorted(self._classes, truth).clip(max=len(self._classes) - 1)
+        rows = np.where(self._classes[rows] == truth, rows, len(self._classes))
+        np.add.at(self._rows, rows, 1)
+        np.add.at(self._weights, (rows, np.searchsorted(self._classes, predicted)), weight)
+        self.n += len(truth)
+        self.weight += float(weight.sum())
+
+    def summary(self) -> dict[str, Any]:
+        right, there = np.diag(self._weights), self._weights.sum(axis=1)
+        said = self._weights.sum(axis=0)
+        accuracy = float(right.sum() / self.weight)
+        by_class = [
+            {
+                "class": label,
+                "rows": int(self._rows[j]),
+                "recall": float(right[j] / there[j]) if there[j] else None,
+                "precision": float(right[j] / said[j]) if said[j] else None,
+            }
+            for j, label in enumerate(self._classes.tolist())
+        ]
+        return {
+            "accuracy": accuracy,
+            "error": 1 - accuracy,
+            "error_of_always_guessing_the_largest_class": 1 - float(there[:-1].max() / self.weight),
+            "rows_of_unknown_classes": int(self._rows[-1]),
+            "classes": by_class,
+        }
+
+
+def show_scores(values: dict[str, Any]) -> None:
+    """Print scores, and a table of the classes if there are any."""
+    plain = {name: v for name, v in values.items() if not isinstance(v, list | dict)}
+    table(["", ""], [[name.replace("_", " "), _text(v)] for name, v in plain.items()])
+    if "classes" in values:
+        rows = [[_text(v) for v in one.values()] for one in values["classes"]]
+        line()
+        table(list(values["classes"][0]), rows)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    return f"{value:,}" if type(value) is int else str(value)

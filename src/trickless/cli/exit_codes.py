@@ -39,7 +39,7 @@ def code_of(command: Callable[[], Any], name: Callable[[], str]) -> int:
     except BrokenPipeError:
         code = UNREAD
     except Exception as error:
-        code = _told(error, name())
+        code = _say_error(error, name())
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -59,7 +59,7 @@ def _discard() -> None:
     os.close(nowhere)
 
 
-def _told(error: Exception, name: str) -> int:
+def _say_error(error: Exception, name: str) -> int:
     """Print what went wrong, and return the exit code."""
     if hasattr(error, "format_message"):  # from typer: options and arguments
         return _usage(error, name)

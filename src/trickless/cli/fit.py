@@ -11,9 +11,9 @@ import typer
 from trickless import save
 from trickless.cli.columns import Request, kinds_to_read
 from trickless.cli.describe import described, show
+from trickless.cli.evaluate import scores_of, show_scores
 from trickless.cli.learn import learned
 from trickless.cli.output import check_model_out, check_out
-from trickless.cli.scores import scores_of, show_scores
 from trickless.cli.screen import Json, line, result
 from trickless.neurons import make_neurons
 from trickless.readers.dataset import Dataset

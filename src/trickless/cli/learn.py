@@ -26,7 +26,7 @@ from trickless.readers.cells import is_text
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError, location
 from trickless.readers.messages import say
-from trickless.readers.profile import Profile, profile, task_of, tell_missing
+from trickless.readers.profile import Profile, profile, say_missing, task_of
 from trickless.readers.shuffle import PART_CELLS, Part, others, shuffled
 from trickless.solvers.descent.step_sizes import PLAIN_NEURONS, ROWS_OF_TREES
 from trickless.tables.spellings import PLAIN, Spelling, doubt
@@ -41,7 +41,9 @@ LEARNERS: dict[tuple[str, str], type] = {
 }
 #: The most support points that Shrinking Gradient keeps. They limit the time of a round.
 _MAX_SUPPORT = 10_000
-#: A doubtful column of fewer texts may hold names. It is named, and a longer one is refused.
+#: Rows that Shrinking Gradient gets at a time.
+_SHUFFLED_ROWS = 2**14
+#: A doubtful column of fewer strings may hold names. It is named, and a longer one is refused.
 _TEXTS = 10
 #: The most values of a table that trees learn in memory: half a gigabyte. Trees need many passes.
 _TREE_CELLS = 2**26
@@ -55,7 +57,7 @@ def learned(
     """Return a model fitted to some rows of a table, and the profile of these rows."""
     date_formats = request.reading.date_formats
     seen = _profile(dataset, request, kinds, rows)
-    tell_missing(dataset.missing)
+    say_missing(dataset.missing)
     columns = [
         c._replace(
             date_format=date_formats.get(c.name, ""), spelling=_spelling(dataset, c.name, c.kind)
@@ -130,13 +132,13 @@ def _check_texts(dataset: Dataset, request: Request, seen: Profile) -> None:
         cell, is_exception = found
         why = f"{_first(dataset, name, cell)}: {cell!r} "
         why += (
-            "is not a number or date, but most texts of this column look like one"
+            "is not a number or date, but most strings in this column look like one"
             if is_exception
             else "looks like a number or a date, but cannot be read as one"
         )
         if len(texts) < _TEXTS:
             say(
-                f"Warning: {why}. So the column is read as categories. Remedy: correct or empty "
+                f"Warning: {why}, so the column is read as categories. Remedy: correct or empty "
                 f"such cells, or fit with --category {name!r} if they are names."
             )
             continue
@@ -193,7 +195,7 @@ def _descend(
     rng = np.random.default_rng(seed)
     model.partial_fit(seen.sample)
     with progress("Shuffling", n_rows) as shuffling, progress("Learning", n_rows) as learning:
-        left = _counted(others(rows.batches(kinds), seen.sampled), shuffling)
+        left = _advancing(others(rows.batches(kinds), seen.sampled), shuffling)
         for some in shuffled(left, n_rows, batch_rows, rng):
             model.partial_fit(some)
             learning(some.num_rows)
@@ -203,7 +205,27 @@ def _has_trees(model: TableModel) -> bool:
     return make_neurons(model.learner.neurons).one_hot
 
 
-def _counted(batches: Any, advance: Any) -> Any:
+def _one_pass(learner: Any, n_sampled: int, n_others: int, width: int) -> int:
+    """Set the steps so that one pass draws about the requested neurons; return rows of a step.
+
+    No more neurons are drawn than requested. The rows of a step fit into memory, if that leaves at
+    least one neuron for each step.
+    """
+    n_rows, n_neurons = n_sampled + n_others, learner._planned_neurons
+    parts = -(-n_rows * width // PART_CELLS)
+    asked = learner.neurons_per_step
+    per_step = PLAIN_NEURONS if isinstance(asked, str) else asked
+    neurons = -(-n_neurons // max(parts + 1, -(-n_neurons // per_step)))
+    n_steps = max(2, n_neurons // neurons)
+    batch_rows = -(-n_rows // n_steps)
+    # The sample and the other rows both end with a step of fewer rows.
+    while -(-n_sampled // batch_rows) - (-n_others // batch_rows) > n_steps:
+        batch_rows += 1 + batch_rows // 1000
+    learner.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
+    return batch_rows
+
+
+def _advancing(batches: Any, advance: Any) -> Any:
     for batch in batches:
         yield batch
         advance(batch.num_rows)

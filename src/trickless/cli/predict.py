@@ -21,8 +21,8 @@ from trickless.readers.cells import is_text
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError, check_name
 from trickless.readers.messages import say
-from trickless.readers.profile import tell_missing
-from trickless.tables.frames import frame_of
+from trickless.readers.profile import say_missing
+from trickless.tables.columns import frame_of
 
 #: The beginning of a cell that a spreadsheet runs as a formula. Numbers do not match.
 _FORMULA = r"^([=@\t\r]|[+-]($|[^\d.,]|[\d.,]+[^\d.,]))"
@@ -95,7 +95,7 @@ def predict(
             writer.write_batch(pa.RecordBatch.from_arrays([*beside, *arrays], schema=schema))
             n_rows += len(frame)
             advance(len(frame))
-    tell_missing(dataset.missing)
+    say_missing(dataset.missing)
     unknown.tell()
     if not is_stdout(out):
         values = {"out": str(out), "rows": n_rows, "unknown_categories": dict(unknown.counts)}
@@ -177,16 +177,16 @@ class _Formulas:
         self._is_csv = is_stdout(out) or out.suffix.lower() == ".csv"
         labels = [] if model.classes is None else list(map(str, model.classes))
         self._found = False
-        self._tell("a label", labels)
+        self._warn("a label", labels)
 
     def look(self, names: list[str], columns: list[Any]) -> None:
         """Look at more rows of the kept columns."""
         for name, column in zip(names, columns, strict=True):
             if self._is_csv and not self._found and is_text(column.type):
                 text = column.filter(pc.match_substring_regex(column, _FORMULA))
-                self._tell(f"a cell of {name!r}", text[:1].to_pylist())
+                self._warn(f"a cell of {name!r}", text[:1].to_pylist())
 
-    def _tell(self, what: str, texts: list[str]) -> None:
+    def _warn(self, what: str, texts: list[str]) -> None:
         formulas = [text for text in texts if re.match(_FORMULA, text)]
         if formulas and self._is_csv:
             self._found = True

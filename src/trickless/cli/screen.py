@@ -126,7 +126,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def warnings_told() -> Iterator[None]:
+def warnings_as_lines() -> Iterator[None]:
     """Print warnings as lines on standard error.
 
     Warnings of new categories are left out, since commands count these (``models.Unknown``).

@@ -54,7 +54,7 @@ class CSVFile(TableFile):
     """A CSV file, whose first block decides its separator, decimal sign, names and types.
 
     The type of a column without values in the first block is null. ``is_whole`` says whether this
-    block has all rows. ``first_texts`` has the different texts in it, of the columns of text.
+    block has all rows. ``first_texts`` has the different strings in it, by column.
     ``digits`` says of each column whether a cell begins with a needless zero, and whether all cells
     have only digits.
     """
@@ -115,7 +115,7 @@ class CSVFile(TableFile):
         return "." if thousands or any(map(_WITH_POINT.fullmatch, cells)) else ","
 
     def _find_types(self, text: bytes, schema: Any, known_as: Callable[[str], str]) -> None:
-        """Look at the first block as text, for times, texts and leading zeros."""
+        """Look at the first block as text, for times, strings and leading zeros."""
         self._set_types(schema.names, schema.types, known_as)
         wanted = {
             name: own

@@ -162,9 +162,9 @@ def _is_packed(path: Path) -> bool:
 
 
 def columns_of_folders(base: Path, file: str) -> dict[str, str | None]:
-    """The text of each column that the folders of a file name; None if it is missing.
+    """Return the value of each column that the folders of a file name; None if it is missing.
 
-    Names and texts are decoded, since Hive and Spark write ``%2F`` for a slash.
+    Names and values are decoded, since Hive and Spark write ``%2F`` for a slash.
     """
     found: dict[str, str | None] = {}
     for part in Path(file).relative_to(base).parts[:-1]:

@@ -20,10 +20,10 @@ def _escaped(character: str) -> str:
 
 
 def visible(text: str, escaped: Callable[[str], str] = _escaped) -> str:
-    """A text in which characters that a terminal obeys, or that hide others, are escaped.
+    """Escape the characters of a string that a terminal obeys, or that hide others.
 
     These are control characters such as line ends, changes of direction, and bytes of file names
-    that are not text. Every text from outside is printed with this function.
+    that are not text. Every string from outside is printed with this function.
     """
     return _UNSAFE.sub(lambda found: escaped(found[0]), text)
 

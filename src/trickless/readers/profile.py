@@ -16,7 +16,7 @@ from trickless.readers.errors import CommandError, location
 from trickless.readers.messages import say
 from trickless.readers.moments import Moments
 from trickless.readers.shuffle import Part
-from trickless.tables.spellings import told
+from trickless.tables.spellings import told as why_doubtful
 from trickless.tables.times import as_numbers
 
 #: Rows of the sample, from which a model learns first. Neurons take ranks and scales from it.
@@ -26,7 +26,7 @@ _SAMPLE_CELLS = 2**23
 _MOST_CATEGORIES, _MOST_LABELS = 100_000, 1000
 #: Whole numbers are labels if at most this many are different.
 _FEW = 10
-#: From this number on, double precision cannot represent all whole numbers.
+#: From this number on, double precision cannot represent all integers.
 _EXACT = 2**53
 
 
@@ -86,13 +86,13 @@ def profile(
         n_rows += len(there)
         advance(len(there))
     if n_rows == n_missing:
-        tell_missing(dataset.missing)
+        say_missing(dataset.missing)
         what = f"the target {target!r} is missing in all rows" if n_rows else "there are no rows"
         raise CommandError(f"{dataset.path}: {what}. Remedy: pass a table with rows to learn from.")
     table, sampled = sample.taken()
-    about = {c.name: c for c in (*numbers.told(table), *(column.told() for column in categories))}
+    about = {c.name: c for c in (*numbers.columns(table), *(c.column() for c in categories))}
     return Profile(
-        [about[name] for name in inputs], labels.told(), n_rows, n_missing, table, sampled
+        [about[name] for name in inputs], labels.target(), n_rows, n_missing, table, sampled
     )
 
 
@@ -110,13 +110,13 @@ def check_weights(batch: FileRows, name: str, known: np.ndarray) -> None:
         )
 
 
-def tell_missing(counts: Mapping[str, Counter[str]]) -> None:
+def say_missing(counts: Mapping[str, Counter[str]]) -> None:
     """Report the spellings in columns of categories that were read as missing values."""
     for name, spellings in counts.items():
         if spellings:
-            told = ", ".join(f"{text!r} in {n:,} rows" for text, n in spellings.most_common(3))
+            found = ", ".join(f"{text!r} in {n:,} rows" for text, n in spellings.most_common(3))
             say(
-                f"column {name!r}: read as missing values: {told}. If one is a name, fit with "
+                f"column {name!r}: read as missing values: {found}. If one is a name, fit with "
                 f"--keep-na {name!r}."
             )
 
@@ -133,7 +133,7 @@ class _Numbers:
             self._moments.add(np.stack([_values(rows, name) for name in self._kinds], axis=1))
             self._n_rows += rows.num_rows
 
-    def told(self, sample: Any) -> Iterator[TableColumn]:
+    def columns(self, sample: Any) -> Iterator[TableColumn]:
         there, mean = self._moments.n, self._moments.mean
         scale = self._moments.deviation()
         scale = np.where(scale > 0, scale, 1.0)
@@ -174,7 +174,7 @@ class _Categories:
                 f"nothing. Remedy: leave the column out with --drop {self.name!r}."
             )
 
-    def told(self) -> TableColumn:
+    def column(self) -> TableColumn:
         categories = sorted(self._seen.values())
         return TableColumn(
             self.name, "category", categories=categories, has_missing=self.has_missing
@@ -182,7 +182,7 @@ class _Categories:
 
 
 def _check_doubt(where: str, texts: Collection[str]) -> None:
-    """Refuse too many texts that are almost entirely numbers or dates."""
+    """Refuse too many strings that are almost entirely numbers or dates."""
     if (why := why_doubtful(texts)) is not None:
         raise CommandError(
             f"{where}: {why}. Remedy: correct or empty such cells, with numbers as 1234.5 and "
@@ -227,7 +227,7 @@ class _Labels:
                     "different texts, which is too many for classes. Remedy: another --target."
                 )
 
-    def told(self) -> Target:
+    def target(self) -> Target:
         labels = sorted(self._seen or ())
         if labels and isinstance(labels[0], float):
             labels = [int(label) for label in labels]
@@ -270,7 +270,7 @@ def task_of(given: str | None, profile_: Profile, kind: str, target: str) -> tup
     """Classification or regression, and why."""
     labels = profile_.target.labels
     if kind in ("category", "truth"):
-        what = "text" if kind == "category" else "truth values"
+        what = "text" if kind == "category" else "Booleans"
         if given == "regression":
             raise CommandError(
                 f"--task regression: the target {target!r} holds {what}. Remedy: leave --task out, "
@@ -286,12 +286,12 @@ def task_of(given: str | None, profile_: Profile, kind: str, target: str) -> tup
         task, why = given, f"--task {given}"
     elif labels and len(labels) <= _FEW:
         task = "classification"
-        why = f"{target!r} holds {len(labels)} different whole numbers (or use --task regression)"
+        why = f"{target!r} holds {len(labels)} different integers (or use --task regression)"
     else:
         task, why = "regression", f"{target!r} holds numbers"
     if task == "classification" and kind == "number" and max(map(abs, labels)) >= _EXACT:
         raise CommandError(
-            f"the target {target!r} holds whole numbers beyond {_EXACT:,}, which double precision "
+            f"the target {target!r} holds integers beyond {_EXACT:,}, which double precision "
             f"cannot tell apart. Remedy: --category {target!r}, which reads them as text."
         )
     if task == "classification" and len(labels) < 2:

@@ -72,7 +72,7 @@ def schema_of(files: Files, folders: Folders) -> Schema:
 
 
 def texts_of_folders(folders: Folders, name: str) -> Any:
-    """The different texts of a column in the names of folders."""
+    """Return the different values of a column in the names of folders."""
     return pa.array(list(dict.fromkeys(found.get(name) for found in folders.values())), pa.string())
 
 
@@ -94,7 +94,7 @@ def _first_types(files: Files, folders: Folders) -> dict[str, Any]:
 
 
 def _first_texts(files: Files, folders: Folders, types: dict[str, Any]) -> dict[str, list[str]]:
-    """The different first texts of each column that is text in a file."""
+    """Return the different first strings of each column that is text in a file."""
     found: dict[str, dict[str, None]] = {}
     for name in {name for names in folders.values() for name in names}:
         if is_text(types[name]):
@@ -141,7 +141,7 @@ def _first_cells(file: CSVFile | ArrowFile, names: Collection[str]) -> Iterator[
 class LeadingZeros:
     """Which columns of numbers in text have leading zeros, as in postcodes, in all files.
 
-    All their cells are whole numbers, or all have only digits. ``left`` has the columns whose cells
+    All their cells are integers, or all have only digits. ``left`` has the columns whose cells
     beyond the beginning of a file must be looked at, and ``found`` the columns found so far.
     """
 
