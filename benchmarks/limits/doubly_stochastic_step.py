@@ -30,7 +30,7 @@ from trickless import DoublyStochasticRegressor
 from trickless.arrays.threads import n_threads
 from trickless.learners.doubly_stochastic import options_of, size_up
 from trickless.neurons import Gaussian
-from trickless.solvers.descent.growing_network import Batch
+from trickless.solvers.descent.batches import MiniBatch
 
 #: Rows b, new neurons k, earlier neurons n, features, outputs, preconditioner.
 SHAPES = (
@@ -86,7 +86,7 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
         cache_bytes=2**30,
     ).partial_fit(X, y)
     model.set_params(neurons_per_step=k, preconditioner=preconditioner)
-    size_up(model, b)
+    size_up(model, b, None)
     (W,) = model.stream_.between(0, n)
     new = W[:k]
     model.stream_.between(n, n + k)
@@ -117,8 +117,7 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
     options = options_of(model)
 
     def step():
-        batch = Batch(np.arange(b), outputs)
-        model.descent_.step(X, targets, None, k, batch, options)
+        model.descent_.step(MiniBatch(X, targets), k, options)
 
     actions = {"step": after(step), "bare in blocks": in_blocks}
     actions |= {"partial_fit": after(lambda: model.partial_fit(X, y)), "bare": whole}

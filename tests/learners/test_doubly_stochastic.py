@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
-from scipy import linalg
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import load_digits, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
@@ -19,8 +18,7 @@ from trickless.baselines import NORMARegressor
 from trickless.learners import doubly_stochastic
 from trickless.learners.doubly_stochastic import options_of
 from trickless.neurons import FromFunction, Gaussian, Stumps
-from trickless.solvers.descent.descent import stalled
-from trickless.solvers.descent.step_sizes import Steps, faded, searched, sizes, stable_step
+from trickless.solvers.descent.early_stopping import stalled
 from trickless.solvers.losses import make_loss
 
 
@@ -152,25 +150,6 @@ def test_the_largest_eigenvalue_counts_weights():
     model = DoublyStochasticRegressor(Gaussian(1.0), 32, random_state=0, dtype="float64")
     weighted = clone(model).fit(X, y, weight).descent_.eigenvalue
     assert weighted == pytest.approx(clone(model).fit(X[repeat], y[repeat]).descent_.eigenvalue)
-
-
-def test_first_step_is_small_where_many_are_to_come():
-    few = stable_step(1.0, 0.0, 0.2, 1.0, batch=8, k=8, n_neurons=80)
-    many = stable_step(1.0, 0.0, 0.2, 1.0, batch=8, k=8, n_neurons=80 * 10_000)
-    assert few == pytest.approx(np.sqrt(0.25 * 64 / 10))
-    assert many == pytest.approx(few / 100)
-
-
-def test_schedules():
-    i = np.arange(5)
-    np.testing.assert_allclose(Steps("constant", 0.3, 9.0, 0.0)(i), np.full((5, 1), 0.3))
-    np.testing.assert_allclose(Steps("inverse", 0.3, 0.5, 0.0)(i)[:, 0], 0.3 / (1 + 0.5 * i))
-    np.testing.assert_allclose(Steps("theorem", 0.3, 9.0, 0.0)(i)[:, 0], 0.3 / (1 + i))
-    each = Steps("inverse", (0.3, 3.0), (0.5, 5.0), (0.1, 1.0))
-    np.testing.assert_allclose(each(i)[:, 1], 3 / (1 + 5 * i))
-    np.testing.assert_allclose(each(2), each(i)[2])
-    np.testing.assert_allclose(each.kept(np.array([0.5, 0.25])), [0.95, 0.75])
-    assert Steps("theorem", 0.3, 9.0, 0.0)(2) == pytest.approx(0.1)
 
 
 def test_the_schedule_tends_to_theta_over_i_with_theta_alpha_one():
@@ -881,32 +860,6 @@ def test_a_family_is_never_asked_for_no_neurons():
     assert model.score(X, X[:, 0]) > 0
 
 
-def growth(step, scale, seeds=1000, n=40):
-    """How much 150 steps on one row and one neuron multiply E f², and its standard error.
-
-    The target is 0, and f is the first eigenfunction. The step is a function of its eigenvalue.
-    """
-    rng, X = np.random.default_rng(0), np.linspace(0, 1, n)
-    values, vectors = np.linalg.eigh(np.exp(-((X[:, None] - X) ** 2) / (2 * scale**2)) / n)
-    f = np.tile(vectors[:, -1] * np.sqrt(n), (seeds, 1))
-    for _ in range(150):
-        i, w = rng.integers(n, size=seeds), rng.standard_normal(seeds) / scale
-        slope = f[np.arange(seeds), i, None]
-        f -= step(values[-1]) * slope * np.cos(w[:, None] * (X - X[i, None]))
-    squares = (f**2).mean(axis=1)
-    return squares.mean(), squares.std() / np.sqrt(seeds)
-
-
-@pytest.mark.parametrize("scale", [0.02, 0.05, 0.1])
-def test_the_stable_step_counts_what_one_row_and_one_neuron_do_together(scale):
-    mean, error = growth(lambda top: stable_step(1.0, 0.0, top, 1.0, 1, 1, 1), scale)
-    assert mean + 3 * error < 1
-    if scale < 0.1:  # without κ²/(bkλ), or with κ²/(bk) in its place, E f² grows
-        assert growth(lambda top: 1 / (top + 2), scale)[0] > 100
-    if scale < 0.05:
-        assert growth(lambda top: 1 / (top + 3), scale)[0] > 10
-
-
 @pytest.mark.parametrize("n_neurons", [5, 50])
 def test_a_stream_that_runs_past_its_neurons_does_not_diverge(n_neurons):
     rng = np.random.default_rng(0)
@@ -917,65 +870,6 @@ def test_a_stream_that_runs_past_its_neurons_does_not_diverge(n_neurons):
     ).partial_fit(X, y)
     first, *_, last = np.split(model.online_error_[:, 1], 5)
     assert last.mean() < first.mean() < y.var() + first.std() / 10
-
-
-def test_steps_of_a_stream_fall_beyond_the_planned_neurons():
-    X = inputs(40, 2)
-    options = {"batch_size": 10, "neurons_per_step": 8, "random_state": 0, "alpha": 0.0}
-    model = DoublyStochasticRegressor(Gaussian(1.0), 16, **options).partial_fit(X, X[:, 0])
-    assert model.descent_.taken == 4
-    assert faded(2.0, options_of(model)) == 1
-    assert faded(32.0, options_of(model)) == pytest.approx(16**-0.75)
-    model.set_params(step_size=0.1).partial_fit(X, X[:, 0])
-    assert faded(32.0, options_of(model)) == 1  # steps that are given stay as they are
-    options = options_of(model.set_params(step_size="auto"))
-    late = sum(faded(float(i), options) ** 2 for i in range(2, 10_000))
-    assert late < 3 * 2 + 1
-
-
-def test_sizes_go_by_the_rows():
-    def of(n_rows, *given, plain=False, n_neurons=20_000):
-        return tuple(sizes(*(given or ("auto",) * 3), plain, n_rows, 2, n_neurons))
-
-    assert of(20) == of(1023) == (None, 512, 32)
-    assert of(1024) == ("block", 1024, 32)
-    assert of(6000) == ("block", 6000, 187)
-    assert of(10**6) == ("block", 16_384, 512)
-    assert of(10**6, plain=True) == of(10**6, None, "auto", "auto") == (None, 512, 32)
-    assert of(10**6, "auto", 100, "auto") == (None, 100, 32)
-    assert of(10**6, "auto", "auto", 10) == ("block", 1024, 10)
-    assert of(10**6, "auto", 4096, 512) == (None, 4096, 512)
-    assert of(300, "block", "auto", "auto") == ("block", 300, 9)
-    assert of(5, "block", "auto", "auto") == ("block", 5, 8)
-    assert of(10**6, n_neurons=80) == ("block", 16_384, 10)
-
-
-def test_a_step_that_is_searched_goes_by_rows_left_out():
-    """Against a fit without each row, where all rows have the same leverage."""
-    rng = np.random.default_rng(0)
-    Z = linalg.hadamard(64)[:, 1:21].astype(float)
-    g = Z[:, :5] @ rng.standard_normal(5) + 2 * rng.standard_normal(64)
-    options = options_of(
-        DoublyStochasticRegressor(random_state=0).fit(inputs(9, 2), np.arange(9.0))
-    )
-    left_out = np.empty(64)
-    for i in range(64):
-        others = np.arange(64) != i
-        left_out[i] = Z[i] @ np.linalg.lstsq(Z[others], g[others], rcond=None)[0]
-    r = left_out @ g / (left_out @ left_out)
-    p = Z @ np.linalg.lstsq(Z, g, rcond=None)[0]
-    squares = np.array([[1.0], [1 / 64], [g @ g / 64], [g @ g / 64], [g @ g / 64]])
-    found = searched(np.array([p @ g / 64]), np.array([p @ p / 64]), squares, 20.0, options)
-    assert 0.1 < r < 0.9
-    h = 20 / 64
-    assert found == pytest.approx(r ** ((1 + h) / 2) * (1 - h) ** 2 * 0.6)
-    noise = rng.standard_normal((100, 64))
-    fits = noise @ Z @ Z.T / 64
-    steps = []
-    for p, g in zip(fits, noise, strict=True):
-        squares[2:] = g @ g / 64
-        steps += [searched(np.array([p @ g / 64]), np.array([p @ p / 64]), squares, 20.0, options)]
-    assert np.mean(np.array(steps) == 0) > 0.4  # of noise, as often as not
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "huber", "epsilon_insensitive"])

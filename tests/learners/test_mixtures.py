@@ -12,7 +12,7 @@ from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor, Kit
 from trickless.files import checkpoint
 from trickless.neurons import Dense, Gaussian, Laplace, Mixture, Neurons, On, Tabular, Trees
 from trickless.neurons.turns import Turns
-from trickless.solvers.descent import turns
+from trickless.solvers.descent import next_family
 
 
 def smooth_and_steps(n=600, seed=0, outputs=None):
@@ -99,16 +99,16 @@ def test_the_first_steps_are_a_ridge_fit_and_a_newton_step_on_what_it_leaves(wei
 @pytest.mark.parametrize("options", [{}, {"batch_size": 150}, {"alpha": 1e-2}])
 @pytest.mark.parametrize("most_rows", [100, 16_384])
 def test_f_is_kept_up_to_date_though_blocks_go_by_some_rows(options, most_rows, monkeypatch):
-    monkeypatch.setattr(turns, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(next_family, "MOST_ROWS", most_rows)
     X, y = smooth_and_steps(600, outputs=2)
     seen = []
     owner = trickless.solvers.descent.growing_network.GrowingNetwork
     before = owner.bring_up_to_date
 
-    def looked(self, batch, rows, options):
-        before(self, batch, rows, options)
+    def looked(self, batch, n_jobs):
+        before(self, batch, n_jobs)
         if self.chosen is not None:
-            expected = self.function(None)(rows.parts[0]) - self.intercept
+            expected = self.function(None)(batch.X.parts[0]) - self.intercept
             seen.append(np.abs(batch.f - expected).max() / np.abs(expected).max())
 
     monkeypatch.setattr(owner, "bring_up_to_date", looked)
@@ -233,7 +233,7 @@ def test_a_checkpoint_goes_on_to_the_same_model(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return before(self, *args, **kwargs)
 
-    owner = trickless.solvers.descent.growing_network.GrowingNetwork
+    owner = trickless.solvers.descent.descent.Descent
     before = owner.step
     monkeypatch.setattr(owner, "step", step)
     with pytest.raises(KeyboardInterrupt):

@@ -14,7 +14,7 @@ from trickless import (
 )
 from trickless.baselines import KernelGradientClassifier, NORMAClassifier
 from trickless.learners.doubly_stochastic import options_of
-from trickless.solvers.descent.newton import constant_of, effective_rows
+from trickless.solvers.descent.slopes import constant_of, effective_rows
 from trickless.solvers.losses import make_loss
 
 

@@ -23,7 +23,7 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.descent.step_sizes import automatic_alpha
+from trickless.solvers.exact.alpha import automatic_alpha
 from trickless.solvers.exact.sdca import DualAscent
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,

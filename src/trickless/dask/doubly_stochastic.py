@@ -18,7 +18,6 @@ import dask
 import numpy as np
 from distributed import wait
 
-from trickless.arrays.loops import loops
 from trickless.dask.fitting import fit, labels
 from trickless.dask.parts import (
     Cut,
@@ -65,12 +64,12 @@ from trickless.neurons import Trees, Weights, make_neurons
 from trickless.neurons.base import sample_numbers
 from trickless.neurons.trees import DEEPEST, most_rows
 from trickless.neurons.turns import takes_turns
-from trickless.solvers.batches import Batch, Rows
+from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.candidates import compared
-from trickless.solvers.descent.descent import Descent, HeldOut
-from trickless.solvers.descent.growing_network import recorded
-from trickless.solvers.descent.step_sizes import DescentOptions, may_be_newton
-from trickless.solvers.state import ignore
+from trickless.solvers.descent.descent import Descent
+from trickless.solvers.descent.early_stopping import HeldOut
+from trickless.solvers.descent.next_family import OneFamily, next_family
+from trickless.solvers.descent.options import DescentOptions, may_be_newton
 
 
 @fit.register(DoublyStochasticRegressor)
@@ -172,11 +171,13 @@ def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
     _, kept, targets, weight = counted
     size_up(model, len(kept), weight)
     descent, options = model.descent_, options_of(model)
-    since = len(descent.validation_scores), descent.n_steps
+    before = len(descent.validation_scores), descent.n_steps
     held_out, training = descent.split(targets, options)
-    some = None if weight is None else weight[training]
     descent.size_steps(
-        partial(_rows_on_client, model, rows, kept[training]), targets[training], some, options
+        partial(_rows_on_client, model, rows, kept[training]),
+        targets[training],
+        None if weight is None else weight[training],
+        options,
     )
     batches = descent.batches(training, options)
     descent.find_heaviest(batches, weight)
@@ -187,27 +188,21 @@ def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
     del rows  # the parts have copies
     choice = _Choice(descent, workers, order, options)
 
-    @np.errstate(over="ignore", invalid="ignore")  # divergence is reported
-    def step(number: int, k: int) -> None:
-        gamma = descent.steps(descent.n_steps)
-        weights = choice(number, k)
-        outcome, slopes = workers.sums(number, k, weights)
-        seen = descent.record(outcome, gamma, options)
-        new = descent.coefficients(slopes, k, gamma, seen, options)
-        shift = descent.shift(slopes, seen.n_rows, options)
-        descent.append(new, weights, gamma, seen, options, shift=shift)
-        choice.complete(weights, new, gamma)
+    def apart() -> HeldOut:
+        positions = order.at(len(batches))
+        everyone = np.arange(positions.stop - positions.start)
+        return HeldOut(workers.f(len(batches), everyone), *order.rows_at(positions))
+
+    score = None if held_out is None else apart
+    for number, k in descent.visits(before, len(batches), options, score):
+        gamma, source = descent.steps(descent.n_steps), next_family(descent, options)
+        with np.errstate(over="ignore", invalid="ignore"):  # divergence is reported
+            weights = choice(source, number, k)
+            outcome, sums = workers.sums(number, k, weights)
+            seen = descent.record(outcome, gamma, options)
+            new, shift = descent.update(sums, weights, k, gamma, seen, options, source)
+            choice.add(weights, new, gamma)
         workers.taken = Taken(new, seen, shift)
-
-    apart = None
-    if held_out is not None:
-        everyone = np.arange(len(held_out))
-        known = order.rows_at(order.at(len(batches)))
-
-        def apart() -> HeldOut:
-            return HeldOut(workers.f(len(batches), everyone), *known)
-
-    descent.descend(since, len(batches), step, apart, lambda: None, ignore, options)
 
 
 class _Order:
@@ -232,8 +227,10 @@ class _Order:
         self.ends = np.cumsum([0, *map(len, everything)])
         self._position = np.full(counted.n_rows, len(index))
         self._position[counted.kept[index]] = np.arange(len(index))
-        self._recorded = self.ends[:-1] + [recorded(len(batch), options) for batch in everything]
-        shares = [descent.shares(*self.rows_at(self.at(i))) for i in range(len(batches))]
+        self._recorded = self.ends[:-1] + [options.step.n_recorded(len(b)) for b in everything]
+        shares = [
+            descent.shares(len(b), self.rows_at(self.at(i))[1]) for i, b in enumerate(batches)
+        ]
         self._shares = np.zeros(len(index))
         self._shares[: self.ends[len(batches)]] = np.concatenate(shares)
         self._totals = np.array([share.sum() for share in shares])
@@ -343,46 +340,43 @@ class _Choice:
     def __init__(
         self, descent: Descent, workers: _Workers, order: _Order, options: DescentOptions
     ) -> None:
-        self.descent, self.workers, self.order, self.options = descent, workers, order, options
-        self.pool: Rows | None = None
+        self.descent, self.workers, self.order, self.step = descent, workers, order, options.step
+        self.pool: MiniBatch | None = None
         n = descent.pooled(order.batches, options)
         if n:
-            loops(n * options.n_neurons)  # loads compiled loops if they save time
+            self.step.prepare(n)
             X = np.asfortranarray(workers.rows(np.arange(n)))  # a feature is contiguous
-            self.pool = self._rows(X, np.arange(n))
+            self.pool = MiniBatch(X, *order.rows_at(np.arange(n)))
 
-    def __call__(self, number: int, k: int) -> Weights:
-        """The weights of the next k neurons; empty if the workers can draw them."""
-        descent, options, pool, terms = self.descent, self.options, self.pool, None
-        if not descent.keeps(options):
+    def __call__(self, source: OneFamily, number: int, k: int) -> Weights:
+        """Return the weights of the next k neurons; empty if the workers can draw them."""
+        descent, pool, slopes = self.descent, self.pool, None
+        if not source.keeps:
             return ()
         n_rows, first = len(self.order.batches[number]), len(descent.coef)
-        if options.n_candidates == 1:
+        if not source.chooses:
             return descent.stream.between(first, first + k)
         if pool is None:
             some = compared(descent.stream.seed, first, n_rows)
             positions = some + self.order.ends[number]
-            pool = self._rows(self.workers.rows(positions), positions)
-            pool.batch.f[:] = self.workers.f(number, some)
+            pool = MiniBatch(self.workers.rows(positions), *self.order.rows_at(positions))
+            pool.values.f = self.workers.f(number, some)
         else:
-            descent.bring_up_to_date(pool.batch, pool.X, options)
-            if self._is_batch and options.newton:
-                terms = descent.terms(pool.batch.f, pool.targets, pool.weight, options)
-        return descent.fresh(k, descent.turn(options), pool, n_rows, terms)
+            descent.bring_up_to_date(pool, self.step.n_jobs)
+            if self._is_batch and self.step.second_order:
+                slopes = self.step.slopes(descent, pool)
+        return source.weights(pool, k, n_rows, slopes)
 
-    def complete(self, weights: Weights, new: np.ndarray, gamma: np.ndarray) -> None:
+    def add(self, weights: Weights, new: np.ndarray, gamma: np.ndarray) -> None:
         """Apply a step to f at the pool, if the pool has the rows of the step."""
         if self.pool is not None and self._is_batch:
-            Z = self.descent.activations(self.pool.X, weights, self.options)
-            self.descent.complete(self.pool.batch, Z, new, gamma, self.options)
+            dtype = self.descent.stream.dtype
+            Z = self.step.activations(self.descent.neurons, self.pool.X, weights, dtype)
+            self.descent.add(self.pool.values, Z, new, gamma, self.step)
 
     @property
     def _is_batch(self) -> bool:
         return len(self.order.batches) == 1
-
-    def _rows(self, X: Any, positions: np.ndarray) -> Rows:
-        targets, weight = self.order.rows_at(positions)
-        return Rows(X, targets, weight, Batch(positions, targets.shape[1]))
 
 
 def _identity(model: Any) -> Any:

@@ -7,13 +7,13 @@ Dask repeats the same steps and gets the same parts.
 
 from __future__ import annotations
 
-from copy import copy
+from functools import reduce
 from itertools import pairwise
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.loops import loops
 from trickless.arrays.threads import linear_algebra
 from trickless.dask.pieces import stacked
 from trickless.intake.given import as_targets
@@ -21,13 +21,14 @@ from trickless.intake.labels import Labels
 from trickless.learners.doubly_stochastic import options_of
 from trickless.learners.training import receive
 from trickless.neurons import Weights
-from trickless.solvers.batches import Batch
+from trickless.solvers.descent.batches import MiniBatch, Values
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.growing_network import Seen, Slopes
-from trickless.solvers.descent.step_sizes import DescentOptions
+from trickless.solvers.descent.growing_network import Seen
+from trickless.solvers.descent.next_family import next_family
+from trickless.solvers.descent.options import DescentOptions
 
-#: Sums over rows for a step: outcome and slopes.
-Sums = tuple[np.ndarray, Slopes]
+#: Sums over rows: the outcome, for the history, and those that decide a step.
+Sums = tuple[np.ndarray, Any]
 
 
 class Cut(NamedTuple):
@@ -54,9 +55,11 @@ class Part(NamedTuple):
     targets: np.ndarray
     cut: Cut
 
-    def at(self, batch: int) -> slice:
-        """Where the rows of a batch are."""
-        return slice(self.cut.ends[batch], self.cut.ends[batch + 1])
+    def batch(self, number: int, values: Values) -> MiniBatch:
+        """Return the part's rows of a batch."""
+        rows = slice(self.cut.ends[number], self.cut.ends[number + 1])
+        weight = None if self.cut.weight is None else self.cut.weight[rows]
+        return MiniBatch(self.X[rows], self.targets[rows], weight, values)
 
 
 class Begun(NamedTuple):
@@ -82,13 +85,17 @@ class State(NamedTuple):
     """
 
     network: Descent
-    batches: tuple[Batch, ...]
+    values: tuple[Values, ...]
     begun: Begun | None = None
     sums: Sums | None = None
 
+    def with_values(self, number: int, values: Values) -> tuple[Values, ...]:
+        """Return the values of f, with others at a batch."""
+        return (*self.values[:number], values, *self.values[number + 1 :])
+
 
 def prepared(model: Any, X: list[Any], y: list[Any], cut: Cut) -> Part:
-    """The part of some chunks: their rows, validated and in the order of the batches."""
+    """Return the part of some chunks: their rows, validated and in the order of the batches."""
     y_here = as_targets(type(model).__name__, stacked(y), model._numeric)
     y_here = with_known_labels(model, y_here, np.isin(np.arange(len(y_here)), cut.order))
     rows, targets, _ = receive(model, stacked(X), y_here)
@@ -97,7 +104,7 @@ def prepared(model: Any, X: list[Any], y: list[Any], cut: Cut) -> Part:
 
 
 def with_known_labels(model: Any, y: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Targets. Rows of weight 0 may have unknown labels, and get a label of the model."""
+    """Return targets. Rows of weight 0 may have unknown labels, and get one of the model."""
     if counted.all() or not isinstance(model.targets_, Labels):
         return y
     if not counted.any():
@@ -106,90 +113,71 @@ def with_known_labels(model: Any, y: np.ndarray, counted: np.ndarray) -> np.ndar
 
 
 def started(model: Any, part: Part) -> State:
-    """The state before the first step."""
-    if options_of(model).newton:
-        loops(len(part.targets) * model.n_neurons_)  # loads compiled loops if they save time
+    """Return the state before the first step."""
+    options_of(model).step.prepare(len(part.targets))
     n_outputs = part.targets.shape[1]
-    batches = [Batch(np.arange(*ends), n_outputs) for ends in pairwise(part.cut.ends.tolist())]
-    return State(model.descent_, tuple(batches))
+    lengths = (end - start for start, end in pairwise(part.cut.ends.tolist()))
+    return State(model.descent_, tuple(Values(n, n_outputs) for n in lengths))
 
 
 def visited(
     model: Any, part: Part, state: State, taken: Taken | None, number: int, k: int, weights: Weights
 ) -> State:
-    """The state after a batch is visited, with sums for the next k neurons if k is above 0.
+    """Return the state after a batch is visited, with sums for the next k neurons if k is above 0.
 
     ``taken`` is the step before, if the state has begun it. If the ``weights`` of the neurons are
     an empty tuple, they are drawn.
     """
     options, begun, sums = options_of(model), None, None
+    step, cut = options.step, part.cut
     with linear_algebra(model.n_jobs), np.errstate(over="ignore", invalid="ignore"):
         if taken is not None:
             state = _completed(state, taken, options)
-        batch, X = _copy(state.batches[number]), part.X[part.at(number)]
-        state.network.bring_up_to_date(batch, X, options)
+        network = state.network
+        batch = part.batch(number, state.values[number].copy())
+        network.bring_up_to_date(batch, step.n_jobs)
         if k:
-            first = len(state.network.coef)
-            weights = weights or state.network.stream.between(first, first + k, X)
-            Z = state.network.activations(X, weights, options)
-            sums = _sums_of(state.network, part, batch, Z, number, options)
+            first = len(network.coef)
+            weights = weights or network.stream.between(first, first + k, batch.X)
+            Z = step.activations(network.neurons, batch.X, weights, network.stream.dtype)
+            shares = cut.shares[cut.ends[number] : cut.ends[number + 1]]
+            slopes, total = step.slopes(network, batch), cut.totals[number]
+            outcome = network.outcome(batch, shares, step.loss, int(cut.n_recorded[number]))
+            sums = outcome, step.sums(network, batch, Z, slopes, shares, total)
             begun = Begun(number, weights, Z)
-    return State(state.network, _with(state.batches, number, batch), begun, sums)
+    return State(network, state.with_values(number, batch.values), begun, sums)
 
 
 def _completed(state: State, taken: Taken, options: DescentOptions) -> State:
-    """The state after the step that it has begun."""
+    """Return the state after the step that it has begun."""
     assert state.begun is not None
-    network = state.network.copy() if options.alpha else state.network.fork()
+    network = state.network.copy() if options.sizes.alpha else state.network.fork()
     number, weights, Z = state.begun
     gamma = network.steps(network.n_steps)
-    network.append(taken.new, weights, gamma, taken.seen, options, shift=taken.shift)
-    batch = _copy(state.batches[number])
-    network.complete(batch, Z, taken.new, gamma, options)
-    return State(network, _with(state.batches, number, batch))
-
-
-def _sums_of(
-    network: Descent, part: Part, batch: Batch, Z: Any, number: int, options: DescentOptions
-) -> Sums:
-    """Sums over a part's rows of a batch, for a step with the activations Z."""
-    rows, cut = part.at(number), part.cut
-    f, targets, shares = batch.f, part.targets[rows], cut.shares[rows]
-    terms = None
-    if options.newton:
-        weight = None if cut.weight is None else cut.weight[rows]
-        terms = network.terms(f, targets, weight, options)
-    slopes = network.slopes(Z, f, targets, shares, cut.totals[number], options, terms)
-    return network.outcome(f, targets, shares, options, int(cut.n_recorded[number])), slopes
+    kept = weights if next_family(network, options).keeps else None
+    network.append(taken.new, kept, gamma, taken.seen, 1.0, taken.shift)
+    values = state.values[number].copy()
+    network.add(values, Z, taken.new, gamma, options.step)
+    return State(network, state.with_values(number, values))
 
 
 def added(sums: list[Sums]) -> Sums:
-    """The sums over several parts."""
-    outcome, slopes = zip(*sums, strict=True)
-    return np.sum(outcome, axis=0), Slopes.total(slopes)
+    """Return the sums over several parts."""
+    outcome, sums_of_steps = zip(*sums, strict=True)
+    return np.sum(outcome, axis=0), reduce(add, sums_of_steps)
 
 
 def sums_of(state: State) -> Sums | None:
-    """The sums of a state."""
+    """Return the sums of a state."""
     return state.sums
 
 
 def rows_at(part: Part, places: np.ndarray) -> Any:
-    """Some of the rows of a part."""
+    """Return some of the rows of a part."""
     return part.X[places]
 
 
 def f_at(state: State, number: int, places: np.ndarray) -> np.ndarray:
-    """Values of f at some rows of a batch."""
-    batch = state.batches[number]
-    return batch.f[places - batch.rows[0]]
-
-
-def _copy(batch: Batch) -> Batch:
-    other = copy(batch)
-    other.f = batch.f.copy()
-    return other
-
-
-def _with(batches: tuple[Batch, ...], number: int, batch: Batch) -> tuple[Batch, ...]:
-    return (*batches[:number], batch, *batches[number + 1 :])
+    """Return values of f at some rows of a batch, by their places in the part."""
+    start = sum(len(values.f) for values in state.values[:number])
+    return state.values[number].f[places - start]

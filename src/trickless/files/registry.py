@@ -45,7 +45,7 @@ _NAMES = {
     "solvers.descent.descent": "Descent",
     "solvers.rounds.estimates": "Measured Noise",
     "solvers.descent.growing_network": "Seen",
-    "solvers.descent.newton": "Units",
+    "solvers.descent.slopes": "Units",
     "solvers.exact.norma": "NORMA",
     "solvers.least_squares.ridge": "Solution",
     "solvers.rounds.rounds": "Rounds",

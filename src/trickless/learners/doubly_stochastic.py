@@ -44,15 +44,12 @@ from trickless.rules import (
     non_negative,
     positive,
 )
+from trickless.solvers.descent.candidates import Candidates
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.newton import effective_rows
-from trickless.solvers.descent.step_sizes import (
-    PLAIN_NEURONS,
-    DescentOptions,
-    Plan,
-    may_be_newton,
-    plan,
-)
+from trickless.solvers.descent.early_stopping import EarlyStopping
+from trickless.solvers.descent.options import DescentOptions, Plan, may_be_newton, plan
+from trickless.solvers.descent.slopes import effective_rows
+from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     FOR_LABELS,
@@ -192,10 +189,10 @@ class _DoublyStochastic(NeuronLearner):
             file.received(new.seed_, *batch)
             size_up(new, len(batch[1]), batch[2])
             descent, options = new.descent_, options_of(new)
-            if options.early_stopping:
+            if options.stopping:
                 held_out = descent.split(batch[1], options)[0]
                 watch_rows(new, _safe_indexing(X, held_out), _safe_indexing(y, held_out))
-            n_left = options.n_neurons - len(descent.coef)
+            n_left = options.step.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1
                 descent.learn_all(*batch, options, file.keep, file.resume(), bar.update)
         return self
@@ -391,13 +388,23 @@ def check_plan(learner: _DoublyStochastic, plan: Plan) -> None:
 
 
 def options_of(learner: _DoublyStochastic) -> DescentOptions:
-    """The parameters of a learner that its solver needs, with those that were "auto" fixed."""
-    apart = {"owner", "loss", "alpha_is_auto", *Plan._fields}
-    given = {name: getattr(learner, name) for name in DescentOptions._fields if name not in apart}
-    fixed = {name: getattr(learner, f"{name}_") for name in Plan._fields}
+    """Return the parameters that the solver needs, with the values in use for those "auto"."""
+    plan = Plan(*(getattr(learner, f"{name}_") for name in Plan._fields))
+    sizes = SizeParameters(
+        plan.alpha,
+        isinstance(learner.alpha, str),
+        learner.step_size,
+        learner.schedule,
+        learner.decay,
+    )
     loss = learner._loss(learner.targets_.n_outputs)
-    is_auto = isinstance(learner.alpha, str)
-    return DescentOptions(type(learner).__name__, loss, alpha_is_auto=is_auto, **given, **fixed)
+    stopping = learner.validation_fraction, learner.n_iter_no_change, learner.tol
+    return DescentOptions(
+        plan.step(type(learner).__name__, loss, learner.n_jobs, sizes),
+        sizes,
+        Candidates(plan.n_candidates, learner.learned_prior, plan.damping),
+        EarlyStopping(*stopping) if plan.early_stopping else None,
+    )
 
 
 class DoublyStochasticRegressor(Regressor, _DoublyStochastic):

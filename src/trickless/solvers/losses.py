@@ -16,8 +16,15 @@ from trickless.errors import InvalidValueError
 
 #: Iterations of Newton's method for one dual variable of the logistic loss, and their accuracy.
 _NEWTON, _ACCURACY = 40, 1e-13
+#: The least unit of targets; its inverse is finite.
+LEAST_UNIT = 1e-300
 #: Distance from the minimiser, in units, within which a parabola that touches a loss is no steeper.
 _NEAR = 0.1
+
+
+def unit_of(spread: np.ndarray) -> np.ndarray:
+    """Return units of the outputs, for losses whose slope is ±1 in any unit; 1 if spread is 0."""
+    return np.where(spread > 0, np.maximum(spread, LEAST_UNIT), 1.0)
 
 
 class Loss(ABC):

@@ -9,15 +9,12 @@ from sklearn.base import is_regressor
 
 import naive
 from trickless import DoublyStochasticClassifier, DoublyStochasticRegressor
+from trickless.functions.stream import NeuronStream
 from trickless.neurons import Trees
-from trickless.solvers.descent.newton import (
-    Leaves,
-    Units,
-    leaf_coefficients,
-    safe_share,
-    terms,
-    units_of,
-)
+from trickless.solvers.descent.batches import MiniBatch
+from trickless.solvers.descent.descent import Descent
+from trickless.solvers.descent.slopes import Units, in_units, safe_share, units_of
+from trickless.solvers.descent.steps.newton import Leaves, Newton, leaf_coefficients
 from trickless.solvers.losses import (
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
@@ -205,23 +202,23 @@ def test_coefficients_of_leaves_are_those_of_exact_fractions(outputs):
 
 @pytest.fixture
 def many_blocks(monkeypatch):
-    monkeypatch.setattr("trickless.solvers.descent.newton._ROWS", 50)
-    monkeypatch.setattr("trickless.solvers.descent.newton._WORTH_THREADS", 1)
+    monkeypatch.setattr("trickless.solvers.descent.slopes._ROWS", 50)
+    monkeypatch.setattr("trickless.solvers.descent.slopes._WORTH_THREADS", 1)
 
 
 @every_loss
-def test_terms_are_whole_and_their_sums_do_not_depend_on_blocks_or_threads(loss, monkeypatch):
+def test_slopes_are_multiples_of_units_and_sums_depend_on_no_blocks_or_threads(loss, monkeypatch):
     f, y = points(n=777)
     rng = np.random.default_rng(0)
     weight, scale = rng.exponential(size=777), np.ones(3)
     weight /= weight.mean()
-    units = units_of(loss, np.zeros(3), y, weight, scale)
+    units = units_of(*loss.newton(np.zeros(y.shape), y, scale), weight)
     leaves = Leaves(rng.integers(0, 16, (2, 777)), 16)
     found = []
     for size, n_jobs in ((2**14, 1), (50, 1), (50, 3), (7, 2)):
-        monkeypatch.setattr("trickless.solvers.descent.newton._ROWS", size)
-        monkeypatch.setattr("trickless.solvers.descent.newton._WORTH_THREADS", size * 2)
-        values = terms(loss, f, y, weight, units, scale, n_jobs)
+        monkeypatch.setattr("trickless.solvers.descent.slopes._ROWS", size)
+        monkeypatch.setattr("trickless.solvers.descent.slopes._WORTH_THREADS", size * 2)
+        values = in_units(loss, f, y, weight, units, scale, n_jobs)
         found.append((values, leaves.sums(values, n_jobs)))
         moved = f.copy()
         leaves.add(moved, rng.standard_normal((32, 3)) * 0 + np.arange(96).reshape(32, 3), n_jobs)
@@ -242,7 +239,7 @@ def test_terms_are_whole_and_their_sums_do_not_depend_on_blocks_or_threads(loss,
 
 def test_units_leave_room_for_sums_and_are_those_of_each_output():
     y = np.array([[1.0, 1e20, 0.0], [-1.0, -3e20, 0.0]]).repeat(500, axis=0)
-    units = units_of(Squared(), np.zeros(3), y, None, np.ones(3))
+    units = units_of(*Squared().newton(np.zeros(y.shape), y), None)
     for k, largest in ((0, 1.0), (1, 3e20)):
         assert 2.0**48 <= 1000 * largest / units.g[k] <= 2.0**50
     assert units.g[2] == 0  # as nothing is to be learned
@@ -300,3 +297,47 @@ def test_a_fit_on_trees_as_they_are_drawn_is_that_of_loops_over_rows(learner, ou
     decisions = start + expected[np.arange(9), leaves].sum(axis=1)
     values = model.predict(X) if is_regressor(learner) else model.decision_function(X)
     np.testing.assert_allclose(values.reshape(90, -1) / scale, decisions / scale, atol=1e-9)
+
+
+def test_a_step_is_the_sum_of_slopes_over_that_of_curvatures_in_each_leaf():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 3)), rng.choice([-1.0, 1.0], (200, 1))
+    trees = Trees(depth=3).fit(X, rng)
+    network = Descent(NeuronStream(trees, 0, np.float64), np.full(1, 0.5), None)
+    loss = Logistic()
+    network.n_rows, network.total_weight, network.spread = 200, 200.0, np.ones(1)
+    network.units = units_of(*loss.newton(np.full((200, 1), 0.5), y), None)
+    step = Newton("Owner", loss, 1, 200, 1, 100, damping=0.2)
+    batch = MiniBatch(step.read(trees, X), y)
+    weights = network.stream.between(0, 1)
+    leaves = step.activations(trees, batch.X, weights, np.float64)
+    sums = step.sums(network, batch, leaves, step.slopes(network, batch), np.full(200, 1 / 200), 1)
+    found = step.direction(network, sums, 1, np.full(1, 0.1), 200)
+    p = 1 / (1 + np.exp(-0.5))
+    leaf = trees.leaves(X, weights)[:, 0]
+    g = np.array([((y[:, 0] > 0) - p)[leaf == v].sum() for v in range(8)])
+    h = np.array([p * (1 - p) * (leaf == v).sum() for v in range(8)])
+    np.testing.assert_allclose(found[:, 0], -g / (h + 0.2 * h.mean()), rtol=1e-9)
+    f = np.zeros((200, 1))
+    step.add(leaves, found, f)
+    np.testing.assert_array_equal(f[:, 0], found[leaf, 0])
+    halves = [MiniBatch(batch.X[i::2], y[i::2]) for i in range(2)]
+    one, other = (
+        step.sums(
+            network,
+            half,
+            step.activations(trees, half.X, weights, np.float64),
+            step.slopes(network, half),
+            np.full(100, 1 / 200),
+            1,
+        )
+        for half in halves
+    )
+    for name, value in vars(sums).items():
+        np.testing.assert_array_equal(vars(one + other)[name], value)
+
+
+@pytest.mark.parametrize(("n", "size"), [(4, 0.5), (100, 0.3), (900, 0.1), (10**6, 0.02)])
+def test_the_size_of_steps_is_three_over_the_root_of_their_number(n, size):
+    step = Newton("Owner", Squared(), 1, 100, 1, n)
+    assert step.first_size(0.0, np.ones(1), 0.0, 1.0) == pytest.approx(size)

@@ -32,8 +32,8 @@ from trickless.solvers.calibration import (
     note_rows,
     recent_temperatures,
 )
-from trickless.solvers.descent.step_sizes import automatic_alpha, unit_of
-from trickless.solvers.losses import Loss
+from trickless.solvers.exact.alpha import automatic_alpha
+from trickless.solvers.losses import Loss, unit_of
 from trickless.solvers.progress import Curve, check_progress, extend
 from trickless.solvers.state import ignore
 

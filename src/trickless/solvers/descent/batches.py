@@ -1,0 +1,103 @@
+"""Mini-batches: the rows of a step, and the values of f at these rows."""
+
+from __future__ import annotations
+
+from copy import copy
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from trickless.arrays.devices import take
+
+
+class Values:
+    """The values of f at some rows, when they were last visited.
+
+    f at a row is a sum over neurons. A visit therefore evaluates only the neurons drawn since the
+    last one, and each neuron is evaluated once at each row, however many passes there are.
+    """
+
+    def __init__(self, n_rows: int, n_outputs: int) -> None:
+        self.f = np.zeros((n_rows, n_outputs))
+        self.n_neurons, self.n_steps = 0, 0
+
+    def copy(self) -> Values:
+        """Return an independent copy."""
+        other = copy(self)
+        other.f = self.f.copy()
+        return other
+
+
+class MiniBatch:
+    """Rows as the neurons read them, with their targets, weights and values of f."""
+
+    def __init__(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None = None,
+        values: Values | None = None,
+    ) -> None:
+        self.X, self.targets, self.weight = X, targets, weight
+        self.values = Values(*targets.shape) if values is None else values
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @property
+    def f(self) -> np.ndarray:
+        """Values of f without the intercept, shape (n_rows, n_outputs)."""
+        return self.values.f
+
+    def read_as(self, X: Any) -> MiniBatch:
+        """Return the same rows as another family reads them."""
+        return MiniBatch(X, self.targets, self.weight, self.values)
+
+    def every(self, stride: int) -> MiniBatch:
+        """Return every row whose number is a multiple of ``stride``."""
+        some = slice(None, None, stride)
+        weight = None if self.weight is None else self.weight[some]
+        part = MiniBatch(take(self.X, some), self.targets[some], weight)
+        part.values.f = self.f[some]
+        return part
+
+
+class BatchedRows:
+    """The rows of a fit in mini-batches, the last of which may be held out.
+
+    If they are ``contiguous``, the rows of a batch lie side by side, so that a visit copies
+    nothing. This takes a copy of all rows, which are bytes for families that look up leaves.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        rows: list[np.ndarray],
+        contiguous: bool,
+    ) -> None:
+        self.values = [Values(len(some), targets.shape[1]) for some in rows]
+        self._where: list[Any] = list(rows)
+        if contiguous:
+            order, ends = np.concatenate(rows), np.cumsum([0, *map(len, rows)])
+            self._where = [slice(start, end) for start, end in pairwise(ends.tolist())]
+            X = np.take(X.T, order, axis=1).T if isinstance(X, np.ndarray) else take(X, order)
+            targets, weight = targets[order], None if weight is None else weight[order]
+        self._X, self._targets, self._weight = X, targets, weight
+        self._views = [self._at(i) for i in range(len(rows))] if contiguous else []
+
+    def __getitem__(self, number: int) -> MiniBatch:
+        return self._views[number] if self._views else self._at(number)
+
+    def pool(self, n_rows: int) -> MiniBatch:
+        """Return the first rows of all, with values of their own."""
+        self._where.append(slice(n_rows))
+        self.values.append(Values(n_rows, self._targets.shape[1]))
+        return self._at(-1)
+
+    def _at(self, number: int) -> MiniBatch:
+        where = self._where[number]
+        weight = None if self._weight is None else self._weight[where]
+        return MiniBatch(take(self._X, where), self._targets[where], weight, self.values[number])

@@ -1,0 +1,122 @@
+"""Parameters of a doubly stochastic descent, and the values of those that are "auto"."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from trickless.neurons import Neurons
+from trickless.solvers.descent.candidates import Candidates
+from trickless.solvers.descent.early_stopping import EarlyStopping
+from trickless.solvers.descent.step_sizes import SizeParameters
+from trickless.solvers.descent.steps.block import Block
+from trickless.solvers.descent.steps.newton import Newton
+from trickless.solvers.descent.steps.plain import Plain
+from trickless.solvers.descent.steps.step import Step
+from trickless.solvers.losses import Loss
+
+#: Rows a step and neurons a step of plain steps whose sizes depend on the data.
+PLAIN_ROWS, PLAIN_NEURONS = 512, 32
+#: Rows from which steps are preconditioned, and the most in such a step.
+_BLOCK_ROWS, MOST_ROWS = 1024, 16_384
+#: The most rows of a Newton step on a tree.
+ROWS_OF_TREES = 2**17
+#: Rows from which early stopping of trees is the default.
+_WORTH_STOPPING = 40
+#: Rows for each column of a block, and the least and the most columns of a block.
+_ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 1024
+#: A fit takes at least this many preconditioned steps.
+_LEAST_STEPS = 8
+
+
+class DescentOptions(NamedTuple):
+    """The kind of step that a descent takes, and parameters that may change between batches."""
+
+    step: Step
+    sizes: SizeParameters
+    candidates: Candidates
+    stopping: EarlyStopping | None
+
+
+class Plan(NamedTuple):
+    """The values that a learner uses for parameters that are "auto"."""
+
+    preconditioner: str | None
+    batch_size: int
+    neurons_per_step: int
+    n_neurons: int
+    n_candidates: int
+    alpha: float
+    damping: float
+    early_stopping: bool
+
+    def step(self, owner: str, loss: Loss, n_jobs: int | None, sizes: SizeParameters) -> Step:
+        """Return the kind of step."""
+        common = owner, loss, n_jobs, self.batch_size, self.neurons_per_step, self.n_neurons
+        match self.preconditioner:
+            case "newton":
+                return Newton(*common, self.damping)
+            case "block":
+                levels = loss.has_link and sizes.schedule != "theorem"  # which has no intercept
+                return Block(*common, self.damping, isinstance(sizes.step_size, str), levels)
+        return Plain(*common, self.n_candidates)
+
+
+def may_be_newton(preconditioner: str | None, schedule: str) -> bool:
+    """Return whether a learner may take Newton steps, if its neurons have trees."""
+    return preconditioner == "newton" or (preconditioner == "auto" and schedule != "theorem")
+
+
+def plan(
+    given: dict[str, Any], plain: bool, n_rows: int, n_effective: float, neurons: Neurons
+) -> Plan:
+    """Return the values that a learner uses for parameters in ``given`` that are "auto".
+
+    They depend on the number of rows, which is ``n_effective`` where their weights count. ``plain``
+    says that steps must not be preconditioned unless the user asks for that.
+    """
+    newton = given["preconditioner"] == "newton" or (
+        neurons.has_trees and may_be_newton(given["preconditioner"], given["schedule"])
+    )
+    if newton:  # on trees whose cuts are chosen, stopped early if there are rows to spare
+        usual = Plan("newton", ROWS_OF_TREES, 1, 2000, 8, 0.0, 0.15, n_effective >= _WORTH_STOPPING)
+    else:
+        n_neurons = 20_000 if isinstance(given["n_neurons"], str) else given["n_neurons"]
+        of_step = given["preconditioner"], given["batch_size"], given["neurons_per_step"]
+        chosen = sizes(*of_step, plain, n_rows, neurons.width, n_neurons)
+        usual = Plan(*chosen, n_neurons, 1, 1e-6, 1e-4, False)
+    wanted = {name: given[name] for name in Plan._fields if name != "preconditioner"}
+    return usual._replace(**{n: v for n, v in wanted.items() if not isinstance(v, str)})
+
+
+def sizes(
+    preconditioner: str | None,
+    batch_size: int | str,
+    neurons_per_step: int | str,
+    plain: bool,
+    n_rows: int,
+    width: int,
+    n_neurons: int,
+) -> tuple[str | None, int, int]:
+    """Return the preconditioner, rows and neurons of a step, where some are "auto".
+
+    A block of c columns that is fitted to b rows adds c/b times the variance of what it cannot
+    explain. So b is 16 c if the data have as many rows. ``plain`` says that steps must not be
+    preconditioned unless the user asks for that.
+    """
+    rows = MOST_ROWS if isinstance(batch_size, str) else batch_size
+    rows = max(1, min(rows, n_rows))
+    columns = min(max(rows // _ROWS_PER_COLUMN, _LEAST_COLUMNS), _MOST_COLUMNS)
+    if not isinstance(neurons_per_step, str):
+        columns = width * neurons_per_step
+        rows = min(rows, max(_BLOCK_ROWS, _ROWS_PER_COLUMN * columns))
+    if preconditioner == "auto":
+        many = rows >= max(_BLOCK_ROWS, _ROWS_PER_COLUMN // 2 * columns)
+        preconditioner = "block" if many and not plain else None
+    neurons = max(1, min(columns // width, -(-n_neurons // _LEAST_STEPS)))
+    if preconditioner is None:
+        rows, neurons = PLAIN_ROWS, PLAIN_NEURONS
+    return (
+        preconditioner,
+        rows if isinstance(batch_size, str) else batch_size,
+        neurons if isinstance(neurons_per_step, str) else neurons_per_step,
+    )

@@ -1,0 +1,1 @@
+"""Kinds of steps of a doubly stochastic descent, one a file."""

@@ -1,0 +1,207 @@
+"""Steps on blocks: each is preconditioned by the covariance of its own activations.
+
+This is the algorithm of the code of Dai et al. (not of their paper), with a search for the length
+of each step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from trickless.arrays.devices import (
+    cho_solve,
+    cholesky,
+    double,
+    eye,
+    matching,
+    plus_ridge,
+    solve_lower,
+    times,
+)
+from trickless.arrays.namespaces import namespace
+from trickless.arrays.threads import linear_algebra
+from trickless.solvers.descent.batches import MiniBatch
+from trickless.solvers.descent.growing_network import GrowingNetwork
+from trickless.solvers.descent.slopes import damped
+from trickless.solvers.descent.step_sizes import curvature_of
+from trickless.solvers.descent.steps.step import Step
+from trickless.solvers.losses import LEAST_UNIT, Loss
+
+#: Share of the best step of a block that is taken, since blocks that follow it correct its noise.
+_SHARE = 0.6
+#: The flattest curvature along the slopes, as a share of the largest of the loss, and the longest
+#: step in units of a Newton step.
+_FLATTEST, _LONGEST = 0.5, 2.0
+#: The least columns of a block, and how many blocks that explain nothing halve the next ones.
+_LEAST_COLUMNS, _TRIES = 64, 3
+
+
+@dataclass(frozen=True)
+class BlockSums:
+    """The gradient and the covariance of the activations over the rows of a batch.
+
+    ``squares`` are the sums that :func:`searched` needs, and ``level`` the sums of the shares, of
+    −l′ and of the curvatures, which move the intercept.
+    """
+
+    gradient: np.ndarray
+    covariance: Any
+    squares: np.ndarray | float = 0.0
+    level: np.ndarray | float = 0.0
+
+    def __add__(self, other: BlockSums) -> BlockSums:
+        return BlockSums(
+            self.gradient + other.gradient,
+            self.covariance + other.covariance,
+            self.squares + other.squares,
+            self.level + other.level,
+        )
+
+
+@dataclass(frozen=True)
+class Block(Step):
+    """Steps along (ZᵀZ / b + reg I)⁻¹ times the gradient, with reg relative to the mean diagonal.
+
+    If it ``searches``, the length of each step is found by the fit of its block. If it ``levels``,
+    steps move the intercept, so that probabilities have the right mean.
+    """
+
+    damping: float = 1e-4
+    searches: bool = True
+    levels: bool = False
+
+    def first_size(self, alpha: Any, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
+        return 1 / curvature_of(self.loss, spread)
+
+    def sums(
+        self,
+        network: GrowingNetwork,
+        batch: MiniBatch,
+        Z: Any,
+        slopes: np.ndarray,
+        shares: np.ndarray,
+        total: float,
+    ) -> BlockSums:
+        gradient = self.gradient(Z, slopes, shares)
+        f, targets = batch.f + network.intercept, batch.targets
+        level: np.ndarray | float = 0.0
+        squares: np.ndarray | float = 0.0
+        if self.levels:
+            terms = np.ones_like(slopes), *self.loss.newton(f, targets)
+            level = np.stack([shares @ values for values in terms])
+        if self.searches:
+            each = np.broadcast_to(shares[:, None], slopes.shape)
+            bend = self.loss.bend(f, targets)
+            values = (each, each**2, *(each * value for value in (slopes**2, *bend)))
+            squares = np.array([value.sum(axis=0) for value in values])
+        # A batch of small weights has a small gradient, but not a small covariance.
+        root = Z * matching(Z, np.sqrt(shares / (total or 1.0))[:, None])
+        with linear_algebra(self.n_jobs, len(batch) * Z.shape[1] ** 2):
+            return BlockSums(gradient, root.T @ root, squares, level)
+
+    def direction(
+        self, network: GrowingNetwork, sums: BlockSums, k: int, gamma: np.ndarray, n_rows: int
+    ) -> np.ndarray:
+        gradient, covariance = sums.gradient, double(sums.covariance)
+        n_columns = covariance.shape[0]
+        mean = float(namespace(covariance).linalg.trace(covariance)) / n_columns
+        ridge = self.damping * max(mean, np.finfo(gradient.dtype).tiny)
+        try:
+            factor = cholesky(plus_ridge(covariance, ridge))
+        except linalg.LinAlgError as error:
+            raise ValueError(
+                f"{self.owner}: damping={self.damping!r} is too small: the covariance of the "
+                f"{n_columns} activations of a block over {n_rows} rows is singular to working "
+                "precision. Remedy: a larger damping (1e-4 is the default), or dtype='float64'."
+            ) from error
+        direction = cho_solve(factor, gradient)
+        if not self.searches:
+            return direction.astype(gradient.dtype)
+        root = solve_lower(factor, eye(n_columns, factor))
+        # The trace of the hat matrix: the columns that the damping leaves.
+        columns = n_columns - ridge * float(namespace(root).sum(root * root))
+        squares = np.asarray(sums.squares)
+        slope = (direction * gradient).sum(axis=0) / squares[0] ** 2
+        change = (direction * times(direction.T, covariance).T).sum(axis=0) / squares[0] ** 2
+        direction *= searched(slope, change, squares, columns, self.loss)
+        direction = direction.astype(gradient.dtype)
+        # A step of the first size has the length that was found.
+        direction /= np.asarray(network.steps.first, dtype=direction.dtype)
+        network.idle += not direction.any()
+        return direction
+
+    def shift(self, network: GrowingNetwork, sums: BlockSums, n_rows: int) -> np.ndarray | float:
+        """Return how far a step moves the intercept, so that probabilities have the right mean.
+
+        It is a Newton step. Where one class is rare, the curvature is small, and steps along the
+        gradient would take too long. Each batch has the share of its rows in all rows so far.
+        """
+        if not self.levels:
+            return 0.0
+        total, g, h = np.asarray(sums.level)
+        rows = n_rows * float(total.mean())
+        share = min(1.0, rows / min(network.levelled + rows, network.n_rows))
+        network.levelled += rows
+        return damped(share * np.divide(g, h, out=np.zeros_like(g), where=h > 0), self.loss)
+
+    def size(self, network: GrowingNetwork) -> int:
+        """Return how many neurons the next step of a fit draws.
+
+        A block that explains nothing has too many columns for what is left to explain, and every
+        third of them halves the next blocks.
+        """
+        k = self.neurons_per_step
+        if self.searches:
+            least = min(k, -(-_LEAST_COLUMNS // network.neurons.width))
+            k = max(k >> (network.idle // _TRIES), least)
+        return min(k, self.n_neurons - len(network.coef))
+
+    def remedy(
+        self, network: GrowingNetwork, step_size: float | str, stable: float, longest: float
+    ) -> str:
+        columns = network.neurons.width * self.neurons_per_step
+        return (
+            f"a block of {columns} columns needs batches of several times as many rows, and "
+            f"batch_size={self.batch_size!r}; or take a step_size below {stable:g}, or a larger "
+            "damping"
+        )
+
+
+def searched(
+    slope: np.ndarray, change: np.ndarray, squares: np.ndarray, columns: float, loss: Loss
+) -> np.ndarray:
+    """Return the step along the fit of a block to the slopes of a batch, shape (n_outputs,).
+
+    The fit p of a block to the slopes g also follows their noise, since it has seen it. If the
+    block were fitted to the other rows, a row would get (p − h g)/(1 − h). Here h is the mean
+    leverage, as in generalised cross-validation. Let r be the multiple of this value that fits g
+    best. It is about 1 if the block explains the slopes, and 0 if it explains noise.
+
+    The step is 0.6 √r Newton steps, with the curvature of the loss along the slopes. Rows that f
+    has learned from have too small slopes: r is then too small, 1 is too large, and √r is between
+    the two. A block with many columns for its rows is less reliable, so the step is in fact
+    0.6 r^((1 + h)/2) (1 − h)². With it, no sizes of blocks and batches diverge.
+
+    ``slope`` are the means of p g, ``change`` those of p², and ``columns`` the effective number
+    of columns. ``squares`` are sums over rows: of the shares, of their squares, of the slopes'
+    squares, and the two of ``Loss.bend``; shape (5, n_outputs).
+    """
+    total, shares, square, steep, far = squares
+    total = np.maximum(total, LEAST_UNIT)
+    leverage = np.minimum(columns * shares / total**2, 1.0)  # by the effective number of rows
+    own = leverage * square / total
+    gain = (slope - own) * (1 - leverage)
+    cost = change - 2 * leverage * slope + leverage * own
+    if loss.coupled:
+        gain, cost, steep, far = (
+            np.full_like(own, value.sum()) for value in (gain, cost, steep, far)
+        )
+    r = np.divide(gain, cost, out=np.zeros_like(gain), where=(gain > 0) & (cost > 0))
+    flattest = _FLATTEST * loss.curvature * (not loss.piecewise_linear)
+    bent = np.divide(steep, far, out=np.full_like(gain, np.inf), where=far > 0)
+    share = _SHARE * (1 - leverage) ** 2 * np.minimum(r, _LONGEST) ** ((1 + leverage) / 2)
+    return share / np.maximum(bent, flattest)

@@ -1,0 +1,43 @@
+"""Plain steps: Algorithm 1 of Dai et al. 2014 as it is printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trickless.solvers.descent.batches import MiniBatch
+from trickless.solvers.descent.growing_network import GrowingNetwork
+from trickless.solvers.descent.step_sizes import curvature_of, stable_step
+from trickless.solvers.descent.steps.step import Step
+
+
+@dataclass(frozen=True)
+class Plain(Step):
+    """Steps along the gradient, c_j = −γ/k · mean of l′(f(x), y) ψ(x; w_j)."""
+
+    n_candidates: int = 1
+
+    def first_size(self, alpha: Any, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
+        # The best of M draws has at most M times the density of one, and so the operator.
+        eigenvalue = min(self.n_candidates * eigenvalue, bound**2)
+        sizes = self.batch_size, self.neurons_per_step, self.n_neurons
+        curvature = curvature_of(self.loss, spread)
+        return stable_step(curvature, alpha, eigenvalue, bound**2, *sizes)
+
+    def sums(
+        self,
+        network: GrowingNetwork,
+        batch: MiniBatch,
+        Z: Any,
+        slopes: np.ndarray,
+        shares: np.ndarray,
+        total: float,
+    ) -> np.ndarray:
+        return self.gradient(Z, slopes, shares)
+
+    def direction(
+        self, network: GrowingNetwork, sums: np.ndarray, k: int, gamma: np.ndarray, n_rows: int
+    ) -> np.ndarray:
+        return sums / k

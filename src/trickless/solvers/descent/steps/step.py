@@ -1,0 +1,135 @@
+"""What a kind of step is asked in a doubly stochastic descent."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from trickless.arrays.devices import empty, matching, to_host
+from trickless.arrays.namespaces import on_host
+from trickless.arrays.threads import linear_algebra
+from trickless.functions.activations import activations, together
+from trickless.functions.stream import moved
+from trickless.neurons import Neurons, Weights
+from trickless.solvers.descent.batches import MiniBatch
+from trickless.solvers.descent.growing_network import GrowingNetwork
+from trickless.solvers.losses import Loss
+
+
+@dataclass(frozen=True)
+class Step(ABC):
+    """A kind of step: from the rows of a batch and fresh neurons to their coefficients.
+
+    A fit of ``n_neurons`` neurons takes steps on up to ``batch_size`` rows and
+    ``neurons_per_step`` neurons. ``owner`` is the learner's name in messages.
+
+    The sums of a step support ``+``, which gives the sums over the rows of both parts.
+    """
+
+    owner: str
+    loss: Loss
+    n_jobs: int | None
+    batch_size: int
+    neurons_per_step: int
+    n_neurons: int
+
+    #: Whether a fit keeps the best number of neurons by the held-out rows, and their mean level.
+    keeps_best: ClassVar[bool] = False
+    #: Whether the slopes of rows are those of Newton steps, with curvatures, in their units.
+    second_order: ClassVar[bool] = False
+    #: Whether the first step depends on the largest eigenvalue of the kernel operator.
+    needs_eigenvalue: ClassVar[bool] = True
+    #: The least number of scores of held-out rows in a fit.
+    _n_scores: ClassVar[int] = 20
+
+    @abstractmethod
+    def first_size(self, alpha: Any, spread: np.ndarray, eigenvalue: float, bound: float) -> Any:
+        """Return the first size of ``step_size="auto"``, common to all outputs or one for each."""
+
+    @abstractmethod
+    def sums(
+        self,
+        network: GrowingNetwork,
+        batch: MiniBatch,
+        Z: Any,
+        slopes: np.ndarray,
+        shares: np.ndarray,
+        total: float,
+    ) -> Any:
+        """Return the sums over the rows of a batch that decide a step.
+
+        ``Z`` are the :meth:`activations` and ``slopes`` the :meth:`slopes` of the rows, and
+        ``shares`` their weights in the mean. ``total`` is the sum of the shares of the whole batch,
+        of which these rows may be a part.
+        """
+
+    @abstractmethod
+    def direction(
+        self, network: GrowingNetwork, sums: Any, k: int, gamma: np.ndarray, n_rows: int
+    ) -> np.ndarray:
+        """Return the direction of a step of size ``gamma`` on k neurons: (width k, n_outputs).
+
+        The coefficients are −``gamma`` times the direction, in the order of columns.
+        """
+
+    def shift(self, network: GrowingNetwork, sums: Any, n_rows: int) -> np.ndarray | float:
+        """Return how far a step on so many rows moves the intercept."""
+        return 0.0
+
+    def remedy(
+        self, network: GrowingNetwork, step_size: float | str, stable: float, longest: float
+    ) -> str:
+        """Return the remedy for steps of about ``longest``, where ``stable`` ones are known."""
+        gave = f"gave steps of about {longest:g}; " if np.isfinite(longest) else "is too long; "
+        return (
+            f"step_size={step_size!r} {gave}take one below {stable:g}, or a larger batch_size or "
+            "neurons_per_step; the bound of the neurons must hold, too"
+        )
+
+    def read(self, neurons: Neurons, X: Any) -> Any:
+        """Return rows as steps read them, on a device in the precision of activations there."""
+        return neurons.read(X, self.n_jobs) if on_host(X) else X
+
+    def slopes(self, network: GrowingNetwork, batch: MiniBatch) -> np.ndarray:
+        """Return what a step needs of the loss at each row."""
+        return self.loss.derivative(batch.f + network.intercept, batch.targets)
+
+    def activations(self, family: Neurons, X: Any, weights: Weights, dtype: Any) -> Any:
+        """Return the activations of all rows of a batch by some neurons of a family."""
+        weights = moved(weights, X)
+        k = weights[0].shape[0]
+        Z = empty((X.shape[0], k * family.width), X, dtype)  # the rows of trees are bytes
+        return activations(family, together(weights), X, k, self.n_jobs, Z)
+
+    def gradient(self, Z: Any, slopes: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        """Return the gradient with respect to the coefficients: (n_columns, n_outputs)."""
+        with linear_algebra(self.n_jobs, Z.shape[1] * slopes.size):
+            return to_host(Z.T @ matching(Z, slopes * shares[:, None]))
+
+    def add(self, Z: Any, coef: np.ndarray, f: np.ndarray) -> None:
+        """Add neurons with the activations Z and these coefficients to f."""
+        with linear_algebra(self.n_jobs, Z.shape[0] * coef.size):
+            f += to_host(Z @ matching(Z, coef))
+
+    def size(self, network: GrowingNetwork) -> int:
+        """Return how many neurons the next step of a fit draws."""
+        return min(self.neurons_per_step, self.n_neurons - len(network.coef))
+
+    def n_recorded(self, n_rows: int) -> int:
+        """Return how many rows of a batch are evaluated for the history."""
+        return n_rows
+
+    @property
+    def usual_rows(self) -> int:
+        """The rows of a stream for which a whole step is taken."""
+        return self.batch_size
+
+    def wait(self, n_batches: int) -> int:
+        """Return the number of steps between two scores of the held-out rows: at most a pass."""
+        return min(n_batches, -(-self.n_neurons // (self.neurons_per_step * self._n_scores)))
+
+    def prepare(self, n_rows: int) -> None:  # noqa: B027
+        """Get ready for a fit to so many rows."""
