@@ -228,12 +228,10 @@ class _Order:
         self._position = np.full(counted.n_rows, len(index))
         self._position[counted.kept[index]] = np.arange(len(index))
         self._recorded = self.ends[:-1] + [options.step.n_recorded(len(b)) for b in everything]
-        shares = [
-            descent.shares(len(b), self.rows_at(self.at(i))[1]) for i, b in enumerate(batches)
-        ]
-        self._shares = np.zeros(len(index))
-        self._shares[: self.ends[len(batches)]] = np.concatenate(shares)
-        self._totals = np.array([share.sum() for share in shares])
+        self._shares, self._totals = np.zeros(len(index)), np.zeros(len(everything))
+        for i, batch in enumerate(batches):
+            shares = descent.shares(len(batch), self.rows_at(self.at(i))[1])
+            self._shares[self.at(i)], self._totals[i] = shares, shares.sum()
 
     def at(self, batch: int) -> slice:
         """The positions of a batch."""

@@ -37,7 +37,7 @@ class Cut(NamedTuple):
     ``shares`` has the weight of each row in the mean over its batch. ``weight`` has the sample
     weights, or is None. Batch i has the rows from ``ends[i]`` to ``ends[i + 1]``. Its first
     ``n_recorded[i]`` rows are recorded in the history. ``totals`` has the sum of shares of each
-    batch over all workers.
+    batch over all workers, 0 for held-out rows.
     """
 
     order: np.ndarray
@@ -59,7 +59,9 @@ class Part(NamedTuple):
         """Return the part's rows of a batch."""
         rows = slice(self.cut.ends[number], self.cut.ends[number + 1])
         weight = None if self.cut.weight is None else self.cut.weight[rows]
-        return MiniBatch(self.X[rows], self.targets[rows], weight, values)
+        batch = MiniBatch(self.X[rows], self.targets[rows], weight, values)
+        batch.shares, batch.total = self.cut.shares[rows], self.cut.totals[number]
+        return batch
 
 
 class Begun(NamedTuple):
@@ -129,7 +131,7 @@ def visited(
     an empty tuple, they are drawn.
     """
     options, begun, sums = options_of(model), None, None
-    step, cut = options.step, part.cut
+    step = options.step
     with linear_algebra(model.n_jobs), np.errstate(over="ignore", invalid="ignore"):
         if taken is not None:
             state = _completed(state, taken, options)
@@ -140,10 +142,8 @@ def visited(
             first = len(network.coef)
             weights = weights or network.stream.between(first, first + k, batch.X)
             Z = step.activations(network.neurons, batch.X, weights, network.stream.dtype)
-            shares = cut.shares[cut.ends[number] : cut.ends[number + 1]]
-            slopes, total = step.slopes(network, batch), cut.totals[number]
-            outcome = network.outcome(batch, shares, step.loss, int(cut.n_recorded[number]))
-            sums = outcome, step.sums(network, batch, Z, slopes, shares, total)
+            outcome = network.outcome(batch, step.loss, int(part.cut.n_recorded[number]))
+            sums = outcome, step.sums(network, batch, Z, step.slopes(network, batch))
             begun = Begun(number, weights, Z)
     return State(network, state.with_values(number, batch.values), begun, sums)
 

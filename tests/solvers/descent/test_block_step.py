@@ -31,8 +31,8 @@ def direction_of(step, network, batch):
     """The direction of a step on the next five neurons, and their activations."""
     weights = network.stream.between(0, 5)
     Z = step.activations(network.neurons, batch.X, weights, np.float64)
-    shares = np.full(60, 1 / 60)
-    sums = step.sums(network, batch, Z, step.slopes(network, batch), shares, 1.0)
+    network.weigh(batch)
+    sums = step.sums(network, batch, Z, step.slopes(network, batch))
     return step.direction(network, sums, 5, np.ones(1), 60), Z, sums
 
 
@@ -129,8 +129,8 @@ def test_sums_of_parts_add_up():
 
     def sums(some):
         Z = step.activations(network.neurons, some.X, weights, np.float64)
-        slopes, shares = step.slopes(network, some), np.full(len(some), 1 / 60)
-        return vars(step.sums(network, some, Z, slopes, shares, 1.0))
+        some.shares, some.total = np.full(len(some), 1 / 60), 1.0
+        return vars(step.sums(network, some, Z, step.slopes(network, some)))
 
     parts = [MiniBatch(batch.X[i::2], batch.targets[i::2]) for i in range(2)]
     whole, (one, other) = sums(batch), map(sums, parts)

@@ -311,7 +311,7 @@ def test_a_step_is_the_sum_of_slopes_over_that_of_curvatures_in_each_leaf():
     batch = MiniBatch(step.read(trees, X), y)
     weights = network.stream.between(0, 1)
     leaves = step.activations(trees, batch.X, weights, np.float64)
-    sums = step.sums(network, batch, leaves, step.slopes(network, batch), np.full(200, 1 / 200), 1)
+    sums = step.sums(network, batch, leaves, step.slopes(network, batch))
     found = step.direction(network, sums, 1, np.full(1, 0.1), 200)
     p = 1 / (1 + np.exp(-0.5))
     leaf = trees.leaves(X, weights)[:, 0]
@@ -328,8 +328,6 @@ def test_a_step_is_the_sum_of_slopes_over_that_of_curvatures_in_each_leaf():
             half,
             step.activations(trees, half.X, weights, np.float64),
             step.slopes(network, half),
-            np.full(100, 1 / 200),
-            1,
         )
         for half in halves
     )

@@ -32,8 +32,8 @@ def test_coefficients_are_means_of_slopes_times_activations(loss):
     batch.values.f[:] = np.linspace(-1, 1, 30)[:, None]
     weights = network.stream.between(0, 4)
     Z = step.activations(network.neurons, batch.X, weights, np.float64)
-    shares = batch.weight / batch.weight.sum()
-    sums = step.sums(network, batch, Z, step.slopes(network, batch), shares, 1.0)
+    batch.shares = shares = batch.weight / batch.weight.sum()
+    sums = step.sums(network, batch, Z, step.slopes(network, batch))
     found = step.direction(network, sums, 4, np.ones(1), 30)
     slope = loss.derivative(batch.f + 0.25, batch.targets)
     for j in range(Z.shape[1]):
@@ -46,16 +46,15 @@ def test_coefficients_are_means_of_slopes_times_activations(loss):
 
 def test_sums_of_parts_add_up():
     network, batch = begun()
-    shares = np.full(30, 1 / 30)
     weights = network.stream.between(0, 4)
 
-    def sums(batch, shares):
-        Z = STEP.activations(network.neurons, batch.X, weights, np.float64)
-        return STEP.sums(network, batch, Z, STEP.slopes(network, batch), shares, 1.0)
+    def sums(some):
+        some.shares = np.full(len(some), 1 / 30)
+        Z = STEP.activations(network.neurons, some.X, weights, np.float64)
+        return STEP.sums(network, some, Z, STEP.slopes(network, some))
 
     halves = [MiniBatch(batch.X[i::2], batch.targets[i::2]) for i in range(2)]
-    together = sums(halves[0], shares[::2]) + sums(halves[1], shares[1::2])
-    np.testing.assert_allclose(together, sums(batch, shares))
+    np.testing.assert_allclose(sums(halves[0]) + sums(halves[1]), sums(batch))
 
 
 def test_the_first_size_is_half_of_the_largest_stable_one():
@@ -85,14 +84,13 @@ def test_a_whole_fit_is_that_of_the_paper():
     def psi(x, w):
         return network.neurons(x[None], (w[None],))[0]
 
-    gammas = [0.5, 0.4]
+    gammas, batch.shares = [0.5, 0.4], np.full(30, 1 / 30)
     expected = naive.doubly_stochastic(
         [(X, Y - 0.25)] * 2, blocks, psi, lambda f, y: f - y, gammas, alpha=0.0
     )
     for block, gamma in zip((slice(0, 4), slice(4, 8)), gammas, strict=True):
         Z = STEP.activations(network.neurons, X, (weights[0][block],), np.float64)
-        shares = np.full(30, 1 / 30)
-        sums = STEP.sums(network, batch, Z, STEP.slopes(network, batch), shares, 1.0)
+        sums = STEP.sums(network, batch, Z, STEP.slopes(network, batch))
         new = -gamma * STEP.direction(network, sums, 4, np.full(1, gamma), 30)
         STEP.add(Z, new, batch.values.f)
         network.coef.append(new.reshape(network.neurons.width, 4, 2).swapaxes(0, 1))

@@ -30,7 +30,14 @@ class Values:
 
 
 class MiniBatch:
-    """Rows as the neurons read them, with their targets, weights and values of f."""
+    """Rows as the neurons read them, with their targets, weights and values of f.
+
+    ``shares`` are the weights of the rows in the mean over the whole batch, and ``total`` is the
+    sum of all its shares; these rows may be a part of it. A network sets them before a step.
+    """
+
+    shares: np.ndarray
+    total: float
 
     def __init__(
         self,

@@ -31,6 +31,7 @@ from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.cuts import choose_cuts, resolved
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.slopes import limited
+from trickless.solvers.descent.steps.step import Step
 from trickless.solvers.losses import Loss, unit_of
 
 #: Rows by which candidates are compared.
@@ -55,31 +56,21 @@ def choose(
     k: int,
     n_rows: int,
     candidates: Candidates,
-    loss: Loss,
-    n_jobs: int | None,
+    step: Step,
     slopes: np.ndarray | None = None,
 ) -> Weights:
     """Return the weights of the next k neurons of a network.
 
-    Parameters
-    ----------
-    network : GrowingNetwork
-    family : Neurons
-        The family of its stream, or trees of a mixture, which no stream draws.
-    batch : MiniBatch
-        Rows to choose by, with f up to date.
-    k, n_rows : int
-        Number of neurons, and how many rows the step itself takes.
-    candidates : Candidates
-    loss : Loss
-    n_jobs : int or None
-    slopes : array of shape (2 n_outputs, n), optional
-        Slopes and curvatures of the rows in their units, if they are known.
+    They belong to the family of its stream, or are trees of a mixture, which no stream draws. The
+    ``batch`` has the rows to choose by, with f up to date, and the step itself takes ``n_rows``.
+    ``slopes`` are slopes and curvatures of the rows in their units, if they are known.
     """
+    loss, n_jobs = step.loss, step.n_jobs
     if isinstance(family, Trees):
         if slopes is None:
             slopes = network.newton_slopes(batch, loss, n_jobs)
-        bins = batch.X.T if _are_bins(batch.X) else to_host(family.read(batch.X, n_jobs)).T
+        is_read = isinstance(batch.X, np.ndarray) and batch.X.dtype == np.uint8
+        bins = batch.X.T if is_read else to_host(family.read(batch.X, n_jobs)).T
         weight = network.relative(batch.weight)
         return _trees(network, family, bins, slopes, weight, k, n_rows, candidates, loss)
     first, X = len(network.coef), batch.X
@@ -93,11 +84,6 @@ def choose(
         g, h = g * weight[:, None], h * weight[:, None]
     of_g, of_h = _factors(h.mean(axis=0), network.typical, loss)
     return _best(network.stream, X, g * of_g, h * of_h, first, k, candidates, n_jobs)
-
-
-def _are_bins(X: Any) -> bool:
-    """Whether these are rows as trees read them."""
-    return isinstance(X, np.ndarray) and X.dtype == np.uint8
 
 
 def _factors(

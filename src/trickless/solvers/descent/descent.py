@@ -140,20 +140,18 @@ class Descent(GrowingNetwork):
         loss, n_jobs, n_rows = options.step.loss, options.step.n_jobs, len(batch)
         gamma = part * fade * self.steps(self.n_steps)
         self.bring_up_to_date(batch, n_jobs)  # Alg. 1, line 4: predict with earlier neurons
-        shares = self.shares(n_rows, batch.weight)
-        outcome = self.outcome(batch, shares, loss, options.step.n_recorded(n_rows))
+        outcome = self.outcome(self.weigh(batch), loss, options.step.n_recorded(n_rows))
         seen = self.record(outcome, gamma, options)
         source = next_family(self, options)
-        step, some = source.step, source.rows(batch)
+        step, some = source.step, self.weigh(source.rows(batch))
         slopes = step.slopes(self, some)
-        if pool is None or not source.chooses:
-            weights = source.weights(batch, k, n_rows, slopes if step.second_order else None)
+        if pool is None or not source.chooses:  # line 3: draw neurons
+            weights = source.weights(some, k, n_rows, slopes if step.second_order else None)
         else:
             self.bring_up_to_date(pool, n_jobs)
-            weights = source.weights(pool, k, n_rows)  # line 3: draw neurons
+            weights = source.weights(source.rows(pool), k, n_rows)
         Z = step.activations(source.family, some.X, source.own(weights), self.stream.dtype)
-        shares = self.shares(len(some), some.weight)
-        sums = step.sums(self, some, Z, slopes, shares, shares.sum())
+        sums = step.sums(self, some, Z, slopes)
         new, _ = self.update(sums, weights, k, gamma, seen, options, source, part)
         self.add(batch.values, Z, new, gamma, step)
 

@@ -228,17 +228,19 @@ class GrowingNetwork(Stated):
         scale = unit_of(self.spread)
         return in_units(loss, f, batch.targets, weight, self.units, scale, n_jobs)
 
-    def outcome(
-        self, batch: MiniBatch, shares: np.ndarray, loss: Loss, n_recorded: int
-    ) -> np.ndarray:
+    def weigh(self, batch: MiniBatch) -> MiniBatch:
+        """Set the shares of a batch's rows, and return the batch."""
+        batch.shares = self.shares(len(batch), batch.weight)
+        batch.total = batch.shares.sum()
+        return batch
+
+    def outcome(self, batch: MiniBatch, loss: Loss, n: int) -> np.ndarray:
         """Return sums over the rows of a batch for the history, before a step.
 
-        They are the number of rows, and how many of them are evaluated, the first ``n_recorded``.
-        Of these they are the error, the loss, the loss of a constant, and both losses weighted by
-        the shares.
+        They are the number of rows, and how many of them are evaluated, the first n. Of these they
+        are the error, the loss, the loss of a constant, and both losses weighted by the shares.
         """
-        n = n_recorded
-        f, targets, shares = batch.f[:n] + self.intercept, batch.targets[:n], shares[:n]
+        f, targets, shares = batch.f[:n] + self.intercept, batch.targets[:n], batch.shares[:n]
         start = loss.value(np.broadcast_to(self.constant, targets.shape), targets)
         value, error = loss.value(f, targets), self.measure.error(f, targets)
         sums = error.sum(), value.sum(), start.sum(), shares @ value, shares @ start

@@ -34,21 +34,18 @@ class OneFamily:
         self.keeps = self.chooses or network.chosen is not None
 
     def weights(
-        self, batch: MiniBatch, k: int, n_rows: int, slopes: np.ndarray | None = None
+        self, rows: MiniBatch, k: int, n_rows: int, slopes: np.ndarray | None = None
     ) -> Weights:
         """Return the weights of the network's next k neurons: drawn, or the best of candidates.
 
-        ``batch`` has the rows by which they are chosen, with f up to date, and ``slopes`` those of
-        these rows, if they are known. The step itself takes ``n_rows`` rows.
+        ``rows`` are those by which they are chosen, with f up to date, as the family reads them,
+        and ``slopes`` their Newton slopes, if they are known. The step takes ``n_rows`` rows.
         """
         if self.chooses:
-            return self._chosen(self.rows(batch), k, n_rows, slopes)
+            args = self.network, self.family, rows, k, n_rows, self.candidates
+            return choose(*args, self.step, slopes)
         first = len(self.network.coef)
-        return self.network.stream.between(first, first + k, batch.X)
-
-    def _chosen(self, batch: MiniBatch, k: int, n_rows: int, slopes: np.ndarray | None) -> Weights:
-        args = self.network, self.family, batch, k, n_rows, self.candidates
-        return choose(*args, self.step.loss, self.step.n_jobs, slopes)
+        return self.network.stream.between(first, first + k, rows.X)
 
     def rows(self, batch: MiniBatch) -> MiniBatch:
         """Return the rows of a batch that the step uses, as the family reads them."""
@@ -82,14 +79,12 @@ class PartOfMixture(OneFamily):
             self.share, self.chooses = _SHARE, False
 
     def weights(
-        self, batch: MiniBatch, k: int, n_rows: int, slopes: np.ndarray | None = None
+        self, rows: MiniBatch, k: int, n_rows: int, slopes: np.ndarray | None = None
     ) -> Weights:
         stream = self.network.stream
         rng = generator(stream.seed, Purpose.CANDIDATES, len(self.network.coef))
         drawn = draw(self.mixture, rng, k, stream.dtype)
-        own = self.own(drawn)
-        if self.chooses:
-            own = self._chosen(self.rows(batch), k, n_rows, slopes)
+        own = super().weights(rows, k, n_rows, slopes) if self.chooses else self.own(drawn)
         return self.mixture.whole(self.place, own, drawn)
 
     def rows(self, batch: MiniBatch) -> MiniBatch:

@@ -78,14 +78,9 @@ class Block(Step):
         return 1 / curvature_of(self.loss, spread)
 
     def sums(
-        self,
-        network: GrowingNetwork,
-        batch: MiniBatch,
-        Z: Any,
-        slopes: np.ndarray,
-        shares: np.ndarray,
-        total: float,
+        self, network: GrowingNetwork, batch: MiniBatch, Z: Any, slopes: np.ndarray
     ) -> BlockSums:
+        shares = batch.shares
         gradient = self.gradient(Z, slopes, shares)
         f, targets = batch.f + network.intercept, batch.targets
         level: np.ndarray | float = 0.0
@@ -99,7 +94,7 @@ class Block(Step):
             values = (each, each**2, *(each * value for value in (slopes**2, *bend)))
             squares = np.array([value.sum(axis=0) for value in values])
         # A batch of small weights has a small gradient, but not a small covariance.
-        root = Z * matching(Z, np.sqrt(shares / (total or 1.0))[:, None])
+        root = Z * matching(Z, np.sqrt(shares / (batch.total or 1.0))[:, None])
         with linear_algebra(self.n_jobs, len(batch) * Z.shape[1] ** 2):
             return BlockSums(gradient, root.T @ root, squares, level)
 

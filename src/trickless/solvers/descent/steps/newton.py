@@ -87,13 +87,7 @@ class Newton(Step):
         return Leaves(numbers, family.width)
 
     def sums(
-        self,
-        network: GrowingNetwork,
-        batch: MiniBatch,
-        Z: Leaves,
-        slopes: np.ndarray,
-        shares: np.ndarray,
-        total: float,
+        self, network: GrowingNetwork, batch: MiniBatch, Z: Leaves, slopes: np.ndarray
     ) -> LeafSums:
         g, h = np.split(Z.sums(slopes, self.n_jobs), 2, axis=2)
         return LeafSums(g, h, largest(slopes[len(slopes) // 2 :]))

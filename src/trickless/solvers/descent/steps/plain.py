@@ -27,15 +27,9 @@ class Plain(Step):
         return stable_step(curvature, alpha, eigenvalue, bound**2, *sizes)
 
     def sums(
-        self,
-        network: GrowingNetwork,
-        batch: MiniBatch,
-        Z: Any,
-        slopes: np.ndarray,
-        shares: np.ndarray,
-        total: float,
+        self, network: GrowingNetwork, batch: MiniBatch, Z: Any, slopes: np.ndarray
     ) -> np.ndarray:
-        return self.gradient(Z, slopes, shares)
+        return self.gradient(Z, slopes, batch.shares)
 
     def direction(
         self, network: GrowingNetwork, sums: np.ndarray, k: int, gamma: np.ndarray, n_rows: int

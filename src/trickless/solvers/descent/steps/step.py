@@ -50,20 +50,10 @@ class Step(ABC):
         """Return the first size of ``step_size="auto"``, common to all outputs or one for each."""
 
     @abstractmethod
-    def sums(
-        self,
-        network: GrowingNetwork,
-        batch: MiniBatch,
-        Z: Any,
-        slopes: np.ndarray,
-        shares: np.ndarray,
-        total: float,
-    ) -> Any:
+    def sums(self, network: GrowingNetwork, batch: MiniBatch, Z: Any, slopes: np.ndarray) -> Any:
         """Return the sums over the rows of a batch that decide a step.
 
-        ``Z`` are the :meth:`activations` and ``slopes`` the :meth:`slopes` of the rows, and
-        ``shares`` their weights in the mean. ``total`` is the sum of the shares of the whole batch,
-        of which these rows may be a part.
+        ``Z`` are the :meth:`activations` and ``slopes`` the :meth:`slopes` of the rows.
         """
 
     @abstractmethod

@@ -1,0 +1,168 @@
+"""The descent against a literal loop, its early stopping, and the state from which it resumes."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+from cases import inputs
+from trickless.functions.stream import NeuronStream
+from trickless.neurons import Gaussian, Trees
+from trickless.solvers.descent.batches import BatchedRows, MiniBatch
+from trickless.solvers.descent.candidates import Candidates
+from trickless.solvers.descent.descent import Descent
+from trickless.solvers.descent.early_stopping import EarlyStopping, HeldOut, score, stalled
+from trickless.solvers.descent.options import DescentOptions
+from trickless.solvers.descent.step_sizes import SizeParameters
+from trickless.solvers.descent.steps.block import Block
+from trickless.solvers.descent.steps.newton import Newton
+from trickless.solvers.descent.steps.plain import Plain
+from trickless.solvers.losses import Softmax, Squared
+
+ALPHA = 0.5
+X = inputs(48, 3)
+Y = np.stack([np.sin(2 * X[:, 0]), X[:, 1]], axis=1)
+WEIGHT = np.random.default_rng(0).uniform(0.5, 1.5, 48)
+KINDS = {
+    "plain": (Plain, {}, Gaussian(1.0)),
+    "block": (Block, {"searches": False, "damping": 1e-2}, Gaussian(1.0)),
+    "newton": (Newton, {"damping": 0.2}, Trees(depth=3)),
+}
+
+
+class Errors:
+    """Squared errors of rows."""
+
+    def error(self, decisions, targets):
+        return ((decisions - targets) ** 2).sum(axis=1)
+
+
+def problem(kind, stopping=None, n_neurons=24, batch_size=16, k=4):
+    """A descent before its first step, and its options."""
+    cls, parameters, family = KINDS[kind]
+    family.fit(X, np.random.default_rng(0))
+    step = cls("Owner", Squared(), 1, batch_size, k, n_neurons, **parameters)
+    sizes = SizeParameters(ALPHA, False, 0.3, "inverse", "auto")
+    options = DescentOptions(step, sizes, Candidates(1, True, 0.2), stopping)
+    start = np.average(Y, axis=0, weights=WEIGHT)
+    stream = NeuronStream(family, 0, np.float64)
+    return Descent(stream, start, Errors()), options
+
+
+def by_hand(descent, options, n_steps):
+    """Coefficients by column after the steps of a fit, each predicted from scratch."""
+    step, family, coef, Zs = options.step, descent.neurons, [], []
+    batches = descent.batches(np.arange(48), options)
+    order = descent.in_random_order(len(batches))
+    unit = WEIGHT / WEIGHT.mean()
+    heaviest = max(1.0, *(unit[rows].mean() for rows in batches))
+    for i in range(n_steps):
+        gamma = 0.3 / (1 + 0.3 * ALPHA * i)
+        rows = batches[next(order)]
+        Z = family(X, descent.stream.between(4 * i, 4 * i + 4))
+        f = descent.constant + sum((A @ c for A, c in zip(Zs, coef, strict=True)), 0 * Y)
+        share = unit[rows] / len(rows) / heaviest
+        gradient = Z[rows].T @ (share[:, None] * (f - Y)[rows])
+        if isinstance(step, Plain):
+            direction = gradient / 4
+        elif isinstance(step, Block):
+            covariance = Z[rows].T @ (share[:, None] / share.sum() * Z[rows])
+            ridge = step.damping * np.trace(covariance) / len(covariance)
+            direction = np.linalg.solve(covariance + ridge * np.eye(len(covariance)), gradient)
+        else:
+            leaves = (Z[rows].T @ (unit[rows, None] * (f - Y)[rows])).reshape(8, 4, 2)
+            curvature = (Z[rows].T @ unit[rows]).reshape(8, 4, 1)
+            damping = step.damping * curvature.mean(axis=0)
+            direction = (leaves / (curvature + damping)).reshape(-1, 2) / 4
+        coef = [(1 - gamma * ALPHA) * c for c in coef] + [-gamma * direction]
+        Zs.append(Z)
+    return coef
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fit_takes_the_steps_of_algorithm_1(kind):
+    descent, options = problem(kind)
+    expected = by_hand(descent, options, 6)
+    descent.learn_all(X, Y, WEIGHT, options)
+    width = descent.neurons.width
+    found = descent.coef.rows.reshape(6, 4, width, 2).swapaxes(1, 2).reshape(6, -1, 2)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    assert [seen.n_rows for seen in descent.history] == [16] * 6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fit_resumes_from_the_state_after_any_step(kind):
+    stopping = EarlyStopping(0.25, 3, 0.0)
+    whole, options = problem(kind, stopping)
+    states = []
+    whole.learn_all(X, Y, WEIGHT, options, keep=lambda state: states.append(deepcopy(state())))
+    assert len(states) >= 3
+    for state in states:
+        other, _ = problem(kind, stopping)
+        other.learn_all(X, Y, WEIGHT, options, state=state)
+        np.testing.assert_array_equal(other.coef.rows, whole.coef.rows)
+        assert other.history == whole.history
+        assert other.validation_scores == whole.validation_scores
+
+
+def test_a_stream_takes_its_rows_in_order_and_fewer_rows_a_shorter_step():
+    descent, options = problem("plain")
+    descent.learn(X[:40], Y[:40], None, options)
+    assert [seen.n_rows for seen in descent.history] == [14, 13, 13]
+    assert descent.taken == pytest.approx(40 / 16)
+    Z = descent.neurons(X[:14], descent.stream.between(0, 4))
+    first = -14 / 16 * 0.3 * Z.T @ (descent.constant - Y[:14]) / 14 / 4
+    decay = np.prod([1 - p * 0.3 / (1 + 0.15 * i) * ALPHA for i, p in ((1, 13 / 16), (2, 13 / 16))])
+    found = descent.coef.rows[:4].swapaxes(0, 1).reshape(-1, 2)
+    np.testing.assert_allclose(found, decay * first, atol=1e-12)
+
+
+def test_a_visit_brings_f_up_to_date():
+    descent, options = problem("plain")
+    batch = MiniBatch(X, Y)
+    for n in (4, 8, 12):
+        descent.learn(X[:16], Y[:16], None, options)
+        descent.bring_up_to_date(batch, 1)
+        expected = descent.function(1)(X) - descent.intercept
+        np.testing.assert_allclose(batch.f, expected, atol=1e-12)
+        assert batch.values.n_neurons == len(descent.coef) == n
+
+
+def test_the_score_of_held_out_rows_is_the_share_of_the_loss_that_is_explained():
+    descent, _ = problem("plain")
+    f = np.random.default_rng(0).standard_normal((48, 2))
+    found = score(descent, HeldOut(f, Y, WEIGHT), Squared())
+    each = [
+        1
+        - (WEIGHT * (f[:, o] + descent.intercept[o] - Y[:, o]) ** 2).sum()
+        / (WEIGHT * (descent.constant[o] - Y[:, o]) ** 2).sum()
+        for o in range(2)
+    ]
+    assert found == pytest.approx(np.mean(each))
+    y = np.where(np.arange(2) == (X[:, :1] > 0), 1.0, -1.0)
+    values = (
+        Softmax().value(g, y).mean() for g in (f + descent.intercept, 0 * f + descent.constant)
+    )
+    lost, start = values
+    assert score(descent, HeldOut(f, y, None), Softmax()) == pytest.approx(1 - lost / start)
+
+
+def test_scores_stall_if_the_last_ones_improve_the_best_by_too_little():
+    assert not stalled([0.1, 0.2, 0.3], 3, 0.1)
+    assert stalled([0.3, 0.1, 0.2, 0.35], 3, 0.1)
+    assert not stalled([0.3, 0.1, 0.2, 0.45], 3, 0.1)
+
+
+@pytest.mark.parametrize("contiguous", [False, True])
+def test_batches_have_their_rows_and_share_values_with_no_other(contiguous):
+    rows = [np.array([3, 1]), np.array([0, 5, 2])]
+    batches = BatchedRows(X, Y, WEIGHT, rows, contiguous)
+    pool = batches.pool(3)
+    first = np.concatenate(rows)[:3] if contiguous else np.arange(3)
+    for batch, where in ((batches[0], rows[0]), (batches[1], rows[1]), (pool, first)):
+        np.testing.assert_array_equal(batch.X, X[where])
+        np.testing.assert_array_equal(batch.targets, Y[where])
+        np.testing.assert_array_equal(batch.weight, WEIGHT[where])
+    batches[1].values.f += 1
+    assert [values.f.sum() for values in batches.values] == [0, 6, 0]
+    assert batches[1].f.sum() == 6
