@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +25,7 @@ from trickless.files.checkpoint import Checkpoint
 from trickless.functions.network import Network, check_alike
 from trickless.intake.labels import LabelSets
 from trickless.intake.rows import Batch
+from trickless.learners.alike import alike
 from trickless.learners.base import Classifier, Regressor, store
 from trickless.learners.neuron_learner import (
     NeuronLearner,
@@ -968,37 +968,14 @@ def _check_mergeable(model: Any, other: Any) -> None:
         )
     mine, theirs = model.stream_.fingerprint(), other.stream_.fingerprint()
     drawn_alike = np.allclose(mine, theirs, rtol=1e-4)
-    if not (drawn_alike and _same_fit(vars(model.neurons_), vars(other.neurons_))):
-        raise InvalidValueError(
+    if not (drawn_alike and alike(model.neurons_, other.neurons_, rtol=1e-4)):
+        raise ValueError(
             f"{owner}: the neurons of other={type(other).__name__}(random_state="
             f"{other.random_state!r}) differ from the neurons of this model, so their statistics "
             "cannot be added",
             "the same integer random_state, and a family that takes "
             "nothing from the data, such as Gaussian(length_scale=1.0)",
         )
-
-
-def _same_fit(mine: Any, theirs: Any) -> bool:
-    """Whether two families estimated the same from the data, by their fitted attributes."""
-    if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray):  # or memory maps
-        if mine.dtype.kind != "f":
-            return np.array_equal(mine, theirs)
-        return mine.shape == theirs.shape and np.allclose(
-            mine, theirs, rtol=1e-4, atol=0, equal_nan=True
-        )
-    if type(mine) is not type(theirs):
-        return False
-    if issparse(mine):
-        parts = ("shape", "indptr", "indices", "data")
-        return all(np.array_equal(getattr(mine, p), getattr(theirs, p)) for p in parts)
-    if isinstance(mine, dict):
-        names = [name for name in mine if name.endswith("_")]
-        return all(name in theirs and _same_fit(mine[name], theirs[name]) for name in names)
-    if isinstance(mine, list | tuple):
-        return len(mine) == len(theirs) and all(map(_same_fit, mine, theirs))
-    if hasattr(mine, "get_params"):
-        return _same_fit(vars(mine), vars(theirs))
-    return True
 
 
 def _each_batch(owner: str, batches: Any) -> Iterator[tuple[Any, Any, Any]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from types import MethodType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +22,7 @@ from trickless.functions.stream import as_seed
 from trickless.intake.labels import check_some_weight
 from trickless.intake.rows import Batch, Rows, that_count
 from trickless.intake.targets import Numbers
+from trickless.learners.alike import alike
 from trickless.learners.base import Learner
 from trickless.rules import check_parameters
 
@@ -150,26 +150,9 @@ def check_unchanged(
     owner: str, name: str, now: Any, then: Any, remedy: str = "call fit to begin anew"
 ) -> None:
     """Check that a parameter has its value of the first batch."""
-    if not _same(now, then):
-        raise InvalidValueError(
+    if not alike(now, then):
+        raise ValueError(
             f"{owner}: {name}={now!r}, but the model was begun with {name}={then!r}, which its "
             "coefficients depend on",
             f"set {name} back, or {remedy}",
         )
-
-
-def _same(now: Any, then: Any) -> bool:
-    """Whether two parameters are equal. Objects without ``==`` are equal if their types are."""
-    if hasattr(now, "get_params"):
-        mine, other = now.get_params(deep=False), getattr(then, "__dict__", {})
-        return type(now) is type(then) and all(_same(mine[key], other.get(key)) for key in mine)
-    if hasattr(now, "__array__") or hasattr(then, "__array__"):
-        return np.array_equal(now, then)
-    if isinstance(now, MethodType) and isinstance(then, MethodType):
-        return now.__func__ is then.__func__ and _same(now.__self__, then.__self__)
-    if isinstance(now, list | tuple) and type(now) is type(then):
-        return len(now) == len(then) and all(map(_same, now, then))
-    if isinstance(now, dict) and isinstance(then, dict):
-        return now.keys() == then.keys() and all(_same(now[key], then[key]) for key in now)
-    incomparable = type(now).__eq__ is object.__eq__  # type: ignore[comparison-overlap]
-    return (incomparable and type(now) is type(then)) or bool(now == then)
