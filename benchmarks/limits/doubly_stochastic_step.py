@@ -28,7 +28,7 @@ from scipy import linalg
 from circumstances import circumstances
 from trickless import DoublyStochasticRegressor
 from trickless.arrays.threads import n_threads
-from trickless.learners.doubly_stochastic import options_of, size_up
+from trickless.learners.doubly_stochastic import size_up
 from trickless.neurons import Gaussian
 from trickless.solvers.descent.batches import MiniBatch
 
@@ -86,7 +86,6 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
         cache_bytes=2**30,
     ).partial_fit(X, y)
     model.set_params(neurons_per_step=k, preconditioner=preconditioner)
-    size_up(model, b, None)
     (W,) = model.stream_.between(0, n)
     new = W[:k]
     model.stream_.between(n, n + k)
@@ -114,7 +113,7 @@ def measure_step(b, k, n, columns, outputs, preconditioner, pool):
 
         return run
 
-    options = options_of(model)
+    options = size_up(model, targets, None)
 
     def step():
         model.descent_.step(MiniBatch(X, targets), k, options)

@@ -52,10 +52,9 @@ from trickless.intake.weights import check_weights
 from trickless.learners.doubly_stochastic import (
     DoublyStochasticClassifier,
     DoublyStochasticRegressor,
-    descend_from,
-    go_on_from_descent,
+    begin_descent,
+    continued,
     is_model,
-    options_of,
     size_up,
 )
 from trickless.learners.neuron_learner import choose_neurons, receive_rows
@@ -69,7 +68,7 @@ from trickless.solvers.descent.candidates import compared
 from trickless.solvers.descent.descent import Descent
 from trickless.solvers.descent.early_stopping import HeldOut
 from trickless.solvers.descent.next_family import OneFamily, next_family
-from trickless.solvers.descent.options import DescentOptions, may_be_newton
+from trickless.solvers.descent.options import DescentOptions
 
 
 @fit.register(DoublyStochasticRegressor)
@@ -86,9 +85,8 @@ def fit_doubly_stochastic(
             "is no client",
             "client = distributed.Client(), which starts one here",
         )
-    newton = may_be_newton(estimator.preconditioner, estimator.schedule)
-    if newton and takes_turns(make_neurons(estimator.neurons)):
-        raise InvalidValueError(
+    if estimator._may_be_newton and takes_turns(make_neurons(estimator.neurons)):
+        raise ValueError(
             f"{owner}: trickless.dask.fit cannot alternate between trees and other families, as a "
             "local fit of neurons=Mixture() with Trees() does",
             "neurons='trees'; or preconditioner='block', which draws from the mixture",
@@ -103,13 +101,13 @@ def fit_doubly_stochastic(
         some = some_rows(owner, rows, seed)
         if warm:
             receive_rows(new, *some)
-            go_on_from_descent(new)
+            new.descent_ = continued(new)
             counted = _counted(new, rows, client)
         else:
             batch = begin(new, *some, classes, seed=seed, stream=True)
             counted = _counted(new, rows, client)
             _choose_neurons(new, rows, counted, batch)
-            descend_from(new, counted.targets, counted.weight)
+            new.descent_ = begin_descent(new, counted.targets, counted.weight)
         _descend(new, rows, counted, client)
         if class_weight is not None:
             new.class_weight = estimator.class_weight
@@ -169,8 +167,7 @@ def _rows_on_client(model: Any, rows: Pieces, numbers: np.ndarray, index: np.nda
 def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
     """Take the steps of a fit."""
     _, kept, targets, weight = counted
-    size_up(model, len(kept), weight)
-    descent, options = model.descent_, options_of(model)
+    descent, options = model.descent_, size_up(model, targets, weight)
     before = len(descent.validation_scores), descent.n_steps
     held_out, training = descent.split(targets, options)
     descent.size_steps(

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from trickless.arrays.memory import physical_memory
 from trickless.arrays.stated import check_is
 from trickless.arrays.threads import linear_algebra
 from trickless.errors import InvalidValueError
@@ -97,15 +96,12 @@ class _DoublyStochastic(NeuronLearner):
         "n_neurons": either(count("n_neurons='auto' suits most data; it counts draws of w"), _AUTO),
         "alpha": either(non_negative("alpha=1e-6 regularises lightly"), _AUTO),
         "step_size": either(
-            positive("step_size='auto' suits every loss and bounded family"),
-            choice("auto", remedy=""),
+            positive("step_size='auto' suits every loss and bounded family"), _AUTO
         ),
         "schedule": choice(
             "inverse", "constant", "theorem", remedy="schedule='inverse' decays slowly"
         ),
-        "decay": either(
-            non_negative("decay='auto' is the product of step and alpha"), choice("auto", remedy="")
-        ),
+        "decay": either(non_negative("decay='auto' is the product of step and alpha"), _AUTO),
         "preconditioner": either(
             choice(
                 "auto",
@@ -116,12 +112,9 @@ class _DoublyStochastic(NeuronLearner):
             anything("None", "", is_none),
         ),
         "damping": either(positive("damping='auto' suits batches of several rows a column"), _AUTO),
-        "batch_size": either(
-            integer(1, "batch_size='auto' depends on the number of rows"), choice("auto", remedy="")
-        ),
+        "batch_size": either(integer(1, "batch_size='auto' depends on the number of rows"), _AUTO),
         "neurons_per_step": either(
-            integer(1, "neurons_per_step='auto' depends on the number of rows"),
-            choice("auto", remedy=""),
+            integer(1, "neurons_per_step='auto' depends on the number of rows"), _AUTO
         ),
         "n_candidates": either(
             integer(1, "n_candidates=1 takes neurons as they are drawn", 1000), _AUTO
@@ -182,13 +175,15 @@ class _DoublyStochastic(NeuronLearner):
         ):
             if warm:
                 batch = receive_rows(new, X, y, sample_weight, stream=False)
-                go_on_from_descent(new)
+                new.descent_ = continued(new)
             else:
                 batch = begin(new, X, y, sample_weight, seed=file.seed)
-                begin_descent(new, *batch)
+                choose_neurons(
+                    new, *batch, in_turn=may_be_newton(self.preconditioner, self.schedule)
+                )
+                new.descent_ = begin_descent(new, *batch[1:])
             file.received(new.seed_, *batch)
-            size_up(new, len(batch[1]), batch[2])
-            descent, options = new.descent_, options_of(new)
+            descent, options = new.descent_, size_up(new, *batch[1:])
             if options.stopping:
                 held_out = descent.split(batch[1], options)[0]
                 watch_rows(new, _safe_indexing(X, held_out), _safe_indexing(y, held_out))
@@ -212,16 +207,15 @@ class _DoublyStochastic(NeuronLearner):
                 new.descent_ = new.descent_.copy()
             else:
                 batch = begin(new, X, y, sample_weight, classes, stream=True)
-                begin_descent(new, *batch)
-            new._learn(*batch)
+                choose_neurons(
+                    new, *batch, in_turn=may_be_newton(self.preconditioner, self.schedule)
+                )
+                new.descent_ = begin_descent(new, *batch[1:])
+            if n_rows := len(batch[1]):
+                options = size_up(new, *batch[1:])
+                with new._progress(n_rows, "row") as bar:
+                    new.descent_.learn(*batch, options, bar.update)
         return self
-
-    def _learn(self, X: Any, targets: np.ndarray, weight: np.ndarray | None) -> None:
-        """Take steps on a batch of a stream, if it has rows."""
-        if len(targets):
-            size_up(self, len(targets), weight)
-            with self._progress(len(targets), "row") as bar:
-                self.descent_.learn(X, targets, weight, options_of(self), bar.update)
 
     def _function(self, X: Any) -> Any:
         return self.descent_.function(self.n_jobs)(X)
@@ -241,24 +235,9 @@ class _DoublyStochastic(NeuronLearner):
     def _planned_neurons(self) -> int:
         return 20_000 if isinstance(self.n_neurons, str) else self.n_neurons
 
-    def _plan_one_pass(self, n_first: int, n_others: int, n_parts: int) -> int:
-        """Set steps so that one pass draws about ``n_neurons`` neurons; return the rows of each.
-
-        No more neurons are drawn. The rows of a step fit into memory, if that leaves a neuron for
-        each step. The first rows and the others both end with a smaller step.
-        """
-        if make_neurons(self.neurons).one_hot:
-            return super()._plan_one_pass(n_first, n_others, n_parts)
-        n_rows, n_neurons = n_first + n_others, self._planned_neurons
-        asked = self.neurons_per_step
-        per_step = PLAIN_NEURONS if isinstance(asked, str) else asked
-        least_steps = max(n_parts + 1, -(-n_neurons // per_step))
-        n_steps = max(2, n_neurons // -(-n_neurons // least_steps))
-        batch_rows = -(-n_rows // n_steps)
-        while -(-n_first // batch_rows) - (-n_others // batch_rows) > n_steps:
-            batch_rows += 1 + batch_rows // 1000
-        self.set_params(neurons_per_step=max(1, n_neurons // n_steps), batch_size=batch_rows)
-        return batch_rows
+    @property
+    def _may_be_newton(self) -> bool:
+        return may_be_newton(self.preconditioner, self.schedule)
 
     def _importances(self) -> np.ndarray | None:
         wins = self.descent_.wins
@@ -301,18 +280,9 @@ def is_model(learner: _DoublyStochastic) -> bool:
 
 
 def begin_descent(
-    learner: _DoublyStochastic, X: Any, targets: np.ndarray, weight: np.ndarray | None
-) -> None:
-    """Choose the neurons of a learner that has received its first batch, and make its solver."""
-    in_turn = may_be_newton(learner.preconditioner, learner.schedule)
-    choose_neurons(learner, X, targets, weight, in_turn=in_turn)
-    descend_from(learner, targets, weight)
-
-
-def descend_from(
     learner: _DoublyStochastic, targets: np.ndarray, weight: np.ndarray | None
-) -> None:
-    """Make the solver, which starts from the intercept of the targets."""
+) -> Descent:
+    """Return the solver of a learner with neurons, which starts from the targets' intercept."""
     if learner.schedule == "theorem":  # neurons of one block may be drawn in different steps
         check_independent(type(learner).__name__, "schedule='theorem'", learner.neurons_)
     loss = learner._loss(learner.targets_.n_outputs)
@@ -320,11 +290,11 @@ def descend_from(
     if loss.has_link:
         intercept = loss.start(shares_of(targets, weight, loss.coupled))
     begin_stream(learner, learner.cache_bytes)
-    learner.descent_ = Descent(learner.stream_, intercept, learner.targets_)
+    return Descent(learner.stream_, intercept, learner.targets_)
 
 
 def shares_of(targets: np.ndarray, weight: np.ndarray | None, coupled: bool) -> np.ndarray:
-    """Shares of rows with the target +1, (n_outputs,).
+    """Return the shares of rows with the target +1, (n_outputs,).
 
     A class without rows has its share of one row of no known class, and no class has all rows.
     """
@@ -332,8 +302,8 @@ def shares_of(targets: np.ndarray, weight: np.ndarray | None, coupled: bool) -> 
     return np.clip(np.average(targets > 0, axis=0, weights=weight), least, 1 - least)
 
 
-def go_on_from_descent(learner: _DoublyStochastic) -> None:
-    """Copy the solver for a warm start, so that a fit that fails leaves the model unchanged."""
+def continued(learner: _DoublyStochastic) -> Descent:
+    """Return a copy of the solver for a warm start; a fit that fails leaves the model unchanged."""
     n_drawn = len(learner.descent_.coef)
     planned = learner.n_neurons_ if isinstance(learner.n_neurons, str) else learner.n_neurons
     if planned <= n_drawn:
@@ -342,49 +312,25 @@ def go_on_from_descent(learner: _DoublyStochastic) -> None:
             f"the model has {n_drawn} neurons already, so there are none to add",
             "a larger n_neurons, or warm_start=False to begin anew",
         )
-    learner.descent_ = learner.descent_.copy()
+    return learner.descent_.copy()
 
 
-def size_up(learner: _DoublyStochastic, n_rows: int, weight: np.ndarray | None) -> None:
-    """Fix the parameters that are "auto", for this many rows at a time."""
-    names = (*Plan._fields, "schedule")
+def size_up(
+    learner: _DoublyStochastic, targets: np.ndarray, weight: np.ndarray | None
+) -> DescentOptions:
+    """Fix the parameters that are "auto" for rows that come together, and return all options."""
+    n_rows, n_effective = len(targets), effective_rows(len(targets), weight)
     plain = learner.schedule == "theorem" or not isinstance(learner.step_size, str)
-    given = {name: getattr(learner, name) for name in names}
-    planned = plan(given, plain, n_rows, effective_rows(n_rows, weight), learner.neurons_)
+    given = {name: getattr(learner, name) for name in (*Plan._fields, "schedule")}
+    planned = plan(given, plain, n_rows, n_effective, learner.neurons_)
     if planned.preconditioner == "newton" and isinstance(learner.damping, str):
         loss = learner._loss(learner.targets_.n_outputs)
         planned = planned._replace(damping=planned.damping * learner.descent_.rarity(loss))
-    check_plan(learner, planned)
     for name, value in planned._asdict().items():
         setattr(learner, f"{name}_", value)
-
-
-def check_plan(learner: _DoublyStochastic, plan: Plan) -> None:
-    """Check that Newton steps have leaves, suitable steps, and coefficients that fit in memory."""
-    owner, neurons = type(learner).__name__, learner.neurons_
-    if plan.preconditioner != "newton":
-        return
-    if not neurons.has_trees:
-        raise InvalidValueError(
-            f"{owner}: preconditioner='newton' takes Newton steps on the leaves of trees, but "
-            f"neurons={type(neurons).__name__}() have none",
-            "neurons='trees', or preconditioner='auto'",
-        )
-    if learner.schedule == "theorem":
-        raise InvalidValueError(
-            f"{owner}: preconditioner='newton' with schedule='theorem': the theorem is about the "
-            "plain steps of the paper, and steps of 1 / alpha would be many times a Newton step",
-            "preconditioner='auto', or another schedule",
-        )
-    n_bytes = plan.n_neurons * neurons.width * learner.targets_.n_outputs
-    n_bytes *= learner.rows_.dtype.itemsize
-    if n_bytes > (most := physical_memory()):
-        raise InvalidValueError(
-            f"{owner}: {plan.n_neurons:,} trees of {neurons.width:,} leaves with "
-            f"{learner.targets_.n_outputs} outputs have {n_bytes / 2**30:.1f} GiB of coefficients, "
-            f"but this machine has {most / 2**30:.1f} GiB of memory",
-            "a smaller depth of the trees, or a smaller n_neurons",
-        )
+    options, n_outputs = options_of(learner), learner.targets_.n_outputs
+    options.step.check(learner.neurons_, learner.schedule, n_outputs, learner.rows_.dtype.itemsize)
+    return options
 
 
 def options_of(learner: _DoublyStochastic) -> DescentOptions:

@@ -121,5 +121,10 @@ class Step(ABC):
         """Return the number of steps between two scores of the held-out rows: at most a pass."""
         return min(n_batches, -(-self.n_neurons // (self.neurons_per_step * self._n_scores)))
 
+    def check(  # noqa: B027
+        self, neurons: Neurons, schedule: str, n_outputs: int, itemsize: int
+    ) -> None:
+        """Check that steps suit the neurons, the schedule and the memory."""
+
     def prepare(self, n_rows: int) -> None:  # noqa: B027
         """Get ready for a fit to so many rows."""
