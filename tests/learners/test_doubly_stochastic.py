@@ -18,7 +18,7 @@ from trickless.baselines import NORMARegressor
 from trickless.learners import doubly_stochastic
 from trickless.learners.doubly_stochastic import options_of
 from trickless.neurons import FromFunction, Gaussian, Stumps
-from trickless.solvers.descent.early_stopping import stalled
+from trickless.solvers.descent.early_stopping import split, stalled
 from trickless.solvers.losses import make_loss
 
 
@@ -305,7 +305,7 @@ def test_early_stopping_looks_at_rows_held_out():
     assert len(scores) == model.n_iter_ // 3  # once a pass of three batches
     assert max(scores[-3:]) < max(scores[:-3]) + 1e-3
     assert all(max(scores[i - 3 : i]) >= max(scores[: i - 3]) + 1e-3 for i in range(4, len(scores)))
-    held_out, training = model.descent_.split(y[:, None], options_of(model))
+    held_out, training = split(model.descent_, y[:, None], options_of(model))
     assert sorted([*held_out, *training]) == list(range(300))
     assert len(held_out) == 60
     assert explained(model, X[held_out], y[held_out]) == pytest.approx(scores[-1], abs=1e-6)
@@ -328,7 +328,7 @@ def test_early_stopping_looks_twenty_times_in_a_long_pass():
         random_state=0,
     ).fit(X, y)
     assert len(model.validation_scores_) == 20
-    held_out = model.descent_.split(model.targets_.matrix(y), options_of(model))[0]
+    held_out = split(model.descent_, model.targets_.matrix(y), options_of(model))[0]
     expected = explained(model, X[held_out], y[held_out])
     assert model.validation_scores_[-1] == pytest.approx(expected, abs=1e-6)
 
@@ -341,7 +341,7 @@ def test_scores_of_rows_held_out_count_weights(learner):
     weight = np.random.default_rng(0).random(200) ** 3
     options = {"batch_size": 50, "neurons_per_step": 16, "random_state": 0, "dtype": "float64"}
     model = learner(Gaussian(1.0), 64, early_stopping=True, **options).fit(X, y, weight)
-    held_out, _ = model.descent_.split(model.targets_.matrix(y), options_of(model))
+    held_out, _ = split(model.descent_, model.targets_.matrix(y), options_of(model))
     rows, targets = X[held_out], y[held_out]
     expected = explained(model, rows, targets, weight[held_out])
     assert model.validation_scores_[-1] == pytest.approx(expected)

@@ -14,6 +14,7 @@ from trickless import (
 )
 from trickless.baselines import KernelGradientClassifier, NORMAClassifier
 from trickless.learners.doubly_stochastic import options_of
+from trickless.solvers.descent.early_stopping import split
 from trickless.solvers.descent.slopes import constant_of, effective_rows
 from trickless.solvers.losses import make_loss
 
@@ -117,7 +118,7 @@ def test_the_rows_held_out_have_the_same_share_of_each_class():
     X, y, *_ = rare(0.02, n_train=1000, n_test=10)
     model = DoublyStochasticClassifier("trees", n_neurons=10, random_state=0).fit(X, y)
     targets = model.targets_.matrix(y)
-    held_out, training = model.descent_.split(targets, options_of(model))
+    held_out, training = split(model.descent_, targets, options_of(model))
     assert sorted([*held_out, *training]) == list(range(1000))
     assert len(held_out) == 100
     assert abs(y[held_out].sum() - 0.1 * y.sum()) <= 1

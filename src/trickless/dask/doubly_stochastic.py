@@ -66,7 +66,6 @@ from trickless.neurons.turns import takes_turns
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.candidates import compared
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.early_stopping import HeldOut
 from trickless.solvers.descent.next_family import OneFamily, next_family
 from trickless.solvers.descent.options import DescentOptions
 
@@ -169,15 +168,8 @@ def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
     _, kept, targets, weight = counted
     descent, options = model.descent_, size_up(model, targets, weight)
     before = len(descent.validation_scores), descent.n_steps
-    held_out, training = descent.split(targets, options)
-    descent.size_steps(
-        partial(_rows_on_client, model, rows, kept[training]),
-        targets[training],
-        None if weight is None else weight[training],
-        options,
-    )
-    batches = descent.batches(training, options)
-    descent.find_heaviest(batches, weight)
+    pick = partial(_rows_on_client, model, rows, kept)
+    held_out, batches = descent.begin(pick, targets, weight, options)
     order = _Order(counted, batches, held_out, descent, options)
     shared = copy(model)  # for the workers: the model before the first step
     shared.descent_, shared.class_weight = descent.copy(), None
@@ -185,10 +177,10 @@ def _descend(model: Any, rows: Pieces, counted: _Counted, client: Any) -> None:
     del rows  # the parts have copies
     choice = _Choice(descent, workers, order, options)
 
-    def apart() -> HeldOut:
-        positions = order.at(len(batches))
-        everyone = np.arange(positions.stop - positions.start)
-        return HeldOut(workers.f(len(batches), everyone), *order.rows_at(positions))
+    def apart() -> MiniBatch:
+        rows = MiniBatch(None, *order.rows_at(order.at(len(batches))))
+        rows.values.f = workers.f(len(batches), np.arange(len(rows)))
+        return rows
 
     score = None if held_out is None else apart
     for number, k in descent.visits(before, len(batches), options, score):

@@ -43,10 +43,16 @@ from trickless.rules import (
     non_negative,
     positive,
 )
-from trickless.solvers.descent.candidates import Candidates
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.early_stopping import EarlyStopping
-from trickless.solvers.descent.options import DescentOptions, Plan, may_be_newton, plan
+from trickless.solvers.descent.early_stopping import split
+from trickless.solvers.descent.options import (
+    Candidates,
+    DescentOptions,
+    EarlyStopping,
+    Plan,
+    may_be_newton,
+    plan,
+)
 from trickless.solvers.descent.slopes import effective_rows
 from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.losses import (
@@ -185,7 +191,7 @@ class _DoublyStochastic(NeuronLearner):
             file.received(new.seed_, *batch)
             descent, options = new.descent_, size_up(new, *batch[1:])
             if options.stopping:
-                held_out = descent.split(batch[1], options)[0]
+                held_out = split(descent, batch[1], options)[0]
                 watch_rows(new, _safe_indexing(X, held_out), _safe_indexing(y, held_out))
             n_left = options.step.n_neurons - len(descent.coef)
             with new._progress(n_left, "neuron") as bar:  # Alg. 1

@@ -9,10 +9,9 @@ from cases import inputs
 from trickless.functions.stream import NeuronStream
 from trickless.neurons import Gaussian, Trees
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch
-from trickless.solvers.descent.candidates import Candidates
 from trickless.solvers.descent.descent import Descent
-from trickless.solvers.descent.early_stopping import EarlyStopping, HeldOut, score, stalled
-from trickless.solvers.descent.options import DescentOptions
+from trickless.solvers.descent.early_stopping import score, stalled
+from trickless.solvers.descent.options import Candidates, DescentOptions, EarlyStopping
 from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.descent.steps.block import Block
 from trickless.solvers.descent.steps.newton import Newton
@@ -131,7 +130,9 @@ def test_a_visit_brings_f_up_to_date():
 def test_the_score_of_held_out_rows_is_the_share_of_the_loss_that_is_explained():
     descent, _ = problem("plain")
     f = np.random.default_rng(0).standard_normal((48, 2))
-    found = score(descent, HeldOut(f, Y, WEIGHT), Squared())
+    rows = MiniBatch(X, Y, WEIGHT)
+    rows.values.f = f
+    found = score(descent, rows, Squared())
     each = [
         1
         - (WEIGHT * (f[:, o] + descent.intercept[o] - Y[:, o]) ** 2).sum()
@@ -144,7 +145,9 @@ def test_the_score_of_held_out_rows_is_the_share_of_the_loss_that_is_explained()
         Softmax().value(g, y).mean() for g in (f + descent.intercept, 0 * f + descent.constant)
     )
     lost, start = values
-    assert score(descent, HeldOut(f, y, None), Softmax()) == pytest.approx(1 - lost / start)
+    assert score(descent, MiniBatch(X, y, values=rows.values), Softmax()) == pytest.approx(
+        1 - lost / start
+    )
 
 
 def test_scores_stall_if_the_last_ones_improve_the_best_by_too_little():

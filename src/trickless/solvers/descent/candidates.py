@@ -18,7 +18,7 @@ References
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,23 +30,12 @@ from trickless.neurons import Neurons, Trees, Weights
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.cuts import choose_cuts, resolved
 from trickless.solvers.descent.growing_network import GrowingNetwork
+from trickless.solvers.descent.options import DescentOptions
 from trickless.solvers.descent.slopes import limited
-from trickless.solvers.descent.steps.step import Step
 from trickless.solvers.losses import Loss, unit_of
 
 #: Rows by which candidates are compared.
 _SAMPLE = 4096
-
-
-class Candidates(NamedTuple):
-    """How neurons are chosen: among ``n`` candidates, by gains with a relative ``damping``.
-
-    With a ``learned_prior``, the cuts of trees draw columns more often that were chosen before.
-    """
-
-    n: int
-    learned_prior: bool
-    damping: float
 
 
 def choose(
@@ -55,8 +44,7 @@ def choose(
     batch: MiniBatch,
     k: int,
     n_rows: int,
-    candidates: Candidates,
-    step: Step,
+    options: DescentOptions,
     slopes: np.ndarray | None = None,
 ) -> Weights:
     """Return the weights of the next k neurons of a network.
@@ -65,14 +53,14 @@ def choose(
     ``batch`` has the rows to choose by, with f up to date, and the step itself takes ``n_rows``.
     ``slopes`` are slopes and curvatures of the rows in their units, if they are known.
     """
-    loss, n_jobs = step.loss, step.n_jobs
+    loss, n_jobs = options.step.loss, options.step.n_jobs
     if isinstance(family, Trees):
         if slopes is None:
             slopes = network.newton_slopes(batch, loss, n_jobs)
         is_read = isinstance(batch.X, np.ndarray) and batch.X.dtype == np.uint8
         bins = batch.X.T if is_read else to_host(family.read(batch.X, n_jobs)).T
         weight = network.relative(batch.weight)
-        return _trees(network, family, bins, slopes, weight, k, n_rows, candidates, loss)
+        return _trees(network, family, bins, slopes, weight, k, n_rows, options)
     first, X = len(network.coef), batch.X
     f, targets, weight = batch.f + network.intercept, batch.targets, batch.weight
     if len(targets) > _SAMPLE:
@@ -83,7 +71,7 @@ def choose(
     if (weight := network.relative(weight)) is not None:
         g, h = g * weight[:, None], h * weight[:, None]
     of_g, of_h = _factors(h.mean(axis=0), network.typical, loss)
-    return _best(network.stream, X, g * of_g, h * of_h, first, k, candidates, n_jobs)
+    return _best(network.stream, X, g * of_g, h * of_h, first, k, options)
 
 
 def _factors(
@@ -109,18 +97,17 @@ def _trees(
     weight: np.ndarray | None,
     k: int,
     n_rows: int,
-    candidates: Candidates,
-    loss: Loss,
+    options: DescentOptions,
 ) -> Weights:
     """Return the best cuts of k trees."""
-    first, units = len(network.coef), network.units
+    first, units, candidates = len(network.coef), network.units, options.candidates
     rng = generator(network.stream.seed, Purpose.CANDIDATES, first)
     prior = np.zeros(len(network.wins))
     prior[family.variables_] = 1.0
     if candidates.learned_prior:
         prior *= 1 + network.wins
     g, h = np.split(slopes, 2)
-    of_g, of_h = _factors(h.mean(axis=1) * units.h, network.typical, loss)
+    of_g, of_h = _factors(h.mean(axis=1) * units.h, network.typical, options.step.loss)
     h = (of_h * units.h) @ h
     far = resolved(len(h))
     for by in (limited((of_g * units.g) @ np.abs(g), far), limited(h, far)):
@@ -145,18 +132,17 @@ def _best(
     h: np.ndarray,
     first: int,
     k: int,
-    candidates: Candidates,
-    n_jobs: int | None,
+    options: DescentOptions,
 ) -> Weights:
     """Return the best neuron of each of k groups of candidates."""
-    m, family = candidates.n, stream.neurons
+    m, damping, family = options.candidates.n, options.candidates.damping, stream.neurons
     weights = stream.between(first * m, (first + k) * m)
-    Z = activations(family, in_blocks(moved(weights, X)), X, k * m, n_jobs)
+    Z = activations(family, in_blocks(moved(weights, X)), X, k * m, options.step.n_jobs)
     score = np.zeros(Z.shape[1])
     for slopes, curvatures in zip(g.T, h.T, strict=True):
         gain = to_host(Z.T @ matching(Z, slopes)).astype(float)
         cost = to_host((Z * Z).T @ matching(Z, curvatures)).astype(float)
-        ridge = candidates.damping * max(cost.mean(), np.finfo(float).tiny)
+        ridge = damping * max(cost.mean(), np.finfo(float).tiny)
         score += gain**2 / (cost + ridge)
     return tuple(array[_best_of(score, family.width, k, m)] for array in weights)
 

@@ -20,10 +20,9 @@ from trickless.arrays.stated import check_array
 from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, StoredNeurons, generator
 from trickless.neurons import Weights
-from trickless.solvers.descent import early_stopping
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch, Values
 from trickless.solvers.descent.divergence import check_loss, warn_if_lost
-from trickless.solvers.descent.early_stopping import HeldOut
+from trickless.solvers.descent.early_stopping import look, split, stalled
 from trickless.solvers.descent.growing_network import GrowingNetwork, Seen
 from trickless.solvers.descent.next_family import OneFamily, next_family
 from trickless.solvers.descent.options import DescentOptions
@@ -67,27 +66,19 @@ class Descent(GrowingNetwork):
         """
         step, before = options.step, (len(self.validation_scores), self.n_steps)
         step.prepare(len(targets))
-        held_out, training = self.split(targets, options)
-        self.size_steps(
-            lambda rows: take(X, training[rows]),
-            targets[training],
-            None if weight is None else weight[training],
-            options,
-        )
-        numbers = self.batches(training, options)
-        self.find_heaviest(numbers, weight)
+        held_out, numbers = self.begin(lambda rows: take(X, rows), targets, weight, options)
         every = numbers if held_out is None else [*numbers, held_out]
-        X = step.read(self.neurons, X)
-        batches = BatchedRows(X, targets, weight, every, contiguous=self.neurons.has_trees)
+        read = step.read(self.neurons, X)
+        batches = BatchedRows(read, targets, weight, every, contiguous=self.neurons.has_trees)
         n_pool = self.pooled(numbers, options)
         pool = batches.pool(n_pool) if n_pool and len(numbers) > 1 else None
         if state is not None:
             self._resume(state, batches.values)
 
-        def apart() -> HeldOut:
+        def apart() -> MiniBatch:
             batch = batches[len(numbers)]
             self.bring_up_to_date(batch, step.n_jobs)
-            return HeldOut(batch.f, batch.targets, batch.weight)
+            return batch
 
         score = None if held_out is None else apart
         resumed = self.n_steps
@@ -207,7 +198,7 @@ class Descent(GrowingNetwork):
         before: tuple[int, int],
         n_batches: int,
         options: DescentOptions,
-        held_out: Callable[[], HeldOut] | None,
+        held_out: Callable[[], MiniBatch] | None,
     ) -> Iterator[tuple[int, int]]:
         """Yield the number of a batch and how many neurons to draw for each step of a fit.
 
@@ -220,10 +211,10 @@ class Descent(GrowingNetwork):
         for number in self.in_random_order(n_batches):
             yield number, step.size(self)
             if held_out is not None and (self.n_steps - n_steps) % wait == 0:
-                self.look(held_out(), n_scores, options)
+                look(self, held_out(), n_scores, options)
                 scores = self.validation_scores[n_scores:]
                 assert options.stopping is not None
-                if early_stopping.stalled(scores, *options.stopping[1:]):
+                if stalled(scores, *options.stopping[1:]):
                     break
             if len(self.coef) == step.n_neurons:
                 break
@@ -237,16 +228,23 @@ class Descent(GrowingNetwork):
                 self.move(self.level)
         warn_if_lost(self, 0, options)
 
-    def look(self, rows: HeldOut, n_before: int, options: DescentOptions) -> None:
-        """Score the held-out rows. If the score is the best of this fit, note their level."""
-        loss = options.step.loss
-        score = early_stopping.score(self, rows, loss)
-        is_best = score > max(self.validation_scores[n_before:], default=-np.inf)
-        if is_best and options.step.keeps_best:
-            level = early_stopping.level(self, rows, loss)
-            self.level = self.level if level is None else level
-        self.validation_scores.append(score)
-        self.scored.append(len(self.coef))
+    def begin(
+        self,
+        pick: Callable[[np.ndarray], Any],
+        targets: np.ndarray,
+        weight: np.ndarray | None,
+        options: DescentOptions,
+    ) -> tuple[np.ndarray | None, list[np.ndarray]]:
+        """Hold rows out, size steps by the others, and return both, the others in batches.
+
+        ``pick`` returns the rows with given numbers.
+        """
+        held_out, training = split(self, targets, options)
+        some = None if weight is None else weight[training]
+        self.size_steps(lambda rows: pick(training[rows]), targets[training], some, options)
+        batches = self.batches(training, options)
+        self.find_heaviest(batches, weight)
+        return held_out, batches
 
     def size_steps(
         self,
@@ -284,13 +282,6 @@ class Descent(GrowingNetwork):
             self.spread, self.typical = spread, typical
             self.n_rows += len(targets)
             self.total_weight += count
-
-    def split(
-        self, targets: np.ndarray, options: DescentOptions
-    ) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return held-out rows for early stopping, if any, and training rows."""
-        step = options.step
-        return early_stopping.split(self, targets, options.stopping, step.owner, step.loss)
 
     def batches(self, rows: np.ndarray, options: DescentOptions) -> list[np.ndarray]:
         """Split the rows into random batches, whose sizes differ by at most one row."""

@@ -27,7 +27,7 @@ class OneFamily:
 
     def __init__(self, network: GrowingNetwork, options: DescentOptions) -> None:
         self.network, self.family = network, network.neurons
-        self.step, self.candidates = options.step, options.candidates
+        self.step, self.options = options.step, options
         #: Whether neurons are chosen among candidates.
         self.chooses = options.candidates.n > 1
         #: Whether the network keeps their weights, since a seed does not determine them.
@@ -42,8 +42,7 @@ class OneFamily:
         and ``slopes`` their Newton slopes, if they are known. The step takes ``n_rows`` rows.
         """
         if self.chooses:
-            args = self.network, self.family, rows, k, n_rows, self.candidates
-            return choose(*args, self.step, slopes)
+            return choose(self.network, self.family, rows, k, n_rows, self.options, slopes)
         first = len(self.network.coef)
         return self.network.stream.between(first, first + k, rows.X)
 

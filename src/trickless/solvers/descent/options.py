@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from trickless.neurons import Neurons
-from trickless.solvers.descent.candidates import Candidates
-from trickless.solvers.descent.early_stopping import EarlyStopping
 from trickless.solvers.descent.step_sizes import SizeParameters
 from trickless.solvers.descent.steps.block import Block
 from trickless.solvers.descent.steps.newton import Newton
@@ -26,6 +24,25 @@ _WORTH_STOPPING = 40
 _ROWS_PER_COLUMN, _LEAST_COLUMNS, _MOST_COLUMNS = 16, 16, 1024
 #: A fit takes at least this many preconditioned steps.
 _LEAST_STEPS = 8
+
+
+class Candidates(NamedTuple):
+    """How neurons are chosen: among ``n`` candidates, by gains with a relative ``damping``.
+
+    With a ``learned_prior``, the cuts of trees draw columns more often that were chosen before.
+    """
+
+    n: int
+    learned_prior: bool
+    damping: float
+
+
+class EarlyStopping(NamedTuple):
+    """Share of the rows to hold out, and scores without an improvement by ``tol`` to wait for."""
+
+    validation_fraction: float
+    n_iter_no_change: int
+    tol: float
 
 
 class DescentOptions(NamedTuple):
