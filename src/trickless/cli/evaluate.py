@@ -23,7 +23,7 @@ from trickless.readers.errors import CommandError, location
 from trickless.readers.moments import Moments
 from trickless.readers.profile import check_weights, say_missing
 from trickless.readers.shuffle import Part
-from trickless.tables.columns import frame_of
+from trickless.tables.frames import frame_of
 
 
 def evaluate(

@@ -26,11 +26,10 @@ from trickless.readers.cells import is_text
 from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError, location
 from trickless.readers.messages import say
-from trickless.readers.profile import Profile, profile, task_of, tell_missing
-from trickless.readers.shuffle import PART_CELLS, others, shuffled
-from trickless.readers.split import Part
-from trickless.solvers.descent.options import PLAIN_NEURONS, ROWS_OF_TREES
-from trickless.tables.spellings import PLAIN, Spelling, doubt
+from trickless.readers.profile import Profile, profile, say_missing, task_of
+from trickless.readers.shuffle import PART_CELLS, Part, others, shuffled
+from trickless.solvers.descent.options import PLAIN_NEURONS
+from trickless.tables.spellings import PLAIN, Spelling, doubtful_text
 
 LEARNERS: dict[tuple[str, str], type] = {
     ("kitchen-sinks", "classification"): KitchenSinksClassifier,

@@ -22,7 +22,7 @@ from trickless.readers.dataset import Dataset
 from trickless.readers.errors import CommandError, check_name
 from trickless.readers.messages import say
 from trickless.readers.profile import say_missing
-from trickless.tables.columns import frame_of
+from trickless.tables.frames import frame_of
 
 #: The beginning of a cell that a spreadsheet runs as a formula. Numbers do not match.
 _FORMULA = r"^([=@\t\r]|[+-]($|[^\d.,]|[\d.,]+[^\d.,]))"

@@ -27,7 +27,7 @@ from trickless.learners.neuron_learner import (
     receive_rows,
 )
 from trickless.learners.training import begin, training_copy
-from trickless.neurons import Neurons, make_neurons
+from trickless.neurons import Neurons
 from trickless.neurons.checks import check_independent
 from trickless.rules import (
     CLASS_WEIGHT,

@@ -32,7 +32,7 @@ from trickless.rules import count, is_count, warn
 from trickless.selection.halving import choose
 from trickless.selection.linear import compare_with_linear
 from trickless.selection.relevance import learned_relevance
-from trickless.solvers.descent.step_sizes import ROWS_OF_TREES
+from trickless.solvers.descent.options import ROWS_OF_TREES
 
 #: Rows and neurons with which a family is checked, and the most columns if neurons are wide.
 _TRIAL_ROWS, _TRIAL_NEURONS, _TRIAL_COLUMNS = 64, 16, 2**16

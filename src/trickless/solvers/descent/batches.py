@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trickless.arrays.devices import take
+from trickless.arrays.places import take
 
 
 class Values:

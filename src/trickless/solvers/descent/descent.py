@@ -10,14 +10,15 @@ decided by its kind, which is one of ``steps``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.places import take
 from trickless.arrays.stated import check_array
-from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, StoredNeurons, generator
 from trickless.neurons import Weights
 from trickless.solvers.descent.batches import BatchedRows, MiniBatch, Values
@@ -66,7 +67,7 @@ class Descent(GrowingNetwork):
         """
         step, before = options.step, (len(self.validation_scores), self.n_steps)
         step.prepare(len(targets))
-        held_out, numbers = self.begin(lambda rows: take(X, rows), targets, weight, options)
+        held_out, numbers = self.begin(partial(take, X), targets, weight, options)
         every = numbers if held_out is None else [*numbers, held_out]
         read = step.read(self.neurons, X)
         batches = BatchedRows(read, targets, weight, every, contiguous=self.neurons.has_trees)
@@ -98,7 +99,7 @@ class Descent(GrowingNetwork):
     ) -> None:
         """Take steps on equal batches of some rows of a stream, in their order."""
         step, n_before = options.step, self.n_steps
-        self.size_steps(lambda rows: take(X, rows), targets, weight, options)
+        self.size_steps(partial(take, X), targets, weight, options)
         X = step.read(self.neurons, X)
         planned = step.n_neurons / step.neurons_per_step
         for index in np.array_split(np.arange(len(targets)), -(-len(targets) // step.batch_size)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from trickless.errors import InvalidValueError
 from trickless.functions.stream import Purpose, generator
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
@@ -28,11 +29,11 @@ def split(
     share = options.stopping.validation_fraction
     n_held_out = int(np.ceil(share * n_rows))
     if not 2 <= n_held_out < n_rows:
-        raise ValueError(
+        raise InvalidValueError(
             f"{options.step.owner}: validation_fraction={share!r} of {n_rows} rows is "
             f"{n_held_out}, which leaves {n_rows - n_held_out} to learn from; early_stopping needs "
-            "at least two rows held out and one to learn from. Remedy: more rows, another "
-            "validation_fraction, or early_stopping=False."
+            "at least two rows held out and one to learn from",
+            "more rows, another validation_fraction, or early_stopping=False",
         )
     order = generator(network.stream.seed, Purpose.VALIDATION).permutation(n_rows)
     if network.rarity(options.step.loss) ** 2 - 1 > _EQUAL:

@@ -7,9 +7,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from trickless.arrays.devices import to_host
 from trickless.arrays.growing import Growing
 from trickless.arrays.interrupts import uninterrupted
+from trickless.arrays.places import to_host
 from trickless.arrays.stated import (
     Stated,
     check_array,

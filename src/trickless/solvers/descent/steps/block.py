@@ -12,18 +12,9 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from trickless.arrays.devices import (
-    cho_solve,
-    cholesky,
-    double,
-    eye,
-    matching,
-    plus_ridge,
-    solve_lower,
-    times,
-)
-from trickless.arrays.namespaces import namespace
+from trickless.arrays.places import matching, place_of
 from trickless.arrays.threads import linear_algebra
+from trickless.errors import InvalidValueError
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
 from trickless.solvers.descent.slopes import damped
@@ -101,27 +92,29 @@ class Block(Step):
     def direction(
         self, network: GrowingNetwork, sums: BlockSums, k: int, gamma: np.ndarray, n_rows: int
     ) -> np.ndarray:
-        gradient, covariance = sums.gradient, double(sums.covariance)
+        place = place_of(sums.covariance).for_double
+        gradient, covariance = sums.gradient, place.double(sums.covariance)
         n_columns = covariance.shape[0]
-        mean = float(namespace(covariance).linalg.trace(covariance)) / n_columns
+        mean = float(place.xp.linalg.trace(covariance)) / n_columns
         ridge = self.damping * max(mean, np.finfo(gradient.dtype).tiny)
         try:
-            factor = cholesky(plus_ridge(covariance, ridge))
+            factor = place.cholesky(place.plus_ridge(covariance, ridge))
         except linalg.LinAlgError as error:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: damping={self.damping!r} is too small: the covariance of the "
                 f"{n_columns} activations of a block over {n_rows} rows is singular to working "
-                "precision. Remedy: a larger damping (1e-4 is the default), or dtype='float64'."
+                "precision",
+                "a larger damping (1e-4 is the default), or dtype='float64'",
             ) from error
-        direction = cho_solve(factor, gradient)
+        direction = place.cho_solve(factor, gradient)
         if not self.searches:
             return direction.astype(gradient.dtype)
-        root = solve_lower(factor, eye(n_columns, factor))
+        root = place.solve_lower(factor, place.eye(n_columns, factor.dtype))
         # The trace of the hat matrix: the columns that the damping leaves.
-        columns = n_columns - ridge * float(namespace(root).sum(root * root))
+        columns = n_columns - ridge * float(place.xp.sum(root * root))
         squares = np.asarray(sums.squares)
         slope = (direction * gradient).sum(axis=0) / squares[0] ** 2
-        change = (direction * times(direction.T, covariance).T).sum(axis=0) / squares[0] ** 2
+        change = (direction * place.times(direction.T, covariance).T).sum(axis=0) / squares[0] ** 2
         direction *= searched(slope, change, squares, columns, self.loss)
         direction = direction.astype(gradient.dtype)
         # A step of the first size has the length that was found.

@@ -18,9 +18,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from trickless.arrays.devices import to_host
 from trickless.arrays.loops import loops
 from trickless.arrays.memory import physical_memory
+from trickless.arrays.places import to_host
+from trickless.errors import InvalidValueError
 from trickless.neurons import Neurons, Weights
 from trickless.solvers.descent.batches import MiniBatch
 from trickless.solvers.descent.growing_network import GrowingNetwork
@@ -116,24 +117,25 @@ class Newton(Step):
     def check(self, neurons: Neurons, schedule: str, n_outputs: int, itemsize: int) -> None:
         """Check that there are leaves, suitable steps, and memory for the coefficients."""
         if not neurons.has_trees:
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: preconditioner='newton' takes Newton steps on the leaves of trees, "
-                f"but neurons={type(neurons).__name__}() have none. Remedy: neurons='trees', or "
-                "preconditioner='auto'."
+                f"but neurons={type(neurons).__name__}() have none",
+                "neurons='trees', or preconditioner='auto'",
             )
         if schedule == "theorem":
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: preconditioner='newton' with schedule='theorem': the theorem is "
                 "about the plain steps of the paper, and steps of 1 / alpha would be many times a "
-                "Newton step. Remedy: preconditioner='auto', or another schedule."
+                "Newton step",
+                "preconditioner='auto', or another schedule",
             )
         needed = self.n_neurons * neurons.width * n_outputs * itemsize
         if needed > (most := physical_memory()):
-            raise ValueError(
+            raise InvalidValueError(
                 f"{self.owner}: {self.n_neurons:,} trees of {neurons.width:,} leaves with "
                 f"{n_outputs} outputs have {needed / 2**30:.1f} GiB of "
-                f"coefficients, but this machine has {most / 2**30:.1f} GiB of memory. Remedy: a "
-                "smaller depth of the trees, or a smaller n_neurons."
+                f"coefficients, but this machine has {most / 2**30:.1f} GiB of memory",
+                "a smaller depth of the trees, or a smaller n_neurons",
             )
 
     def prepare(self, n_rows: int) -> None:

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from trickless.arrays.devices import empty, matching, to_host
-from trickless.arrays.namespaces import on_host
+from trickless.arrays.places import HOST, matching, place_of, to_host
 from trickless.arrays.threads import linear_algebra
 from trickless.functions.activations import activations, together
 from trickless.functions.stream import moved
@@ -81,7 +80,7 @@ class Step(ABC):
 
     def read(self, neurons: Neurons, X: Any) -> Any:
         """Return rows as steps read them, on a device in the precision of activations there."""
-        return neurons.read(X, self.n_jobs) if on_host(X) else X
+        return neurons.read(X, self.n_jobs) if place_of(X) is HOST else X
 
     def slopes(self, network: GrowingNetwork, batch: MiniBatch) -> np.ndarray:
         """Return what a step needs of the loss at each row."""
@@ -91,8 +90,9 @@ class Step(ABC):
         """Return the activations of all rows of a batch by some neurons of a family."""
         weights = moved(weights, X)
         k = weights[0].shape[0]
-        Z = empty((X.shape[0], k * family.width), X, dtype)  # the rows of trees are bytes
-        return activations(family, together(weights), X, k, self.n_jobs, Z)
+        place = place_of(X)
+        Z = place.empty((X.shape[0], k * family.width), dtype)  # the rows of trees are bytes
+        return activations(family, together(weights), X, k, self.n_jobs, Z, place)
 
     def gradient(self, Z: Any, slopes: np.ndarray, shares: np.ndarray) -> np.ndarray:
         """Return the gradient with respect to the coefficients: (n_columns, n_outputs)."""
